@@ -1,0 +1,165 @@
+//! Who and what a share-partition state belongs to.
+
+use core::fmt;
+use std::sync::Arc;
+
+/// Id of a topic: 16 bytes, written either as hyphenated UUID or as Kafka's unpadded URL-safe base64.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct TopicId(pub [u8; 16]);
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+impl TopicId {
+    /// The id that stands for "no topic"; no share partition has it (Kafka: `Uuid.ZERO_UUID`).
+    pub const ZERO: Self = Self([0; 16]);
+
+    /// Parses a hyphenated UUID or 22 characters of URL-safe base64 (as `Uuid.fromString`).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.len() {
+            36 => Self::parse_hyphenated(text),
+            22 => Self::parse_base64(text),
+            _ => None,
+        }
+    }
+
+    fn parse_hyphenated(text: &str) -> Option<Self> {
+        let mut id = [0u8; 16];
+        let mut digits = 0;
+        for (i, c) in text.bytes().enumerate() {
+            if matches!(i, 8 | 13 | 18 | 23) {
+                if c != b'-' {
+                    return None;
+                }
+                continue;
+            }
+            let value = u8::try_from(char::from(c).to_digit(16)?).ok()?;
+            id[digits / 2] = id[digits / 2] << 4 | value;
+            digits += 1;
+        }
+        Some(Self(id))
+    }
+
+    fn parse_base64(text: &str) -> Option<Self> {
+        let mut bits: u128 = 0;
+        let mut last = 0;
+        for (i, c) in text.bytes().enumerate() {
+            let value = BASE64.iter().position(|b| *b == c)?;
+            last = value;
+            bits = if i < 21 {
+                bits << 6 | value as u128
+            } else {
+                bits << 2 | (value >> 4) as u128
+            };
+        }
+        // 22 characters carry 132 bits: the last four must be zero, or two texts would mean one id.
+        (last & 0xf == 0).then(|| Self(bits.to_be_bytes()))
+    }
+
+    /// Kafka's own form: 22 characters of unpadded URL-safe base64.
+    #[must_use]
+    pub fn to_base64(self) -> String {
+        let bits = u128::from_be_bytes(self.0);
+        (0..22)
+            .map(|i| {
+                let six = if i < 21 { bits >> (122 - 6 * i) } else { bits << 4 };
+                char::from(BASE64[(six & 0x3f) as usize])
+            })
+            .collect()
+    }
+}
+
+impl fmt::Display for TopicId {
+    /// The hyphenated form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, byte) in self.0.iter().enumerate() {
+            if matches!(i, 4 | 6 | 8 | 10) {
+                f.write_str("-")?;
+            }
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TopicId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Names one share partition: a group's view of one partition of one topic (Kafka: `SharePartitionKey`).
+///
+/// Ordered by group, topic id, partition.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SharePartitionKey {
+    /// Id of the share group.
+    pub group: Arc<str>,
+    /// Id of the topic.
+    pub topic_id: TopicId,
+    /// Partition of the topic.
+    pub partition: i32,
+}
+
+impl SharePartitionKey {
+    /// Names a share partition; nothing is checked here.
+    #[must_use]
+    pub fn new(group: &str, topic_id: TopicId, partition: i32) -> Self {
+        Self {
+            group: Arc::from(group),
+            topic_id,
+            partition,
+        }
+    }
+
+    /// The text by which a share partition finds its coordinator: `group:topicIdBase64:partition`
+    /// (`SharePartitionKey.asCoordinatorKey`).
+    #[must_use]
+    pub fn coordinator_key(&self) -> String {
+        format!("{}:{}:{}", self.group, self.topic_id.to_base64(), self.partition)
+    }
+
+    /// Reads a coordinator key. It is split from the right, for a group id may itself hold colons
+    /// (KAFKA-20183).
+    ///
+    /// # Errors
+    /// Says which part is missing or malformed.
+    pub fn parse_coordinator_key(text: &str) -> Result<Self, CoordinatorKeyError> {
+        let (rest, partition) = text.rsplit_once(':').ok_or(CoordinatorKeyError::Segments)?;
+        let (group, topic_id) = rest.rsplit_once(':').ok_or(CoordinatorKeyError::Segments)?;
+        if group.is_empty() {
+            return Err(CoordinatorKeyError::GroupId);
+        }
+        Ok(Self {
+            topic_id: TopicId::parse_base64_checked(topic_id)?,
+            partition: partition
+                .parse()
+                .ok()
+                .filter(|p| *p >= 0)
+                .ok_or(CoordinatorKeyError::Partition)?,
+            group: Arc::from(group),
+        })
+    }
+}
+
+impl TopicId {
+    fn parse_base64_checked(text: &str) -> Result<Self, CoordinatorKeyError> {
+        (text.len() == 22)
+            .then(|| Self::parse_base64(text))
+            .flatten()
+            .ok_or(CoordinatorKeyError::TopicId)
+    }
+}
+
+/// Which part of a coordinator key is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoordinatorKeyError {
+    /// Fewer than three segments.
+    Segments,
+    /// The group id is empty.
+    GroupId,
+    /// The topic id is not 22 characters of URL-safe base64.
+    TopicId,
+    /// The partition is not a number of at least 0.
+    Partition,
+}

@@ -1,0 +1,127 @@
+//! The in-flight store: which record between the start offset and the end of the window is in which state.
+//!
+//! A store holds *in-flight batches* (Kafka: `InFlightBatch`), each a contiguous stretch of offsets acquired or loaded
+//! together; between batches there may be holes. Inside and across batches the records form *runs* of equal state.
+//! Where a batch begins matters to Kafka's rules (throttling, acquired ranges, the advance of the start offset), so a run
+//! never crosses the beginning of a batch.
+
+use crate::offset::OffsetRange;
+use crate::record_state::{Phase, RecordState};
+use crate::time::LockTime;
+
+/// A member of the share group, interned by the share partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemberIndex(pub u32);
+
+/// Names an acquisition lock inside one store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LockId(pub u32);
+
+/// Who holds records, since when and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// The only member that may settle the records.
+    pub member: MemberIndex,
+    /// When the lock was taken or last renewed.
+    pub acquired_at: LockTime,
+    /// The lock has run out when `now >= deadline`.
+    pub deadline: LockTime,
+    /// The store has reported the lock as run out; only a pending write still refers to it.
+    pub expired: bool,
+}
+
+/// A maximal run of records that a store reports as equal; it never crosses the beginning of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlightRun {
+    /// The offsets.
+    pub range: OffsetRange,
+    /// State, or the target state while `phase` is pending.
+    pub state: RecordState,
+    /// How often the records were delivered.
+    pub delivery_count: i16,
+    /// Whether a write is under way.
+    pub phase: Phase,
+    /// Whether an in-flight batch begins at the first offset.
+    pub batch_start: bool,
+    /// The lock: present exactly while the records are acquired, or pending with a way back.
+    pub lock: Option<Lock>,
+}
+
+/// What a change does with the lock of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockChange {
+    /// Leave it as it is, also when there is none.
+    Keep,
+    /// End it for these records.
+    End,
+    /// Put the records under this lock instead.
+    Hold(LockId),
+}
+
+/// The new state of the records of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// State afterwards.
+    pub state: RecordState,
+    /// Delivery count afterwards.
+    pub delivery_count: i16,
+    /// Phase afterwards.
+    pub phase: Phase,
+    /// What becomes of the lock.
+    pub lock: LockChange,
+}
+
+/// Records by state; a pending record counts as its target state. `[RecordState as usize]`.
+pub type StateCounts = [u64; 5];
+
+/// The questions and changes of an in-flight store. Two stores answer them: the obvious twin, with one entry an
+/// offset, and the interval tree. Every suite runs over both.
+pub trait InFlightStore: Default {
+    /// No batch is in flight.
+    fn is_empty(&self) -> bool {
+        self.bounds().is_none()
+    }
+    /// First offset of the first batch and last offset of the last.
+    fn bounds(&self) -> Option<OffsetRange>;
+    /// The whole run that holds `offset`.
+    fn run_at(&self, offset: i64) -> Option<InFlightRun>;
+    /// The whole run that holds `offset`, or else the first one behind it.
+    fn run_from(&self, offset: i64) -> Option<InFlightRun>;
+    /// The first offset at or behind `from` that is available with no write under way.
+    fn first_available(&self, from: i64) -> Option<i64>;
+    /// The first offset at or behind `from` that is not terminal, or whose write is under way.
+    fn first_unsettled(&self, from: i64) -> Option<i64>;
+    /// The first offset at or behind `from` that no batch holds; `i64::MAX` when all are held.
+    fn first_hole(&self, from: i64) -> i64;
+    /// The batch with the greatest first offset at or before `offset`.
+    fn batch_floor(&self, offset: i64) -> Option<OffsetRange>;
+    /// The batch with the smallest first offset at or behind `offset`.
+    fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange>;
+    /// Records by state.
+    fn counts(&self) -> StateCounts;
+    /// The earliest deadline of a lock that has not been reported as run out.
+    fn next_deadline(&self) -> Option<LockTime>;
+    /// Ranges that cover every record locked by `member` (they may cover others too), ascending and disjoint.
+    fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange>;
+
+    /// Adds a batch in one state. `batch` must lie in a hole.
+    fn insert_batch(&mut self, batch: OffsetRange, state: RecordState, delivery_count: i16, lock: Option<LockId>);
+    /// Makes a lock for records inside `extent`. It lives as long as a record refers to it, so the caller puts at least
+    /// one record under it at once.
+    fn new_lock(&mut self, extent: OffsetRange, member: MemberIndex, now: LockTime, duration_ms: i64) -> LockId;
+    /// Shows every run that `range` touches, clipped to it, in ascending order, and changes those for which `decide`
+    /// returns a change. Where batches begin stays as it is.
+    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);
+    /// Drops every batch whose last offset is at most `last`.
+    fn remove_through(&mut self, last: i64);
+    /// Marks every lock whose deadline is at most `now` as run out, and returns ranges that cover its records (they may
+    /// cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`].
+    fn expire(&mut self, now: LockTime) -> Vec<OffsetRange>;
+    /// Bytes on the heap, as far as the store knows them.
+    fn heap_bytes(&self) -> usize;
+    /// Checks every invariant of the store and names the first that is broken, with the state.
+    ///
+    /// # Errors
+    /// The broken invariant.
+    fn check(&self) -> Result<(), String>;
+}

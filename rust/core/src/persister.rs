@@ -1,0 +1,65 @@
+//! The contract between a share partition and whoever keeps its state, as plain data (Kafka: `Persister`).
+//!
+//! A share partition hands out what it wants written and is told the answer later; a share coordinator takes the same
+//! data and decides. Neither knows the other.
+
+use crate::state_batch::StateBatch;
+
+/// Names one write of one share partition until it is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WriteToken(pub u64);
+
+/// InitializeShareGroupState for one share partition (RPC 83).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitializeState {
+    /// Epoch of the new state, at least 0.
+    pub state_epoch: i32,
+    /// Where it starts; -1 leaves it to `share.auto.offset.reset`.
+    pub start_offset: i64,
+}
+
+/// ReadShareGroupState for one share partition (RPC 84).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadState {
+    /// Epoch of the leader that reads, at least 0; older leaders are fenced from then on.
+    pub leader_epoch: i32,
+}
+
+/// The answer to [`ReadState`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadStateResult {
+    /// Epoch of the state, to be sent with every write.
+    pub state_epoch: i32,
+    /// Where the share partition starts; -1 when not yet resolved.
+    pub start_offset: i64,
+    /// What is known of the records behind it.
+    pub state_batches: Vec<StateBatch>,
+}
+
+/// WriteShareGroupState for one share partition (RPC 85).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteState {
+    /// Epoch of the state that the writer has read.
+    pub state_epoch: i32,
+    /// Epoch of the leader that writes.
+    pub leader_epoch: i32,
+    /// Start offset at the time of the change; -1 leaves it as it was.
+    pub start_offset: i64,
+    /// Terminal records at or behind the start offset; -1 when unknown.
+    pub delivery_complete_count: i32,
+    /// What changed.
+    pub state_batches: Vec<StateBatch>,
+}
+
+/// The answer to ReadShareGroupStateSummary for one share partition (RPC 87).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateSummary {
+    /// Epoch of the state.
+    pub state_epoch: i32,
+    /// Highest leader epoch that has read it.
+    pub leader_epoch: i32,
+    /// Start offset, -1 when unknown.
+    pub start_offset: i64,
+    /// Terminal records at or behind the start offset, -1 when unknown.
+    pub delivery_complete_count: i32,
+}

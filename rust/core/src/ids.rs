@@ -62,7 +62,11 @@ impl TopicId {
         let bits = u128::from_be_bytes(self.0);
         (0..22)
             .map(|i| {
-                let six = if i < 21 { bits >> (122 - 6 * i) } else { bits << 4 };
+                let six = if i < 21 {
+                    bits >> (122 - 6 * i)
+                } else {
+                    bits << 4
+                };
                 char::from(BASE64[(six & 0x3f) as usize])
             })
             .collect()
@@ -116,7 +120,12 @@ impl SharePartitionKey {
     /// (`SharePartitionKey.asCoordinatorKey`).
     #[must_use]
     pub fn coordinator_key(&self) -> String {
-        format!("{}:{}:{}", self.group, self.topic_id.to_base64(), self.partition)
+        format!(
+            "{}:{}:{}",
+            self.group,
+            self.topic_id.to_base64(),
+            self.partition
+        )
     }
 
     /// Reads a coordinator key. It is split from the right, for a group id may itself hold colons
@@ -162,4 +171,73 @@ pub enum CoordinatorKeyError {
     TopicId,
     /// The partition is not a number of at least 0.
     Partition,
+}
+
+impl fmt::Display for CoordinatorKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Segments => "a coordinator key is group:topicId:partition",
+            Self::GroupId => "the group id is empty",
+            Self::TopicId => "the topic id is not 22 characters of URL-safe base64",
+            Self::Partition => "the partition is not a number of at least 0",
+        })
+    }
+}
+
+impl core::error::Error for CoordinatorKeyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_id_reads_back_from_both_its_forms() {
+        let id = TopicId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+        assert_eq!(id.to_base64(), "AAECAwQFBgcICQoLDA0ODw");
+        assert_eq!(id.to_string(), "00010203-0405-0607-0809-0a0b0c0d0e0f");
+        let ones = TopicId([0xff; 16]);
+        for id in [id, ones, TopicId::ZERO] {
+            assert_eq!(TopicId::parse(&id.to_base64()), Some(id));
+            assert_eq!(TopicId::parse(&id.to_string()), Some(id));
+        }
+        for wrong in [
+            "",
+            "AAECAwQFBgcICQoLDA0OD",
+            "AAECAwQFBgcICQoLDA0ODx",
+            "00010203-0405-0607-0809_0a0b0c0d0e0f",
+        ] {
+            assert_eq!(TopicId::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_coordinator_key_is_split_from_the_right() {
+        let topic = TopicId([7; 16]);
+        for group in ["g", "a:b:c:d", ":mygroup", "mygroup:"] {
+            let key = SharePartitionKey::new(group, topic, 5);
+            assert_eq!(
+                SharePartitionKey::parse_coordinator_key(&key.coordinator_key()),
+                Ok(key)
+            );
+        }
+        let parse = SharePartitionKey::parse_coordinator_key;
+        let id = topic.to_base64();
+        assert_eq!(parse("onlytwo:parts"), Err(CoordinatorKeyError::Segments));
+        assert_eq!(
+            parse(&format!(":{id}:0")),
+            Err(CoordinatorKeyError::GroupId)
+        );
+        assert_eq!(
+            parse("group:not-a-uuid:0"),
+            Err(CoordinatorKeyError::TopicId)
+        );
+        assert_eq!(
+            parse(&format!("group:{id}:abc")),
+            Err(CoordinatorKeyError::Partition)
+        );
+        assert_eq!(
+            parse(&format!("group:{id}:-1")),
+            Err(CoordinatorKeyError::Partition)
+        );
+    }
 }

@@ -133,7 +133,10 @@ mod tests {
         assert_eq!(before(i64::MIN), None);
         assert_eq!(plus_saturating(i64::MAX - 1, 5), i64::MAX);
         assert_eq!(plus_saturating(-5, 5), 0);
-        let end = OffsetRange { first: 0, last: i64::MAX };
+        let end = OffsetRange {
+            first: 0,
+            last: i64::MAX,
+        };
         assert!(!end.is_followed_by(i64::MIN));
     }
 

@@ -343,8 +343,8 @@ const fn index() -> Index {
         let mut dead_letter = 0;
         while dead_letter < 2 {
             if r.when.holds(dead_letter == 1) {
-                let cell = &mut index[r.from as usize][r.phase as usize][r.trigger as usize]
-                    [dead_letter];
+                let cell =
+                    &mut index[r.from as usize][r.phase as usize][r.trigger as usize][dead_letter];
                 assert!(*cell == NONE, "two rows for one case");
                 *cell = i as u8;
             }
@@ -365,4 +365,14 @@ pub fn transition(
 ) -> Option<&'static Transition> {
     let at = INDEX[from as usize][phase as usize][trigger as usize][usize::from(dead_letter)];
     TABLE.get(usize::from(at))
+}
+
+impl Trigger {
+    /// Whether the change shows before it is written: nobody waits for a lock time-out, and a record that nobody holds
+    /// any more must not wait for the persister (`SharePartition.releaseAcquisitionLockOnTimeout`). Such a change has no
+    /// pending phase, whatever its row says, and ends the lock.
+    #[must_use]
+    pub const fn shown_before_written(self) -> bool {
+        matches!(self, Self::LockTimeout)
+    }
 }

@@ -1,1 +1,39 @@
-//! placeholder
+//! `share_state._core`: the engine as a Python module.
+//!
+//! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
+
+mod config;
+mod convert;
+mod coordinator;
+mod data;
+mod engine;
+mod errors;
+mod guarded;
+mod share_partition;
+
+use pyo3::prelude::*;
+
+/// The compiled part of `share_state`.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::config::GroupConfig;
+    #[pymodule_export]
+    use crate::coordinator::{
+        ShareCoordinator, combine_state_batches, coordinator_key, parse_coordinator_key,
+    };
+    #[pymodule_export]
+    use crate::data::{
+        DeadLetter, Decision, InFlight, PendingWrite, ReadStateResult, Record, StateSummary,
+        WriteState,
+    };
+    #[pymodule_export]
+    use crate::share_partition::SharePartition;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -5,6 +5,16 @@
 //! Where a batch begins matters to Kafka's rules (throttling, acquired ranges, the advance of the start offset), so a run
 //! never crosses the beginning of a batch.
 
+mod cell;
+mod locks;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod twin;
+
+pub use tree::IntervalStore;
+pub use twin::TwinStore;
+
 use crate::offset::OffsetRange;
 use crate::record_state::{Phase, RecordState};
 use crate::time::LockTime;
@@ -74,8 +84,10 @@ pub struct Change {
 /// Records by state; a pending record counts as its target state. `[RecordState as usize]`.
 pub type StateCounts = [u64; 5];
 
-/// The questions and changes of an in-flight store. Two stores answer them: the obvious twin, with one entry an
-/// offset, and the interval tree. Every suite runs over both.
+/// The questions and changes of an in-flight store. Two stores answer them: the obvious twin ([`TwinStore`]), with one
+/// entry an offset, and the interval tree ([`IntervalStore`]). Every suite runs over both.
+///
+/// The clock of a store never goes back: a `now` before the latest one it was given counts as the latest.
 pub trait InFlightStore: Default {
     /// No batch is in flight.
     fn is_empty(&self) -> bool {
@@ -105,10 +117,22 @@ pub trait InFlightStore: Default {
     fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange>;
 
     /// Adds a batch in one state. `batch` must lie in a hole.
-    fn insert_batch(&mut self, batch: OffsetRange, state: RecordState, delivery_count: i16, lock: Option<LockId>);
+    fn insert_batch(
+        &mut self,
+        batch: OffsetRange,
+        state: RecordState,
+        delivery_count: i16,
+        lock: Option<LockId>,
+    );
     /// Makes a lock for records inside `extent`. It lives as long as a record refers to it, so the caller puts at least
     /// one record under it at once.
-    fn new_lock(&mut self, extent: OffsetRange, member: MemberIndex, now: LockTime, duration_ms: i64) -> LockId;
+    fn new_lock(
+        &mut self,
+        extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+    ) -> LockId;
     /// Shows every run that `range` touches, clipped to it, in ascending order, and changes those for which `decide`
     /// returns a change. Where batches begin stays as it is.
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);

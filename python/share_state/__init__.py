@@ -1,0 +1,57 @@
+"""The share-partition state engine of Kafka's share groups (KIP-932), as a library."""
+
+from share_state._core import (
+    DeadLetter,
+    Decision,
+    GroupConfig,
+    InFlight,
+    PendingWrite,
+    ReadStateResult,
+    Record,
+    ShareCoordinator,
+    SharePartition,
+    StateSummary,
+    WriteState,
+    __version__,
+    combine_state_batches,
+    coordinator_key,
+    parse_coordinator_key,
+)
+from share_state.errors import ShareStateError
+from share_state.types import (
+    AcknowledgeType,
+    AcquiredRange,
+    AcquireMode,
+    ControlType,
+    FetchedBatch,
+    RecordState,
+    SharePartitionKey,
+    StateBatch,
+)
+
+__all__ = [
+    "AcknowledgeType",
+    "AcquireMode",
+    "AcquiredRange",
+    "ControlType",
+    "DeadLetter",
+    "Decision",
+    "FetchedBatch",
+    "GroupConfig",
+    "InFlight",
+    "PendingWrite",
+    "ReadStateResult",
+    "Record",
+    "RecordState",
+    "ShareCoordinator",
+    "SharePartition",
+    "SharePartitionKey",
+    "ShareStateError",
+    "StateBatch",
+    "StateSummary",
+    "WriteState",
+    "__version__",
+    "combine_state_batches",
+    "coordinator_key",
+    "parse_coordinator_key",
+]

@@ -1,0 +1,142 @@
+//! Checks that verbs share.
+//!
+//! The order in a verb is the order of precedence (Kafka: `ShareCoordinatorShard.maybeGet…Error`): the form of the
+//! request, a key without state, the leader epoch, the state epoch, the topic.
+
+use super::error::{CoordinatorError, Operation, RequestField};
+use super::replay::KeyState;
+use crate::group_offset::ShareGroupOffset;
+use crate::ids::{SharePartitionKey, TopicId};
+use crate::persister::WriteState;
+use crate::record_state::RecordState;
+use crate::state_batch::StateBatch;
+
+/// Most state batches in one write: some 1 MiB of a record's value. A share partition has at most 4,000 records in
+/// flight beside one fetch, so an honest leader stays far below.
+pub const MAX_STATE_BATCHES_PER_WRITE: usize = 50_000;
+
+/// Longest group id, in bytes of UTF-8: a record's key spells its length in 16 bits.
+pub const MAX_GROUP_ID_BYTES: usize = i16::MAX as usize;
+
+type Checked = Result<(), CoordinatorError>;
+
+const fn invalid(field: RequestField, value: i64) -> CoordinatorError {
+    CoordinatorError::InvalidRequest {
+        field,
+        index: None,
+        value,
+    }
+}
+
+fn at_least(min: i64, field: RequestField, value: i64) -> Checked {
+    if value < min {
+        return Err(invalid(field, value));
+    }
+    Ok(())
+}
+
+pub(super) fn key(key: &SharePartitionKey) -> Checked {
+    let bytes = key.group.len();
+    if bytes == 0 || bytes > MAX_GROUP_ID_BYTES {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        return Err(invalid(RequestField::GroupId, bytes));
+    }
+    if key.topic_id == TopicId::ZERO {
+        return Err(invalid(RequestField::TopicId, 0));
+    }
+    at_least(0, RequestField::Partition, i64::from(key.partition))
+}
+
+/// Leader epochs are not negative (KAFKA-20743); until then -1 skipped the fence.
+pub(super) fn leader_epoch(epoch: i32) -> Checked {
+    at_least(0, RequestField::LeaderEpoch, i64::from(epoch))
+}
+
+/// State epochs are not negative (KAFKA-20743); until then -1 skipped the fence.
+pub(super) fn state_epoch(epoch: i32) -> Checked {
+    at_least(0, RequestField::StateEpoch, i64::from(epoch))
+}
+
+pub(super) fn start_offset(offset: i64) -> Checked {
+    at_least(-1, RequestField::StartOffset, offset)
+}
+
+/// The form of a write. Kafka checks the epochs only and lets its merge fail on an inverted batch (M1).
+pub(super) fn write(request: &WriteState) -> Checked {
+    leader_epoch(request.leader_epoch)?;
+    state_epoch(request.state_epoch)?;
+    start_offset(request.start_offset)?;
+    let count = i64::from(request.delivery_complete_count);
+    at_least(-1, RequestField::DeliveryCompleteCount, count)?;
+    let asked = request.state_batches.len();
+    if asked > MAX_STATE_BATCHES_PER_WRITE {
+        return Err(CoordinatorError::TooManyStateBatches {
+            asked,
+            allowed: MAX_STATE_BATCHES_PER_WRITE,
+        });
+    }
+    for (index, batch) in request.state_batches.iter().enumerate() {
+        if let Some((field, value)) = malformed(batch) {
+            return Err(CoordinatorError::InvalidRequest {
+                field,
+                index: Some(index),
+                value,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a batch. An acquired record is never persisted, and a state that is not known cannot have been
+/// decided by the share partition; such ids are carried along in records only.
+const fn malformed(batch: &StateBatch) -> Option<(RequestField, i64)> {
+    if batch.last_offset < batch.first_offset {
+        return Some((RequestField::LastOffset, batch.last_offset));
+    }
+    if matches!(
+        RecordState::from_id(batch.delivery_state),
+        None | Some(RecordState::Acquired)
+    ) {
+        return Some((RequestField::DeliveryState, batch.delivery_state as i64));
+    }
+    if batch.delivery_count < 0 {
+        return Some((RequestField::DeliveryCount, batch.delivery_count as i64));
+    }
+    None
+}
+
+/// The key has state.
+pub(super) fn initialized<'a>(
+    known: Option<(&'a KeyState, &'a ShareGroupOffset)>,
+    operation: Operation,
+) -> Result<(&'a KeyState, &'a ShareGroupOffset), CoordinatorError> {
+    known.ok_or(CoordinatorError::Uninitialized { operation })
+}
+
+/// No newer leader is known.
+pub(super) fn leader_not_fenced(known: &KeyState, requested: i32) -> Checked {
+    match known.leader_epoch {
+        Some(current) if requested < current => {
+            Err(CoordinatorError::FencedLeaderEpoch { requested, current })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No newer state is known.
+pub(super) fn state_not_fenced(known: &KeyState, requested: i32) -> Checked {
+    match known.state_epoch {
+        Some(current) if requested < current => {
+            Err(CoordinatorError::FencedStateEpoch { requested, current })
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn topic(exists: bool) -> Checked {
+    if exists {
+        Ok(())
+    } else {
+        Err(CoordinatorError::UnknownTopicOrPartition)
+    }
+}

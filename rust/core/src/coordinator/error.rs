@@ -1,0 +1,169 @@
+//! Why a share coordinator refuses a request.
+
+use core::fmt;
+
+use crate::kafka_code::KafkaCode;
+
+/// A part of a request that can be malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestField {
+    /// The group id: its UTF-8 must have 1 to 32,767 bytes, or no record could name it. The value is its length.
+    GroupId,
+    /// The topic id: the zero id stands for no topic.
+    TopicId,
+    /// The partition, at least 0.
+    Partition,
+    /// The state epoch, at least 0.
+    StateEpoch,
+    /// The leader epoch, at least 0.
+    LeaderEpoch,
+    /// The start offset, at least -1.
+    StartOffset,
+    /// The delivery complete count, at least -1.
+    DeliveryCompleteCount,
+    /// A batch's last offset, at least its first offset.
+    LastOffset,
+    /// A batch's delivery state: 0, 2, 3 or 4.
+    DeliveryState,
+    /// A batch's delivery count, at least 0.
+    DeliveryCount,
+}
+
+impl RequestField {
+    /// Kafka's name of the field.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GroupId => "groupId",
+            Self::TopicId => "topicId",
+            Self::Partition => "partition",
+            Self::StateEpoch => "stateEpoch",
+            Self::LeaderEpoch => "leaderEpoch",
+            Self::StartOffset => "startOffset",
+            Self::DeliveryCompleteCount => "deliveryCompleteCount",
+            Self::LastOffset => "lastOffset",
+            Self::DeliveryState => "deliveryState",
+            Self::DeliveryCount => "deliveryCount",
+        }
+    }
+}
+
+/// A verb that needs state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// ReadShareGroupState.
+    Read,
+    /// WriteShareGroupState.
+    Write,
+}
+
+/// Why a share coordinator refuses a request. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoordinatorError {
+    /// A field breaks the protocol's rules.
+    InvalidRequest {
+        /// The field.
+        field: RequestField,
+        /// Which state batch it belongs to, from 0.
+        index: Option<usize>,
+        /// Its value.
+        value: i64,
+    },
+    /// The write holds more state batches than are accepted.
+    TooManyStateBatches {
+        /// Batches in the write.
+        asked: usize,
+        /// Batches accepted, [`super::MAX_STATE_BATCHES_PER_WRITE`].
+        allowed: usize,
+    },
+    /// The share partition was never initialised, or was deleted (KAFKA-19338).
+    Uninitialized {
+        /// What was asked for.
+        operation: Operation,
+    },
+    /// A newer leader has read the state.
+    FencedLeaderEpoch {
+        /// Epoch in the request.
+        requested: i32,
+        /// Highest epoch known.
+        current: i32,
+    },
+    /// The state was initialised anew since.
+    FencedStateEpoch {
+        /// Epoch in the request.
+        requested: i32,
+        /// Highest epoch known.
+        current: i32,
+    },
+    /// The topic or partition does not exist.
+    UnknownTopicOrPartition,
+    /// The key's snapshot epoch stands at `i32::MAX`, so the state cannot be initialised anew before it is deleted.
+    /// (Writes go on: they become updates.)
+    SnapshotEpochExhausted,
+}
+
+impl CoordinatorError {
+    /// The code for the wire. What only this implementation limits is `UNKNOWN_SERVER_ERROR`, as Kafka answers when its
+    /// log refuses a group of records for its size.
+    #[must_use]
+    pub const fn kafka_code(&self) -> KafkaCode {
+        match self {
+            Self::InvalidRequest { .. } | Self::Uninitialized { .. } => KafkaCode::InvalidRequest,
+            Self::FencedLeaderEpoch { .. } => KafkaCode::FencedLeaderEpoch,
+            Self::FencedStateEpoch { .. } => KafkaCode::FencedStateEpoch,
+            Self::UnknownTopicOrPartition => KafkaCode::UnknownTopicOrPartition,
+            Self::TooManyStateBatches { .. } | Self::SnapshotEpochExhausted => {
+                KafkaCode::UnknownServerError
+            }
+        }
+    }
+}
+
+impl fmt::Display for CoordinatorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidRequest {
+                field: RequestField::GroupId,
+                value,
+                ..
+            } => write!(f, "groupId has {value} bytes, not 1 to 32767"),
+            Self::InvalidRequest {
+                field: RequestField::TopicId,
+                ..
+            } => f.write_str("topicId is the zero id"),
+            Self::InvalidRequest {
+                field,
+                index: Some(index),
+                value,
+            } => write!(f, "{} of state batch {index} is {value}", field.name()),
+            Self::InvalidRequest { field, value, .. } => {
+                write!(f, "{} is {value}", field.name())
+            }
+            Self::TooManyStateBatches { asked, allowed } => {
+                write!(
+                    f,
+                    "{asked} state batches in one write, {allowed} are accepted"
+                )
+            }
+            Self::Uninitialized { operation } => {
+                let operation = match operation {
+                    Operation::Read => "read",
+                    Operation::Write => "write",
+                };
+                write!(f, "{operation} on an uninitialized share partition")
+            }
+            Self::FencedLeaderEpoch { requested, current } => {
+                write!(f, "leader epoch {requested} is fenced by {current}")
+            }
+            Self::FencedStateEpoch { requested, current } => {
+                write!(f, "state epoch {requested} is fenced by {current}")
+            }
+            Self::UnknownTopicOrPartition => f.write_str("the topic or partition does not exist"),
+            Self::SnapshotEpochExhausted => {
+                f.write_str("the snapshot epoch is at its end; delete the state first")
+            }
+        }
+    }
+}
+
+impl core::error::Error for CoordinatorError {}

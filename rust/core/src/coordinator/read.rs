@@ -1,0 +1,49 @@
+//! ReadShareGroupState (RPC 84).
+
+use super::snapshot_policy::Change;
+use super::{CoordinatorError, Decision, Operation, ShareCoordinator, check};
+use crate::ids::SharePartitionKey;
+use crate::persister::{ReadState, ReadStateResult};
+use crate::time::WallTime;
+
+impl ShareCoordinator {
+    /// Answers a share partition's state, and fences leaders older than the reader.
+    ///
+    /// A new leader epoch is written as a record, or a crash would let the stale leader back in (KAFKA-17796). The
+    /// answer must wait for that record.
+    ///
+    /// # Errors
+    /// In this order: malformed request, no state, fenced leader epoch, unknown topic.
+    pub fn decide_read(
+        &self,
+        key: &SharePartitionKey,
+        request: &ReadState,
+        topic_exists: bool,
+        now: WallTime,
+    ) -> Result<Decision<ReadStateResult>, CoordinatorError> {
+        check::key(key)?;
+        check::leader_epoch(request.leader_epoch)?;
+        let (known, state) = check::initialized(self.known(key), Operation::Read)?;
+        check::leader_not_fenced(known, request.leader_epoch)?;
+        check::topic(topic_exists)?;
+
+        let mut records = Vec::new();
+        if known.leader_epoch != Some(request.leader_epoch) {
+            let change = Change {
+                leader_epoch: request.leader_epoch,
+                start_offset: state.start_offset,
+                delivery_complete_count: state.delivery_complete_count,
+                state_batches: &[],
+            };
+            records.push(self.record(key, known, state, change, now));
+        }
+        Ok(Decision {
+            records,
+            answer: ReadStateResult {
+                state_epoch: state.state_epoch,
+                start_offset: state.start_offset,
+                state_batches: state.state_batches.to_vec(),
+            },
+        })
+    }
+}

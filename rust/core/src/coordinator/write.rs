@@ -1,0 +1,57 @@
+//! WriteShareGroupState (RPC 85).
+
+use super::snapshot_policy::Change;
+use super::{CoordinatorError, Decision, Operation, ShareCoordinator, check};
+use crate::group_offset::ShareGroupOffset;
+use crate::ids::SharePartitionKey;
+use crate::persister::WriteState;
+use crate::time::WallTime;
+
+impl ShareCoordinator {
+    /// Merges what a leader says has changed.
+    ///
+    /// Writes may arrive late, doubled or out of order: neither the start offset nor the delivery complete count goes
+    /// back (#23074, #23112), and the merge of the batches does not mind. A write raises no epoch: only Initialize sets
+    /// the state epoch, only Read raises the leader epoch (KAFKA-19456).
+    ///
+    /// # Errors
+    /// In this order: malformed request, no state, fenced leader epoch, fenced state epoch, unknown topic.
+    pub fn decide_write(
+        &self,
+        key: &SharePartitionKey,
+        request: &WriteState,
+        topic_exists: bool,
+        now: WallTime,
+    ) -> Result<Decision<()>, CoordinatorError> {
+        check::key(key)?;
+        check::write(request)?;
+        let (known, state) = check::initialized(self.known(key), Operation::Write)?;
+        check::leader_not_fenced(known, request.leader_epoch)?;
+        check::state_not_fenced(known, request.state_epoch)?;
+        check::topic(topic_exists)?;
+
+        let change = Change {
+            leader_epoch: state.leader_epoch,
+            start_offset: request.start_offset.max(state.start_offset),
+            delivery_complete_count: delivery_complete_count(request, state),
+            state_batches: &request.state_batches,
+        };
+        Ok(Decision {
+            records: vec![self.record(key, known, state, change, now)],
+            answer: (),
+        })
+    }
+}
+
+/// The count belongs to a start offset: that of the later start offset stands, at the same one the greater.
+fn delivery_complete_count(request: &WriteState, state: &ShareGroupOffset) -> i32 {
+    let (asked, stored) = (
+        request.delivery_complete_count,
+        state.delivery_complete_count,
+    );
+    match request.start_offset.cmp(&state.start_offset) {
+        core::cmp::Ordering::Less => stored,
+        core::cmp::Ordering::Equal => asked.max(stored),
+        core::cmp::Ordering::Greater => asked,
+    }
+}

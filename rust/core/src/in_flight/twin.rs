@@ -1,0 +1,313 @@
+//! The obvious twin: one entry an offset, and every question answered by looking at all of them.
+//!
+//! It is the specification of [`InFlightStore`] in code: no summary, no index, no run is kept. It is right because there
+//! is nothing in it that could be out of date, and it is as slow as that sounds.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included, Unbounded};
+
+use super::{
+    Change, InFlightRun, InFlightStore, Lock, LockChange, LockId, MemberIndex, StateCounts,
+};
+use crate::offset::{OffsetRange, after};
+use crate::record_state::{Phase, RecordState};
+use crate::time::LockTime;
+
+/// One record in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Record {
+    state: RecordState,
+    delivery_count: i16,
+    phase: Phase,
+    batch_start: bool,
+    lock: Option<(LockId, Lock)>,
+}
+
+impl Record {
+    /// Whether a record right behind this one belongs to the same run.
+    fn is_continued_by(&self, next: &Self) -> bool {
+        !next.batch_start
+            && *next
+                == Self {
+                    batch_start: false,
+                    ..*self
+                }
+    }
+
+    fn is_unsettled(&self) -> bool {
+        !self.state.is_terminal() || self.phase != Phase::Settled
+    }
+}
+
+/// The in-flight store with one entry an offset.
+#[derive(Clone, Debug)]
+pub struct TwinStore {
+    records: BTreeMap<i64, Record>,
+    /// The locks made and not yet run out, so that [`LockChange::Hold`] finds them.
+    made: BTreeMap<u32, Lock>,
+    next_lock: u32,
+    /// The latest time seen.
+    clock: LockTime,
+}
+
+impl Default for TwinStore {
+    fn default() -> Self {
+        Self {
+            records: BTreeMap::new(),
+            made: BTreeMap::new(),
+            next_lock: 0,
+            clock: LockTime(i64::MIN),
+        }
+    }
+}
+
+impl TwinStore {
+    fn lock(&self, id: LockId) -> Option<(LockId, Lock)> {
+        self.made.get(&id.0).map(|lock| (id, *lock))
+    }
+
+    /// The run that begins at `first`, as far as the offset `last`.
+    fn run_beginning_at(&self, first: i64, last: i64) -> Option<InFlightRun> {
+        let head = *self.records.get(&first)?;
+        let mut range = OffsetRange::single(first);
+        for (&offset, record) in self.records.range((Excluded(first), Included(last))) {
+            if !range.is_followed_by(offset) || !head.is_continued_by(record) {
+                break;
+            }
+            range.last = offset;
+        }
+        Some(InFlightRun {
+            range,
+            state: head.state,
+            delivery_count: head.delivery_count,
+            phase: head.phase,
+            batch_start: head.batch_start,
+            lock: head.lock.map(|(_, lock)| lock),
+        })
+    }
+
+    fn batch_beginning_at(&self, first: i64) -> OffsetRange {
+        let mut batch = OffsetRange::single(first);
+        for (&offset, record) in self.records.range((Excluded(first), Unbounded)) {
+            if !batch.is_followed_by(offset) || record.batch_start {
+                break;
+            }
+            batch.last = offset;
+        }
+        batch
+    }
+
+    /// The ranges of the records for which `pick` is true.
+    fn ranges(&self, pick: impl Fn(&Record) -> bool) -> Vec<OffsetRange> {
+        let mut ranges: Vec<OffsetRange> = Vec::new();
+        for (&offset, _) in self.records.iter().filter(|(_, record)| pick(record)) {
+            match ranges.last_mut() {
+                Some(range) if range.is_followed_by(offset) => range.last = offset,
+                _ => ranges.push(OffsetRange::single(offset)),
+            }
+        }
+        ranges
+    }
+
+    fn first_where(&self, from: i64, pick: impl Fn(&Record) -> bool) -> Option<i64> {
+        let mut behind = self.records.range(from..);
+        behind
+            .find(|(_, record)| pick(record))
+            .map(|(&offset, _)| offset)
+    }
+}
+
+impl InFlightStore for TwinStore {
+    fn bounds(&self) -> Option<OffsetRange> {
+        let (&first, _) = self.records.first_key_value()?;
+        let (&last, _) = self.records.last_key_value()?;
+        OffsetRange::new(first, last)
+    }
+
+    fn run_at(&self, offset: i64) -> Option<InFlightRun> {
+        let mut first = offset;
+        let mut head = self.records.get(&offset)?;
+        for (&before, record) in self.records.range(..offset).rev() {
+            if !OffsetRange::single(before).is_followed_by(first) || !record.is_continued_by(head) {
+                break;
+            }
+            (first, head) = (before, record);
+        }
+        self.run_beginning_at(first, i64::MAX)
+    }
+
+    fn run_from(&self, offset: i64) -> Option<InFlightRun> {
+        let (&held, _) = self.records.range(offset..).next()?;
+        self.run_at(held)
+    }
+
+    fn first_available(&self, from: i64) -> Option<i64> {
+        self.first_where(from, |record| {
+            record.state == RecordState::Available && record.phase == Phase::Settled
+        })
+    }
+
+    fn first_unsettled(&self, from: i64) -> Option<i64> {
+        self.first_where(from, Record::is_unsettled)
+    }
+
+    fn first_hole(&self, from: i64) -> i64 {
+        let mut hole = from;
+        while self.records.contains_key(&hole) {
+            match after(hole) {
+                Some(next) => hole = next,
+                None => return i64::MAX,
+            }
+        }
+        hole
+    }
+
+    fn batch_floor(&self, offset: i64) -> Option<OffsetRange> {
+        let mut back = self.records.range(..=offset).rev();
+        let (&first, _) = back.find(|(_, record)| record.batch_start)?;
+        Some(self.batch_beginning_at(first))
+    }
+
+    fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange> {
+        let first = self.first_where(offset, |record| record.batch_start)?;
+        Some(self.batch_beginning_at(first))
+    }
+
+    fn counts(&self) -> StateCounts {
+        let mut counts = StateCounts::default();
+        for record in self.records.values() {
+            counts[record.state as usize] += 1;
+        }
+        counts
+    }
+
+    fn next_deadline(&self) -> Option<LockTime> {
+        let locks = self.records.values().filter_map(|record| record.lock);
+        locks
+            .filter(|(_, lock)| !lock.expired)
+            .map(|(_, lock)| lock.deadline)
+            .min()
+    }
+
+    fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
+        self.ranges(|record| record.lock.is_some_and(|(_, lock)| lock.member == member))
+    }
+
+    fn insert_batch(
+        &mut self,
+        batch: OffsetRange,
+        state: RecordState,
+        delivery_count: i16,
+        lock: Option<LockId>,
+    ) {
+        let lock = lock.and_then(|id| self.lock(id));
+        for offset in batch.first..=batch.last {
+            let record = Record {
+                state,
+                delivery_count,
+                phase: Phase::Settled,
+                batch_start: offset == batch.first,
+                lock,
+            };
+            let held = self.records.insert(offset, record);
+            debug_assert!(held.is_none(), "offset {offset} is in flight already");
+        }
+    }
+
+    fn new_lock(
+        &mut self,
+        _extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+    ) -> LockId {
+        self.clock = self.clock.max(now);
+        let lock = Lock {
+            member,
+            acquired_at: self.clock,
+            deadline: self.clock.plus(duration_ms),
+            expired: false,
+        };
+        let id = LockId(self.next_lock);
+        self.next_lock = self.next_lock.wrapping_add(1);
+        self.made.insert(id.0, lock);
+        id
+    }
+
+    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
+        &mut self,
+        range: OffsetRange,
+        mut decide: F,
+    ) {
+        let mut next = Some(range.first);
+        while let Some(from) = next
+            && let Some((&first, _)) = self.records.range(from..).next()
+            && first <= range.last
+            && let Some(run) = self.run_beginning_at(first, range.last)
+        {
+            next = after(run.range.last);
+            let Some(change) = decide(&run) else { continue };
+            let held = match change.lock {
+                LockChange::Hold(id) => self.lock(id),
+                LockChange::Keep | LockChange::End => None,
+            };
+            for (_, record) in self.records.range_mut(run.range.first..=run.range.last) {
+                record.state = change.state;
+                record.delivery_count = change.delivery_count;
+                record.phase = change.phase;
+                if change.lock != LockChange::Keep {
+                    record.lock = held;
+                }
+            }
+        }
+    }
+
+    fn remove_through(&mut self, last: i64) {
+        while let Some((&first, _)) = self.records.first_key_value() {
+            let batch = self.batch_beginning_at(first);
+            if batch.last > last {
+                break;
+            }
+            self.records.retain(|offset, _| !batch.contains(*offset));
+        }
+    }
+
+    fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+        self.clock = self.clock.max(now);
+        let now = self.clock;
+        let due = |lock: &Lock| !lock.expired && lock.deadline <= now;
+        let ranges = self.ranges(|record| record.lock.is_some_and(|(_, lock)| due(&lock)));
+        for (_, lock) in self
+            .records
+            .values_mut()
+            .filter_map(|record| record.lock.as_mut())
+        {
+            lock.expired |= due(lock);
+        }
+        self.made.retain(|_, lock| !due(lock));
+        ranges
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.records.len() * size_of::<(i64, Record)>() + self.made.len() * size_of::<(u32, Lock)>()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut behind: Option<OffsetRange> = None;
+        for (&offset, record) in &self.records {
+            if !record.batch_start && !behind.is_some_and(|held| held.is_followed_by(offset)) {
+                return Err(format!(
+                    "no batch begins at {offset}, behind a hole: {record:?}"
+                ));
+            }
+            let lockable = record.state == RecordState::Acquired || record.phase == Phase::Pending;
+            if record.lock.is_some() != lockable {
+                return Err(format!(
+                    "a record has a lock exactly while acquired or pending with a way back, not {offset}: {record:?}"
+                ));
+            }
+            behind = Some(OffsetRange::single(offset));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Changes. Each walks leaf by leaf, works on the packed runs of one leaf, settles the tree and descends again.
+
+use super::IntervalTree;
+use super::node::{beginning, reaching, reserve};
+use super::run::{Run, RunValue};
+use crate::offset::{OffsetRange, after, before};
+
+/// First to last offset of a leaf.
+fn span<V>(runs: &[Run<V>]) -> Option<OffsetRange> {
+    OffsetRange::new(runs.first()?.range.first, runs.last()?.range.last)
+}
+
+/// What lies left of `range` in the run.
+fn left_of<V: RunValue>(run: Run<V>, range: OffsetRange) -> Option<Run<V>> {
+    run.clipped(OffsetRange::new(run.range.first, before(range.first)?)?)
+}
+
+/// What lies right of `range` in the run.
+fn right_of<V: RunValue>(run: Run<V>, range: OffsetRange) -> Option<Run<V>> {
+    run.clipped(OffsetRange::new(after(range.last)?, run.range.last)?)
+}
+
+/// Puts `items` in the place of `runs[from..to]`.
+fn replace<V: RunValue>(
+    runs: &mut Vec<Run<V>>,
+    (from, to): (usize, usize),
+    items: impl Iterator<Item = Run<V>>,
+    fan_out: usize,
+) {
+    let mut at = from;
+    for item in items {
+        if at < to {
+            runs[at] = item;
+        } else {
+            reserve(runs, 1, fan_out);
+            runs.insert(at, item);
+        }
+        at += 1;
+    }
+    if at < to {
+        runs.drain(at..to);
+    }
+}
+
+/// Joins what can be joined among `runs[from - 1..=to + 1]`.
+fn join<V: RunValue>(runs: &mut Vec<Run<V>>, from: usize, to: usize) {
+    let mut kept = from.saturating_sub(1);
+    let end = (to + 2).min(runs.len());
+    for at in kept + 1..end {
+        let run = runs[at];
+        if runs[kept].joins(run) {
+            runs[kept].range.last = run.range.last;
+        } else {
+            kept += 1;
+            runs[kept] = run;
+        }
+    }
+    runs.drain(kept + 1..end);
+}
+
+impl<V: RunValue, const N: usize> IntervalTree<V, N> {
+    /// Gives every offset of `range` the value, whether it had one or not, as one run.
+    pub fn set(&mut self, range: OffsetRange, value: V) {
+        let Some(mut spot) = self.seek(range.first) else {
+            self.root = Some(self.leaves.add(Vec::new()));
+            return self.set(range, value);
+        };
+        if spot.next_first.is_some_and(|next| next <= range.last) {
+            self.remove(range);
+            return self.set(range, value);
+        }
+        let runs = self.leaves.get_mut(spot.leaf);
+        let len = runs.len();
+        let (mut from, mut to) = (reaching(runs, range.first), beginning(runs, range.last));
+        let overlapped = &runs[from..to];
+        let mut left = overlapped.first().and_then(|run| left_of(*run, range));
+        let mut right = overlapped.last().and_then(|run| right_of(*run, range));
+        let mut run = Run { range, value };
+        match left.or_else(|| from.checked_sub(1).map(|at| runs[at])) {
+            Some(behind) if behind.joins(run) => {
+                run.range.first = behind.range.first;
+                run.value = behind.value;
+                from -= usize::from(left.take().is_none());
+            }
+            _ => {}
+        }
+        match right.or_else(|| runs.get(to).copied()) {
+            Some(next) if run.joins(next) => {
+                run.range.last = next.range.last;
+                to += usize::from(right.take().is_none());
+            }
+            _ => {}
+        }
+        let at = from + usize::from(left.is_some());
+        // At the edge of the leaf the neighbour is in another one.
+        spot.prev_last
+            .take_if(|last| at > 0 || before(run.range.first) != Some(*last));
+        let inside = right.is_some() || to < len;
+        spot.next_first
+            .take_if(|next| inside || !run.range.is_followed_by(*next));
+        let items = left.into_iter().chain([run]).chain(right);
+        replace(runs, (from, to), items, N);
+        self.settle(spot.leaf, len, at);
+        if spot.prev_last.is_some() {
+            self.join_at(run.range.first);
+        }
+        if spot
+            .next_first
+            .is_some_and(|next| run.range.is_followed_by(next))
+        {
+            self.join_at(run.range.last.saturating_add(1));
+        }
+    }
+
+    /// Shows every run that `range` touches, clipped to it, in ascending order; a value that `f` returns becomes the
+    /// value of what was shown. Runs are joined again afterwards, so that `f` never sees a run twice.
+    pub fn update(&mut self, range: OffsetRange, mut f: impl FnMut(Run<V>) -> Option<V>) {
+        let mut next = Some(range.first);
+        let mut edge_changed = false;
+        while let Some(from) = next
+            && let Some(spot) = self.seek(from)
+        {
+            let runs = self.leaves.get_mut(spot.leaf);
+            let len = runs.len();
+            let Some(leaf) = span(runs).filter(|leaf| from <= leaf.last) else {
+                break;
+            };
+            let mut changed: Option<(usize, usize)> = None;
+            let mut at = reaching(runs, from);
+            while let Some(&run) = runs.get(at)
+                && let Some(part) = run.clipped(range)
+            {
+                if let Some(value) = f(part)
+                    && value != part.value
+                {
+                    if part.range == run.range {
+                        runs[at].value = value;
+                    } else {
+                        let left = left_of(run, range);
+                        let new = Run { value, ..part };
+                        let items = left.into_iter().chain([new]).chain(right_of(run, range));
+                        replace(runs, (at, at + 1), items, N);
+                        at += usize::from(left.is_some());
+                    }
+                    changed = Some((changed.map_or(at, |(first, _)| first), at));
+                }
+                at += 1;
+            }
+            // The leaf before may have been merged with this one, so the boundary need not be at the start.
+            let mut boundary = edge_changed.then_some(from);
+            edge_changed = false;
+            if let Some((first, last)) = changed {
+                edge_changed = last + 1 == runs.len();
+                if first == 0 && spot.prev_last.is_some() {
+                    boundary = Some(leaf.first);
+                }
+                join(runs, first, last);
+                self.settle(spot.leaf, len, last);
+            }
+            if let Some(boundary) = boundary {
+                self.join_at(boundary);
+            }
+            next = if leaf.last < range.last {
+                after(leaf.last)
+            } else {
+                None
+            };
+            if next.is_none()
+                && edge_changed
+                && let Some(first) = spot.next_first
+            {
+                self.join_at(first);
+            }
+        }
+    }
+
+    /// Drops the offsets of `range`.
+    pub fn remove(&mut self, range: OffsetRange) {
+        self.drain(range, |_| {});
+    }
+
+    /// Drops the offsets of `range`, and shows every run that it touched, clipped to it, in ascending order.
+    pub fn drain(&mut self, range: OffsetRange, mut f: impl FnMut(Run<V>)) {
+        let mut next = Some(range.first);
+        while let Some(from) = next
+            && let Some(spot) = self.seek(from)
+        {
+            let runs = self.leaves.get_mut(spot.leaf);
+            let len = runs.len();
+            let Some(leaf) = span(runs).filter(|leaf| from <= leaf.last) else {
+                break;
+            };
+            let (from, to) = (reaching(runs, from), beginning(runs, range.last));
+            if from < to {
+                let removed = &runs[from..to];
+                removed
+                    .iter()
+                    .filter_map(|run| run.clipped(range))
+                    .for_each(&mut f);
+                let left = removed.first().and_then(|run| left_of(*run, range));
+                let right = removed.last().and_then(|run| right_of(*run, range));
+                replace(runs, (from, to), left.into_iter().chain(right), N);
+                self.settle(spot.leaf, len, from);
+            }
+            next = if leaf.last < range.last {
+                after(leaf.last)
+            } else {
+                None
+            };
+        }
+    }
+
+    /// Joins the run that begins at `boundary` to the one before it, which may be in another leaf.
+    fn join_at(&mut self, boundary: i64) {
+        let Some(left) = before(boundary).and_then(|offset| self.at(offset)) else {
+            return;
+        };
+        let Some(right) = self.at(boundary).filter(|right| left.joins(*right)) else {
+            return;
+        };
+        if let Some(spot) = self.seek(boundary) {
+            let runs = self.leaves.get_mut(spot.leaf);
+            let (len, at) = (runs.len(), reaching(runs, boundary));
+            runs.remove(at);
+            self.settle(spot.leaf, len, at);
+        }
+        if let Some(spot) = self.seek(left.range.last) {
+            let runs = self.leaves.get_mut(spot.leaf);
+            let (len, at) = (runs.len(), reaching(runs, left.range.last));
+            runs[at].range.last = right.range.last;
+            self.settle(spot.leaf, len, at);
+        }
+    }
+}

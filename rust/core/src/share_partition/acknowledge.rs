@@ -1,0 +1,255 @@
+//! Acknowledge: a member says what became of the records it holds (`SharePartition.acknowledge`,
+//! `KafkaApis.validateAcknowledgementBatches`).
+//!
+//! The request is checked whole before anything changes; then every record changes state with its write under way, or is
+//! renewed at once.
+
+use super::SharePartition;
+use super::changes::Changes;
+use super::error::{AcknowledgeError, RecordStateReason};
+use super::writes::{MAX_STATE_BATCHES_PER_WRITE, WriteKind};
+use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
+use crate::offset::{OffsetRange, after, plus_saturating};
+use crate::persister::WriteToken;
+use crate::record_state::{AcknowledgeType, Phase, RecordState};
+use crate::time::LockTime;
+
+/// What a member says about a range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcknowledgeBatch<'a> {
+    /// First offset.
+    pub first: i64,
+    /// Last offset.
+    pub last: i64,
+    /// One [`AcknowledgeType`] id for all offsets, or one for each.
+    pub types: &'a [i8],
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Acknowledges records that `member` holds. Offsets below the start offset are ignored.
+    ///
+    /// Returns the token of the write that the member's answer waits for; `None` when there is nothing to write (renewals,
+    /// offsets below the start offset).
+    ///
+    /// # Errors
+    /// The request is malformed, or a record is not held by the member; then nothing has changed.
+    pub fn acknowledge(
+        &mut self,
+        member: &str,
+        batches: &[AcknowledgeBatch<'_>],
+        now: LockTime,
+    ) -> Result<Option<WriteToken>, AcknowledgeError> {
+        check_form(member, batches)?;
+        self.observe(now);
+        let index = self.members.find(member);
+        let mut state_batches = 0;
+        let mut previous_last = -1;
+        for (i, batch) in batches.iter().enumerate() {
+            if batch.first <= previous_last {
+                return Err(AcknowledgeError::InvalidRecordState {
+                    index: i,
+                    offset: batch.first,
+                    reason: RecordStateReason::AcknowledgedTwice,
+                });
+            }
+            previous_last = batch.last;
+            self.check_held(i, batch, index, &mut state_batches)?;
+        }
+        if state_batches > MAX_STATE_BATCHES_PER_WRITE {
+            return Err(AcknowledgeError::TooManyStateBatches {
+                asked: state_batches,
+                allowed: MAX_STATE_BATCHES_PER_WRITE,
+            });
+        }
+        let mut changes = Changes::default();
+        for batch in batches {
+            let Some(range) = self.at_or_behind_start_offset(batch) else {
+                continue;
+            };
+            if let [id] = batch.types {
+                self.acknowledge_range(range, *id, index, &mut changes);
+            } else {
+                for (part, id) in equal_types(batch, range) {
+                    self.acknowledge_range(part, id, index, &mut changes);
+                }
+            }
+        }
+        Ok(self.queue_write(changes, WriteKind::Confirmed))
+    }
+
+    fn at_or_behind_start_offset(&self, batch: &AcknowledgeBatch<'_>) -> Option<OffsetRange> {
+        OffsetRange::new(batch.first.max(self.start_offset), batch.last)
+    }
+
+    fn acknowledge_range(
+        &mut self,
+        range: OffsetRange,
+        id: i8,
+        member: Option<MemberIndex>,
+        changes: &mut Changes,
+    ) {
+        match AcknowledgeType::from_id(id) {
+            Some(AcknowledgeType::Renew) => self.renew(range, member),
+            Some(other) => self.pull(range, other.trigger(), |_| true, changes),
+            None => {}
+        }
+    }
+
+    /// Locks the records for another full lock duration (KIP-1222). Nothing is written.
+    fn renew(&mut self, range: OffsetRange, member: Option<MemberIndex>) {
+        let Some(member) = member else { return };
+        let duration_ms = self.config.record_lock_duration_ms;
+        let lock = self.store.new_lock(range, member, self.now, duration_ms);
+        let renewed = &mut self.counters.renewed;
+        self.store.update(range, |run: &InFlightRun| {
+            *renewed += run.range.len();
+            Some(Change {
+                state: run.state,
+                delivery_count: run.delivery_count,
+                phase: run.phase,
+                lock: LockChange::Hold(lock),
+            })
+        });
+    }
+
+    /// Checks that `member` holds every record of the batch from the start offset on, and counts the state batches that the
+    /// change may need.
+    fn check_held(
+        &self,
+        index: usize,
+        batch: &AcknowledgeBatch<'_>,
+        member: Option<MemberIndex>,
+        state_batches: &mut usize,
+    ) -> Result<(), AcknowledgeError> {
+        let Some(range) = self.at_or_behind_start_offset(batch) else {
+            return Ok(());
+        };
+        let whole = self
+            .store
+            .run_at(batch.first)
+            .filter(|run| run.range.contains(batch.last));
+        if whole.is_none() {
+            self.check_in_flight(index, batch)?;
+        }
+        let renews = batch.types.contains(&(AcknowledgeType::Renew as i8));
+        let mut next = whole.or_else(|| self.store.run_from(range.first));
+        let mut runs = 0;
+        while let Some(run) = next.filter(|run| run.range.first <= range.last) {
+            let reason = if run.phase != Phase::Settled {
+                Some(RecordStateReason::WriteUnderWay)
+            } else if run.state != RecordState::Acquired {
+                Some(RecordStateReason::NotAcquired)
+            } else if run.lock.map(|lock| lock.member) != member {
+                Some(RecordStateReason::OtherMember)
+            } else if renews && !self.config.renew_acknowledge_enable {
+                Some(RecordStateReason::RenewDisabled)
+            } else {
+                None
+            };
+            if let Some(reason) = reason {
+                return Err(AcknowledgeError::InvalidRecordState {
+                    index,
+                    offset: run.range.first.max(range.first),
+                    reason,
+                });
+            }
+            runs += 1;
+            if run.range.last >= range.last {
+                break;
+            }
+            next = after(run.range.last).and_then(|offset| self.store.run_from(offset));
+        }
+        *state_batches += runs
+            + batch
+                .types
+                .windows(2)
+                .filter(|pair| pair[0] != pair[1])
+                .count();
+        Ok(())
+    }
+
+    /// Checks that the batch lies within in-flight batches. Holes inside it are fine, a hole at its end is not: then the member
+    /// speaks of something that it was never given.
+    fn check_in_flight(
+        &self,
+        index: usize,
+        batch: &AcknowledgeBatch<'_>,
+    ) -> Result<(), AcknowledgeError> {
+        let first = self.store.batch_floor(batch.first).or_else(|| {
+            (batch.first < self.start_offset)
+                .then(|| self.store.batch_floor(self.start_offset))
+                .flatten()
+        });
+        if first.is_none() {
+            return Err(AcknowledgeError::InvalidRecordState {
+                index,
+                offset: batch.first,
+                reason: RecordStateReason::NotFound,
+            });
+        }
+        match self.store.batch_floor(batch.last) {
+            Some(last) if last.last >= batch.last => Ok(()),
+            _ => Err(AcknowledgeError::NotInFlight {
+                index,
+                first: batch.first,
+                last: batch.last,
+            }),
+        }
+    }
+}
+
+/// The stretches of `range` with equal types. `range` is the batch, or its part from the start offset on.
+fn equal_types<'a>(
+    batch: &AcknowledgeBatch<'a>,
+    range: OffsetRange,
+) -> impl Iterator<Item = (OffsetRange, i8)> + use<'a> {
+    let skipped = usize::try_from(batch.first.abs_diff(range.first)).unwrap_or(usize::MAX);
+    let types = batch.types.get(skipped..).unwrap_or(&[]);
+    let mut first = range.first;
+    types.chunk_by(|a, b| a == b).filter_map(move |chunk| {
+        let last = plus_saturating(first, chunk.len() as u64 - 1);
+        let part = OffsetRange::new(first, last)?;
+        first = crate::offset::after_saturating(last);
+        Some((part, *chunk.first()?))
+    })
+}
+
+fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), AcknowledgeError> {
+    if member.is_empty() {
+        return Err(AcknowledgeError::EmptyMemberId);
+    }
+    // Batches must ascend and may not touch; that one reaches into the next is found with the state of the records, as Kafka
+    // finds it: a record would be acknowledged twice.
+    let mut previous: Option<OffsetRange> = None;
+    for (index, batch) in batches.iter().enumerate() {
+        let AcknowledgeBatch { first, last, types } = *batch;
+        let Some(range) = OffsetRange::new(first, last) else {
+            return Err(AcknowledgeError::Inverted { index, first, last });
+        };
+        if first < 0 || last == i64::MAX {
+            return Err(AcknowledgeError::OutOfRange { index, first, last });
+        }
+        if let Some(before) = previous.filter(|p| first < p.first || first == p.last) {
+            return Err(AcknowledgeError::NotAscending {
+                index,
+                first,
+                previous_last: before.last,
+            });
+        }
+        previous = Some(range);
+        if types.len() != 1 && types.len() as u64 != range.len() {
+            return Err(AcknowledgeError::TypeCount {
+                index,
+                types: types.len(),
+                offsets: range.len(),
+            });
+        }
+        if let Some(id) = types
+            .iter()
+            .find(|id| AcknowledgeType::from_id(**id).is_none())
+        {
+            return Err(AcknowledgeError::UnknownType { index, id: *id });
+        }
+    }
+    Ok(())
+}

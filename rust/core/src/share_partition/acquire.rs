@@ -1,0 +1,379 @@
+//! Acquire: give a member records of what the leader has read from the log (`SharePartition.acquire`).
+//!
+//! Steps:
+//! 1. room: how many records at most, and up to which offset ([`SharePartition::room`]);
+//! 2. released records that the log no longer has are archived (compacted topics);
+//! 3. the in-flight batches that the fetched offsets meet, one after the other: what is available in them;
+//! 4. what lies behind them, or between them in a gap to read again, becomes new batches (`new_batches.rs`);
+//! 5. records of aborted transactions are archived and taken out (`transactions.rs`).
+
+use super::changes::Changes;
+use super::{AbortedTransaction, SharePartition, Status};
+use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
+use crate::offset::{OffsetRange, after_saturating, before, plus_saturating};
+use crate::record_state::{RecordState, Trigger, transition};
+use crate::time::LockTime;
+
+use super::error::AcquireError;
+
+/// `share.acquire.mode` (KIP-1206).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AcquireMode {
+    /// Whole batches: the number of records is a soft limit.
+    #[default]
+    BatchOptimized,
+    /// Never more records than asked for.
+    RecordLimit,
+}
+
+/// What a control batch says about a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlType {
+    /// It was aborted.
+    Abort,
+    /// It was committed; so are other markers treated.
+    Commit,
+}
+
+/// A log batch that the leader has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchedBatch {
+    /// Its base offset.
+    pub base_offset: i64,
+    /// Its last offset.
+    pub last_offset: i64,
+    /// Its producer, -1 for none.
+    pub producer_id: i64,
+    /// Whether it belongs to a transaction.
+    pub is_transactional: bool,
+    /// The marker, if it is a control batch.
+    pub control: Option<ControlType>,
+}
+
+impl FetchedBatch {
+    /// A batch of plain records.
+    #[must_use]
+    pub const fn plain(base_offset: i64, last_offset: i64) -> Self {
+        Self {
+            base_offset,
+            last_offset,
+            producer_id: -1,
+            is_transactional: false,
+            control: None,
+        }
+    }
+}
+
+/// A member's request for records, with what the leader has read for it.
+#[derive(Clone, Copy, Debug)]
+pub struct AcquireRequest<'a> {
+    /// The member.
+    pub member: &'a str,
+    /// Soft or hard limit.
+    pub mode: AcquireMode,
+    /// Records that a new in-flight batch should hold at least; new batches end where log batches end.
+    pub batch_size: i32,
+    /// Records to acquire at most; 0 or less acquires nothing.
+    pub max_records: i32,
+    /// Where the log was read from.
+    pub fetch_offset: i64,
+    /// The log batches read, ascending.
+    pub fetched: &'a [FetchedBatch],
+    /// With read_committed: the aborted transactions that the log knows of in the range.
+    pub aborted: Option<&'a [AbortedTransaction]>,
+}
+
+/// Records that the member now holds. Ranges of one in-flight batch with equal counts are joined, others are not
+/// (`ShareFetchUtils.accumulateAcquiredRecords`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcquiredRange {
+    /// The offsets; some may have no record (compaction, control records).
+    pub range: OffsetRange,
+    /// How often the records have been delivered, this time included.
+    pub delivery_count: i16,
+}
+
+/// An acquire while it runs.
+#[derive(Debug)]
+pub(super) struct Acquisition<'a> {
+    pub request: &'a AcquireRequest<'a>,
+    pub member: MemberIndex,
+    pub now: LockTime,
+    /// From the first fetched offset to the last that may be acquired.
+    pub fetched: OffsetRange,
+    pub max_records: u64,
+    pub acquired: Vec<AcquiredRange>,
+    pub count: u64,
+}
+
+impl Acquisition<'_> {
+    pub(super) const fn remaining(&self) -> u64 {
+        self.max_records.saturating_sub(self.count)
+    }
+
+    pub(super) fn take(&mut self, taken: &[AcquiredRange]) {
+        self.count += taken.iter().map(|t| t.range.len()).sum::<u64>();
+        self.acquired.extend_from_slice(taken);
+    }
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Gives `request.member` what is available of the fetched offsets, in ascending order.
+    ///
+    /// Nothing is given while the share partition is not active, when nothing was fetched, when everything fetched lies
+    /// before the start offset, or when the window is full. Nothing is persisted.
+    ///
+    /// # Errors
+    /// The request is malformed; see [`AcquireError`].
+    pub fn acquire(
+        &mut self,
+        request: &AcquireRequest<'_>,
+        now: LockTime,
+    ) -> Result<Vec<AcquiredRange>, AcquireError> {
+        check(request)?;
+        self.observe(now);
+        let Some((fetched, max_records)) = self.room(request) else {
+            return Ok(Vec::new());
+        };
+        if !self.store.is_empty() {
+            self.archive_compacted(request.fetch_offset, fetched.first);
+        }
+        let Some(fetched) = fetched.last_within() else {
+            return Ok(Vec::new());
+        };
+        let store = &self.store;
+        let member = self
+            .members
+            .intern(request.member, |m| store.held_by(m).is_empty());
+        let mut acquisition = Acquisition {
+            request,
+            member,
+            now: self.now,
+            fetched,
+            max_records,
+            acquired: Vec::new(),
+            count: 0,
+        };
+        self.acquire_fetched(&mut acquisition);
+        if let Some(last) = acquisition.acquired.last() {
+            self.read_gap_through(last.range.last);
+        }
+        self.counters.acquired += acquisition.count;
+        let mut acquired = acquisition.acquired;
+        if let Some(aborted) = request.aborted {
+            self.archive_aborted(request.fetched, aborted, &mut acquired);
+        }
+        Ok(acquired)
+    }
+
+    /// The fetched range cut to what may be acquired, and the number of records
+    /// (`SharePartition.lastOffsetAndMaxRecordsToAcquire`). At capacity, only what is in the window.
+    fn room(&self, request: &AcquireRequest<'_>) -> Option<(Fetched, u64)> {
+        let (first, last) = (request.fetched.first()?, request.fetched.last()?);
+        let max_records = u64::try_from(request.max_records).ok().filter(|n| *n > 0)?;
+        if self.status != Status::Active || last.last_offset < self.start_offset {
+            return None;
+        }
+        let free =
+            u64::from(self.config.partition_max_record_locks).saturating_sub(self.window_len());
+        let (last, room) = if free > 0 {
+            (last.last_offset, free)
+        } else {
+            let window = OffsetRange::new(request.fetch_offset, self.end_offset)?;
+            (last.last_offset.min(self.end_offset), window.len())
+        };
+        let fetched = Fetched {
+            first: first.base_offset,
+            last,
+        };
+        Some((fetched, max_records.min(room)))
+    }
+
+    fn acquire_fetched(&mut self, acquisition: &mut Acquisition<'_>) {
+        let fetched = acquisition.fetched;
+        let base = self.base(fetched.first);
+        let from = base.min(fetched.first);
+        let mut gap_start = base;
+        let mut last_batch = None;
+        let mut next = self.store.batch_ceiling(from);
+        while let Some(batch) = next.filter(|batch| batch.first <= fetched.last) {
+            if acquisition.remaining() == 0 {
+                return;
+            }
+            last_batch = Some(batch);
+            next = after_batch(batch).and_then(|offset| self.store.batch_ceiling(offset));
+            if self.gap_window().is_some() {
+                if let Some(gap) =
+                    before(batch.first).and_then(|end| OffsetRange::new(gap_start, end))
+                {
+                    self.acquire_new(acquisition, gap);
+                }
+                gap_start = after_saturating(batch.last);
+                if acquisition.remaining() == 0 {
+                    return;
+                }
+            }
+            let throttled = self.is_throttled(batch, fetched);
+            if throttled && acquisition.count > 0 {
+                return;
+            }
+            let taken = self.acquire_available(acquisition, batch);
+            acquisition.take(&taken);
+            if throttled && !taken.is_empty() {
+                return;
+            }
+        }
+        let behind = match last_batch {
+            None => OffsetRange::new(base, fetched.last),
+            Some(batch) => after_batch(batch).and_then(|f| OffsetRange::new(f, fetched.last)),
+        };
+        if let Some(behind) = behind.filter(|_| acquisition.remaining() > 0) {
+            self.acquire_new(acquisition, behind);
+        }
+    }
+
+    /// Where new records may begin: at the in-flight batch that holds the first fetched offset, and never below the start
+    /// offset (KAFKA-19954, deliberate difference K6).
+    fn base(&self, first: i64) -> i64 {
+        match self.store.batch_floor(first) {
+            Some(batch) if batch.last >= first => batch.first,
+            _ => first.max(self.start_offset),
+        }
+    }
+
+    /// Acquires what is available in one in-flight batch, as far as it was fetched
+    /// (`SharePartition.acquireSubsetBatchRecords`).
+    fn acquire_available(
+        &mut self,
+        acquisition: &Acquisition<'_>,
+        batch: OffsetRange,
+    ) -> Vec<AcquiredRange> {
+        let mut taken: Vec<AcquiredRange> = Vec::new();
+        let Some(range) = batch.intersection(acquisition.fetched) else {
+            return taken;
+        };
+        let record_limit =
+            (acquisition.request.mode == AcquireMode::RecordLimit).then(|| acquisition.remaining());
+        let mut pace = self.pace(batch, record_limit);
+        let mut from = range.first;
+        while let Some(offset) = self
+            .store
+            .first_available(from)
+            .filter(|o| *o <= range.last)
+        {
+            let Some(run) = self.store.run_at(offset) else {
+                break;
+            };
+            let Some(available) = OffsetRange::new(offset, run.range.last.min(range.last)) else {
+                break;
+            };
+            let Some(part) = pace.take(available, run.delivery_count) else {
+                break;
+            };
+            let delivery_count = run.delivery_count.saturating_add(1);
+            self.hold(part, acquisition.member, acquisition.now);
+            match taken.last_mut() {
+                Some(last)
+                    if last.delivery_count == delivery_count
+                        && last.range.is_followed_by(part.first) =>
+                {
+                    last.range.last = part.last;
+                }
+                _ => taken.push(AcquiredRange {
+                    range: part,
+                    delivery_count,
+                }),
+            }
+            if pace.is_over() {
+                break;
+            }
+            from = after_saturating(part.last);
+        }
+        taken
+    }
+
+    /// Puts available records under a new lock of `member`.
+    pub(super) fn hold(&mut self, range: OffsetRange, member: MemberIndex, now: LockTime) {
+        let duration_ms = self.config.record_lock_duration_ms;
+        let lock = self.store.new_lock(range, member, now, duration_ms);
+        self.store.update(range, |run: &InFlightRun| {
+            let row = transition(run.state, run.phase, Trigger::Acquire, false)?;
+            Some(Change {
+                state: row.to,
+                delivery_count: run.delivery_count.saturating_add(1),
+                phase: row.to_phase,
+                lock: LockChange::Hold(lock),
+            })
+        });
+    }
+
+    /// Archives released records that a read from `fetch_offset` shows to be gone: the first batch it returned begins behind
+    /// them (compacted topics, KAFKA-17351). In memory only.
+    fn archive_compacted(&mut self, fetch_offset: i64, first_fetched: i64) {
+        if let Some(gone) =
+            before(first_fetched).and_then(|end| OffsetRange::new(fetch_offset, end))
+        {
+            let available = |run: &InFlightRun| run.state == RecordState::Available;
+            self.pull(
+                gone,
+                Trigger::Compaction,
+                available,
+                &mut Changes::default(),
+            );
+        }
+    }
+}
+
+/// The fetched range before it is known to be non-empty: at capacity its end may fall before its beginning (deliberate
+/// difference K4).
+struct Fetched {
+    first: i64,
+    last: i64,
+}
+
+impl Fetched {
+    const fn last_within(&self) -> Option<OffsetRange> {
+        OffsetRange::new(self.first, self.last)
+    }
+}
+
+fn after_batch(batch: OffsetRange) -> Option<i64> {
+    crate::offset::after(batch.last)
+}
+
+/// The first `n` offsets of a range.
+pub(super) fn first_n(range: OffsetRange, n: u64) -> Option<OffsetRange> {
+    let last = plus_saturating(range.first, n.checked_sub(1)?);
+    OffsetRange::new(range.first, range.last.min(last))
+}
+
+fn check(request: &AcquireRequest<'_>) -> Result<(), AcquireError> {
+    if request.member.is_empty() {
+        return Err(AcquireError::EmptyMemberId);
+    }
+    if request.batch_size <= 0 {
+        return Err(AcquireError::BatchSize {
+            batch_size: request.batch_size,
+        });
+    }
+    if request.fetch_offset < 0 {
+        return Err(AcquireError::FetchOffset {
+            fetch_offset: request.fetch_offset,
+        });
+    }
+    let mut previous_last = -1;
+    for (index, batch) in request.fetched.iter().enumerate() {
+        let legal = batch.base_offset > previous_last
+            && batch.base_offset <= batch.last_offset
+            && batch.last_offset < i64::MAX;
+        if !legal {
+            return Err(AcquireError::FetchedBatch {
+                index,
+                base_offset: batch.base_offset,
+                last_offset: batch.last_offset,
+            });
+        }
+        previous_last = batch.last_offset;
+    }
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! The one place where records change state: a trigger is pulled over a range, the table says what becomes of each record,
+//! and the change is noted for the persister.
+//!
+//! `delivery_complete_count` is kept here too: it follows from the states before and after, and from nothing else.
+
+use super::{Counters, DeadLetterCause, SharePartition};
+use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange};
+use crate::offset::{OffsetRange, before};
+use crate::record_state::{LockRule, Phase, RecordState, Trigger, transition};
+use crate::state_batch::StateBatch;
+
+/// Records given up to the dead-letter queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GivenUp {
+    pub range: OffsetRange,
+    pub delivery_count: i16,
+    pub cause: DeadLetterCause,
+}
+
+/// What a command changed, in ascending order of offsets, neighbours joined.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub batches: Vec<StateBatch>,
+    pub ranges: Vec<OffsetRange>,
+    pub given_up: Vec<GivenUp>,
+    pub records: u64,
+}
+
+impl Changes {
+    fn add(&mut self, range: OffsetRange, state: RecordState, delivery_count: i16) {
+        self.records += range.len();
+        match self.ranges.last_mut() {
+            Some(last) if last.is_followed_by(range.first) => last.last = range.last,
+            _ => self.ranges.push(range),
+        }
+        match self.batches.last_mut() {
+            Some(last)
+                if last.delivery_state == state.id()
+                    && last.delivery_count == delivery_count
+                    && before(range.first) == Some(last.last_offset) =>
+            {
+                last.last_offset = range.last;
+            }
+            _ => self.batches.push(StateBatch {
+                first_offset: range.first,
+                last_offset: range.last,
+                delivery_state: state.id(),
+                delivery_count,
+            }),
+        }
+    }
+
+    fn give_up(&mut self, range: OffsetRange, delivery_count: i16, cause: DeadLetterCause) {
+        match self.given_up.last_mut() {
+            Some(last)
+                if last.delivery_count == delivery_count
+                    && last.cause == cause
+                    && last.range.is_followed_by(range.first) =>
+            {
+                last.range.last = range.last;
+            }
+            _ => self.given_up.push(GivenUp {
+                range,
+                delivery_count,
+                cause,
+            }),
+        }
+    }
+
+    /// Cuts off the part up to the `allowed`th state batch, when there are more.
+    pub(super) fn split(&mut self, allowed: usize) -> Option<Self> {
+        if self.batches.len() <= allowed {
+            return None;
+        }
+        let batches = self.batches.split_off(allowed);
+        let from = batches.first().map_or(i64::MAX, |b| b.first_offset);
+        let mut rest = Self {
+            batches,
+            ..Self::default()
+        };
+        for range in core::mem::take(&mut self.ranges) {
+            let [head, tail] = cut(range, from);
+            self.ranges.extend(head);
+            rest.ranges.extend(tail);
+        }
+        for g in core::mem::take(&mut self.given_up) {
+            let [head, tail] = cut(g.range, from);
+            self.given_up
+                .extend(head.map(|range| GivenUp { range, ..g }));
+            rest.given_up
+                .extend(tail.map(|range| GivenUp { range, ..g }));
+        }
+        Some(rest)
+    }
+}
+
+/// The parts of `range` before and from `offset` on.
+pub(super) fn cut(range: OffsetRange, offset: i64) -> [Option<OffsetRange>; 2] {
+    let head = before(offset).and_then(|end| OffsetRange::new(range.first, range.last.min(end)));
+    let tail = OffsetRange::new(range.first.max(offset), range.last);
+    [head, tail]
+}
+
+const fn lock_change(rule: LockRule) -> LockChange {
+    match rule {
+        LockRule::End => LockChange::End,
+        // A new lock is made by the caller, who knows the member and the time.
+        LockRule::Keep | LockRule::Take => LockChange::Keep,
+    }
+}
+
+/// How `delivery_complete_count` changes when `records` records at or behind the start offset change state.
+fn completed(count: u64, records: u64, from: RecordState, to: RecordState) -> u64 {
+    match (from.is_terminal(), to.is_terminal()) {
+        (false, true) => count + records,
+        (true, false) => count - records,
+        _ => count,
+    }
+}
+
+fn count_settled(counters: &mut Counters, state: RecordState, records: u64) {
+    match state {
+        RecordState::Available => counters.made_available += records,
+        RecordState::Acknowledged => counters.acknowledged += records,
+        RecordState::Archived => counters.archived += records,
+        RecordState::Acquired | RecordState::Archiving => {}
+    }
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Pulls `trigger` over the records of `range` that are `eligible` and for which the table has a row.
+    pub(super) fn pull(
+        &mut self,
+        range: OffsetRange,
+        trigger: Trigger,
+        eligible: impl Fn(&InFlightRun) -> bool,
+        changes: &mut Changes,
+    ) {
+        let dead_letter = self.config.dead_letter_queue;
+        let limit = self.config.delivery_count_limit;
+        let [below, rest] = cut(range, self.start_offset);
+        for (part, is_below) in [(below, true), (rest, false)] {
+            let Some(part) = part else { continue };
+            let (count, counters) = (&mut self.delivery_complete_count, &mut self.counters);
+            self.store.update(part, |run| {
+                if !eligible(run) {
+                    return None;
+                }
+                let effective = trigger.effective(is_below, run.delivery_count >= limit);
+                let row = transition(run.state, run.phase, effective, dead_letter)?;
+                let records = run.range.len();
+                if !is_below {
+                    *count = completed(*count, records, run.state, row.to);
+                }
+                changes.add(run.range, row.to, run.delivery_count);
+                if row.to == RecordState::Archiving {
+                    let cause = if effective == Trigger::Reject {
+                        DeadLetterCause::ClientReject
+                    } else {
+                        DeadLetterCause::DeliveryCountExceeded
+                    };
+                    changes.give_up(run.range, run.delivery_count, cause);
+                }
+                if effective == Trigger::DeliveryLimit {
+                    counters.delivery_limit_reached += records;
+                }
+                let (phase, lock) = if trigger.shown_before_written() {
+                    (Phase::Settled, LockChange::End)
+                } else {
+                    (row.to_phase, lock_change(row.lock))
+                };
+                if phase == Phase::Settled {
+                    count_settled(counters, row.to, records);
+                }
+                Some(Change {
+                    state: row.to,
+                    delivery_count: run.delivery_count,
+                    phase,
+                    lock,
+                })
+            });
+        }
+    }
+
+    /// Ends the pending phase of the records of `range`: confirmed, or given back to the member. A record whose lock ran out
+    /// meanwhile is not given back: it is treated as timed out, with the delivery limit of the time of the change, and
+    /// without the dead-letter queue (`InFlightState.completeStateTransition`).
+    pub(super) fn end_pending(&mut self, range: OffsetRange, answer: Trigger, delivery_limit: i16) {
+        let [below, rest] = cut(range, self.start_offset);
+        for (part, is_below) in [(below, true), (rest, false)] {
+            let Some(part) = part else { continue };
+            let (count, counters) = (&mut self.delivery_complete_count, &mut self.counters);
+            self.store.update(part, |run| {
+                let mut row = transition(run.state, run.phase, answer, false)?;
+                if row.to == RecordState::Acquired && run.lock.is_none_or(|lock| lock.expired) {
+                    let at_limit = run.delivery_count >= delivery_limit;
+                    let effective = Trigger::LockTimeout.effective(is_below, at_limit);
+                    row = transition(RecordState::Acquired, Phase::Settled, effective, false)?;
+                }
+                let records = run.range.len();
+                if !is_below {
+                    *count = completed(*count, records, run.state, row.to);
+                }
+                count_settled(counters, row.to, records);
+                let lock = if row.to == RecordState::Acquired {
+                    LockChange::Keep
+                } else {
+                    LockChange::End
+                };
+                Some(Change {
+                    state: row.to,
+                    delivery_count: run.delivery_count,
+                    phase: Phase::Settled,
+                    lock,
+                })
+            });
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The dead-letter queue as plain data (KIP-1191): records in ARCHIVING are handed out, and archived when the caller is
+//! done with them, whether or not the queue took them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::SharePartition;
+use super::changes::{Changes, GivenUp};
+use super::error::UnknownToken;
+use super::writes::WriteKind;
+use crate::in_flight::{InFlightRun, InFlightStore};
+use crate::offset::OffsetRange;
+use crate::record_state::{Phase, RecordState, Trigger};
+use crate::time::LockTime;
+
+/// Names records handed out for the dead-letter queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeadLetterToken(pub u64);
+
+/// Why records were given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeadLetterCause {
+    /// A member rejected them.
+    ClientReject,
+    /// They were delivered as often as allowed.
+    DeliveryCountExceeded,
+}
+
+/// Records for the dead-letter queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// Names them in [`SharePartition::handle_dead_letter_done`].
+    pub token: DeadLetterToken,
+    /// The offsets.
+    pub range: OffsetRange,
+    /// How often they were delivered.
+    pub delivery_count: i16,
+    /// Why they were given up.
+    pub cause: DeadLetterCause,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct DeadLetters {
+    next_token: u64,
+    queue: VecDeque<GivenUp>,
+    under_way: BTreeMap<DeadLetterToken, OffsetRange>,
+}
+
+impl DeadLetters {
+    pub(super) fn extend(&mut self, given_up: impl IntoIterator<Item = GivenUp>) {
+        self.queue.extend(given_up);
+    }
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// The next records for the dead-letter queue.
+    pub fn poll_dead_letter(&mut self) -> Option<DeadLetter> {
+        let GivenUp {
+            range,
+            delivery_count,
+            cause,
+        } = self.dead_letters.queue.pop_front()?;
+        let token = DeadLetterToken(self.dead_letters.next_token);
+        self.dead_letters.next_token += 1;
+        self.dead_letters.under_way.insert(token, range);
+        Some(DeadLetter {
+            token,
+            range,
+            delivery_count,
+            cause,
+        })
+    }
+
+    /// Archives records that the dead-letter queue has taken, or finally failed to take.
+    ///
+    /// # Errors
+    /// No such records are under way.
+    pub fn handle_dead_letter_done(
+        &mut self,
+        token: DeadLetterToken,
+        now: LockTime,
+    ) -> Result<(), UnknownToken> {
+        let Some(range) = self.dead_letters.under_way.remove(&token) else {
+            return Err(UnknownToken(token.0));
+        };
+        self.observe(now);
+        let archiving =
+            |run: &InFlightRun| run.state == RecordState::Archiving && run.phase == Phase::Settled;
+        let mut changes = Changes::default();
+        self.pull(range, Trigger::DeadLetterDone, archiving, &mut changes);
+        self.counters.dead_lettered += changes.records;
+        self.queue_write(changes, WriteKind::Noted);
+        Ok(())
+    }
+}

@@ -1,0 +1,368 @@
+//! What can be wrong with a call, one enum a verb. The order of the variants is the order of the checks.
+
+use core::fmt;
+
+use crate::kafka_code::KafkaCode;
+
+/// Why an acquire was refused; nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AcquireError {
+    /// The member id is empty: it would stand for "nobody" (`SharePartition.EMPTY_MEMBER_ID`).
+    EmptyMemberId,
+    /// The batch size is not positive (deliberate difference V4).
+    BatchSize {
+        /// The size given.
+        batch_size: i32,
+    },
+    /// The fetch offset is negative.
+    FetchOffset {
+        /// The offset given.
+        fetch_offset: i64,
+    },
+    /// A fetched batch is negative, inverted, ends at the last offset there is, or does not lie behind the one before it.
+    FetchedBatch {
+        /// Its index.
+        index: usize,
+        /// Its base offset.
+        base_offset: i64,
+        /// Its last offset.
+        last_offset: i64,
+    },
+}
+
+impl AcquireError {
+    /// The code for the member.
+    #[must_use]
+    pub const fn kafka_code(&self) -> KafkaCode {
+        KafkaCode::InvalidRequest
+    }
+
+    /// The argument that is wrong.
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::EmptyMemberId => "member",
+            Self::BatchSize { .. } => "batch_size",
+            Self::FetchOffset { .. } => "fetch_offset",
+            Self::FetchedBatch { .. } => "fetched",
+        }
+    }
+}
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyMemberId => f.write_str("member is empty"),
+            Self::BatchSize { batch_size } => write!(f, "batch_size is {batch_size}, not positive"),
+            Self::FetchOffset { fetch_offset } => {
+                write!(f, "fetch_offset is {fetch_offset}, negative")
+            }
+            Self::FetchedBatch {
+                index,
+                base_offset,
+                last_offset,
+            } => write!(
+                f,
+                "fetched[{index}] is {base_offset}-{last_offset}: negative, inverted, at the end of the offset space, or not \
+                 behind the batch before it"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for AcquireError {}
+
+/// Why an acknowledgement was refused, whole; nothing has changed. `index` counts the batches of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AcknowledgeError {
+    /// The member id is empty.
+    EmptyMemberId,
+    /// The batch is inverted.
+    Inverted {
+        /// Index of the batch.
+        index: usize,
+        /// First offset given.
+        first: i64,
+        /// Last offset given.
+        last: i64,
+    },
+    /// The batch has a negative offset (deliberate difference V6), or ends at the last offset there is.
+    OutOfRange {
+        /// Index of the batch.
+        index: usize,
+        /// First offset given.
+        first: i64,
+        /// Last offset given.
+        last: i64,
+    },
+    /// The batch begins before the one before it, or touches its last offset (deliberate difference V1).
+    NotAscending {
+        /// Index of the batch.
+        index: usize,
+        /// First offset given.
+        first: i64,
+        /// Last offset of the batch before.
+        previous_last: i64,
+    },
+    /// There is neither one type nor one for every offset (deliberate differences V2 and V5).
+    TypeCount {
+        /// Index of the batch.
+        index: usize,
+        /// Number of types given.
+        types: usize,
+        /// Number of offsets.
+        offsets: u64,
+    },
+    /// The type is none of Kafka's.
+    UnknownType {
+        /// Index of the batch.
+        index: usize,
+        /// The id given.
+        id: i8,
+    },
+    /// No in-flight batch holds the range, or it reaches past the one that does.
+    NotInFlight {
+        /// Index of the batch.
+        index: usize,
+        /// First offset given.
+        first: i64,
+        /// Last offset given.
+        last: i64,
+    },
+    /// The request would need a write of more state batches than one may have.
+    TooManyStateBatches {
+        /// How many it would need.
+        asked: usize,
+        /// How many it may have.
+        allowed: usize,
+    },
+    /// A record is not acquired, is held by another member, or a change of it is under way.
+    InvalidRecordState {
+        /// Index of the batch.
+        index: usize,
+        /// The first such offset.
+        offset: i64,
+        /// What is wrong there.
+        reason: RecordStateReason,
+    },
+}
+
+/// What is wrong with a record that cannot be acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordStateReason {
+    /// Nobody has acquired it.
+    NotAcquired,
+    /// Another member has acquired it.
+    OtherMember,
+    /// A change of it is being written.
+    WriteUnderWay,
+    /// The group does not allow renewal (`share.renew.acknowledge.enable`).
+    RenewDisabled,
+    /// No in-flight batch begins at or before the range.
+    NotFound,
+    /// A batch before in the same request holds it too.
+    AcknowledgedTwice,
+}
+
+impl RecordStateReason {
+    /// A short sentence part.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NotAcquired => "is not acquired",
+            Self::OtherMember => "is acquired by another member",
+            Self::WriteUnderWay => "has a change under way",
+            Self::RenewDisabled => "may not be renewed in this group",
+            Self::NotFound => "is not in flight",
+            Self::AcknowledgedTwice => "is acknowledged twice",
+        }
+    }
+}
+
+impl AcknowledgeError {
+    /// The code for the member: 121 for the record's state, 42 for the request's form.
+    #[must_use]
+    pub const fn kafka_code(&self) -> KafkaCode {
+        match self {
+            Self::InvalidRecordState { .. } => KafkaCode::InvalidRecordState,
+            _ => KafkaCode::InvalidRequest,
+        }
+    }
+
+    /// The argument that is wrong.
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::EmptyMemberId => "member",
+            Self::TypeCount { .. } | Self::UnknownType { .. } => "acknowledge_types",
+            _ => "batches",
+        }
+    }
+
+    /// Index of the batch at fault, if it is one batch's.
+    #[must_use]
+    pub const fn index(&self) -> Option<usize> {
+        match self {
+            Self::EmptyMemberId | Self::TooManyStateBatches { .. } => None,
+            Self::Inverted { index, .. }
+            | Self::OutOfRange { index, .. }
+            | Self::NotAscending { index, .. }
+            | Self::TypeCount { index, .. }
+            | Self::UnknownType { index, .. }
+            | Self::NotInFlight { index, .. }
+            | Self::InvalidRecordState { index, .. } => Some(*index),
+        }
+    }
+}
+
+impl fmt::Display for AcknowledgeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EmptyMemberId => f.write_str("member is empty"),
+            Self::Inverted { index, first, last } => {
+                write!(
+                    f,
+                    "batch {index}: first {first} is greater than last {last}"
+                )
+            }
+            Self::OutOfRange { index, first, last } => {
+                write!(f, "batch {index}: {first}-{last} leaves the offset space")
+            }
+            Self::NotAscending {
+                index,
+                first,
+                previous_last,
+            } => write!(
+                f,
+                "batch {index}: first {first} does not lie behind {previous_last}, where the batch before it ends"
+            ),
+            Self::TypeCount {
+                index,
+                types,
+                offsets,
+            } => write!(
+                f,
+                "batch {index}: {types} types for {offsets} offsets; one, or one each"
+            ),
+            Self::UnknownType { index, id } => {
+                write!(f, "batch {index}: {id} is no acknowledge type")
+            }
+            Self::NotInFlight { index, first, last } => {
+                write!(
+                    f,
+                    "batch {index}: {first}-{last} is not in flight to its end"
+                )
+            }
+            Self::TooManyStateBatches { asked, allowed } => {
+                write!(
+                    f,
+                    "the write would need {asked} state batches, {allowed} are allowed"
+                )
+            }
+            Self::InvalidRecordState {
+                index,
+                offset,
+                reason,
+            } => write!(f, "batch {index}: offset {offset} {}", reason.text()),
+        }
+    }
+}
+
+impl core::error::Error for AcknowledgeError {}
+
+/// Which part of a persisted state is corrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorruptField {
+    /// The state epoch is negative.
+    StateEpoch,
+    /// The start offset is below -1.
+    StartOffset,
+    /// The batch is inverted, or ends at the last offset there is.
+    LastOffset,
+    /// The batch begins before the start offset.
+    FirstOffset,
+    /// The batch overlaps the one before it.
+    Overlap,
+    /// The state is none that may be persisted.
+    DeliveryState,
+    /// The delivery count is negative, or 0 for records that were settled.
+    DeliveryCount,
+}
+
+impl CorruptField {
+    /// Name of the field in the answer to ReadShareGroupState.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StateEpoch => "state_epoch",
+            Self::StartOffset => "start_offset",
+            Self::LastOffset => "last_offset",
+            Self::FirstOffset | Self::Overlap => "first_offset",
+            Self::DeliveryState => "delivery_state",
+            Self::DeliveryCount => "delivery_count",
+        }
+    }
+}
+
+/// Why a share partition could not be initialised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitializeError {
+    /// It has been, or is fenced; the status is left as it was.
+    Status(super::Status),
+    /// The persister answered with an error; the share partition has failed.
+    Persister(KafkaCode),
+    /// The persisted state is corrupt; the share partition has failed and nothing of the state was loaded.
+    Corrupt {
+        /// What is wrong.
+        field: CorruptField,
+        /// Index of the batch in the answer, if it is a batch's.
+        index: Option<usize>,
+        /// The value found.
+        value: i64,
+    },
+    /// No start offset is waiting to be resolved, or the offset given is negative.
+    Unresolvable {
+        /// The offset given.
+        start_offset: i64,
+    },
+}
+
+impl fmt::Display for InitializeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "the share partition is {}", status.name()),
+            Self::Persister(code) => write!(f, "the persister answered {}", code.name()),
+            Self::Corrupt {
+                field,
+                index: Some(index),
+                value,
+            } => write!(
+                f,
+                "state_batches[{index}].{} is {value}: corrupt state",
+                field.name()
+            ),
+            Self::Corrupt {
+                field,
+                index: None,
+                value,
+            } => write!(f, "{} is {value}: corrupt state", field.name()),
+            Self::Unresolvable { start_offset } => {
+                write!(f, "{start_offset} cannot resolve the start offset now")
+            }
+        }
+    }
+}
+
+impl core::error::Error for InitializeError {}
+
+/// The token names nothing that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownToken(pub u64);
+
+impl fmt::Display for UnknownToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nothing with token {} is under way", self.0)
+    }
+}
+
+impl core::error::Error for UnknownToken {}

@@ -1,0 +1,30 @@
+//! One fetch at a time: a fetch that reads the log for a share partition holds its fetch lock meanwhile
+//! (`SharePartition.maybeAcquireFetchLock`).
+//!
+//! Kafka frees the lock for whoever asks (KAFKA-19215 shows the harm); here a fetch frees only what it took.
+
+use super::SharePartition;
+
+/// Id of the fetch that holds the lock.
+#[derive(Debug, Default)]
+pub(super) struct FetchLock(Option<u64>);
+
+impl<S: super::InFlightStore> SharePartition<S> {
+    /// Takes the fetch lock for the fetch `fetch_id`. True when it was free and the share partition is active.
+    pub fn acquire_fetch_lock(&mut self, fetch_id: u64) -> bool {
+        let free = self.status == super::Status::Active && self.fetch_lock.0.is_none();
+        if free {
+            self.fetch_lock.0 = Some(fetch_id);
+        }
+        free
+    }
+
+    /// Frees the fetch lock if `fetch_id` holds it, and tells whether it did.
+    pub fn release_fetch_lock(&mut self, fetch_id: u64) -> bool {
+        let held = self.fetch_lock.0 == Some(fetch_id);
+        if held {
+            self.fetch_lock.0 = None;
+        }
+        held
+    }
+}

@@ -1,0 +1,50 @@
+//! Acquisition locks run out (`SharePartition.releaseAcquisitionLockOnTimeout`, `AcquisitionLockTimerTask`).
+//!
+//! A lock has run out when `now >= deadline`. However many locks are due, they yield one coalesced change.
+
+use super::SharePartition;
+use super::changes::Changes;
+use super::writes::WriteKind;
+use crate::in_flight::{InFlightRun, InFlightStore};
+use crate::record_state::{Phase, RecordState, Trigger};
+use crate::time::LockTime;
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// When [`SharePartition::handle_timeout`] has something to do next.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<LockTime> {
+        self.store.next_deadline()
+    }
+
+    /// Lets the locks run out that are due. Returns the number of records that were given back, archived or given up.
+    pub fn handle_timeout(&mut self, now: LockTime) -> u64 {
+        self.observe(now)
+    }
+
+    /// Takes note of the time: what is due now has run out before anything else happens.
+    pub(super) fn observe(&mut self, now: LockTime) -> u64 {
+        self.now = self.now.max(now);
+        let due = self
+            .store
+            .next_deadline()
+            .is_some_and(|deadline| deadline <= self.now);
+        if due { self.let_locks_run_out() } else { 0 }
+    }
+
+    fn let_locks_run_out(&mut self) -> u64 {
+        let mut changes = Changes::default();
+        // A record whose write is under way keeps its change: its lock counts again only if the write is refused.
+        let ran_out = |run: &InFlightRun| {
+            run.state == RecordState::Acquired
+                && run.phase == Phase::Settled
+                && run.lock.is_some_and(|lock| lock.expired)
+        };
+        for range in self.store.expire(self.now) {
+            self.pull(range, Trigger::LockTimeout, ran_out, &mut changes);
+        }
+        let records = changes.records;
+        self.counters.lock_timeouts += records;
+        self.queue_write(changes, WriteKind::Noted);
+        records
+    }
+}

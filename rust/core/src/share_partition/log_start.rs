@@ -1,0 +1,58 @@
+//! The log start offset moves: retention or DeleteRecords has removed records (`SharePartition.updateCacheAndOffsets`).
+
+use super::SharePartition;
+use super::changes::Changes;
+use crate::in_flight::{InFlightRun, InFlightStore};
+use crate::offset::{OffsetRange, after, before};
+use crate::record_state::{RecordState, Trigger};
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Takes note of the log start offset. Available records before it are archived, in memory; acquired ones stay with their
+    /// member until it releases them or their lock runs out. The new start offset is persisted with the next write.
+    ///
+    /// Returns whether the start offset moved: an offset at or before it is ignored.
+    pub fn move_log_start_offset(&mut self, log_start_offset: i64) -> bool {
+        if log_start_offset <= self.start_offset {
+            return false;
+        }
+        let passed =
+            before(log_start_offset).and_then(|end| OffsetRange::new(self.start_offset, end));
+        if self.store.is_empty() {
+            self.start_offset = log_start_offset;
+            self.end_offset = log_start_offset;
+            self.delivery_complete_count = 0;
+            return true;
+        }
+        if let Some(passed) = passed {
+            self.delivery_complete_count -= self.terminal_in(passed);
+        }
+        self.start_offset = log_start_offset;
+        self.end_offset = self.end_offset.max(log_start_offset);
+        if let Some(gap) = &mut self.gap_window {
+            // Gaps before the log start can never be read (deliberate difference K2).
+            gap.gap_start_offset = gap.gap_start_offset.max(log_start_offset);
+        }
+        if let Some(passed) = passed {
+            let available = |run: &InFlightRun| run.state == RecordState::Available;
+            let mut changes = Changes::default();
+            self.pull(passed, Trigger::LogStartMove, available, &mut changes);
+            self.counters.log_start_archived += changes.records;
+        }
+        true
+    }
+
+    fn terminal_in(&self, range: OffsetRange) -> u64 {
+        let mut terminal = 0;
+        let mut next = self.store.run_from(range.first);
+        while let Some(run) = next {
+            let Some(part) = run.range.intersection(range) else {
+                break;
+            };
+            if run.state.is_terminal() {
+                terminal += part.len();
+            }
+            next = after(part.last).and_then(|offset| self.store.run_from(offset));
+        }
+        terminal
+    }
+}

@@ -1,0 +1,215 @@
+//! A share partition: it decides who may hold which record of one partition (Kafka: `SharePartition`).
+//!
+//! It takes no time from a clock, reads no log and writes to no disk. Its methods are of four kinds:
+//!
+//! * **questions**: [`SharePartition::next_fetch_offset`], [`SharePartition::can_acquire`], [`SharePartition::in_flight`] …;
+//! * **commands** of members and operators: [`SharePartition::acquire`], [`SharePartition::acknowledge`],
+//!   [`SharePartition::release`], [`SharePartition::configure`], [`SharePartition::fence`];
+//! * `handle_…` for **what happened**: a write was answered, time passed, the dead-letter queue is done, the log start moved;
+//! * `poll_…` for **what to do next**: a write to make, the time to come back, a record for the dead-letter queue. Poll after
+//!   every command and every `handle_…` until there is nothing more.
+//!
+//! Every method that takes `now` first lets due locks run out, so a lock ends at its deadline and not at the next poll.
+//!
+//! Invariants (checked by `SharePartition::check`): the start offset never goes back; `delivery_complete_count` is the
+//! number of terminal records at or behind the start offset; the next fetch offset is never below the start offset.
+
+mod acknowledge;
+mod acquire;
+mod changes;
+mod check;
+mod counters;
+mod dead_letter;
+mod error;
+mod fetch_lock;
+mod initialize;
+mod inspect;
+mod lock_timeout;
+mod log_start;
+mod members;
+mod new_batches;
+mod release;
+mod throttle;
+mod transactions;
+mod window;
+mod writes;
+
+pub use acknowledge::AcknowledgeBatch;
+pub use acquire::{AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch};
+pub use counters::Counters;
+pub use dead_letter::{DeadLetter, DeadLetterCause, DeadLetterToken};
+pub use error::{AcknowledgeError, AcquireError, CorruptField, InitializeError, UnknownToken};
+pub use initialize::Initialized;
+pub use inspect::InFlight;
+pub use transactions::AbortedTransaction;
+pub use window::GapWindow;
+pub use writes::{MAX_STATE_BATCHES_PER_WRITE, PendingWrite, WriteAnswer, member_code};
+
+use crate::ids::SharePartitionKey;
+use crate::in_flight::InFlightStore;
+use crate::limits::{ConfigError, ShareGroupConfig};
+use crate::persister::ReadStateResult;
+use crate::time::LockTime;
+
+/// Life of a share partition (`SharePartitionState`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Made, and nothing read yet.
+    Empty,
+    /// The state is being read.
+    Initializing,
+    /// Serves members.
+    Active,
+    /// The state could not be read; make a new share partition.
+    Failed,
+    /// Another leader or another state has taken over; make a new share partition.
+    Fenced,
+}
+
+impl Status {
+    /// Kafka's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "EMPTY",
+            Self::Initializing => "INITIALIZING",
+            Self::Active => "ACTIVE",
+            Self::Failed => "FAILED",
+            Self::Fenced => "FENCED",
+        }
+    }
+}
+
+/// The state machine of one share partition; see the module.
+#[derive(Debug)]
+pub struct SharePartition<S> {
+    key: SharePartitionKey,
+    leader_epoch: i32,
+    config: ShareGroupConfig,
+    status: Status,
+    /// A read result whose start offset is not resolved yet.
+    unresolved: Option<ReadStateResult>,
+    state_epoch: i32,
+    start_offset: i64,
+    /// Last offset of the window while a batch is in flight; otherwise the offset to fetch next.
+    end_offset: i64,
+    delivery_complete_count: u64,
+    gap_window: Option<GapWindow>,
+    store: S,
+    members: members::Members,
+    writes: writes::Writes,
+    dead_letters: dead_letter::DeadLetters,
+    fetch_lock: fetch_lock::FetchLock,
+    counters: Counters,
+    /// Latest time seen: a clock that goes back does not revive a lock.
+    now: LockTime,
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// A share partition with nothing read yet.
+    ///
+    /// # Errors
+    /// The first value of `config` that cannot be used.
+    pub fn new(
+        key: SharePartitionKey,
+        leader_epoch: i32,
+        config: ShareGroupConfig,
+    ) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            key,
+            leader_epoch,
+            config,
+            status: Status::Empty,
+            unresolved: None,
+            state_epoch: 0,
+            start_offset: 0,
+            end_offset: 0,
+            delivery_complete_count: 0,
+            gap_window: None,
+            store: S::default(),
+            members: members::Members::default(),
+            writes: writes::Writes::default(),
+            dead_letters: dead_letter::DeadLetters::default(),
+            fetch_lock: fetch_lock::FetchLock::default(),
+            counters: Counters::default(),
+            now: LockTime(i64::MIN),
+        })
+    }
+
+    /// Changes the configuration; it counts from the next use on, locks that run keep their deadline.
+    ///
+    /// # Errors
+    /// The first value that cannot be used; then nothing has changed.
+    pub fn configure(&mut self, config: ShareGroupConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        self.config = config;
+        Ok(())
+    }
+
+    /// Ends the service of members: another leader or state has taken over (`SharePartition.markFenced`). Writes under way
+    /// are still answered.
+    pub const fn fence(&mut self) {
+        self.status = Status::Fenced;
+    }
+
+    /// The configuration in force.
+    #[must_use]
+    pub const fn config(&self) -> &ShareGroupConfig {
+        &self.config
+    }
+
+    /// Which share partition this is.
+    #[must_use]
+    pub const fn key(&self) -> &SharePartitionKey {
+        &self.key
+    }
+
+    /// Where it stands in its life.
+    #[must_use]
+    pub const fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Epoch of this leader of the data partition.
+    #[must_use]
+    pub const fn leader_epoch(&self) -> i32 {
+        self.leader_epoch
+    }
+
+    /// Epoch of the state that was read.
+    #[must_use]
+    pub const fn state_epoch(&self) -> i32 {
+        self.state_epoch
+    }
+
+    /// First offset that may still be delivered (SPSO).
+    #[must_use]
+    pub const fn start_offset(&self) -> i64 {
+        self.start_offset
+    }
+
+    /// Kafka's end offset (SPEO): last offset of the window while a batch is in flight, else the offset to fetch next.
+    #[must_use]
+    pub const fn end_offset(&self) -> i64 {
+        self.end_offset
+    }
+
+    /// Terminal records at or behind the start offset (KIP-1226).
+    #[must_use]
+    pub const fn delivery_complete_count(&self) -> u64 {
+        self.delivery_complete_count
+    }
+
+    /// What has happened since this object was made.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The in-flight store, for questions.
+    #[must_use]
+    pub const fn store(&self) -> &S {
+        &self.store
+    }
+}

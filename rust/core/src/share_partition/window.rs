@@ -1,0 +1,151 @@
+//! The window of in-flight records: what to fetch next, whether there is room, and the advance of the start offset.
+
+use super::SharePartition;
+use crate::in_flight::InFlightStore;
+use crate::offset::{OffsetRange, after_saturating, before};
+
+/// The part of the window that a new leader must read again (`SharePartition.persisterReadResultGapWindow`,
+/// KAFKA-18494): records there were handed out by the leader before and never settled, so the persister knows nothing of
+/// them. It counts only while `end_offset` is the end of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GapWindow {
+    /// Last offset of the window when the state was read.
+    pub end_offset: i64,
+    /// First offset that may lie in such a gap.
+    pub gap_start_offset: i64,
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// The gap window while it counts.
+    #[must_use]
+    pub fn gap_window(&self) -> Option<GapWindow> {
+        self.gap_window
+            .filter(|gap| gap.end_offset == self.end_offset)
+    }
+
+    /// The offset that the leader's next fetch begins at: the first record that can be delivered again, the first gap to
+    /// read again, or the end of the window. Never below the start offset (deliberate difference K2).
+    #[must_use]
+    pub fn next_fetch_offset(&self) -> i64 {
+        let Some(cached) = self.cached() else {
+            return self.end_offset;
+        };
+        let gap = self
+            .gap_window()
+            .map(|gap| {
+                self.store
+                    .first_hole(gap.gap_start_offset.max(self.start_offset))
+            })
+            .filter(|hole| *hole <= cached.last);
+        let available = self.store.first_available(self.start_offset);
+        match (gap, available) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(offset), None) | (None, Some(offset)) => offset,
+            (None, None) => after_saturating(self.end_offset),
+        }
+    }
+
+    /// Whether a fetch may acquire anything: always for what is in the window, otherwise while there is room behind it
+    /// (`SharePartition.canAcquireRecords`).
+    #[must_use]
+    pub fn can_acquire(&self) -> bool {
+        self.next_fetch_offset() != after_saturating(self.end_offset)
+            || self.window_len() < u64::from(self.config.partition_max_record_locks)
+    }
+
+    /// Length of the window in offsets. It is a span: settled records and holes inside count too.
+    #[must_use]
+    pub fn window_len(&self) -> u64 {
+        if self.store.is_empty() {
+            return 0;
+        }
+        OffsetRange::new(self.start_offset, self.end_offset).map_or(0, OffsetRange::len)
+    }
+
+    /// The stretch of in-flight batches, unless the start offset has passed it.
+    pub(super) fn cached(&self) -> Option<OffsetRange> {
+        self.store
+            .bounds()
+            .filter(|cached| self.start_offset <= cached.last)
+    }
+
+    /// Records the end of an acquire at `last`: gaps before it have been read (`maybeUpdatePersisterGapWindowStartOffset`).
+    pub(super) fn read_gap_through(&mut self, last: i64) {
+        let gap_start_offset = after_saturating(last);
+        self.gap_window = self
+            .gap_window()
+            .filter(|gap| gap_start_offset <= gap.end_offset)
+            .map(|gap| GapWindow {
+                gap_start_offset,
+                ..gap
+            });
+    }
+
+    /// Moves the start offset past everything settled at the front of the window, and drops the batches behind it
+    /// (`SharePartition.maybeUpdateCachedStateAndOffsets`).
+    ///
+    /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
+    /// while the gap window counts, the first batch that reaches it.
+    pub(super) fn advance_start_offset(&mut self) {
+        let Some(cached) = self.store.bounds() else {
+            return;
+        };
+        let unsettled = self.store.first_unsettled(cached.first);
+        let gap = self.gap_window().map(|gap| gap.gap_start_offset);
+        let gap_batch = gap.and_then(|gap_start| self.first_batch_reaching(gap_start));
+        let stop = match (unsettled, gap_batch) {
+            (Some(a), Some(b)) => Some(a.min(b.first)),
+            (Some(offset), None) => Some(offset),
+            (None, b) => b.map(|b| b.first),
+        };
+        let Some(stop) = stop else {
+            // Everything is settled: the window is empty, and begins behind its last offset. The start offset may be ahead
+            // already, when the log start has moved past the window; it never goes back (deliberate difference K1).
+            self.start_offset = self.start_offset.max(after_saturating(cached.last));
+            self.end_offset = self.start_offset;
+            self.delivery_complete_count = 0;
+            self.store.remove_through(cached.last);
+            return;
+        };
+        let Some(batch) = self.store.batch_floor(stop) else {
+            return;
+        };
+        let at_batch_start = batch.first == stop;
+        if at_batch_start && batch.first == cached.first {
+            return;
+        }
+        let target = match gap {
+            Some(gap_start) if at_batch_start => stop.min(gap_start),
+            _ => stop,
+        };
+        let passed = self.held_between(self.start_offset, stop);
+        self.delivery_complete_count -= passed;
+        self.start_offset = self.start_offset.max(target);
+        if let Some(last) = before(batch.first) {
+            self.store.remove_through(last);
+        }
+    }
+
+    /// The first batch whose last offset is at least `offset`.
+    fn first_batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
+        self.store
+            .batch_floor(offset)
+            .filter(|batch| batch.last >= offset)
+            .or_else(|| self.store.batch_ceiling(offset))
+    }
+
+    /// Number of offsets from `from` up to, not including, `to` that a batch holds.
+    fn held_between(&self, from: i64, to: i64) -> u64 {
+        let mut held = 0;
+        let mut at = from;
+        while at < to {
+            let hole = self.store.first_hole(at).min(to);
+            held += at.abs_diff(hole);
+            at = match self.store.run_from(hole) {
+                Some(run) => run.range.first.max(hole),
+                None => to,
+            };
+        }
+        held
+    }
+}

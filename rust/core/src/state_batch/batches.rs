@@ -1,0 +1,167 @@
+//! The merged batches of one share partition.
+
+use core::fmt;
+
+use super::StateBatch;
+use crate::interval_tree::{IntervalTree, Run, RunValue};
+use crate::offset::{OffsetRange, after, before};
+
+/// What a batch says of each of its records. The order of the fields is the order of precedence: of two deliveries of
+/// one offset the greater one stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Delivery {
+    count: i16,
+    state: i8,
+}
+
+impl RunValue for Delivery {}
+
+/// Batches as ordered, disjoint runs without equal neighbours.
+///
+/// Merging a batch costs a search and the runs it overlaps, not the runs there are.
+#[derive(Clone, Default)]
+pub struct StateBatches {
+    runs: IntervalTree<Delivery>,
+}
+
+impl StateBatches {
+    /// No batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            runs: IntervalTree::new(),
+        }
+    }
+
+    /// The merge of `batches`, in any order and with any overlaps.
+    #[must_use]
+    pub fn from_batches(batches: &[StateBatch]) -> Self {
+        let mut merged = Self::new();
+        merged.merge(batches, -1);
+        merged
+    }
+
+    /// Number of runs.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether no offset is covered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// The run that covers `offset`.
+    #[must_use]
+    pub fn at(&self, offset: i64) -> Option<StateBatch> {
+        self.runs.at(offset).map(batch)
+    }
+
+    /// The runs in the order of their offsets.
+    pub fn iter(&self) -> impl Iterator<Item = StateBatch> {
+        self.runs.iter().map(batch)
+    }
+
+    /// The runs in the order of their offsets, as they stand in a record.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<StateBatch> {
+        let mut list = Vec::with_capacity(self.len());
+        list.extend(self.iter());
+        list
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.runs.heap_bytes()
+    }
+
+    /// Merges `batches`, of each only what lies at or behind `start_offset`; -1 takes all of them.
+    ///
+    /// What is already there is not clipped, see [`StateBatches::clip`].
+    pub fn merge(&mut self, batches: &[StateBatch], start_offset: i64) {
+        for batch in batches {
+            let first = if start_offset == -1 {
+                batch.first_offset
+            } else {
+                batch.first_offset.max(start_offset)
+            };
+            // An inverted batch ends here too: it covers no offset.
+            if let Some(range) = OffsetRange::new(first, batch.last_offset) {
+                self.raise(
+                    range,
+                    Delivery {
+                        count: batch.delivery_count,
+                        state: batch.delivery_state,
+                    },
+                );
+            }
+        }
+    }
+
+    /// Forgets what lies below `start_offset`; -1 forgets nothing.
+    pub fn clip(&mut self, start_offset: i64) {
+        if start_offset == -1 {
+            return;
+        }
+        let first = self.runs.bounds().map(|covered| covered.first);
+        if let (Some(first), Some(last)) = (first, before(start_offset))
+            && let Some(below) = OffsetRange::new(first, last)
+        {
+            self.runs.remove(below);
+        }
+    }
+
+    /// Sets every offset of `range` to the greater of what it holds and `delivery`.
+    fn raise(&mut self, range: OffsetRange, delivery: Delivery) {
+        let mut rest = Some(range);
+        while let Some(stretch) = rest.and_then(|rest| self.first_lower(rest, delivery)) {
+            self.runs.set(stretch, delivery);
+            rest = after(stretch.last).and_then(|next| OffsetRange::new(next, range.last));
+        }
+    }
+
+    /// The first stretch of `range` that holds nothing or less than `delivery`, as long as it goes.
+    fn first_lower(&self, range: OffsetRange, delivery: Delivery) -> Option<OffsetRange> {
+        let mut first = range.first;
+        for run in self.runs.iter_from(first) {
+            if run.range.first > range.last {
+                break;
+            }
+            if run.value < delivery {
+                continue;
+            }
+            if run.range.first > first {
+                return OffsetRange::new(first, before(run.range.first)?);
+            }
+            first = after(run.range.last)?;
+        }
+        OffsetRange::new(first, range.last)
+    }
+}
+
+fn batch(run: Run<Delivery>) -> StateBatch {
+    StateBatch {
+        first_offset: run.range.first,
+        last_offset: run.range.last,
+        delivery_state: run.value.state,
+        delivery_count: run.value.count,
+    }
+}
+
+impl PartialEq for StateBatches {
+    /// Whether both cover the same offsets with the same deliveries; the runs are canonical.
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for StateBatches {}
+
+impl fmt::Debug for StateBatches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

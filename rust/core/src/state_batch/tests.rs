@@ -1,0 +1,175 @@
+use super::{StateBatch, StateBatches, combine};
+
+fn b(first: i64, last: i64, state: i8, count: i16) -> StateBatch {
+    StateBatch {
+        first_offset: first,
+        last_offset: last,
+        delivery_state: state,
+        delivery_count: count,
+    }
+}
+
+#[test]
+fn merges_resolve_to_the_higher_count_then_the_higher_state() {
+    type Case = (Vec<StateBatch>, Vec<StateBatch>, i64, Vec<StateBatch>);
+    let table: Vec<Case> = vec![
+        (
+            vec![b(100, 110, 0, 1)],
+            vec![b(105, 108, 0, 1)],
+            -1,
+            vec![b(100, 110, 0, 1)],
+        ),
+        (
+            vec![b(100, 110, 0, 1)],
+            vec![b(100, 105, 0, 2)],
+            -1,
+            vec![b(100, 105, 0, 2), b(106, 110, 0, 1)],
+        ),
+        (
+            vec![b(100, 110, 0, 3)],
+            vec![b(100, 115, 0, 1)],
+            -1,
+            vec![b(100, 110, 0, 3), b(111, 115, 0, 1)],
+        ),
+        (
+            vec![b(100, 115, 0, 1)],
+            vec![b(105, 110, 1, 1)],
+            -1,
+            vec![b(100, 104, 0, 1), b(105, 110, 1, 1), b(111, 115, 0, 1)],
+        ),
+        (
+            vec![b(100, 110, 0, 1), b(121, 130, 0, 1)],
+            vec![b(111, 119, 2, 2), b(116, 123, 2, 2)],
+            120,
+            vec![b(120, 123, 2, 2), b(124, 130, 0, 1)],
+        ),
+        (
+            vec![b(111, 120, 0, 1)],
+            vec![b(111, 113, 0, 2), b(114, 114, 2, 1), b(115, 119, 0, 2)],
+            -1,
+            vec![
+                b(111, 113, 0, 2),
+                b(114, 114, 2, 1),
+                b(115, 119, 0, 2),
+                b(120, 120, 0, 1),
+            ],
+        ),
+        (
+            vec![b(100, 110, 0, 1)],
+            vec![b(101, 105, 1, 2), b(101, 115, 2, 2), b(101, 120, 3, 2)],
+            -1,
+            vec![b(100, 100, 0, 1), b(101, 120, 3, 2)],
+        ),
+        (
+            vec![b(0, 5, 0, 1)],
+            vec![b(11, 15, 0, 1)],
+            -1,
+            vec![b(0, 5, 0, 1), b(11, 15, 0, 1)],
+        ),
+        (
+            vec![b(0, 5, 0, 1)],
+            vec![b(6, 10, 0, 1)],
+            -1,
+            vec![b(0, 10, 0, 1)],
+        ),
+        // A settled state with a lower count than what is stored is lost.
+        (
+            vec![b(100, 109, 0, 3)],
+            vec![b(100, 109, 2, 2)],
+            -1,
+            vec![b(100, 109, 0, 3)],
+        ),
+        // Kafka 4.2 left the equal neighbours of this one apart.
+        (
+            vec![b(9, 15, 4, 1)],
+            vec![b(9, 13, 0, 1), b(3, 8, 4, 1)],
+            -1,
+            vec![b(3, 15, 4, 1)],
+        ),
+    ];
+    assert_eq!(table.len(), 11);
+    for (current, new, start_offset, merged) in table {
+        assert_eq!(combine(&current, &new, start_offset), merged);
+        assert_eq!(combine(&new, &current, start_offset), merged);
+    }
+}
+
+#[test]
+fn m2_batches_may_end_at_the_end_of_the_offset_space() {
+    let end = i64::MAX;
+    assert_eq!(
+        combine(&[b(0, end, 0, 1)], &[b(10, end, 2, 1)], -1),
+        [b(0, 9, 0, 1), b(10, end, 2, 1)]
+    );
+    assert_eq!(
+        combine(&[b(end, end, 2, 1)], &[b(0, end, 0, 1)], end),
+        [b(end, end, 2, 1)]
+    );
+    assert_eq!(
+        combine(&[b(i64::MIN, end, 0, 1)], &[b(0, 0, 4, 1)], -1),
+        [b(i64::MIN, -1, 0, 1), b(0, 0, 4, 1), b(1, end, 0, 1)]
+    );
+}
+
+#[test]
+fn m1_an_inverted_batch_covers_no_offset() {
+    assert_eq!(
+        combine(&[b(0, 20, 0, 1)], &[b(10, 5, 2, 1)], -1),
+        [b(0, 20, 0, 1)]
+    );
+    assert_eq!(combine(&[b(i64::MAX, i64::MIN, 4, 9)], &[], 3), []);
+}
+
+#[test]
+fn unknown_states_and_negative_counts_are_ordered_like_any_other() {
+    assert_eq!(
+        combine(
+            &[b(0, 9, 4, 1)],
+            &[b(5, 5, 7, 1), b(6, 6, -1, 1), b(7, 7, 4, -3)],
+            -1
+        ),
+        [b(0, 4, 4, 1), b(5, 5, 7, 1), b(6, 9, 4, 1)]
+    );
+}
+
+#[test]
+fn a_stretch_between_greater_runs_is_filled_and_joined() {
+    let mut batches = StateBatches::from_batches(&[b(0, 1, 0, 5), b(4, 5, 0, 5), b(8, 9, 0, 1)]);
+    batches.merge(&[b(0, 9, 2, 3)], -1);
+    assert_eq!(
+        batches.to_vec(),
+        [b(0, 1, 0, 5), b(2, 3, 2, 3), b(4, 5, 0, 5), b(6, 9, 2, 3)]
+    );
+    assert_eq!(batches.at(7), Some(b(6, 9, 2, 3)));
+    assert_eq!(batches.at(10), None);
+    batches.clip(-1);
+    assert_eq!(batches.len(), 4);
+    batches.clip(3);
+    assert_eq!(
+        batches.to_vec(),
+        [b(3, 3, 2, 3), b(4, 5, 0, 5), b(6, 9, 2, 3)]
+    );
+    batches.clip(i64::MIN);
+    assert_eq!(batches.len(), 3);
+    batches.clip(i64::MAX);
+    assert!(batches.is_empty() && batches == StateBatches::new());
+}
+
+/// The stress cases of Kafka's own suite (KAFKA-20690).
+#[test]
+fn long_lists_merge_to_their_canonical_form() {
+    let contiguous: Vec<_> = (0..10_000).map(|i| b(i * 10, i * 10 + 9, 0, 1)).collect();
+    assert_eq!(combine(&[], &contiguous, -1), [b(0, 99_999, 0, 1)]);
+
+    // 7919 is prime to 5,000, so the steps visit every batch in a scattered order.
+    let scattered: Vec<_> = (0..5_000)
+        .map(|i| (i * 7919) % 5_000)
+        .map(|i| b(i * 3, i * 3 + 2, 2, 1))
+        .collect();
+    assert_eq!(combine(&scattered, &[], -1), [b(0, 14_999, 2, 1)]);
+
+    let alternating: Vec<_> = (0..1_000)
+        .map(|i| b(i, i, if i % 2 == 0 { 0 } else { 2 }, 1))
+        .collect();
+    assert_eq!(combine(&alternating, &alternating, -1), alternating);
+}

@@ -1,0 +1,11 @@
+//! The share coordinator: the scenarios behind Kafka's fixed bugs, requests that must be refused, and the laws that hold
+//! over any sequence of requests.
+
+#[cfg(test)]
+mod bad_requests;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod scenarios;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,199 @@
+//! Configuration of a share group.
+
+use std::collections::HashMap;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use share_state_core::limits::{
+    AutoOffsetReset, DELIVERY_COUNT_LIMIT, GroupIntConfig, IsolationLevel,
+    PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, ShareGroupConfig,
+};
+
+use crate::errors;
+
+/// Configuration of a share group, as far as a share partition needs it.
+#[pyclass(frozen, module = "share_state")]
+#[derive(Clone)]
+pub struct GroupConfig {
+    pub inner: ShareGroupConfig,
+    dead_letter_queue_topic: String,
+}
+
+#[pymethods]
+impl GroupConfig {
+    #[new]
+    #[pyo3(signature = (*, partition_max_record_locks = 2000, delivery_count_limit = 5, record_lock_duration_ms = 30000,
+        renew_acknowledge_enable = true, auto_offset_reset = "latest", isolation_level = "read_uncommitted",
+        dead_letter_queue_topic = ""))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python constructor"
+    )]
+    fn new(
+        py: Python<'_>,
+        partition_max_record_locks: u32,
+        delivery_count_limit: i16,
+        record_lock_duration_ms: i64,
+        renew_acknowledge_enable: bool,
+        auto_offset_reset: &str,
+        isolation_level: &str,
+        dead_letter_queue_topic: &str,
+    ) -> PyResult<Self> {
+        let inner = ShareGroupConfig {
+            partition_max_record_locks,
+            delivery_count_limit,
+            record_lock_duration_ms,
+            renew_acknowledge_enable,
+            auto_offset_reset: auto_offset_reset_in(auto_offset_reset)?,
+            isolation_level: isolation_level_in(isolation_level)?,
+            dead_letter_queue: !dead_letter_queue_topic.is_empty(),
+        };
+        inner.check().map_err(|error| errors::config(py, &error))?;
+        Ok(Self {
+            inner,
+            dead_letter_queue_topic: dead_letter_queue_topic.to_owned(),
+        })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (group, broker = HashMap::new()))]
+    fn from_kafka(
+        py: Python<'_>,
+        group: HashMap<String, String>,
+        broker: HashMap<String, String>,
+    ) -> PyResult<Self> {
+        let int = |config: GroupIntConfig| -> PyResult<i64> {
+            let group = number(&group, config.group.name)?;
+            for name in [
+                config.broker.name,
+                config.broker_min.name,
+                config.broker_max.name,
+            ] {
+                number(&broker, name)?;
+            }
+            let of_broker = |name: &str| number(&broker, name).ok().flatten();
+            config
+                .resolve(group, of_broker)
+                .map_err(|error| errors::config(py, &error))
+        };
+        let text = |name: &str, default: &'static str| {
+            group.get(name).map_or(default, String::as_str).to_owned()
+        };
+        let narrow =
+            |value: i64| u32::try_from(value).map_err(|e| PyValueError::new_err(e.to_string()));
+        let renew = text("share.renew.acknowledge.enable", "true");
+        Self::new(
+            py,
+            narrow(int(PARTITION_MAX_RECORD_LOCKS)?)?,
+            i16::try_from(int(DELIVERY_COUNT_LIMIT)?)
+                .map_err(|e| PyValueError::new_err(e.to_string()))?,
+            int(RECORD_LOCK_DURATION_MS)?,
+            match renew.as_str() {
+                "true" => true,
+                "false" => false,
+                other => {
+                    return Err(PyValueError::new_err(format!(
+                        "share.renew.acknowledge.enable is {other:?}, neither true nor false"
+                    )));
+                }
+            },
+            &text("share.auto.offset.reset", "latest"),
+            &text("share.isolation.level", "read_uncommitted"),
+            &text("errors.deadletterqueue.topic.name", ""),
+        )
+    }
+
+    #[getter]
+    const fn partition_max_record_locks(&self) -> u32 {
+        self.inner.partition_max_record_locks
+    }
+
+    #[getter]
+    const fn delivery_count_limit(&self) -> i16 {
+        self.inner.delivery_count_limit
+    }
+
+    #[getter]
+    const fn record_lock_duration_ms(&self) -> i64 {
+        self.inner.record_lock_duration_ms
+    }
+
+    #[getter]
+    const fn renew_acknowledge_enable(&self) -> bool {
+        self.inner.renew_acknowledge_enable
+    }
+
+    #[getter]
+    fn auto_offset_reset(&self) -> String {
+        auto_offset_reset_out(self.inner.auto_offset_reset)
+    }
+
+    #[getter]
+    const fn isolation_level(&self) -> &'static str {
+        match self.inner.isolation_level {
+            IsolationLevel::ReadUncommitted => "read_uncommitted",
+            IsolationLevel::ReadCommitted => "read_committed",
+        }
+    }
+
+    #[getter]
+    fn dead_letter_queue_topic(&self) -> &str {
+        &self.dead_letter_queue_topic
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.inner == other.inner && self.dead_letter_queue_topic == other.dead_letter_queue_topic
+    }
+
+    fn __repr__(&self) -> String {
+        let c = &self.inner;
+        format!(
+            "GroupConfig(partition_max_record_locks={}, delivery_count_limit={}, record_lock_duration_ms={}, \
+             renew_acknowledge_enable={}, auto_offset_reset={:?}, isolation_level={:?}, dead_letter_queue_topic={:?})",
+            c.partition_max_record_locks,
+            c.delivery_count_limit,
+            c.record_lock_duration_ms,
+            if c.renew_acknowledge_enable {
+                "True"
+            } else {
+                "False"
+            },
+            self.auto_offset_reset(),
+            self.isolation_level(),
+            self.dead_letter_queue_topic,
+        )
+    }
+}
+
+fn number(properties: &HashMap<String, String>, name: &str) -> PyResult<Option<i64>> {
+    properties
+        .get(name)
+        .map(|text| {
+            text.trim()
+                .parse()
+                .map_err(|_| PyValueError::new_err(format!("{name} is {text:?}, no whole number")))
+        })
+        .transpose()
+}
+
+fn isolation_level_in(text: &str) -> PyResult<IsolationLevel> {
+    match text {
+        "read_uncommitted" => Ok(IsolationLevel::ReadUncommitted),
+        "read_committed" => Ok(IsolationLevel::ReadCommitted),
+        _ => Err(PyValueError::new_err(format!(
+            "share.isolation.level is {text:?}, neither read_uncommitted nor read_committed"
+        ))),
+    }
+}
+
+fn auto_offset_reset_in(text: &str) -> PyResult<AutoOffsetReset> {
+    AutoOffsetReset::parse(text).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "share.auto.offset.reset is {text:?}, neither latest, earliest nor by_duration:PnDTnHnMn.nS"
+        ))
+    })
+}
+
+pub fn auto_offset_reset_out(strategy: AutoOffsetReset) -> String {
+    strategy.to_string()
+}

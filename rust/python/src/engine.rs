@@ -1,0 +1,25 @@
+//! One share partition over either store.
+
+use share_state_core::in_flight::{IntervalStore, TwinStore};
+use share_state_core::share_partition::SharePartition;
+
+/// A share partition whose store was chosen at run time: the interval tree to work with, the obvious twin to compare with.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "every share partition that works is the large one"
+)]
+pub enum Engine {
+    Tree(SharePartition<IntervalStore>),
+    Twin(SharePartition<TwinStore>),
+}
+
+/// Runs the same expression on whichever share partition it is.
+macro_rules! each {
+    ($engine:expr, $sp:ident => $work:expr) => {
+        match $engine {
+            $crate::engine::Engine::Tree($sp) => $work,
+            $crate::engine::Engine::Twin($sp) => $work,
+        }
+    };
+}
+pub(crate) use each;

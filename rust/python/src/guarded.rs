@@ -1,0 +1,81 @@
+//! An object of the core behind a lock of its own.
+//!
+//! * Two threads on one object: one after the other. Whoever must wait detaches from the interpreter first, so a thread that
+//!   holds the lock and wants the interpreter back cannot meet one that holds the interpreter and wants the lock.
+//! * A panic becomes an exception and poisons only this object.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// The object, or what its last call panicked with.
+enum Slot<T> {
+    Sound(T),
+    Poisoned(String),
+}
+
+pub struct Guarded<T> {
+    what: &'static str,
+    slot: Mutex<Slot<T>>,
+}
+
+impl<T: Send> Guarded<T> {
+    pub const fn new(what: &'static str, value: T) -> Self {
+        Self {
+            what,
+            slot: Mutex::new(Slot::Sound(value)),
+        }
+    }
+
+    /// Runs `work` on the object, attached to the interpreter: for short calls.
+    pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R) -> PyResult<R> {
+        let slot = match self.slot.try_lock() {
+            Ok(slot) => slot,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                // `MutexGuard` cannot be carried back through `detach`; taking and freeing the lock there is the waiting.
+                py.detach(|| drop(self.wait()));
+                self.wait()
+            }
+        };
+        run(slot, work).map_err(|panic| errors::poisoned(py, self.what, &panic))
+    }
+
+    /// Runs `work` on the object, detached from the interpreter: for calls that may take longer than about 2 µs.
+    pub fn detached<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut T) -> R + Send,
+    ) -> PyResult<R> {
+        py.detach(|| run(self.wait(), work))
+            .map_err(|panic| errors::poisoned(py, self.what, &panic))
+    }
+
+    fn wait(&self) -> MutexGuard<'_, Slot<T>> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn run<T, R>(
+    mut slot: MutexGuard<'_, Slot<T>>,
+    work: impl FnOnce(&mut T) -> R,
+) -> Result<R, String> {
+    let value = match &mut *slot {
+        Slot::Sound(value) => value,
+        Slot::Poisoned(panic) => return Err(panic.clone()),
+    };
+    // Unwind safety: after a panic nobody sees the value again.
+    catch_unwind(AssertUnwindSafe(|| work(value))).map_err(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message")
+            .to_owned();
+        *slot = Slot::Poisoned(text.clone());
+        text
+    })
+}

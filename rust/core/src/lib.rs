@@ -1,4 +1,17 @@
-//! placeholder
+//! The share-partition state engine of Kafka's share groups (KIP-932), as three small machines and one fold.
+//!
+//! * A [`share_partition::SharePartition`] decides who may hold which record, and hands out what it wants written.
+//! * A [`coordinator::ShareCoordinator`] turns such a write into records of the state topic.
+//! * The fold, [`group_offset::ShareGroupOffset`], turns records into state: the same function when writing, when loading and
+//!   when inspecting.
+//!
+//! What is absent here, on purpose: a clock, I/O, threads, `unsafe`, dependencies. Time is an argument; what has to be
+//! written, read or waited for is handed out as plain data. The two machines do not know each other; [`persister`] is
+//! their contract.
+//!
+//! Read in this order: [`record_state`] (the rule), [`in_flight`] (the structure), [`share_partition`] (the verbs),
+//! [`state_batch`] and [`group_offset`] (how changes become state), [`coordinator`].
+
 pub mod coordinator;
 pub mod group_offset;
 pub mod ids;

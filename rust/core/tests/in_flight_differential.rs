@@ -19,20 +19,54 @@ const DURATIONS: [i64; 3] = [100, 30, 250];
 #[derive(Clone, Debug)]
 enum Op {
     /// Adds batches of this length in the holes of the range.
-    Insert { range: OffsetRange, length: u8, state: RecordState, locked_by: u32 },
+    Insert {
+        range: OffsetRange,
+        length: u8,
+        state: RecordState,
+        locked_by: u32,
+    },
     /// Acquires what is available, under one lock.
-    Acquire { range: OffsetRange, member: u32, duration: usize },
+    Acquire {
+        range: OffsetRange,
+        member: u32,
+        duration: usize,
+    },
     /// Acquires what is available, each run under a lock of its own.
-    AcquireEach { range: OffsetRange, member: u32, duration: usize },
-    Acknowledge { range: OffsetRange, member: u32, target: RecordState },
-    Renew { range: OffsetRange, member: u32 },
-    Written { range: OffsetRange },
-    Refused { range: OffsetRange },
-    LogStart { range: OffsetRange },
-    Abort { range: OffsetRange },
-    Release { member: u32 },
-    Expire { after_ms: i64 },
-    RemoveThrough { last: i64 },
+    AcquireEach {
+        range: OffsetRange,
+        member: u32,
+        duration: usize,
+    },
+    Acknowledge {
+        range: OffsetRange,
+        member: u32,
+        target: RecordState,
+    },
+    Renew {
+        range: OffsetRange,
+        member: u32,
+    },
+    Written {
+        range: OffsetRange,
+    },
+    Refused {
+        range: OffsetRange,
+    },
+    LogStart {
+        range: OffsetRange,
+    },
+    Abort {
+        range: OffsetRange,
+    },
+    Release {
+        member: u32,
+    },
+    Expire {
+        after_ms: i64,
+    },
+    RemoveThrough {
+        last: i64,
+    },
 }
 
 /// One of the two stores, with what the changes need to know.
@@ -45,7 +79,11 @@ struct Side<S> {
 
 impl<S: InFlightStore> Side<S> {
     fn new() -> Self {
-        Self { store: S::default(), now: 1_000, shown: Vec::new() }
+        Self {
+            store: S::default(),
+            now: 1_000,
+            shown: Vec::new(),
+        }
     }
 
     fn update(&mut self, range: OffsetRange, mut f: impl FnMut(&InFlightRun) -> Option<Change>) {
@@ -69,17 +107,25 @@ impl<S: InFlightStore> Side<S> {
     fn acquirable(&self, range: OffsetRange) -> Vec<OffsetRange> {
         let runs = self.runs().into_iter();
         let free = runs.filter(|run| run.state == RecordState::Available && is_settled(run));
-        free.filter_map(|run| run.range.intersection(range)).collect()
+        free.filter_map(|run| run.range.intersection(range))
+            .collect()
     }
 
     fn lock_all(&mut self, range: OffsetRange, member: u32, duration: usize) {
         let (now, duration) = (LockTime(self.now), DURATIONS[duration]);
-        let lock = self.store.new_lock(range, MemberIndex(member), now, duration);
+        let lock = self
+            .store
+            .new_lock(range, MemberIndex(member), now, duration);
         self.update(range, |run| {
             let free = run.state == RecordState::Available && is_settled(run);
             free.then(|| Change {
                 delivery_count: run.delivery_count.saturating_add(1),
-                ..to(run, RecordState::Acquired, Phase::Settled, LockChange::Hold(lock))
+                ..to(
+                    run,
+                    RecordState::Acquired,
+                    Phase::Settled,
+                    LockChange::Hold(lock),
+                )
             })
         });
     }
@@ -89,7 +135,12 @@ impl<S: InFlightStore> Side<S> {
         use LockChange::{End, Hold, Keep};
         use RecordState::{Acquired, Archived, Available};
         match *op {
-            Op::Insert { range, length, state, locked_by } => {
+            Op::Insert {
+                range,
+                length,
+                state,
+                locked_by,
+            } => {
                 let mut next = Some(range.first);
                 while let Some(first) = next.map(|from| self.store.first_hole(from))
                     && range.contains(first)
@@ -105,28 +156,45 @@ impl<S: InFlightStore> Side<S> {
                         let (now, member) = (LockTime(self.now), MemberIndex(locked_by));
                         self.store.new_lock(batch, member, now, DURATIONS[0])
                     });
-                    self.store.insert_batch(batch, state, i16::from(length), lock);
+                    self.store
+                        .insert_batch(batch, state, i16::from(length), lock);
                     next = last.checked_add(1);
                 }
             }
-            Op::Acquire { range, member, duration } => {
+            Op::Acquire {
+                range,
+                member,
+                duration,
+            } => {
                 if !self.acquirable(range).is_empty() {
                     self.lock_all(range, member, duration);
                 }
             }
-            Op::AcquireEach { range, member, duration } => {
+            Op::AcquireEach {
+                range,
+                member,
+                duration,
+            } => {
                 for run in self.acquirable(range) {
                     self.lock_all(run, member, duration);
                 }
             }
-            Op::Acknowledge { range, member, target } => {
+            Op::Acknowledge {
+                range,
+                member,
+                target,
+            } => {
                 self.update(range, |run| {
                     holds(run, member).then(|| to(run, target, Phase::Pending, Keep))
                 });
             }
             Op::Renew { range, member } => {
                 let inside = |run: &InFlightRun| run.range.intersection(range).is_some();
-                if self.runs().iter().any(|run| inside(run) && holds(run, member)) {
+                if self
+                    .runs()
+                    .iter()
+                    .any(|run| inside(run) && holds(run, member))
+                {
                     let (now, name) = (LockTime(self.now), MemberIndex(member));
                     let lock = self.store.new_lock(range, name, now, DURATIONS[2]);
                     self.update(range, |run| {
@@ -139,11 +207,19 @@ impl<S: InFlightStore> Side<S> {
             }),
             Op::Refused { range } => self.update(range, |run| match run.phase {
                 Phase::Settled => None,
+                // A lock that ran out meanwhile is not given back.
+                Phase::Pending if run.lock.is_some_and(|lock| lock.expired) => {
+                    Some(to(run, Available, Phase::Settled, End))
+                }
                 Phase::Pending => Some(to(run, Acquired, Phase::Settled, Keep)),
                 Phase::PendingFinal => Some(to(run, run.state, Phase::Settled, Keep)),
             }),
             Op::LogStart { range } => self.update(range, |run| {
-                let phase = if is_settled(run) { Phase::Settled } else { Phase::PendingFinal };
+                let phase = if is_settled(run) {
+                    Phase::Settled
+                } else {
+                    Phase::PendingFinal
+                };
                 (run.state == Available).then(|| to(run, Archived, phase, End))
             }),
             Op::Abort { range } => self.update(range, |run| {
@@ -189,21 +265,32 @@ fn holds(run: &InFlightRun, member: u32) -> bool {
 }
 
 fn to(run: &InFlightRun, state: RecordState, phase: Phase, lock: LockChange) -> Change {
-    Change { state, delivery_count: run.delivery_count, phase, lock }
+    Change {
+        state,
+        delivery_count: run.delivery_count,
+        phase,
+        lock,
+    }
 }
 
 fn assert_covers(wide: &[OffsetRange], exact: &[OffsetRange]) {
     for pair in wide.windows(2) {
-        assert!(pair[0].last < pair[1].first, "{wide:?} is not ascending and disjoint");
+        assert!(
+            pair[0].last < pair[1].first,
+            "{wide:?} is not ascending and disjoint"
+        );
     }
     for range in exact {
-        assert!(wide.iter().any(|cover| cover.covers(*range)), "{wide:?} misses {range}");
+        assert!(
+            wide.iter().any(|cover| cover.covers(*range)),
+            "{wide:?} misses {range}"
+        );
     }
 }
 
 fn compare(twin: &Side<TwinStore>, tree: &Side<IntervalStore>, probes: &[i64]) {
-    twin.store.check().unwrap();
-    tree.store.check().unwrap();
+    assert_eq!(twin.store.check(), Ok(()));
+    assert_eq!(tree.store.check(), Ok(()));
     let (a, b) = (&twin.store, &tree.store);
     assert_eq!(a.is_empty(), b.is_empty());
     assert_eq!(a.bounds(), b.bounds());
@@ -216,12 +303,36 @@ fn compare(twin: &Side<TwinStore>, tree: &Side<IntervalStore>, probes: &[i64]) {
     }
     for &offset in probes {
         assert_eq!(a.run_at(offset), b.run_at(offset), "the run at {offset}");
-        assert_eq!(a.run_from(offset), b.run_from(offset), "the run from {offset}");
-        assert_eq!(a.first_available(offset), b.first_available(offset), "from {offset}");
-        assert_eq!(a.first_unsettled(offset), b.first_unsettled(offset), "from {offset}");
-        assert_eq!(a.first_hole(offset), b.first_hole(offset), "the hole from {offset}");
-        assert_eq!(a.batch_floor(offset), b.batch_floor(offset), "the batch before {offset}");
-        assert_eq!(a.batch_ceiling(offset), b.batch_ceiling(offset), "the batch from {offset}");
+        assert_eq!(
+            a.run_from(offset),
+            b.run_from(offset),
+            "the run from {offset}"
+        );
+        assert_eq!(
+            a.first_available(offset),
+            b.first_available(offset),
+            "from {offset}"
+        );
+        assert_eq!(
+            a.first_unsettled(offset),
+            b.first_unsettled(offset),
+            "from {offset}"
+        );
+        assert_eq!(
+            a.first_hole(offset),
+            b.first_hole(offset),
+            "the hole from {offset}"
+        );
+        assert_eq!(
+            a.batch_floor(offset),
+            b.batch_floor(offset),
+            "the batch before {offset}"
+        );
+        assert_eq!(
+            a.batch_ceiling(offset),
+            b.batch_ceiling(offset),
+            "the batch from {offset}"
+        );
     }
 }
 
@@ -297,16 +408,33 @@ fn ops(base: i64, width: i64, max: usize) -> impl Strategy<Value = Vec<Op>> {
 
 fn probes(base: i64, width: i64) -> Vec<i64> {
     let mut probes: Vec<i64> = (0..width).map(|i| base + i).collect();
-    probes.extend([i64::MIN, base.saturating_sub(1), base.saturating_add(width), i64::MAX]);
+    probes.extend([
+        i64::MIN,
+        base.saturating_sub(1),
+        base.saturating_add(width),
+        i64::MAX,
+    ]);
     probes
 }
 
 /// Single records, each a batch of its own under a lock of its own, so that the tree is deep from the beginning.
 fn shredded(base: i64, width: i64, ops: Vec<Op>) -> Vec<Op> {
-    let range = OffsetRange { first: base, last: base + width - 1 };
+    let range = OffsetRange {
+        first: base,
+        last: base + width - 1,
+    };
     let state = RecordState::Available;
-    let fill = Op::Insert { range, length: 0, state, locked_by: 0 };
-    let acquire = Op::AcquireEach { range, member: 1, duration: 0 };
+    let fill = Op::Insert {
+        range,
+        length: 0,
+        state,
+        locked_by: 0,
+    };
+    let acquire = Op::AcquireEach {
+        range,
+        member: 1,
+        duration: 0,
+    };
     [fill, acquire].into_iter().chain(ops).collect()
 }
 

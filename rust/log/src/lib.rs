@@ -1,1 +1,34 @@
-//! placeholder
+//! A durable, embedded log for share-group state, in the format and layout of Kafka's own state topic: what a broker
+//! leaves can be read here, and what is written here Kafka's tools can open.
+//!
+//! - [`StateStore`] is the one writer of a directory: it decides with the core's coordinator, appends, syncs, answers.
+//! - [`mod@read`] looks at any such directory, folder or segment, from a broker or from a store, without locking it.
+//!
+//! This is the only crate of share_state that does I/O. Its promises:
+//!
+//! 1. Nothing is answered that is not in the log, as durably as the [`SyncPolicy`] asks.
+//! 2. One group commit is one record batch, and under [`SyncPolicy::Always`] the next is written only after its sync.
+//!    So a crash can tear the last batch only: that is cut and told. Any other damage is refused and nothing is changed.
+//! 3. A failed append or sync poisons the store: no later answer pretends to be durable.
+
+mod batch_reader;
+mod checkpoint;
+mod corrupt;
+mod counters;
+mod disk;
+mod layout;
+mod meta;
+pub mod read;
+mod segment_log;
+mod store;
+mod tail;
+
+pub use corrupt::{CorruptKind, CorruptLog, TornTail};
+pub use counters::Counters;
+pub use disk::IoFailure;
+pub use layout::STATE_TOPIC;
+pub use meta::{FORMAT_VERSION, MetaError};
+pub use store::{
+    ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress, Recovery, StateStore, StoreConfig,
+    StoreError, SyncPolicy,
+};

@@ -10,6 +10,7 @@ use share_state_core::limits::ConfigError;
 use share_state_core::share_partition::{
     AcknowledgeError, AcquireError, InitializeError, UnknownToken,
 };
+use share_state_log::{CorruptLog, OpenError, StoreError};
 use share_state_wire::WireError;
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
@@ -209,6 +210,82 @@ pub fn wire(py: Python<'_>, error: &WireError) -> PyErr {
             .fact("position", error.position)
             .fact("kind", error.kind.to_string()),
     }
+    .done()
+}
+
+pub fn corrupt(py: Python<'_>, error: &CorruptLog) -> PyErr {
+    Raise::new(py, "CorruptLogError", error)
+        .fact("segment", error.segment.display().to_string())
+        .fact("position", error.position)
+        .fact("kind", error.kind.to_string())
+        .done()
+}
+
+pub fn open(py: Python<'_>, error: &OpenError) -> PyErr {
+    let class = match error {
+        OpenError::Corrupt(corrupt) => return self::corrupt(py, corrupt),
+        OpenError::Config(_) => "ConfigError",
+        OpenError::Meta { .. } if error.kafka_code() == KafkaCode::UnsupportedVersion => {
+            "UnsupportedVersionError"
+        }
+        OpenError::PartitionCount { asked, .. } => {
+            return Raise::new(py, "StoreError", error)
+                .fact("field", "partitions")
+                .fact("value", *asked)
+                .done();
+        }
+        OpenError::Locked { .. }
+        | OpenError::NotAStore { .. }
+        | OpenError::Meta { .. }
+        | OpenError::Interrupted(_)
+        | OpenError::Io(_) => "StoreError",
+    };
+    Raise::new(py, class, error).done()
+}
+
+pub fn store(py: Python<'_>, error: &StoreError) -> PyErr {
+    match error {
+        StoreError::Refused(refused) => coordinator(py, refused),
+        StoreError::Timestamp { wall_ms } => Raise::new(py, "InvalidRequestError", error)
+            .fact("field", "wall_ms")
+            .fact("value", *wall_ms)
+            .done(),
+        StoreError::TooLarge { bytes, limit } => Raise::new(py, "LimitExceededError", error)
+            .fact("limit", "bytes per group commit")
+            .fact("asked", *bytes)
+            .fact("allowed", *limit)
+            .code(error.kafka_code())
+            .done(),
+        StoreError::Unwritable(_)
+        | StoreError::OffsetEnd
+        | StoreError::Closed
+        | StoreError::Forked { .. }
+        | StoreError::Poisoned { .. }
+        | StoreError::Prune(_) => Raise::new(py, "StoreError", error)
+            .code(error.kafka_code())
+            .done(),
+    }
+}
+
+pub fn unknown_api(py: Python<'_>, api_key: i16) -> PyErr {
+    Raise::new(
+        py,
+        "UnsupportedVersionError",
+        format!("api_key is {api_key}, not one of 83 to 87"),
+    )
+    .fact("field", "api_key")
+    .fact("value", api_key)
+    .done()
+}
+
+pub fn unknown_record_type(py: Python<'_>, record_type: i16) -> PyErr {
+    Raise::new(
+        py,
+        "UnsupportedVersionError",
+        format!("record type {record_type} is not known"),
+    )
+    .fact("field", "type")
+    .fact("value", record_type)
     .done()
 }
 

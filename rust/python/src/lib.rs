@@ -2,6 +2,7 @@
 //!
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
+mod codec;
 mod config;
 mod convert;
 mod coordinator;
@@ -9,13 +10,17 @@ mod data;
 mod engine;
 mod errors;
 mod guarded;
+mod records;
 mod share_partition;
+mod store;
 
 use pyo3::prelude::*;
 
 /// The compiled part of `share_state`.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::codec::{decode_message, encode_message};
     #[pymodule_export]
     use crate::config::GroupConfig;
     #[pymodule_export]
@@ -28,7 +33,11 @@ mod _core {
         WriteState,
     };
     #[pymodule_export]
+    use crate::records::{decode_record, encode_record, state_partition};
+    #[pymodule_export]
     use crate::share_partition::SharePartition;
+    #[pymodule_export]
+    use crate::store::StateStore;
 
     use pyo3::prelude::*;
 

@@ -46,13 +46,18 @@ fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
 impl IntervalStore {
     /// The batch that begins where `start` does. It ends before a hole or the next batch.
     fn batch(&self, start: Run<Cell>) -> OffsetRange {
-        let first = start.range.first;
-        let end = self.tree.contiguous_end(first).unwrap_or(start.range.last);
-        let next = after(start.range.last).and_then(|from| self.tree.next_with(from, BATCH_START));
-        let before_next = next.and_then(|next| before(next.range.first));
+        let OffsetRange { first, last } = start.range;
+        let next = after(last).and_then(|from| self.tree.next_with(from, BATCH_START));
+        let before_next = next
+            .and_then(|next| before(next.range.first))
+            .unwrap_or(i64::MAX);
+        if before_next == last {
+            return start.range;
+        }
+        let end = self.tree.contiguous_end(first).unwrap_or(last);
         OffsetRange {
             first,
-            last: before_next.map_or(end, |last| last.min(end)),
+            last: end.min(before_next),
         }
     }
 }

@@ -25,16 +25,25 @@ pub(super) struct Spot {
     pub next_first: Option<i64>,
 }
 
-/// Where to cut an overfull node of `len` items whose item `at` is the newest. Edits often march through a window in
-/// one direction and never come back, so the side that they leave behind is left as full as possible.
-fn cut(len: usize, at: usize, fan_out: usize) -> usize {
-    if at >= len / 2 {
-        (at + 1).min(fan_out).min(len - 1)
-    } else if at == 0 {
-        (len - fan_out).max(1)
-    } else {
-        len / 2
-    }
+/// Which way the edits march. Most march through a window in one direction and never come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum March {
+    Up,
+    Down,
+    Nowhere,
+}
+
+/// Where to cut an overfull node of `len` items, of which `hot` will be the next to be cut. The side that the march
+/// leaves behind is left as full as possible, and the hot item goes to the edge of the other, away from those that it
+/// would push before it.
+fn cut(len: usize, hot: usize, march: March, fan_out: usize) -> usize {
+    let cut = match march {
+        March::Up if hot + 1 < len => hot + 1,
+        March::Up => len - 1,
+        March::Down => hot,
+        March::Nowhere => len / 2,
+    };
+    cut.clamp((len - fan_out).max(1), fan_out.min(len - 1))
 }
 
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
@@ -68,8 +77,18 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     /// Puts the tree in order after an edit of the leaf that [`Self::seek`] found last: it held `before` runs, and its
     /// newest run is the one at `at`.
     pub(super) fn settle(&mut self, leaf: u32, before: usize, at: usize) {
-        let (mut node, mut before, mut at) = (leaf, before, at);
-        self.runs = self.runs - before + self.leaves.get(leaf).len();
+        let len = self.leaves.get(leaf).len();
+        let march = if len > before {
+            self.march(leaf, at)
+        } else {
+            March::Nowhere
+        };
+        let hot = match march {
+            March::Up => at + 1,
+            March::Down | March::Nowhere => at.saturating_sub(1),
+        };
+        let (mut node, mut before, mut hot) = (leaf, before, hot);
+        self.runs = self.runs - before + len;
         for level in 0..self.height {
             let Some(step) = self.path.pop() else { return };
             let (parent, i) = (step.node, step.at as usize);
@@ -79,20 +98,18 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
                     self.free(level, node);
                     self.inners.get_mut(parent).remove(i);
                     self.merge_around(level, parent, i);
-                    at = i.saturating_sub(1);
                 }
                 Some(entry) => {
                     let len = self.count(level, node);
                     let same = self.inners.get(parent)[i] == entry;
                     if len > N {
-                        self.split(level, node, cut(len, at, N), parent, i);
-                        at = i + 1;
+                        self.split(level, node, cut(len, hot, march, N), parent, i);
+                        hot = if march == March::Up { i + 1 } else { i };
                     } else {
                         self.inners.get_mut(parent)[i] = entry;
                         if len < before {
                             self.merge_around(level, parent, i);
                         }
-                        at = i;
                     }
                     if same && self.inners.get(parent).len() == siblings {
                         return;
@@ -101,16 +118,35 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             }
             (node, before) = (parent, siblings);
         }
-        self.settle_root(node, at);
+        self.settle_root(node, hot, march);
     }
 
-    fn settle_root(&mut self, node: u32, at: usize) {
+    /// Compares the newest run with the one that was new before it, which lies at most two runs away on a march.
+    fn march(&mut self, leaf: u32, at: usize) -> March {
+        let runs = self.leaves.get(leaf);
+        let near = |i: usize| runs.get(i).map(|run| run.range.first);
+        let Some(newest) = near(at) else {
+            return March::Nowhere;
+        };
+        let last = std::mem::replace(&mut self.newest, newest);
+        if near(at.saturating_sub(2)).is_some_and(|low| low <= last) && last < newest {
+            March::Up
+        } else if near((at + 2).min(runs.len() - 1)).is_some_and(|high| last <= high)
+            && newest < last
+        {
+            March::Down
+        } else {
+            March::Nowhere
+        }
+    }
+
+    fn settle_root(&mut self, node: u32, hot: usize, march: March) {
         let level = self.height;
         let len = self.count(level, node);
         if len > N {
             let only = self.summary(level, node);
             let root = self.inners.add(only.into_iter().collect());
-            self.split(level, node, cut(len, at, N), root, 0);
+            self.split(level, node, cut(len, hot, march, N), root, 0);
             self.root = Some(root);
             self.height += 1;
         } else if len == 0 && (level > 0 || self.leaves.slots() > 1) {

@@ -39,6 +39,8 @@ pub struct IntervalTree<V, const N: usize = FAN_OUT> {
     height: u32,
     /// Number of runs.
     runs: usize,
+    /// First offset of the run that was added last.
+    newest: i64,
     /// The way down to the leaf last sought, the root first; kept for its allocation.
     path: Vec<Step>,
 }
@@ -52,6 +54,7 @@ impl<V, const N: usize> Default for IntervalTree<V, N> {
             root: None,
             height: 0,
             runs: 0,
+            newest: i64::MIN,
             path: Vec::new(),
         }
     }

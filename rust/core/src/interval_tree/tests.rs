@@ -234,7 +234,6 @@ fn apply<const N: usize>(tree: &mut IntervalTree<Marked, N>, model: &mut Model, 
                 model.insert(offset, value.tail());
             }
             model.insert(range.first, value);
-            return;
         }
         Op::Update(range, from, to) => {
             let picks = |value: Marked| from == 7 || value.colour == from;
@@ -256,7 +255,6 @@ fn apply<const N: usize>(tree: &mut IntervalTree<Marked, N>, model: &mut Model, 
             tree.drain(range, |run| shown.push(run));
             assert_eq!(shown, parts(range));
             model.retain(|offset, _| !range.contains(*offset));
-            // What lies right of a cut has lost its mark with its first offset; so it has in the model.
         }
     }
 }
@@ -338,14 +336,16 @@ fn run<const N: usize>(base: i64, width: i64, fill: i64, ops: &[Op]) {
     let mut probes: Vec<i64> = (0..width).map(|i| base + i).collect();
     probes.extend([i64::MIN, -1, 0, i64::MAX]);
     compare(&tree, &model, &probes);
-    for op in ops {
+    for (i, op) in ops.iter().enumerate() {
         apply(&mut tree, &mut model, op);
-        compare(&tree, &model, &probes[..]);
+        let probed = if i % 8 == 0 { &probes[..] } else { &[] };
+        compare(&tree, &model, probed);
     }
+    compare(&tree, &model, &probes);
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_deep_tree_with_fan_out_four_agrees_with_one_entry_an_offset(ops in ops(0, 100), fill in 0i64..100) {

@@ -94,6 +94,39 @@ fn merges_resolve_to_the_higher_count_then_the_higher_state() {
     }
 }
 
+/// A list that is in order but for one detail is merged all the same, and one in order is its own merge.
+#[test]
+fn a_list_alone_is_brought_to_its_canonical_form() {
+    let table = [
+        (
+            vec![b(0, 5, 0, 1), b(5, 9, 2, 1)],
+            0,
+            vec![b(0, 4, 0, 1), b(5, 9, 2, 1)],
+        ),
+        (vec![b(0, 5, 0, 1), b(6, 9, 0, 1)], 0, vec![b(0, 9, 0, 1)]),
+        (vec![b(0, 5, 0, 1), b(4, 3, 2, 1)], 0, vec![b(0, 5, 0, 1)]),
+        (
+            vec![b(0, 5, 0, 1), b(8, 9, 0, 1)],
+            3,
+            vec![b(3, 5, 0, 1), b(8, 9, 0, 1)],
+        ),
+        (
+            vec![b(8, 9, 0, 1), b(0, 5, 0, 1)],
+            -1,
+            vec![b(0, 5, 0, 1), b(8, 9, 0, 1)],
+        ),
+        (
+            vec![b(-3, 5, 0, 1), b(6, 9, 2, 1)],
+            -1,
+            vec![b(-3, 5, 0, 1), b(6, 9, 2, 1)],
+        ),
+    ];
+    for (list, start_offset, merged) in table {
+        assert_eq!(combine(&[], &list, start_offset), merged);
+        assert_eq!(combine(&list, &[], start_offset), merged);
+    }
+}
+
 #[test]
 fn m2_batches_may_end_at_the_end_of_the_offset_space() {
     let end = i64::MAX;

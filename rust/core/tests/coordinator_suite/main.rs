@@ -6,6 +6,10 @@ mod bad_requests;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod pruning;
+#[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod snapshots;
 #[cfg(test)]
 mod support;

@@ -1,0 +1,126 @@
+# What a person or CI runs. `make help` lists the targets; a repeated run does only what changed.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CARGO ?= cargo
+PYTEST_ARGS ?=
+FUZZ_SECONDS ?= 60
+CARGO_FUZZ_VERSION := 0.13.2
+FUZZ_TOOLS := build/fuzz-tools
+
+# cargo and maturin build against the interpreter of the virtual environment.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+
+DEPS_STAMP := $(VENV)/.deps-installed
+BUILD_STAMP := $(VENV)/.extension-built
+EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+	$(shell find rust -path rust/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+
+.PHONY: help
+help: ## List the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+.PHONY: check-tools
+check-tools:
+	@test -n "$(PYTHON)" || { echo 'Python 3.11 or newer is needed: no python3 was found.' >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo 'Python 3.11 or newer is needed: name one with `make PYTHON=...`.' >&2; exit 1; }
+	@command -v $(CARGO) >/dev/null || \
+		{ echo 'A Rust toolchain (1.95 or newer, with rustfmt and clippy) is needed: no cargo was found.' >&2; exit 1; }
+	@command -v cc >/dev/null || { echo 'A C compiler is needed to link: no cc was found.' >&2; exit 1; }
+
+$(DEPS_STAMP): requirements/dev.txt | check-tools
+	"$(PYTHON)" -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r $<
+	@touch $@
+
+# Through pip and not `maturin develop`: that would install the dependency groups again, unlocked.
+$(BUILD_STAMP): $(DEPS_STAMP) $(EXTENSION_SOURCES)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-build-isolation --no-deps --no-index --editable .
+	@touch $@
+
+.PHONY: venv
+venv: $(DEPS_STAMP) ## Create .venv with the locked dependencies
+
+.PHONY: build
+build: $(BUILD_STAMP) ## Build the extension (release) into .venv
+
+.PHONY: demo
+demo: build ## Run the main job on a real broker's state: inspect, serve, kill, restart, check
+	$(BIN)/python examples/demo/run.py
+
+.PHONY: test
+test: lint-rust lint-python test-rust types test-python ## Run every test: Rust and Python, lint, types, stubs, README
+
+# In this order under `make test`, each also by itself.
+.PHONY: lint-rust
+lint-rust: venv ## Check Rust format and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+.PHONY: lint-python
+lint-python: venv ## Check Python format and lints, and the rules of the tree
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/python scripts/check_tree.py
+
+# The binding crate has no tests of its own: it links against a running interpreter, and pytest drives it.
+.PHONY: test-rust
+test-rust: venv ## Run the Rust tests
+	$(CARGO) test --workspace --exclude share-state-python --locked --quiet
+
+.PHONY: types
+types: build ## Check the types, and the stubs against the built extension
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest share_state._core
+
+.PHONY: test-python
+test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: build ## Measure: criterion for Rust, pytest-benchmark for Python
+	$(CARGO) bench --locked -p share-state-benches
+	$(BIN)/python -m pytest benches/python --benchmark-enable --benchmark-only --timeout=0
+
+.PHONY: bench-quick
+bench-quick: build ## Measure in a few minutes, with wider error
+	$(CARGO) bench --locked -p share-state-benches -- --quick --noplot
+	$(BIN)/python -m pytest benches/python --benchmark-enable --benchmark-only --timeout=0 \
+		--benchmark-max-time=0.2 --benchmark-min-rounds=3
+
+# Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
+# the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.
+$(FUZZ_TOOLS)/bin/cargo-fuzz:
+	$(CARGO) install --quiet --locked --version $(CARGO_FUZZ_VERSION) --root $(FUZZ_TOOLS) cargo-fuzz
+
+# What a run finds interesting goes to build/, not into the corpus that the gate replays.
+.PHONY: fuzz
+fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder, coverage-guided (FUZZ_SECONDS=60 each)
+	@for target in $$($< list --fuzz-dir rust/fuzz); do \
+		mkdir -p build/fuzz-corpus/$$target rust/fuzz/corpus/$$target; \
+		$< run --fuzz-dir rust/fuzz --sanitizer none $$target \
+			$(abspath build/fuzz-corpus)/$$target $(abspath rust/fuzz/corpus)/$$target \
+			-- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048; done
+
+.PHONY: lock
+lock: ## Renew requirements/dev.txt and Cargo.lock (needs uv)
+	@command -v uv >/dev/null || { echo 'uv is needed to renew the lock file: pip install uv.' >&2; exit 1; }
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements/dev.txt
+	$(CARGO) update --quiet
+
+.PHONY: clean
+clean: ## Remove everything that was built, the virtual environment included
+	rm -rf $(VENV) target build .demo rust/fuzz/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	find python tests examples benches scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	find python -name '*.so' -delete

@@ -1,0 +1,42 @@
+"""The command line's root: options common to all commands, and the list of commands."""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from share_state.cli.dump_command import dump
+from share_state.cli.state_command import state
+
+app = typer.Typer(
+    name="share-state",
+    help="Look at the state of Kafka's share groups (KIP-932) in log segments on disk.",
+    epilog="Exit status: 0 all was read; 1 findings (torn tail, damage) are on stderr; 2 usage; 3 PATH cannot be read.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(state)
+app.command()(dump)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"share-state {version('share-state')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def main() -> None:
+    """Run the command line; leaves through `SystemExit` with a code of `ExitCode`."""
+    app(prog_name="share-state")

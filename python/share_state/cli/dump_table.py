@@ -1,0 +1,76 @@
+"""The dump for people: a heading for each segment, then one line a record, written as they come."""
+
+import base64
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import cast
+from uuid import UUID
+
+from share_state.cli.explain import STATE_NAMES
+from share_state.cli.printable import printable
+
+#: Batches written out on one line; `--format jsonl` has them all.
+_BATCHES_SHOWN = 4
+_KINDS = {"0": "snapshot", "1": "update"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
+    """Write one line a row; every text from the log is escaped."""
+    heading: tuple[object, object] | None = None
+    for row in rows:
+        segment = (row["partition"], row["segment"])
+        if segment != heading:
+            sys.stdout.write(printable(f"__share_group_state-{segment[0]}/{segment[1]}") + "\n")
+            heading = segment
+        sys.stdout.write(printable(_line(row)) + "\n")
+    if heading is None:
+        sys.stdout.write("No record is here.\n")
+
+
+def _line(row: Mapping[str, object]) -> str:
+    when = _instant(cast("int", row["timestamp"]))
+    key = cast("dict[str, object]", row["key"])
+    value = cast("dict[str, object] | None", row["value"])
+    head = f"{row['offset']:>8}  {when}"
+    if "data" not in key:
+        return f"{head}  raw key {key.get('raw', '')} value {'null' if value is None else value.get('raw', '')}"
+    identity = cast("dict[str, object]", key["data"])
+    topic_id = _hyphenated(str(identity["topicId"]))
+    kind = "deleted" if value is None else _KINDS.get(str(key["type"]), f"type {key['type']}")
+    line = f"{head}  {kind:<8}  {identity['groupId']}  {topic_id}  {identity['partition']}"
+    if value is None:
+        return line
+    return f"{line}  {_contents(cast('dict[str, object]', value['data']))}"
+
+
+def _contents(data: Mapping[str, object]) -> str:
+    # An update has no state epoch: it belongs to the snapshot before it.
+    epochs = f"{data['snapshotEpoch']}/{data.get('stateEpoch', '-')}/{data['leaderEpoch']}"
+    complete = data.get("deliveryCompleteCount", "-")
+    batches = cast("list[dict[str, int]]", data["stateBatches"])
+    shown = " ".join(_batch(batch) for batch in batches[:_BATCHES_SHOWN])
+    more = len(batches) - _BATCHES_SHOWN
+    rest = f" and {more} more" if more > 0 else ""
+    return f"epochs {epochs}  start {data['startOffset']}  complete {complete}  {shown or 'no batch'}{rest}"
+
+
+def _batch(batch: Mapping[str, int]) -> str:
+    first, last = batch["firstOffset"], batch["lastOffset"]
+    span = str(first) if first == last else f"{first}-{last}"
+    state = batch["deliveryState"]
+    return f"{span}:{STATE_NAMES.get(state, f'state-{state}')}x{batch['deliveryCount']}"
+
+
+def _hyphenated(topic_id: str) -> str:
+    return str(UUID(bytes=base64.urlsafe_b64decode(topic_id + "==")))
+
+
+def _instant(timestamp: int) -> str:
+    try:
+        moment = _EPOCH + timedelta(milliseconds=timestamp)
+    except OverflowError:
+        # A damaged or hostile timestamp is outside the calendar, and still shown.
+        return f"{timestamp} ms"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

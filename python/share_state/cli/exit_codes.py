@@ -1,0 +1,59 @@
+"""What a command's exit status means, and the one place where a failure becomes one."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+
+import typer
+
+from share_state.cli.printable import printable
+from share_state.errors import ShareStateError
+
+
+class ExitCode(IntEnum):
+    """Exit status of every command."""
+
+    OK = 0
+    #: All that is readable was shown; what was not stands on stderr.
+    FINDINGS = 1
+    #: The command line itself is wrong (typer's own status for it).
+    USAGE = 2
+    #: PATH is missing, cannot be read, or holds no state log.
+    IO = 3
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn a failure to read `path` into one sentence on stderr and exit status 3.
+
+    A reader that closes our output early (`share-state dump … | head`) has got what it wanted: that ends quietly
+    with status 0.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        # A group id that the terminal's encoding cannot show is still shown, escaped.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+        raise typer.Exit(ExitCode.OK) from None
+    except OSError as error:
+        _fail(path, error.strerror or str(error))
+    except ShareStateError as error:
+        _fail(path, str(error))
+
+
+def _fail(path: Path, reason: str) -> None:
+    sys.stdout.flush()
+    typer.echo(f"share-state: cannot read {printable(str(path))}: {printable(reason)}", err=True)
+    raise typer.Exit(ExitCode.IO) from None
+
+
+def _discard_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not fail in its turn."""
+    with open(os.devnull, "w", encoding="ascii") as nothing:  # noqa: PTH123 - a device, not a path of ours
+        os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -1,0 +1,86 @@
+"""Why a start offset stands where it stands, in one sentence, from the persisted state alone.
+
+The start offset moves over settled records (ACKNOWLEDGED, ARCHIVED) and stops at the first that is not. What is
+persisted lags by one write: settled records right at the start offset are passed when the next change is written.
+A record in a consumer's hands is never persisted as such, so it shows as its last written state, or not at all.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from share_state.cli.source import Batch
+
+#: States by the ids that Kafka persists (RecordState); 1, ACQUIRED, is never written.
+STATE_NAMES = {0: "available", 1: "acquired", 2: "acknowledged", 3: "archiving", 4: "archived"}
+_AVAILABLE, _ARCHIVING = 0, 3
+_SETTLED = frozenset({2, 4})
+
+
+class StartOffsetReason(NamedTuple):
+    """The oldest offset known to be unsettled, if any, and the sentence."""
+
+    oldest_unsettled: int | None
+    text: str
+
+
+def explain_start_offset(start_offset: int, batches: Sequence[Batch]) -> StartOffsetReason:
+    """Explain a start offset; `batches` are sorted and disjoint."""
+    if start_offset < 0:
+        return StartOffsetReason(
+            None, "not resolved yet: share.auto.offset.reset decides when records are first fetched"
+        )
+    position = start_offset
+    blocker: Batch | None = None
+    for batch in batches:
+        if batch.last_offset < position:
+            continue
+        if batch.first_offset > position or batch.delivery_state not in _SETTLED:
+            blocker = batch
+            break
+        position = batch.last_offset + 1
+    if blocker is None:
+        return _nothing_in_flight(start_offset, position)
+    if blocker.first_offset > position:
+        hole = _offsets(position, blocker.first_offset - 1)
+        text = f"{hole} never settled: in a consumer's hands for the first time, or not delivered"
+    else:
+        text = _unsettled(blocker._replace(first_offset=position))
+    return StartOffsetReason(position, text + _settled_before(start_offset, position))
+
+
+def _nothing_in_flight(start_offset: int, position: int) -> StartOffsetReason:
+    behind = f"offsets {position}- were never settled"
+    if position == start_offset:
+        return StartOffsetReason(None, f"nothing in flight: {behind}")
+    return StartOffsetReason(None, f"nothing in flight: {behind}" + _settled_before(start_offset, position))
+
+
+def _unsettled(batch: Batch) -> str:
+    records = _records(batch.first_offset, batch.last_offset)
+    state = batch.delivery_state
+    if state == _AVAILABLE:
+        count = batch.delivery_count
+        return f"{records} available after {count} {'delivery' if count == 1 else 'deliveries'}"
+    if state == _ARCHIVING:
+        return f"{records} archiving: the dead-letter write is not finished"
+    return f"{records} in state {state}, which this version does not know"
+
+
+def _settled_before(start_offset: int, position: int) -> str:
+    if position == start_offset:
+        return ""
+    settled = _span(start_offset, position - 1)
+    verb = "is" if position - 1 == start_offset else "are"
+    return f"; {settled} {verb} settled and passed with the next write"
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _records(first: int, last: int) -> str:
+    return f"record {first} is" if first == last else f"records {first}-{last} are"
+
+
+def _offsets(first: int, last: int) -> str:
+    return f"offset {first} was" if first == last else f"offsets {first}-{last} were"

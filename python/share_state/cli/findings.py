@@ -1,0 +1,22 @@
+"""Findings go to stderr, after everything readable went to stdout."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from share_state.cli.exit_codes import ExitCode
+from share_state.cli.printable import printable
+from share_state.cli.source import Finding
+
+
+def report(findings: Sequence[Finding]) -> None:
+    """Print each finding on a line of its own and leave with status 1, or return when there is none."""
+    if not findings:
+        return
+    # Whoever merges the two streams sees the records first.
+    sys.stdout.flush()
+    for finding in findings:
+        place = f"{finding['file']} at byte {finding['position']}"
+        typer.echo(printable(f"{finding['kind']}: {place}: {finding['message']}"), err=True)
+    raise typer.Exit(ExitCode.FINDINGS)

@@ -1,0 +1,104 @@
+"""The state table for people: columns where they fit, one block a share partition where they do not."""
+
+import sys
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from share_state.cli.printable import printable
+from share_state.cli.summary import Summary
+
+#: Said under every view, because the state on disk invites the opposite reading.
+NOT_PERSISTED = (
+    "A record in a consumer's hands (acquired) is never written: it shows as its last written state, or not at all."
+)
+
+_COLUMNS = (
+    ("GROUP", "left"),
+    ("TOPIC-ID", "left"),
+    ("PARTITION", "right"),
+    ("EPOCHS", "right"),
+    ("START", "right"),
+    ("END", "right"),
+    ("AVAILABLE", "right"),
+    ("ACKNOWLEDGED", "right"),
+    ("ARCHIVING", "right"),
+    ("ARCHIVED", "right"),
+    ("MAX-COUNT", "right"),
+    ("OLDEST", "right"),
+    ("WHY THE START OFFSET STANDS THERE", "left"),
+)
+#: The two lines of figures of a block: epochs, window and what stands out; records by state.
+_PLACE_COLUMNS = (3, 4, 5, 11, 10)
+_COUNT_COLUMNS = (6, 7, 8, 9)
+#: Wider than any row: off a terminal nothing is wrapped or cut.
+_UNBOUNDED = 100_000
+
+
+def write_states(summaries: Sequence[Summary]) -> None:
+    """Print summaries to stdout, escaped."""
+    terminal = sys.stdout.isatty()
+    console = Console(file=sys.stdout, highlight=False, width=None if terminal else _UNBOUNDED)
+    if not summaries:
+        console.print(Text("No share partition has state here."))
+        return
+    table = _table(summaries)
+    unbounded = console.options.update(max_width=_UNBOUNDED)
+    if Measurement.get(console, unbounded, table).maximum <= console.width:
+        console.print(table)
+    else:
+        for summary in summaries:
+            console.print(_block(summary))
+    console.print(Text("EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset.", style="dim"))
+    console.print(Text(NOT_PERSISTED, style="dim"))
+
+
+def _cells(summary: Summary) -> tuple[str, ...]:
+    return (
+        printable(summary.group),
+        summary.topic_id,
+        str(summary.partition),
+        f"{summary.snapshot_epoch}/{summary.state_epoch}/{summary.leader_epoch}",
+        _offset(summary.start_offset),
+        _offset(summary.window_end),
+        str(summary.available),
+        str(summary.acknowledged),
+        str(summary.archiving),
+        str(summary.archived),
+        str(summary.highest_delivery_count),
+        _offset(summary.oldest_unsettled),
+        summary.reason,
+    )
+
+
+def _offset(offset: int | None) -> str:
+    return "-" if offset is None else str(offset)
+
+
+def _row_style(summary: Summary) -> str:
+    """Make what holds the start offset back stand out."""
+    return "" if summary.oldest_unsettled is None else "yellow"
+
+
+def _table(summaries: Sequence[Summary]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name, justify in _COLUMNS:
+        table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
+    for summary in summaries:
+        # Text, not str: a group id is never read as rich's markup.
+        table.add_row(*(Text(cell) for cell in _cells(summary)), style=_row_style(summary))
+    return table
+
+
+def _block(summary: Summary) -> Text:
+    cells = _cells(summary)
+    block = Text(f"{cells[0]}  {cells[1]}  {cells[2]}\n", style="bold")
+    for columns in (_PLACE_COLUMNS, _COUNT_COLUMNS):
+        shown = "  ".join(f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in columns)
+        block.append(f"  {shown}\n", style="not bold")
+    block.append(f"  {summary.reason}\n", style=f"not bold {_row_style(summary)}")
+    return block

@@ -1,0 +1,92 @@
+"""What the commands read, as plain data with types: the only module of the command line that calls the extension."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypedDict, cast
+
+from share_state import _core
+
+
+class Batch(NamedTuple):
+    """A run of offsets of one state and one delivery count (Kafka: PersisterStateBatch)."""
+
+    first_offset: int
+    last_offset: int
+    delivery_state: int
+    delivery_count: int
+
+
+class ShareState(TypedDict):
+    """The folded state of one share partition (Kafka: ShareGroupOffset)."""
+
+    group: str
+    #: Hyphenated UUID.
+    topic_id: str
+    partition: int
+    snapshot_epoch: int
+    state_epoch: int
+    leader_epoch: int
+    #: -1: not yet resolved.
+    start_offset: int
+    #: -1: unknown.
+    delivery_complete_count: int
+    #: Sorted, coalesced, none below the start offset.
+    batches: list[tuple[int, int, int, int]]
+    #: True when the log holds updates of this key but not the snapshot before them.
+    incomplete: bool
+    #: Wall-clock ms of the snapshot's content and of its last write.
+    create_timestamp: int
+    write_timestamp: int
+
+
+class Finding(TypedDict):
+    """Something in the log that could not be read."""
+
+    file: str
+    #: Byte at which it begins.
+    position: int
+    #: For instance `torn_tail` or `damage`.
+    kind: str
+    message: str
+
+
+class LogRecord(NamedTuple):
+    """One record of the state topic as it lies on disk."""
+
+    partition: int
+    segment: str
+    offset: int
+    #: Wall-clock ms.
+    timestamp: int
+    key: bytes
+    #: None: a tombstone, the key is deleted.
+    value: bytes | None
+
+
+class Scan(Protocol):
+    """Records in order of partition and offset; `findings` is complete once they are exhausted."""
+
+    findings: list[Finding]
+
+    def __iter__(self) -> Iterator[LogRecord]:
+        """Walk the records, one batch in memory at a time."""
+
+
+#: Called now and then with the bytes read so far and the bytes there are.
+Progress = Callable[[int, int], None]
+
+
+def fold_path(path: Path, progress: Progress | None) -> tuple[list[ShareState], list[Finding]]:
+    """Fold all records under `path`; the states come in order of group, topic id and partition."""
+    states, findings = _core.fold_path(str(path), progress=progress)
+    return cast("list[ShareState]", states), cast("list[Finding]", findings)
+
+
+def scan_path(path: Path) -> Scan:
+    """Read every record under `path`, records below the log start included."""
+    return cast("Scan", _core.scan_path(str(path)))
+
+
+def decode_record(key: bytes, value: bytes | None) -> dict[str, object]:
+    """Decode one record to the nesting of Kafka's own dump tool."""
+    return cast("dict[str, object]", _core.decode_record(key, value))

@@ -1,0 +1,164 @@
+"""Where share-partition state is kept: one protocol, several homes (Kafka: ``Persister``).
+
+* :class:`share_state.StateStore`, also ``share_state.open(path)``: a durable log in a directory.
+* :class:`MemoryPersister`: the same rules without a disk, for tests and simulators.
+
+:func:`lead` loads a share partition from a persister; :func:`drain_writes` carries its writes there and the answers
+back.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol, Self, runtime_checkable
+
+from share_state._core import (
+    GroupConfig,
+    ReadStateResult,
+    ShareCoordinator,
+    SharePartition,
+    StateSummary,
+    WriteState,
+)
+from share_state.errors import ShareStateError
+from share_state.types import SharePartitionKey
+
+__all__ = ["MemoryPersister", "Persister", "drain_writes", "lead"]
+
+UNKNOWN_SERVER_ERROR = -1
+
+
+@runtime_checkable
+class Persister(Protocol):
+    """Keeps the state of share partitions.
+
+    A method returns when its answer is as durable as the persister promises. It raises a
+    :class:`share_state.ShareStateError` with ``kafka_code`` when the share coordinator refuses; then nothing has
+    changed.
+    """
+
+    def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+
+    def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
+        """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""
+
+    def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
+        """Write a change (WriteShareGroupState, RPC 85)."""
+
+    def delete_state(self, key: SharePartitionKey) -> None:
+        """Delete a state; deleting what is not there succeeds (DeleteShareGroupState, RPC 86)."""
+
+    def read_summary(self, key: SharePartitionKey) -> StateSummary:
+        """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
+
+
+class MemoryPersister:
+    """A persister that keeps the records of its share coordinator in memory. Safe to share between threads."""
+
+    def __init__(self, *, snapshot_update_records_per_snapshot: int = 500) -> None:
+        self._lock = threading.Lock()
+        self._offset = 0
+        self._coordinator = ShareCoordinator(
+            snapshot_update_records_per_snapshot=snapshot_update_records_per_snapshot
+        )
+
+    def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        """See :meth:`Persister.initialize_state`."""
+        with self._lock:
+            decision = self._coordinator.initialize(*key, state_epoch, start_offset, wall_ms=_wall_ms())
+            self._replay(decision.records)
+
+    def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
+        """See :meth:`Persister.read_state`."""
+        with self._lock:
+            decision = self._coordinator.read(*key, leader_epoch, wall_ms=_wall_ms())
+            self._replay(decision.records)
+            return decision.answer
+
+    def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
+        """See :meth:`Persister.write_state`."""
+        with self._lock:
+            decision = self._coordinator.write(*key, state, wall_ms=_wall_ms())
+            self._replay(decision.records)
+
+    def delete_state(self, key: SharePartitionKey) -> None:
+        """See :meth:`Persister.delete_state`."""
+        with self._lock:
+            self._replay(self._coordinator.delete(*key).records)
+
+    def read_summary(self, key: SharePartitionKey) -> StateSummary:
+        """See :meth:`Persister.read_summary`."""
+        with self._lock:
+            return self._coordinator.summary(*key)
+
+    def states(self) -> list[dict[str, object]]:
+        """Every share partition with its state, ordered by group, topic id and partition."""
+        return self._coordinator.states()
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to give up."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _replay(self, records: list[object]) -> None:
+        for record in records:
+            self._coordinator.replay(self._offset, record.key, record.value)
+            self._offset += 1
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def lead(
+    persister: Persister,
+    key: SharePartitionKey,
+    *,
+    leader_epoch: int,
+    config: GroupConfig | None = None,
+    latest: int = 0,
+    earliest: int = 0,
+) -> SharePartition:
+    """Make the share partition of ``key`` and load its state from ``persister``.
+
+    Args:
+        persister: where the state is kept. The state must have been initialised.
+        key: the share partition.
+        leader_epoch: epoch of this leader; older leaders are fenced by the read.
+        config: configuration of the group.
+        latest: where to start a state without start offset when ``share.auto.offset.reset`` is ``latest``: the high
+            watermark of the partition.
+        earliest: the same for ``earliest``: the log start offset; also for ``by_duration``, for which the caller looks
+            the offset up.
+
+    Raises:
+        ShareStateError: the persister refuses, or the state is corrupt.
+    """
+    share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config)
+    strategy = share_partition.initialize(persister.read_state(key, leader_epoch))
+    if strategy is not None:
+        share_partition.resolve_start_offset(latest if strategy == "latest" else earliest)
+    return share_partition
+
+
+def drain_writes(share_partition: SharePartition, persister: Persister, *, now_ms: int) -> dict[int, int]:
+    """Carry every write of the share partition to the persister and every answer back.
+
+    Returns Kafka's code for the member that waits, by write token; 0 where the write was confirmed. A refusal is an answer
+    and not an exception: the share partition has rolled the change back.
+    """
+    answers: dict[int, int] = {}
+    while (write := share_partition.poll_write()) is not None:
+        try:
+            persister.write_state(share_partition.key, write.state)
+            code = 0
+        except ShareStateError as refused:
+            code = UNKNOWN_SERVER_ERROR if refused.kafka_code is None else refused.kafka_code
+        answers[write.token] = share_partition.handle_write_result(write.token, code, now_ms=now_ms)
+    return answers

@@ -1,0 +1,116 @@
+//! Text for what a share partition shows, short enough to be read in a scenario.
+
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::offset::OffsetRange;
+use share_state_core::persister::WriteState;
+use share_state_core::record_state::{Phase, RecordState};
+use share_state_core::share_partition::{AcquiredRange, DeadLetter, SharePartition};
+
+/// `5` or `5-9`.
+pub fn range(range: OffsetRange) -> String {
+    if range.first == range.last {
+        range.first.to_string()
+    } else {
+        format!("{}-{}", range.first, range.last)
+    }
+}
+
+/// `0-9:1 10-19:2`: offsets and delivery count; `nothing` when empty.
+pub fn acquired(acquired: &[AcquiredRange]) -> String {
+    let ranges: Vec<String> = acquired
+        .iter()
+        .map(|a| format!("{}:{}", range(a.range), a.delivery_count))
+        .collect();
+    if ranges.is_empty() {
+        "nothing".to_owned()
+    } else {
+        ranges.join(" ")
+    }
+}
+
+/// `start 0 complete 30 [0-29 acknowledged 1]`.
+pub fn write(write: &WriteState) -> String {
+    let mut text = format!(
+        "start {} complete {}",
+        write.start_offset, write.delivery_complete_count
+    );
+    for batch in &write.state_batches {
+        let offsets = range(OffsetRange {
+            first: batch.first_offset,
+            last: batch.last_offset,
+        });
+        let state = RecordState::from_id(batch.delivery_state)
+            .map_or_else(|| batch.delivery_state.to_string(), name);
+        text += &format!(" [{offsets} {state} {}]", batch.delivery_count);
+    }
+    text
+}
+
+/// `5-9:1 ClientReject`.
+pub fn dead_letter(letter: &DeadLetter) -> String {
+    format!(
+        "{}:{} {:?}",
+        range(letter.range),
+        letter.delivery_count,
+        letter.cause
+    )
+}
+
+fn name(state: RecordState) -> String {
+    state.name().to_lowercase()
+}
+
+/// The window in one line: `~` marks a write under way, `~!` one whose answer no longer matters.
+///
+/// `start 0 end 29 next 10 length 30 complete 0 | 0-9 acquired 1 m1 | 10-19 available 1 | 20-29 acknowledged~ 1`
+pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
+    let mut text = format!(
+        "start {} end {} next {} length {} complete {}",
+        sp.start_offset(),
+        sp.end_offset(),
+        sp.next_fetch_offset(),
+        sp.window_len(),
+        sp.delivery_complete_count()
+    );
+    for run in sp.in_flight() {
+        let mark = match run.phase {
+            Phase::Settled => "",
+            Phase::Pending => "~",
+            Phase::PendingFinal => "~!",
+        };
+        text += &format!(
+            " | {} {}{mark} {}",
+            range(run.range),
+            name(run.state),
+            run.delivery_count
+        );
+        if let Some((member, ..)) = run.holder {
+            text += &format!(" {member}");
+        }
+    }
+    text
+}
+
+/// Everything a caller can ask, deadlines, counters and the store's own runs included: two of these are equal only when
+/// nothing has changed between them.
+pub fn everything<S: InFlightStore>(sp: &SharePartition<S>) -> String {
+    let mut runs = Vec::new();
+    let mut next = sp.store().run_from(i64::MIN);
+    while let Some(run) = next {
+        next = share_state_core::offset::after(run.range.last)
+            .and_then(|offset| sp.store().run_from(offset));
+        runs.push(run);
+    }
+    format!(
+        "{} {:?} {:?} {:?} deadline {:?} writes {} counts {:?} can acquire {} counters {:?} runs {runs:?}",
+        window(sp),
+        sp.status(),
+        sp.gap_window(),
+        sp.config(),
+        sp.poll_timeout(),
+        sp.writes_under_way(),
+        sp.state_counts(),
+        sp.can_acquire(),
+        sp.counters(),
+    )
+}

@@ -1,0 +1,176 @@
+//! Walks the batches of one segment. Memory is bounded by one batch, and a batch by what is left of the file.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use share_state_wire::record_batch::{DecodedBatch, Limits, decode_batch, peek_size};
+use share_state_wire::{WireError, WireErrorKind};
+
+use crate::disk::Source;
+
+/// Bytes of base offset and length: enough to know how long a batch is.
+const OVERHEAD: usize = 12;
+
+/// What stands at the place of the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The file ends here.
+    End,
+    /// As many bytes as the header claims; [`BatchReader::decode`] tells whether they are a batch.
+    Whole,
+    /// Something that is not a whole batch.
+    Bad(Bad),
+}
+
+/// Bytes that are not a whole batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bad {
+    /// Where they begin.
+    pub position: u64,
+    /// Bytes from there to the end of the file.
+    pub remaining: u64,
+    /// The size that the header claims, if that is a possible one.
+    pub claimed: Option<u64>,
+    /// Whether the length is missing, or is 0 as on a page that was never written.
+    pub without_length: bool,
+    /// Why they are not a batch.
+    pub cause: BadCause,
+}
+
+/// Why bytes are not a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BadCause {
+    /// The file ends before the batch does.
+    CutOff,
+    /// The batch cannot be read.
+    Wire(WireError),
+}
+
+impl Bad {
+    /// Whether the bytes may be what a crash leaves of a batch. A batch with a right checksum was written whole, so
+    /// what is wrong behind the checksum was wrong from the start; and no crash makes up a format.
+    pub fn may_be_unwritten(&self) -> bool {
+        match self.cause {
+            BadCause::CutOff => true,
+            BadCause::Wire(error) => matches!(
+                error.kind,
+                WireErrorKind::Crc { .. }
+                    | WireErrorKind::BatchLength { .. }
+                    | WireErrorKind::Truncated { .. }
+                    | WireErrorKind::Magic { magic: 0 }
+            ),
+        }
+    }
+}
+
+/// See the module.
+pub(crate) struct BatchReader {
+    source: BufReader<Box<dyn Source>>,
+    position: u64,
+    length: u64,
+    limits: Limits,
+    buffer: Vec<u8>,
+}
+
+impl BatchReader {
+    pub fn new(source: Box<dyn Source>, limits: Limits) -> io::Result<Self> {
+        let length = source.length()?;
+        Ok(Self {
+            source: BufReader::with_capacity(1 << 16, source),
+            position: 0,
+            length,
+            limits,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Where the next batch begins.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Looks at the length again; `true` when a writer has added to the file since.
+    pub fn has_grown(&mut self) -> io::Result<bool> {
+        let length = self.source.get_ref().length()?;
+        let grown = length > self.length;
+        self.length = self.length.max(length);
+        Ok(grown)
+    }
+
+    /// Goes on at `position`.
+    pub fn resume_at(&mut self, position: u64) -> io::Result<()> {
+        self.source.seek(SeekFrom::Start(position))?;
+        self.position = position;
+        Ok(())
+    }
+
+    /// The bytes behind a place, for a closer look; afterwards [`Self::resume_at`] is due.
+    pub fn raw(&mut self) -> &mut (impl Read + Seek) {
+        &mut self.source
+    }
+
+    /// Looks at what stands here, without going on.
+    pub fn step(&mut self) -> io::Result<Step> {
+        let remaining = self.length.saturating_sub(self.position);
+        if remaining == 0 {
+            return Ok(Step::End);
+        }
+        let mut bad = self.bad(BadCause::CutOff, None);
+        self.buffer.clear();
+        if !self.fill(OVERHEAD as u64)? {
+            return self.cut_off(bad);
+        }
+        bad.without_length = self.without_length();
+        let size = match peek_size(&self.buffer) {
+            Ok(Some(size)) => size as u64,
+            Ok(None) => return Ok(Step::Bad(bad)),
+            Err(error) => return Ok(Step::Bad(Bad { cause: BadCause::Wire(error), ..bad })),
+        };
+        bad.claimed = Some(size);
+        if size > remaining {
+            return Ok(Step::Bad(bad));
+        }
+        if !self.fill(size)? {
+            return self.cut_off(bad);
+        }
+        Ok(Step::Whole)
+    }
+
+    /// The batch at this place, after [`Step::Whole`].
+    pub fn decode(&self) -> Result<DecodedBatch<'_>, Bad> {
+        decode_batch(&self.buffer, &self.limits)
+            .map_err(|error| self.bad(BadCause::Wire(error), Some(self.buffer.len() as u64)))
+    }
+
+    /// Goes on behind the bytes that [`Step::Whole`] found.
+    pub fn accept(&mut self) {
+        self.position += self.buffer.len() as u64;
+    }
+
+    /// Brings the buffer to `size` bytes; `false` when the file ends before.
+    fn fill(&mut self, size: u64) -> io::Result<bool> {
+        let wanted = size.saturating_sub(self.buffer.len() as u64);
+        let got = (&mut self.source).take(wanted).read_to_end(&mut self.buffer)?;
+        Ok(got as u64 == wanted)
+    }
+
+    /// The file ends here, earlier than it may have seemed: a writer may have cut a torn tail off.
+    fn cut_off(&mut self, bad: Bad) -> io::Result<Step> {
+        let remaining = self.buffer.len() as u64;
+        self.length = self.position + remaining;
+        Ok(Step::Bad(Bad { remaining, without_length: self.without_length(), ..bad }))
+    }
+
+    fn bad(&self, cause: BadCause, claimed: Option<u64>) -> Bad {
+        Bad {
+            position: self.position,
+            remaining: self.length.saturating_sub(self.position),
+            claimed,
+            without_length: self.without_length(),
+            cause,
+        }
+    }
+
+    fn without_length(&self) -> bool {
+        self.buffer.get(8..OVERHEAD).is_none_or(|length| length == [0; 4])
+    }
+}

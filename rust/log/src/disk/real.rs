@@ -1,0 +1,130 @@
+//! The disk of the operating system.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use super::{Disk, DiskFile, Entry, Held, LockFailure, Source};
+
+/// [`Disk`] on [`std::fs`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RealDisk;
+
+/// A file in append mode.
+#[derive(Debug)]
+struct RealFile(File);
+
+impl DiskFile for RealFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        // The length is part of what this makes durable; on macOS the standard library asks for a full sync.
+        self.0.sync_data()
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+}
+
+impl Source for File {
+    fn length(&self) -> io::Result<u64> {
+        self.metadata().map(|metadata| metadata.len())
+    }
+}
+
+#[derive(Debug)]
+struct RealLock(File);
+
+impl Held for RealLock {
+    fn release(&self) {
+        // A lock belongs to the open file, which a forked child shares: closing it here would not free it. Nothing
+        // can be done about an error, and the end of the process frees the lock in any case.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Disk for RealDisk {
+    fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            entries.push(Entry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                // Follows links, so that a linked partition directory is read like any other.
+                is_dir: entry.path().is_dir(),
+            });
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn create_dir(&self, dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(dir)
+    }
+
+    #[cfg(unix)]
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        // `Path::parent` of a bare name is empty and means the current directory.
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        File::open(dir)?.sync_all()
+    }
+
+    #[cfg(not(unix))]
+    fn sync_dir(&self, _dir: &Path) -> io::Result<()> {
+        // Windows cannot open a directory for this and keeps its names in a journal of its own.
+        Ok(())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        // Append mode cannot be had together with truncation.
+        File::create(path)?;
+        self.open_append(path)
+    }
+
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        Ok(Box::new(RealFile(file)))
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        File::open(path).map(|file| Box::new(file) as Box<dyn Source>)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn lock(&self, path: &Path) -> Result<Box<dyn Held>, LockFailure> {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(LockFailure::Io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LockFailure::Held { pid: read_pid(&mut file) }),
+            Err(TryLockError::Error(error)) => return Err(LockFailure::Io(error)),
+        }
+        // The id only tells a human who holds the lock; it need not be durable.
+        file.set_len(0).map_err(LockFailure::Io)?;
+        file.rewind().map_err(LockFailure::Io)?;
+        writeln!(file, "{}", std::process::id()).map_err(LockFailure::Io)?;
+        Ok(Box::new(RealLock(file)))
+    }
+}
+
+fn read_pid(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    // Enough for any number; on Windows the lock also forbids reading, and then nothing is known.
+    file.take(20).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}

@@ -1,0 +1,338 @@
+//! A disk in memory that can lose power or fail at any operation.
+//!
+//! Every file has what the operating system shows and what would survive; every directory likewise. A crash image is
+//! made from the two by one of several ways in which real disks lose what was not synced.
+
+use std::collections::BTreeMap;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::{Disk, DiskFile, Entry, Held, LockFailure, Source};
+
+#[derive(Clone, Debug, Default)]
+struct Inode {
+    live: Vec<u8>,
+    durable: Vec<u8>,
+    /// Stretches whose sync failed: dropped by the operating system, so a later sync makes zeros of them.
+    dropped: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Node {
+    Dir,
+    File(usize),
+}
+
+type Names = BTreeMap<PathBuf, Node>;
+
+#[derive(Clone, Debug, Default)]
+struct State {
+    inodes: Vec<Inode>,
+    live: Names,
+    durable: Names,
+    operations: u64,
+    fault: Option<Fault>,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Power is lost at this operation: it happens by half, and every later one fails.
+    PowerAt(u64),
+    /// This operation fails, later ones work (a full disk, or the sync that fails once).
+    FailOnce(u64),
+}
+
+/// How names and bytes that were not synced come out of a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// All of them are gone.
+    Everything,
+    /// None of them is gone: the process was killed, the machine went on.
+    Nothing,
+    /// Names are kept; half of the new bytes are.
+    HalfOfBytes,
+    /// Names are kept; the file has its new length, and zeros.
+    ZeroFilled,
+    /// Names are kept; the first page of the new bytes is zeros and the rest is there.
+    FirstPageZero,
+    /// Names are gone as far as they can be, bytes are kept.
+    Names,
+}
+
+impl Loss {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Everything,
+        Self::Nothing,
+        Self::HalfOfBytes,
+        Self::ZeroFilled,
+        Self::FirstPageZero,
+        Self::Names,
+    ];
+}
+
+/// Shared by all its handles.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SimDisk(Arc<Mutex<State>>);
+
+fn failure() -> io::Error {
+    io::Error::other("simulated fault")
+}
+
+fn not_found() -> io::Error {
+    io::Error::from(io::ErrorKind::NotFound)
+}
+
+impl SimDisk {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no test panics inside the simulated disk")
+    }
+
+    /// Operations that could have failed so far.
+    pub(crate) fn operations(&self) -> u64 {
+        self.state().operations
+    }
+
+    pub(crate) fn set_fault(&self, fault: Option<Fault>) {
+        let mut state = self.state();
+        state.operations = 0;
+        state.fault = fault;
+    }
+
+    /// The disk as it is found after the power came back.
+    pub(crate) fn after_crash(&self, loss: Loss) -> Self {
+        let mut state = self.state().clone();
+        state.fault = None;
+        state.operations = 0;
+        if matches!(loss, Loss::Everything | Loss::Names) {
+            state.live = state.durable.clone();
+        }
+        for inode in &mut state.inodes {
+            let durable = std::mem::take(&mut inode.durable);
+            let grown = inode.live.get(durable.len()..).unwrap_or_default().to_vec();
+            inode.live = match loss {
+                Loss::Nothing | Loss::Names => std::mem::take(&mut inode.live),
+                Loss::Everything => durable,
+                Loss::HalfOfBytes => [durable, grown[..grown.len() / 2].to_vec()].concat(),
+                Loss::ZeroFilled => [durable, vec![0; grown.len()]].concat(),
+                Loss::FirstPageZero => {
+                    let page = grown.len().min(512);
+                    [durable, vec![0; page], grown[page..].to_vec()].concat()
+                }
+            };
+            inode.durable = inode.live.clone();
+            inode.dropped.clear();
+        }
+        state.durable = state.live.clone();
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// A copy that shares nothing, as an administrator's copy of the directory.
+    pub(crate) fn copy(&self) -> Self {
+        self.after_crash(Loss::Nothing)
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn bytes(&self, path: &Path) -> Vec<u8> {
+        let state = self.state();
+        match state.live.get(path) {
+            Some(Node::File(inode)) => state.inodes[*inode].live.clone(),
+            other => panic!("{} is {other:?}", path.display()),
+        }
+    }
+
+    /// Puts a file there, durable.
+    pub(crate) fn put(&self, path: &Path, bytes: &[u8]) {
+        let mut state = self.state();
+        let inode = state.inodes.len();
+        state.inodes.push(Inode {
+            live: bytes.to_vec(),
+            durable: bytes.to_vec(),
+            dropped: Vec::new(),
+        });
+        state.live.insert(path.to_owned(), Node::File(inode));
+        state.durable.insert(path.to_owned(), Node::File(inode));
+    }
+
+    /// Takes a file away, durably.
+    pub(crate) fn take(&self, path: &Path) {
+        let mut state = self.state();
+        state.live.remove(path);
+        state.durable.remove(path);
+    }
+
+    /// Every file and its bytes.
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let state = self.state();
+        let mut files = BTreeMap::new();
+        for (path, node) in &state.live {
+            if let Node::File(inode) = node {
+                files.insert(path.clone(), state.inodes[*inode].live.clone());
+            }
+        }
+        files
+    }
+}
+
+impl State {
+    /// Counts an operation. `Err(true)` when it happens by half.
+    fn step(&mut self) -> Result<(), bool> {
+        let now = self.operations;
+        self.operations += 1;
+        match self.fault {
+            Some(Fault::PowerAt(at)) if now == at => Err(true),
+            Some(Fault::PowerAt(at)) if now > at => Err(false),
+            Some(Fault::FailOnce(at)) if now == at => Err(true),
+            _ => Ok(()),
+        }
+    }
+
+    fn file(&self, path: &Path) -> io::Result<usize> {
+        match self.live.get(path) {
+            Some(Node::File(inode)) => Ok(*inode),
+            _ => Err(not_found()),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SimFile {
+    disk: SimDisk,
+    inode: usize,
+}
+
+impl DiskFile for SimFile {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let (written, result) = match state.step() {
+            Ok(()) => (bytes.len(), Ok(())),
+            Err(true) => (bytes.len() / 2, Err(failure())),
+            Err(false) => (0, Err(failure())),
+        };
+        state.inodes[self.inode].live.extend_from_slice(&bytes[..written]);
+        result
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let result = state.step();
+        let inode = &mut state.inodes[self.inode];
+        if result.is_err() {
+            inode.dropped.push((inode.durable.len(), inode.live.len()));
+            return Err(failure());
+        }
+        inode.durable = inode.live.clone();
+        for (from, to) in &inode.dropped {
+            if let Some(lost) = inode.durable.get_mut(*from..*to) {
+                lost.fill(0);
+            }
+        }
+        Ok(())
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        let mut state = self.disk.state();
+        state.step().map_err(|_| failure())?;
+        state.inodes[self.inode]
+            .live
+            .resize(usize::try_from(length).expect("a small file"), 0);
+        Ok(())
+    }
+}
+
+impl Source for Cursor<Vec<u8>> {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.get_ref().len() as u64)
+    }
+}
+
+#[derive(Debug)]
+struct NoLock;
+
+impl Held for NoLock {
+    fn release(&self) {}
+}
+
+impl Disk for SimDisk {
+    fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
+        let state = self.state();
+        if state.live.get(dir) != Some(&Node::Dir) {
+            return Err(not_found());
+        }
+        let mut entries = Vec::new();
+        for (path, node) in &state.live {
+            if path.parent() == Some(dir) {
+                entries.push(Entry {
+                    name: path.file_name().expect("a name").to_string_lossy().into_owned(),
+                    is_dir: *node == Node::Dir,
+                });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn create_dir(&self, dir: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.step().map_err(|_| failure())?;
+        for path in dir.ancestors() {
+            state.live.insert(path.to_owned(), Node::Dir);
+        }
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.step().map_err(|_| failure())?;
+        let inside = |path: &PathBuf| path.parent() == Some(dir);
+        state.durable.retain(|path, _| !inside(path));
+        let kept: Vec<_> = state
+            .live
+            .iter()
+            .filter(|(path, _)| inside(path))
+            .map(|(path, node)| (path.clone(), *node))
+            .collect();
+        state.durable.extend(kept);
+        // The tests' own root is there before the store.
+        state.durable.insert(dir.to_owned(), Node::Dir);
+        Ok(())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut state = self.state();
+        state.step().map_err(|_| failure())?;
+        let inode = state.inodes.len();
+        state.inodes.push(Inode::default());
+        state.live.insert(path.to_owned(), Node::File(inode));
+        Ok(Box::new(SimFile { disk: self.clone(), inode }))
+    }
+
+    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let inode = self.state().file(path)?;
+        Ok(Box::new(SimFile { disk: self.clone(), inode }))
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        let state = self.state();
+        let inode = state.file(path)?;
+        Ok(Box::new(Cursor::new(state.inodes[inode].live.clone())))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.step().map_err(|_| failure())?;
+        let node = state.live.remove(from).ok_or_else(not_found)?;
+        state.live.insert(to.to_owned(), node);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.step().map_err(|_| failure())?;
+        state.live.remove(path).map(|_| ()).ok_or_else(not_found)
+    }
+
+    fn lock(&self, _path: &Path) -> Result<Box<dyn Held>, LockFailure> {
+        Ok(Box::new(NoLock))
+    }
+}

@@ -1,0 +1,71 @@
+//! What a reader has to say besides the records.
+
+use core::fmt;
+use std::path::PathBuf;
+
+use crate::corrupt::{CorruptLog, TornTail};
+use crate::disk::IoFailure;
+use crate::store::Progress;
+
+/// Something that could not be read, or that should not be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// The log ends in an unfinished batch: a crash, or a writer at work at this moment.
+    TornTail(TornTail),
+    /// Damage. Reading went on behind it where there was something.
+    Damage {
+        /// State partition.
+        partition: u32,
+        /// Where and what.
+        corrupt: CorruptLog,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TornTail(torn) => torn.fmt(f),
+            Self::Damage { corrupt, .. } => corrupt.fmt(f),
+        }
+    }
+}
+
+/// Why a path was not read, or not to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScanError {
+    /// There is nothing of the state topic: no `__share_group_state-N` folder, and not a `.log` file.
+    NoStateLog {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The progress callback asked to stop.
+    Interrupted(Progress),
+    /// The disk failed, or the path does not exist.
+    Io(IoFailure),
+}
+
+impl fmt::Display for ScanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoStateLog { path } => write!(
+                f,
+                "{}: neither a directory with __share_group_state-N folders, nor such a folder, nor a segment",
+                path.display()
+            ),
+            Self::Interrupted(progress) => write!(
+                f,
+                "interrupted after {} of {} bytes",
+                progress.bytes_done, progress.bytes_total
+            ),
+            Self::Io(failure) => failure.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ScanError {}
+
+impl From<IoFailure> for ScanError {
+    fn from(failure: IoFailure) -> Self {
+        Self::Io(failure)
+    }
+}

@@ -1,0 +1,190 @@
+//! Reading a state log without locking or changing it, beside a writer if need be.
+//!
+//! A path is a directory with `__share_group_state-N` folders (a broker's log directory, with whatever else is in it, or
+//! a store), one such folder, or one segment, from any Kafka 4.2 to 4.4 broker or from a store, in any compression.
+//! Everything readable is shown first; what is torn or damaged is told afterwards.
+
+mod finding;
+mod fold;
+mod locate;
+mod segment;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+use share_state_wire::WireError;
+use share_state_wire::state_record::{Decoded, decode};
+
+pub use finding::{Finding, ScanError};
+pub use fold::{FoldedState, Folded, Note, NoteKind, fold};
+
+use crate::disk::{Disk, RealDisk};
+use crate::store::Progress;
+use locate::Target;
+use segment::{Outcome, OpenSegment};
+
+/// One record of a state log, as it stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRecord {
+    /// State partition: the number in the folder's name, or 0 for a segment outside such a folder.
+    pub partition: u32,
+    /// Name of the segment's file.
+    pub segment: Arc<str>,
+    /// Byte of the segment at which its batch begins.
+    pub position: u64,
+    /// Offset.
+    pub offset: i64,
+    /// Milliseconds since the epoch.
+    pub timestamp: i64,
+    /// The key; null in no record that a coordinator writes.
+    pub key: Option<Vec<u8>>,
+    /// The value; null in a tombstone.
+    pub value: Option<Vec<u8>>,
+}
+
+impl LogRecord {
+    /// The record in words; `None` when it has no key.
+    ///
+    /// # Errors
+    /// Key or value cannot be read.
+    pub fn decode(&self) -> Result<Option<Decoded>, WireError> {
+        self.key
+            .as_ref()
+            .map(|key| decode(key, self.value.as_deref()))
+            .transpose()
+    }
+}
+
+/// The records under a path, ordered by state partition and offset.
+///
+/// Records below the log start offset that are still on disk are among them. Memory is bounded by one batch. After the
+/// last record [`Self::findings`] tells what could not be read. An item that is an error ends the iteration.
+#[derive(Debug)]
+pub struct Scan {
+    disk: Arc<dyn Disk>,
+    targets: VecDeque<Target>,
+    current: Option<OpenSegment>,
+    /// Records of the batch that was read last.
+    batch: VecDeque<LogRecord>,
+    /// The offset that should come next in this partition, where that is known.
+    expected: Option<i64>,
+    findings: Vec<Finding>,
+    progress: Progress,
+    failed: bool,
+}
+
+/// Begins to read the log at `path`.
+///
+/// # Errors
+/// There is no such path, or nothing of the state topic under it.
+pub fn scan(path: impl AsRef<Path>) -> Result<Scan, ScanError> {
+    Scan::on(Arc::new(RealDisk), path.as_ref())
+}
+
+impl Scan {
+    fn on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self, ScanError> {
+        let (targets, partitions_total) = locate::locate(disk.as_ref(), path)?;
+        let progress = Progress {
+            partitions_total,
+            bytes_total: targets.iter().map(|target| target.length).sum(),
+            ..Progress::default()
+        };
+        Ok(Self {
+            disk,
+            targets: targets.into(),
+            current: None,
+            batch: VecDeque::new(),
+            expected: None,
+            findings: Vec::new(),
+            progress,
+            failed: false,
+        })
+    }
+
+    /// What could not be read so far.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The findings, when the records are done with.
+    #[must_use]
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    /// How far the reading is, by whole segments. The totals are those at the beginning: a writer may add to them.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// The segment that the last record came from.
+    fn path(&self) -> Option<&Path> {
+        self.current.as_ref().map(|open| open.target().path.as_path())
+    }
+
+    /// Reads one batch into `self.batch`, or goes on to the next segment; `false` at the end of all.
+    fn advance(&mut self) -> Result<bool, ScanError> {
+        let Some(open) = &mut self.current else {
+            return self.open_next();
+        };
+        match open.next_batch(&mut self.expected, &mut self.findings)? {
+            Outcome::Batch(records) => {
+                self.progress.records += records.len() as u64;
+                self.batch = records;
+            }
+            Outcome::Passed => {}
+            Outcome::End => {
+                self.progress.bytes_done += open.target().length;
+                if open.target().is_last {
+                    self.progress.partitions_done += 1;
+                }
+                self.current = None;
+            }
+        }
+        Ok(true)
+    }
+
+    fn open_next(&mut self) -> Result<bool, ScanError> {
+        let Some(target) = self.targets.pop_front() else { return Ok(false) };
+        if target.is_first {
+            self.expected = None;
+        }
+        let (length, is_last) = (target.length, target.is_last);
+        self.current = OpenSegment::open(self.disk.as_ref(), target, &mut self.findings)?;
+        if self.current.is_none() {
+            // A writer pruned it since the names were read; what follows begins anew.
+            self.expected = None;
+            self.progress.bytes_done += length;
+            self.progress.partitions_done += u32::from(is_last);
+        }
+        Ok(true)
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<LogRecord, ScanError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.batch.pop_front() {
+                return Some(Ok(record));
+            }
+            if self.failed {
+                return None;
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}

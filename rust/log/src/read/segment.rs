@@ -1,0 +1,178 @@
+//! Reading one segment, with what is bad in it told and passed over.
+
+use std::collections::VecDeque;
+use std::io;
+
+use core::fmt;
+
+use share_state_core::offset::after;
+use share_state_wire::record_batch::{DecodedBatch, Limits};
+
+use super::locate::Target;
+use super::{Finding, LogRecord, ScanError};
+use crate::batch_reader::{Bad, BadCause, BatchReader, Step};
+use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
+use crate::disk::{At, Disk, IoFailure};
+use crate::meta::Torn;
+use crate::segment_log::out_of_order;
+use crate::tail::{self, Behind, Budget, Verdict};
+
+/// What a step brought.
+pub(super) enum Outcome {
+    /// The records of a batch.
+    Batch(VecDeque<LogRecord>),
+    /// Something without records: a batch of markers, or damage.
+    Passed,
+    /// The segment is done.
+    End,
+}
+
+/// A segment that is being read.
+pub(super) struct OpenSegment {
+    target: Target,
+    reader: BatchReader,
+    /// For searches behind damage, over the whole segment.
+    budget: Budget,
+    /// The tail that was looked at again because a writer had added to it.
+    retried: Option<u64>,
+}
+
+impl fmt::Debug for OpenSegment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenSegment")
+            .field("target", &self.target)
+            .field("position", &self.reader.position())
+            .finish_non_exhaustive()
+    }
+}
+
+impl OpenSegment {
+    /// `None` when the file is gone.
+    pub fn open(
+        disk: &dyn Disk,
+        target: Target,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<Self>, ScanError> {
+        let path = &target.path;
+        let source = match disk.open_read(path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(IoFailure::new("open", path, &error).into()),
+        };
+        let mut reader = BatchReader::new(source, Limits::default()).at("read", path)?;
+        let budget = Budget::for_file(reader.raw()).at("read", path)?;
+        reader.resume_at(0).at("read", path)?;
+        let segment = Self { target, reader, budget, retried: None };
+        // The last one may be empty: a broker makes it so.
+        if segment.target.length == 0 && !segment.target.is_last {
+            segment.damage(0, CorruptKind::EmptySegment, findings);
+        }
+        Ok(Some(segment))
+    }
+
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Reads on.
+    pub fn next_batch(
+        &mut self,
+        expected: &mut Option<i64>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Outcome, ScanError> {
+        match self.reader.step().at("read", &self.target.path)? {
+            Step::End => return Ok(Outcome::End),
+            Step::Bad(bad) => return self.bad(&bad, expected, findings),
+            Step::Whole => {}
+        }
+        let position = self.reader.position();
+        let batch = match self.reader.decode() {
+            Ok(batch) => batch,
+            Err(bad) => return self.bad(&bad, expected, findings),
+        };
+        let base_offset = batch.header.base_offset;
+        if let Some(kind) = expected.and_then(|expected| out_of_order(expected, base_offset)) {
+            self.damage(position, kind, findings);
+        }
+        *expected = batch.header.last_offset().and_then(after);
+        let outcome = if batch.is_control { Outcome::Passed } else { Outcome::Batch(self.records(position, &batch)) };
+        self.reader.accept();
+        Ok(outcome)
+    }
+
+    fn records(&self, position: u64, batch: &DecodedBatch<'_>) -> VecDeque<LogRecord> {
+        batch
+            .records()
+            .map(|record| LogRecord {
+                partition: self.target.partition,
+                segment: self.target.name.clone(),
+                position,
+                offset: record.offset,
+                timestamp: record.timestamp,
+                key: record.key.map(<[u8]>::to_vec),
+                value: record.value.map(<[u8]>::to_vec),
+            })
+            .collect()
+    }
+
+    /// Tells what bad bytes are, and goes on at the next whole batch behind them, if there is one.
+    fn bad(
+        &mut self,
+        bad: &Bad,
+        expected: &mut Option<i64>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Outcome, ScanError> {
+        let Self { target, reader, budget, retried } = self;
+        let path = &target.path;
+        if bad.cause == BadCause::CutOff
+            && *retried != Some(bad.position)
+            && reader.has_grown().at("read", path)?
+        {
+            *retried = Some(bad.position);
+            reader.resume_at(bad.position).at("read", path)?;
+            return Ok(Outcome::Passed);
+        }
+        if bad.position > 0 && tail::only_zeros(reader.raw(), bad.position).at("read", path)? {
+            // Space that a broker reserved ahead (`log.preallocate`).
+            return Ok(Outcome::End);
+        }
+        let least = expected.unwrap_or(0);
+        let verdict = if target.is_last {
+            tail::judge(reader.raw(), bad, least, Torn::LastBatch).at("read", path)?
+        } else {
+            Verdict::Damage(tail::kind(bad))
+        };
+        match verdict {
+            Verdict::Torn => {
+                findings.push(Finding::TornTail(TornTail {
+                    partition: target.partition,
+                    segment: path.clone(),
+                    position: bad.position,
+                    bytes: bad.remaining,
+                }));
+                Ok(Outcome::End)
+            }
+            Verdict::Damage(kind) => {
+                let behind = tail::next_batch(reader.raw(), bad.position, least, budget).at("read", path)?;
+                // What is missing is told once, as damage.
+                *expected = None;
+                let outcome = match behind {
+                    Behind::Batch(position) => {
+                        reader.resume_at(position).at("read", path)?;
+                        Outcome::Passed
+                    }
+                    Behind::Nothing | Behind::Unclear => Outcome::End,
+                };
+                self.damage(bad.position, kind, findings);
+                Ok(outcome)
+            }
+        }
+    }
+
+    fn damage(&self, position: u64, kind: CorruptKind, findings: &mut Vec<Finding>) {
+        findings.push(Finding::Damage {
+            partition: self.target.partition,
+            corrupt: CorruptLog { segment: self.target.path.clone(), position, kind },
+        });
+    }
+}

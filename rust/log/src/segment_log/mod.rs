@@ -1,0 +1,163 @@
+//! The segments of one state partition: append, sync, roll, prune. One group commit is one record batch.
+
+mod recovery;
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::counters::Tally;
+use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure};
+use crate::layout::segment_name;
+
+pub(crate) use recovery::{Checked, check, find, out_of_order};
+
+/// Partition leader epoch of every batch: an embedded log has one leader for good. It lies outside the checksum, so a
+/// constant also shows a flipped bit.
+pub(crate) const LEADER_EPOCH: i32 = 0;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct SegmentLog {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    segment_bytes: u64,
+    /// Base offsets, ascending.
+    segments: VecDeque<i64>,
+    active: Option<Active>,
+    tally: Arc<Tally>,
+}
+
+/// The segment that is appended to.
+#[derive(Debug)]
+struct Active {
+    file: Box<dyn DiskFile>,
+    path: PathBuf,
+    size: u64,
+    /// Whether something was appended since the last sync.
+    dirty: bool,
+}
+
+impl SegmentLog {
+    /// Opens what [`check`] has found in order, and makes good what a crash left: cuts the torn tail, removes drafts,
+    /// and syncs, because what was read may not have been durable. Done again after a crash it does the same.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        dir: PathBuf,
+        segment_bytes: u64,
+        checked: &Checked,
+        tally: Arc<Tally>,
+    ) -> Result<Self, IoFailure> {
+        for draft in &checked.drafts {
+            disk.remove(draft).at("remove", draft)?;
+        }
+        if let Some(remove) = &checked.remove {
+            disk.remove(remove).at("remove", remove)?;
+        }
+        let mut log = Self {
+            disk,
+            dir,
+            segment_bytes,
+            segments: checked.segments.iter().copied().collect(),
+            active: None,
+            tally,
+        };
+        if let Some(base) = log.segments.back() {
+            let path = log.dir.join(segment_name(*base));
+            let mut file = log.disk.open_append(&path).at("open", &path)?;
+            if checked.cut {
+                file.truncate(checked.size).at("truncate", &path)?;
+            }
+            file.sync().at("sync", &path)?;
+            log.tally.fsync();
+            log.active = Some(Active { file, path, size: checked.size, dirty: false });
+        }
+        log.sync_dir()?;
+        Ok(log)
+    }
+
+    /// Appends one batch, in a new segment if the active one would grow beyond the size limit. A batch larger than
+    /// the limit has a segment of its own.
+    pub fn append(&mut self, base_offset: i64, batch: &[u8]) -> Result<(), IoFailure> {
+        let size = batch.len() as u64;
+        match &mut self.active {
+            Some(active) if active.size.saturating_add(size) <= self.segment_bytes => {
+                active.dirty = true;
+                active.file.append(batch).at("append", &active.path)?;
+                active.size += size;
+            }
+            _ => self.roll(base_offset, batch)?,
+        }
+        Ok(())
+    }
+
+    /// Returns when everything appended is durable.
+    pub fn sync(&mut self) -> Result<(), IoFailure> {
+        match &mut self.active {
+            Some(active) if active.dirty => {
+                active.file.sync().at("sync", &active.path)?;
+                active.dirty = false;
+                self.tally.fsync();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a segment with its first batch. It is written under another name and gets its own only when it is
+    /// durable, as is all before it: so damage in any but the last segment, and an empty segment, are never the work
+    /// of a crash, whatever the sync policy.
+    fn roll(&mut self, base_offset: i64, batch: &[u8]) -> Result<(), IoFailure> {
+        self.sync()?;
+        let path = self.dir.join(segment_name(base_offset));
+        let draft = self.dir.join(format!("{}{DRAFT_SUFFIX}", segment_name(base_offset)));
+        let mut file = self.disk.create(&draft).at("create", &draft)?;
+        file.append(batch).at("append", &draft)?;
+        file.sync().at("sync", &draft)?;
+        self.tally.fsync();
+        self.disk.rename(&draft, &path).at("rename", &path)?;
+        self.sync_dir()?;
+        self.segments.push_back(base_offset);
+        self.active = Some(Active { file, path, size: batch.len() as u64, dirty: false });
+        Ok(())
+    }
+
+    /// The offset with which the log would begin if all whole segments below `offset` were gone; `None` when there
+    /// are none. The active segment always stays.
+    pub fn prunable(&self, offset: i64) -> Option<i64> {
+        self.segments
+            .iter()
+            .skip(1)
+            .copied()
+            .take_while(|base| *base <= offset)
+            .last()
+    }
+
+    /// Removes the segments below `log_start`, the oldest first and each durably, so that a crash leaves no gap.
+    /// Returns how many.
+    pub fn remove_below(&mut self, log_start: i64) -> Result<usize, IoFailure> {
+        let mut removed = 0;
+        while let (Some(first), Some(second)) = (self.segments.front(), self.segments.get(1)) {
+            if *second > log_start {
+                break;
+            }
+            let path = self.dir.join(segment_name(*first));
+            self.disk.remove(&path).at("remove", &path)?;
+            self.segments.pop_front();
+            removed += 1;
+            self.sync_dir()?;
+        }
+        Ok(removed)
+    }
+
+    fn sync_dir(&self) -> Result<(), IoFailure> {
+        self.disk.sync_dir(&self.dir).at("sync directory", &self.dir)?;
+        self.tally.fsync();
+        Ok(())
+    }
+}
+
+/// Path of a segment, for reports.
+pub(crate) fn segment_path(dir: &Path, base_offset: i64) -> PathBuf {
+    dir.join(segment_name(base_offset))
+}

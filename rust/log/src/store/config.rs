@@ -1,0 +1,120 @@
+//! Settings of a store.
+
+use core::fmt;
+
+use share_state_core::coordinator::{self, CoordinatorConfig};
+use share_state_wire::record_batch::Compression;
+
+/// When appended bytes are made durable. What is answered under `Always` survives a power cut; under the other two it
+/// survives the end of the process, however sudden, but not that of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SyncPolicy {
+    /// Before any answer that depends on them.
+    #[default]
+    Always,
+    /// By a thread of the store, this often (Kafka: `flush.ms`).
+    Interval {
+        /// Milliseconds between two syncs, at least 1.
+        ms: u64,
+    },
+    /// When the operating system likes, at a roll, at [`flush`](crate::StateStore::flush) and at
+    /// [`close`](crate::StateStore::close).
+    Never,
+}
+
+/// Settings of a store. `StoreConfig::default()` is durable and like a broker's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// Number of state partitions; `None` takes what the store has, or 1 for a new one.
+    ///
+    /// Keys are spread over them by Kafka's hash, so the number is fixed when the store is made. A broker has 50 to
+    /// spread them over machines; here one is best for most: all writers then share each sync. More let writers of
+    /// different keys sync at the same time, on disks that gain by it. A directory that a broker shall load must have
+    /// the broker's number.
+    pub partitions: Option<u32>,
+    /// Whether a store is made where there is none. Default true.
+    pub create: bool,
+    /// When appended bytes are made durable. Default always.
+    pub sync: SyncPolicy,
+    /// Size in bytes beyond which no segment grows, unless by one batch that is larger. Default 100 MiB, at least 1 KiB
+    /// (`share.coordinator.state.topic.segment.bytes`).
+    pub segment_bytes: u64,
+    /// Compression of record batches. Default none (`share.coordinator.state.topic.compression.codec`).
+    pub compression: Compression,
+    /// Settings of the coordinators.
+    pub coordinator: CoordinatorConfig,
+}
+
+/// The most state partitions that a store may have. Each has a directory and a lock.
+pub const MAX_PARTITIONS: u32 = 10_000;
+
+const MIN_SEGMENT_BYTES: u64 = 1 << 10;
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            partitions: None,
+            create: true,
+            sync: SyncPolicy::default(),
+            segment_bytes: 100 << 20,
+            compression: Compression::None,
+            coordinator: CoordinatorConfig::default(),
+        }
+    }
+}
+
+impl StoreConfig {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let range = |name, value, min, max| {
+            if (min..=max).contains(&value) {
+                Ok(())
+            } else {
+                Err(ConfigError::Range { name, value, min, max })
+            }
+        };
+        if let Some(partitions) = self.partitions {
+            range("partitions", u64::from(partitions), 1, u64::from(MAX_PARTITIONS))?;
+        }
+        if let SyncPolicy::Interval { ms } = self.sync {
+            range("sync interval", ms, 1, u64::MAX)?;
+        }
+        range("segment_bytes", self.segment_bytes, MIN_SEGMENT_BYTES, u64::MAX)
+    }
+}
+
+/// A setting is out of its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// A setting of the store.
+    Range {
+        /// Its name.
+        name: &'static str,
+        /// The value given.
+        value: u64,
+        /// Lowest legal value.
+        min: u64,
+        /// Highest legal value.
+        max: u64,
+    },
+    /// A setting of the coordinators.
+    Coordinator(coordinator::ConfigError),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Range { name, value, min, max } => {
+                write!(f, "{name} is {value}, which is not in {min}..={max}")
+            }
+            Self::Coordinator(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl From<coordinator::ConfigError> for ConfigError {
+    fn from(error: coordinator::ConfigError) -> Self {
+        Self::Coordinator(error)
+    }
+}

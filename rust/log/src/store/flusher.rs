@@ -1,0 +1,53 @@
+//! The thread that syncs under [`SyncPolicy::Interval`](super::SyncPolicy::Interval).
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::state_partition::StatePartition;
+use super::{Inner, OpenError};
+use crate::disk::IoFailure;
+
+/// A running thread.
+#[derive(Debug)]
+pub(super) struct Flusher {
+    /// Dropped to end the thread.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Flusher {
+    pub fn start(inner: Arc<Inner>, ms: u64) -> Result<Self, OpenError> {
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new()
+            .name("share-state-flush".to_owned())
+            .spawn({
+                let inner = Arc::clone(&inner);
+                move || run(&inner, &stopped, Duration::from_millis(ms))
+            })
+            .map_err(|error| IoFailure::new("start thread for", &inner.root, &error))?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Ends the thread and waits for that.
+    pub fn stop(self) {
+        drop(self.stop);
+        // A panic in it has poisoned the store already.
+        let _ = self.thread.join();
+    }
+
+    /// Forgets the thread, which exists only in the parent process.
+    pub fn abandon(self) {
+        std::mem::forget(self);
+    }
+}
+
+fn run(inner: &Inner, stopped: &Receiver<()>, interval: Duration) {
+    while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+        // An error has poisoned the store: every later call tells, and so does this one the next time.
+        if inner.partitions.iter().try_for_each(StatePartition::flush).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The embedded store: a directory of state partitions, one writer, any number of threads.
+
+mod config;
+mod error;
+mod flusher;
+mod open;
+mod progress;
+mod state_partition;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use share_state_core::group_offset::ShareGroupOffset;
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::persister::{
+    InitializeState, ReadState, ReadStateResult, StateSummary, WriteState,
+};
+use share_state_core::time::WallTime;
+use share_state_wire::partitioner::state_partition;
+
+pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
+pub use error::{OpenError, PoisonCause, StoreError};
+pub use open::Recovery;
+pub use progress::Progress;
+
+use crate::checkpoint::{self, LogStarts};
+use crate::counters::{Counters, Tally};
+use crate::disk::{Disk, Held, RealDisk, write_atomically};
+use crate::layout::CHECKPOINT_FILE;
+use crate::meta::{Meta, Torn};
+use flusher::Flusher;
+use state_partition::StatePartition;
+
+/// The states of share partitions, kept in Kafka's own log format in a directory.
+///
+/// Every verb takes `&self` and may be called from any thread; calls for one state partition share their syncs (group
+/// commit). A verb returns when everything its answer depends on is as durable as the [`SyncPolicy`] asks, a read and a
+/// refusal too. Topics are taken to exist: there is no metadata to ask.
+///
+/// After a failed append or sync the store is poisoned for good: each call answers [`StoreError::Poisoned`] until the
+/// directory is opened anew. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
+/// closes it, without a word about errors.
+#[derive(Debug)]
+pub struct StateStore {
+    inner: Arc<Inner>,
+    flusher: Option<Flusher>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    disk: Arc<dyn Disk>,
+    root: PathBuf,
+    partitions: Vec<StatePartition>,
+    /// Locked for as long as a prune or a close is under way, so that a closed store changes nothing.
+    starts: Mutex<LogStarts>,
+    recovery: Recovery,
+    tally: Arc<Tally>,
+    lock: Box<dyn Held>,
+    pid: u32,
+    released: AtomicBool,
+}
+
+impl StateStore {
+    /// Opens the store in `root`, making it if there is none and the settings allow that.
+    ///
+    /// `on_progress` is called before each state partition, about once a MiB, and at the end; it may end the load.
+    ///
+    /// # Errors
+    /// See [`OpenError`]. A torn tail is no error: it is cut off and told by [`Self::recovery`].
+    pub fn open(
+        root: impl AsRef<Path>,
+        config: &StoreConfig,
+        mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Self, OpenError> {
+        Self::open_on(Arc::new(RealDisk), root.as_ref(), config, &mut on_progress)
+    }
+
+    fn open_on(
+        disk: Arc<dyn Disk>,
+        root: &Path,
+        config: &StoreConfig,
+        on_progress: &mut open::OnProgress<'_>,
+    ) -> Result<Self, OpenError> {
+        let opened = open::open(&disk, root, config, on_progress)?;
+        let inner = Arc::new(Inner {
+            disk,
+            root: root.to_owned(),
+            partitions: opened.partitions,
+            starts: Mutex::new(opened.starts),
+            recovery: opened.recovery,
+            tally: opened.tally,
+            lock: opened.lock,
+            pid: std::process::id(),
+            released: AtomicBool::new(false),
+        });
+        let flusher = match config.sync {
+            SyncPolicy::Interval { ms } => Some(Flusher::start(Arc::clone(&inner), ms)?),
+            SyncPolicy::Always | SyncPolicy::Never => None,
+        };
+        Ok(Self { inner, flusher })
+    }
+
+    /// InitializeShareGroupState (RPC 83).
+    ///
+    /// # Errors
+    /// The coordinator refuses, or the store cannot be used.
+    pub fn initialize(
+        &self,
+        key: &SharePartitionKey,
+        request: &InitializeState,
+        wall: WallTime,
+    ) -> Result<(), StoreError> {
+        self.partition_of(key)?
+            .operate(wall, |coordinator| coordinator.decide_initialize(key, request, true, wall))
+    }
+
+    /// ReadShareGroupState (RPC 84). A read with a new leader epoch is written, and fences older leaders.
+    ///
+    /// # Errors
+    /// The coordinator refuses, or the store cannot be used.
+    pub fn read(
+        &self,
+        key: &SharePartitionKey,
+        request: &ReadState,
+        wall: WallTime,
+    ) -> Result<ReadStateResult, StoreError> {
+        self.partition_of(key)?
+            .operate(wall, |coordinator| coordinator.decide_read(key, request, true, wall))
+    }
+
+    /// WriteShareGroupState (RPC 85).
+    ///
+    /// # Errors
+    /// The coordinator refuses, or the store cannot be used.
+    pub fn write(
+        &self,
+        key: &SharePartitionKey,
+        request: &WriteState,
+        wall: WallTime,
+    ) -> Result<(), StoreError> {
+        self.partition_of(key)?
+            .operate(wall, |coordinator| coordinator.decide_write(key, request, true, wall))
+    }
+
+    /// DeleteShareGroupState (RPC 86). Deleting what is not there succeeds.
+    ///
+    /// # Errors
+    /// The coordinator refuses, or the store cannot be used.
+    pub fn delete(&self, key: &SharePartitionKey, wall: WallTime) -> Result<(), StoreError> {
+        self.partition_of(key)?
+            .operate(wall, |coordinator| coordinator.decide_delete(key, true))
+    }
+
+    /// ReadShareGroupStateSummary (RPC 87).
+    ///
+    /// # Errors
+    /// The coordinator refuses, or the store cannot be used.
+    pub fn summary(&self, key: &SharePartitionKey) -> Result<StateSummary, StoreError> {
+        let summary = self.partition_of(key)?;
+        Ok(summary.inspect(|coordinator| coordinator.read_summary(key, true))??)
+    }
+
+    /// Every share partition with its state, ordered by key.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub fn states(&self) -> Result<Vec<(SharePartitionKey, ShareGroupOffset)>, StoreError> {
+        let mut states = Vec::new();
+        for partition in self.partitions()? {
+            states.extend(partition.inspect(|coordinator| {
+                coordinator
+                    .states()
+                    .map(|(key, state)| (key.clone(), state.clone()))
+                    .collect::<Vec<_>>()
+            })?);
+        }
+        states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(states)
+    }
+
+    /// Deletes the states of these topics (Kafka does so when a topic is deleted). Returns how many there were.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub fn topics_deleted(&self, topic_ids: &[TopicId], wall: WallTime) -> Result<usize, StoreError> {
+        self.each(|partition| {
+            partition.append_each(wall, |coordinator| coordinator.decide_topics_deleted(topic_ids))
+        })
+    }
+
+    /// Writes again the snapshots that are older than the interval of the settings, so that [`Self::prune`] finds
+    /// something to delete. Returns how many. A broker does both every five minutes; here the caller does.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub fn cold_snapshots(&self, wall: WallTime) -> Result<usize, StoreError> {
+        self.each(|partition| {
+            partition.append_each(wall, |coordinator| coordinator.decide_cold_snapshots(wall))
+        })
+    }
+
+    /// Deletes the segments that lie whole below the latest snapshot of every key. Returns how many.
+    ///
+    /// # Errors
+    /// The store cannot be used, or deleting failed ([`StoreError::Prune`], after which the store goes on).
+    pub fn prune(&self) -> Result<usize, StoreError> {
+        let partitions = self.partitions()?;
+        let mut starts = self.inner.starts()?;
+        let mut removed = 0;
+        for (index, partition) in (0..).zip(partitions) {
+            removed += partition.prune(|log_start| {
+                let mut moved = starts.clone();
+                moved.insert(index, log_start);
+                let Inner { disk, root, .. } = self.inner.as_ref();
+                write_atomically(disk.as_ref(), root, CHECKPOINT_FILE, &checkpoint::encode(&moved))
+                    .map_err(StoreError::Prune)?;
+                *starts = moved;
+                Ok(())
+            })?;
+        }
+        Ok(removed)
+    }
+
+    /// Returns when everything accepted so far is on the disk, whatever the sync policy.
+    ///
+    /// # Errors
+    /// The store cannot be used, or the sync failed.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.partitions()?.iter().try_for_each(StatePartition::flush)
+    }
+
+    /// Flushes, notes that the log is whole, and lets go of the directory. Closing again does nothing.
+    ///
+    /// # Errors
+    /// The flush failed; the directory is given up nevertheless.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.check_process()?;
+        self.inner.close()
+    }
+
+    /// What opening found and made good.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        &self.inner.recovery
+    }
+
+    /// What the store has done since it was opened.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.inner.tally.counters()
+    }
+
+    /// Number of state partitions.
+    #[must_use]
+    pub fn partition_count(&self) -> u32 {
+        self.inner.partition_count()
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.inner.root
+    }
+
+    fn check_process(&self) -> Result<(), StoreError> {
+        // Before any mutex: the child has only copies of those that other threads held.
+        let opened_by = self.inner.pid;
+        if std::process::id() == opened_by { Ok(()) } else { Err(StoreError::Forked { opened_by }) }
+    }
+
+    fn partitions(&self) -> Result<&[StatePartition], StoreError> {
+        self.check_process()?;
+        Ok(&self.inner.partitions)
+    }
+
+    fn partition_of(&self, key: &SharePartitionKey) -> Result<&StatePartition, StoreError> {
+        let index = state_partition(key, self.partition_count());
+        // The partitioner answers below the count, and a store has at least one partition.
+        let partition = self.partitions()?.get(index as usize);
+        partition.ok_or(StoreError::Closed)
+    }
+
+    fn each(
+        &self,
+        mut act: impl FnMut(&StatePartition) -> Result<usize, StoreError>,
+    ) -> Result<usize, StoreError> {
+        let mut sum = 0;
+        for partition in self.partitions()? {
+            sum += act(partition)?;
+        }
+        Ok(sum)
+    }
+}
+
+impl Drop for StateStore {
+    fn drop(&mut self) {
+        if self.check_process().is_err() {
+            // The thread is the parent's; here there is nothing to join.
+            if let Some(flusher) = self.flusher.take() {
+                flusher.abandon();
+            }
+            return;
+        }
+        if let Some(flusher) = self.flusher.take() {
+            flusher.stop();
+        }
+        // Whoever wants to know calls `close`.
+        let _ = self.inner.close();
+    }
+}
+
+impl Inner {
+    fn partition_count(&self) -> u32 {
+        u32::try_from(self.partitions.len()).unwrap_or(u32::MAX)
+    }
+
+    fn starts(&self) -> Result<std::sync::MutexGuard<'_, LogStarts>, StoreError> {
+        self.starts
+            .lock()
+            .map_err(|_| StoreError::Poisoned { cause: Arc::new(PoisonCause::Panic) })
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        let starts = self.starts();
+        if self.released.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        let closed = self.finish();
+        // The next writer may come as soon as the lock is free: nobody here may still be writing then.
+        self.partitions.iter().for_each(StatePartition::quiesce);
+        self.lock.release();
+        drop(starts);
+        closed
+    }
+
+    fn finish(&self) -> Result<(), StoreError> {
+        for partition in &self.partitions {
+            partition.close()?;
+        }
+        let meta = Meta { partitions: self.partition_count(), torn: Torn::LastBatch };
+        open::write_meta(self.disk.as_ref(), &self.root, meta).map_err(|failure| {
+            StoreError::Poisoned { cause: Arc::new(PoisonCause::Io(failure)) }
+        })
+    }
+}

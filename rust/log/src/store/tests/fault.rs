@@ -1,0 +1,98 @@
+//! A disk that fails once and then works again: the store does not.
+
+use super::*;
+use crate::disk::sim::{Fault, Loss};
+use crate::store::PoisonCause;
+
+#[test]
+fn a_store_whose_disk_failed_once_answers_nothing_more() {
+    let config = StoreConfig { segment_bytes: 1024, ..config() };
+    let script: Vec<_> = script().into_iter().filter(|c| !matches!(c, Command::Prune)).collect();
+    let (_, history) = history(&config, &script);
+    let mut faults = 0;
+    for at in 0.. {
+        let disk = SimDisk::default();
+        let store = open(&disk, &config).unwrap();
+        disk.set_fault(Some(Fault::FailOnce(at)));
+        let failed = (0..).zip(&script).find_map(|(now, command)| {
+            command.run(&store, i64::try_from(now).unwrap() * TICK).err().map(|error| (now, error))
+        });
+        if disk.operations() <= at {
+            break;
+        }
+        // The fault may also have come after the script, in nothing: then there was no failure.
+        let (acknowledged, error): (usize, _) = failed.unwrap();
+        let StoreError::Poisoned { cause } = &error else { panic!("fault at {at}: {error}") };
+        assert!(matches!(**cause, PoisonCause::Io(_)), "fault at {at}: {cause}");
+        for command in [
+            Command::Write(0, 100),
+            Command::Read(0, 0),
+            Command::Delete(9),
+            Command::ColdSnapshots,
+            Command::Prune,
+            Command::Flush,
+        ] {
+            assert_eq!(command.run(&store, 0), Err(error.clone()), "fault at {at}, {command:?}");
+        }
+        assert_eq!(store.summary(&key(0)), Err(error.clone()));
+        assert_eq!(store.states(), Err(error.clone()));
+        assert_eq!(store.close(), Err(error));
+        drop(store);
+        for loss in Loss::ALL {
+            let store = open(&disk.after_crash(loss), &config).unwrap();
+            let states = store.states().unwrap();
+            let with_the_one_in_flight = acknowledged + 1;
+            assert!(
+                history[acknowledged..=with_the_one_in_flight].contains(&states),
+                "fault at {at}, {loss:?}"
+            );
+        }
+        faults += 1;
+    }
+    assert!(faults > 50, "{faults} faults");
+}
+
+#[test]
+fn pruning_that_fails_is_told_and_harms_nothing() {
+    let config = StoreConfig { segment_bytes: 1024, ..config() };
+    let script: Vec<_> = script().into_iter().filter(|c| !matches!(c, Command::Prune)).collect();
+    let mut faults = 0;
+    for at in 0.. {
+        let disk = SimDisk::default();
+        let store = open(&disk, &config).unwrap();
+        for (now, command) in (0..).zip(&script) {
+            command.run(&store, now * TICK).unwrap();
+        }
+        let states = store.states().unwrap();
+        disk.set_fault(Some(Fault::FailOnce(at)));
+        let pruned = store.prune();
+        if disk.operations() <= at {
+            assert!(pruned.unwrap() > 1);
+            break;
+        }
+        assert!(matches!(pruned, Err(StoreError::Prune(_))), "fault at {at}: {pruned:?}");
+        disk.set_fault(None);
+        assert_eq!(store.states().unwrap(), states);
+        Command::Write(0, 60).run(&store, 5000).unwrap();
+        store.prune().unwrap();
+        let states = store.states().unwrap();
+        drop(store);
+        assert_eq!(open(&disk, &config).unwrap().states().unwrap(), states, "fault at {at}");
+        faults += 1;
+    }
+    assert!(faults > 5, "{faults} faults");
+}
+
+#[test]
+fn a_store_that_fails_to_close_is_not_marked_whole() {
+    let disk = SimDisk::default();
+    let config = config();
+    let store = open(&disk, &config).unwrap();
+    Command::Initialize(0).run(&store, 0).unwrap();
+    let states = store.states().unwrap();
+    disk.set_fault(Some(Fault::PowerAt(0)));
+    assert!(matches!(store.close(), Err(StoreError::Poisoned { .. })));
+    assert_eq!(store.close(), Ok(()), "closing again does nothing");
+    let image = disk.after_crash(Loss::Everything);
+    assert_eq!(open(&image, &config).unwrap().states().unwrap(), states);
+}

@@ -1,0 +1,121 @@
+//! Tests of the store: a small world of keys and requests, on a simulated disk and on a real one.
+
+mod commands;
+mod crash;
+mod damage;
+mod fault;
+mod format;
+mod process;
+mod property;
+mod threads;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use share_state_core::coordinator::CoordinatorConfig;
+use share_state_core::group_offset::ShareGroupOffset;
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::persister::{InitializeState, ReadState, WriteState};
+use share_state_core::state_batch::StateBatch;
+use share_state_core::time::WallTime;
+
+use super::{OpenError, StateStore, StoreConfig, StoreError};
+use crate::disk::sim::SimDisk;
+use crate::layout::{partition_dir, segment_name};
+
+type States = Vec<(SharePartitionKey, ShareGroupOffset)>;
+
+const ROOT: &str = "/store";
+
+fn key(n: i32) -> SharePartitionKey {
+    SharePartitionKey::new("g", TopicId([1; 16]), n)
+}
+
+/// Three updates of a key before a snapshot, one state partition.
+fn config() -> StoreConfig {
+    StoreConfig {
+        coordinator: CoordinatorConfig {
+            snapshot_update_records_per_snapshot: 3,
+            cold_partition_snapshot_interval_ms: 100,
+        },
+        ..StoreConfig::default()
+    }
+}
+
+fn open(disk: &SimDisk, config: &StoreConfig) -> Result<StateStore, OpenError> {
+    StateStore::open_on(Arc::new(disk.clone()), Path::new(ROOT), config, &mut |_| ControlFlow::Continue(()))
+}
+
+fn segment(partition: u32, base_offset: i64) -> PathBuf {
+    Path::new(ROOT).join(partition_dir(partition)).join(segment_name(base_offset))
+}
+
+fn write_request(first_offset: i64, last_offset: i64, start_offset: i64) -> WriteState {
+    WriteState {
+        state_epoch: 1,
+        leader_epoch: 0,
+        start_offset,
+        delivery_complete_count: -1,
+        state_batches: vec![StateBatch { first_offset, last_offset, delivery_state: 2, delivery_count: 1 }],
+    }
+}
+
+/// What a test asks of a store.
+#[derive(Clone, Copy, Debug)]
+enum Command {
+    Initialize(i32),
+    Write(i32, i64),
+    Read(i32, i32),
+    Delete(i32),
+    ColdSnapshots,
+    Prune,
+    Flush,
+}
+
+impl Command {
+    /// Carries it out at a time of its own, so that a script is the same in every run.
+    fn run(self, store: &StateStore, now: i64) -> Result<(), StoreError> {
+        let wall = WallTime(now);
+        match self {
+            Self::Initialize(n) => {
+                let request = InitializeState { state_epoch: 1, start_offset: 0 };
+                store.initialize(&key(n), &request, wall)
+            }
+            Self::Write(n, offset) => store.write(&key(n), &write_request(offset, offset + 1, offset / 2), wall),
+            Self::Read(n, leader_epoch) => store.read(&key(n), &ReadState { leader_epoch }, wall).map(|_| ()),
+            Self::Delete(n) => store.delete(&key(n), wall),
+            Self::ColdSnapshots => store.cold_snapshots(wall).map(|_| ()),
+            Self::Prune => store.prune().map(|_| ()),
+            Self::Flush => store.flush(),
+        }
+    }
+}
+
+/// A script in which every kind of record, a roll and a prune occur (with small segments).
+fn script() -> Vec<Command> {
+    let mut script = vec![Command::Initialize(0), Command::Initialize(1), Command::Initialize(2)];
+    for i in 0..6 {
+        script.push(Command::Write(0, 3 * i));
+        script.push(Command::Write(1, 2 * i));
+    }
+    script.extend([Command::Read(1, 0), Command::Delete(2), Command::ColdSnapshots, Command::Prune]);
+    script.extend((6..10).map(|i| Command::Write(0, 3 * i)));
+    script
+}
+
+/// Milliseconds between two commands.
+const TICK: i64 = 50;
+
+/// Runs the script to its end and returns the states before it and after each command.
+fn history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
+    let disk = SimDisk::default();
+    let store = open(&disk, config).unwrap();
+    let mut history = vec![store.states().unwrap()];
+    for (now, command) in (0..).zip(script) {
+        command.run(&store, now * TICK).unwrap();
+        history.push(store.states().unwrap());
+    }
+    store.close().unwrap();
+    (disk, history)
+}

@@ -1,0 +1,221 @@
+//! Torn tail or damage: what the bytes at the end of a log can be.
+//!
+//! One group commit is one batch, and the next is written only after its sync. So a crash can leave at most one
+//! unfinished batch, the last; and of that one any pages may be missing, not just the last ones. Whatever else is wrong
+//! was durable once and has been damaged since.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::batch_reader::{Bad, BadCause};
+use crate::corrupt::CorruptKind;
+use crate::meta::Torn;
+
+/// What bad bytes at the end of the last segment are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// A crash can have left them.
+    Torn,
+    /// A crash cannot.
+    Damage(CorruptKind),
+}
+
+const WINDOW: usize = 1 << 16;
+/// Base offset (8), length (4), leader epoch (4), format (1).
+const PREFIX: usize = 17;
+const OVERHEAD: u64 = 12;
+const MIN_LENGTH: u64 = 49;
+const CRC_POSITION: u64 = 17;
+const CHECKED_FROM: u64 = 21;
+
+/// Judges bad bytes of the last segment. `next_offset` is the offset that should have come.
+pub(crate) fn judge(
+    source: &mut (impl Read + Seek),
+    bad: &Bad,
+    next_offset: i64,
+    torn: Torn,
+) -> io::Result<Verdict> {
+    if only_zeros(source, bad.position)? {
+        // A segment gets its name only when its first batch is durable, so a crash cannot empty it. Fewer bytes than
+        // tell a length may be zeros by right: those of the offset 0.
+        let emptied = bad.position == 0 && bad.remaining >= OVERHEAD;
+        return Ok(if emptied { Verdict::Damage(CorruptKind::ZeroFilled) } else { Verdict::Torn });
+    }
+    let damage = || Ok(Verdict::Damage(kind(bad)));
+    if !bad.may_be_unwritten() {
+        return damage();
+    }
+    match torn {
+        // Without a sync after every batch, later pages may be there while earlier ones are not.
+        Torn::Unsynced => Ok(Verdict::Torn),
+        Torn::LastBatch => {
+            let ends_here = bad.claimed.is_some_and(|size| size >= bad.remaining);
+            let mut budget = Budget::for_file(source)?;
+            if (ends_here || bad.without_length)
+                && next_batch(source, bad.position, next_offset, &mut budget)? == Behind::Nothing
+            {
+                Ok(Verdict::Torn)
+            } else {
+                damage()
+            }
+        }
+    }
+}
+
+/// Says what is wrong, for bytes that are no torn tail.
+pub(crate) fn kind(bad: &Bad) -> CorruptKind {
+    match bad.cause {
+        BadCause::CutOff => CorruptKind::CutOff { remaining: bad.remaining },
+        BadCause::Wire(error) => CorruptKind::Batch(error),
+    }
+}
+
+/// Whether there is nothing but zeros from `position` to the end, as in a file that was made longer than it is.
+pub(crate) fn only_zeros(source: &mut (impl Read + Seek), position: u64) -> io::Result<bool> {
+    source.seek(SeekFrom::Start(position))?;
+    let mut window = [0; WINDOW];
+    loop {
+        match source.read(&mut window)? {
+            0 => return Ok(true),
+            n if window.iter().take(n).any(|byte| *byte != 0) => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// What lies behind bad bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// No whole batch.
+    Nothing,
+    /// A batch with a right checksum, at this byte.
+    Batch(u64),
+    /// Too many bytes that look like headers to follow them all.
+    Unclear,
+}
+
+/// Bytes that may still be spent on checksums of what merely looks like a batch, so that no file takes for ever.
+pub(crate) struct Budget(u64);
+
+impl Budget {
+    /// Eight times the size of the file.
+    pub fn for_file(source: &mut impl Seek) -> io::Result<Self> {
+        source.seek(SeekFrom::End(0)).map(|end| Self(end.saturating_mul(8)))
+    }
+}
+
+/// The first whole batch with a right checksum anywhere behind `position`, at an offset from `next_offset` on.
+pub(crate) fn next_batch(
+    source: &mut (impl Read + Seek),
+    position: u64,
+    next_offset: i64,
+    budget: &mut Budget,
+) -> io::Result<Behind> {
+    let end = source.seek(SeekFrom::End(0))?;
+    let mut at = position + 1;
+    let mut window = Vec::with_capacity(WINDOW);
+    while at + PREFIX as u64 <= end {
+        window.clear();
+        source.seek(SeekFrom::Start(at))?;
+        source.by_ref().take(WINDOW as u64).read_to_end(&mut window)?;
+        for (i, prefix) in window.windows(PREFIX).enumerate() {
+            let start = at + i as u64;
+            let Some(size) = plausible_size(prefix, next_offset)
+                .filter(|size| start.checked_add(*size).is_some_and(|stop| stop <= end))
+            else {
+                continue;
+            };
+            match budget.0.checked_sub(size) {
+                Some(rest) => budget.0 = rest,
+                None => return Ok(Behind::Unclear),
+            }
+            if checksum_fits(source, start, size)? {
+                return Ok(Behind::Batch(start));
+            }
+        }
+        // The last bytes of a window cannot hold a prefix; they begin the next one.
+        at += (window.len() + 1).saturating_sub(PREFIX).max(1) as u64;
+    }
+    Ok(Behind::Nothing)
+}
+
+fn plausible_size(prefix: &[u8], next_offset: i64) -> Option<u64> {
+    let (base_offset, rest) = prefix.split_first_chunk::<8>()?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let magic = *rest.get(4)?;
+    let length = u64::try_from(i32::from_be_bytes(*length)).ok()?;
+    (magic == 2 && length >= MIN_LENGTH && i64::from_be_bytes(*base_offset) >= next_offset)
+        .then_some(OVERHEAD + length)
+}
+
+fn checksum_fits(source: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<bool> {
+    source.seek(SeekFrom::Start(start + CRC_POSITION))?;
+    let mut stored = [0; 4];
+    source.read_exact(&mut stored)?;
+    let mut left = source.by_ref().take(size - CHECKED_FROM);
+    let mut chunk = [0; 4096];
+    let mut computed = 0;
+    loop {
+        match left.read(&mut chunk)? {
+            0 => return Ok(computed == u32::from_be_bytes(stored)),
+            n => computed = crc32c::crc32c_append(computed, chunk.get(..n).unwrap_or_default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+
+    use super::*;
+
+    fn batch(base_offset: i64, value: &[u8]) -> Vec<u8> {
+        let record = NewRecord { timestamp: 1, key: Some(b"k"), value: Some(value) };
+        encode_batch(base_offset, 0, Compression::None, &[record]).unwrap()
+    }
+
+    fn behind(bytes: &[u8], next_offset: i64) -> Behind {
+        let mut source = Cursor::new(bytes);
+        let mut budget = Budget::for_file(&mut source).unwrap();
+        next_batch(&mut source, 0, next_offset, &mut budget).unwrap()
+    }
+
+    #[test]
+    fn a_whole_batch_is_found_at_any_distance() {
+        for distance in [1, 16, WINDOW - 20, WINDOW - 16, WINDOW - 1, WINDOW, 2 * WINDOW + 3] {
+            let mut bytes = vec![0xff; distance];
+            bytes.extend(batch(7, b"v"));
+            assert_eq!(behind(&bytes, 7), Behind::Batch(distance as u64));
+            assert_eq!(behind(&bytes, 8), Behind::Nothing, "an older batch does not count");
+            bytes.pop();
+            assert_eq!(behind(&bytes, 7), Behind::Nothing, "a cut batch does not count");
+        }
+    }
+
+    #[test]
+    fn the_batch_in_question_does_not_speak_for_itself() {
+        assert_eq!(behind(&batch(7, b"v"), 0), Behind::Nothing);
+    }
+
+    #[test]
+    fn a_file_made_of_headers_is_given_up() {
+        // Every 17 bytes a header that claims the rest of the file, with a checksum that does not fit.
+        let mut bytes = Vec::new();
+        for i in 0..1000_i32 {
+            bytes.extend(9_i64.to_be_bytes());
+            bytes.extend((17 * (1000 - i) - 12 - 17).max(49).to_be_bytes());
+            bytes.extend([0, 0, 0, 0, 2]);
+        }
+        bytes.extend([1; 100]);
+        assert_eq!(behind(&bytes, 0), Behind::Unclear);
+    }
+
+    #[test]
+    fn zeros_are_seen_to_the_last_byte() {
+        let mut bytes = vec![0; 2 * WINDOW];
+        assert!(only_zeros(&mut Cursor::new(bytes.clone()), 5).unwrap());
+        bytes.push(1);
+        assert!(!only_zeros(&mut Cursor::new(bytes), 5).unwrap());
+    }
+}

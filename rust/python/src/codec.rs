@@ -1,0 +1,271 @@
+//! Kafka's bytes as plain dicts and back, in the spelling of Kafka's own JSON (camelCase, topic ids in base64).
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use share_state_core::ids::TopicId;
+use share_state_core::state_batch::StateBatch;
+use share_state_wire::WireError;
+use share_state_wire::messages::schema::{
+    DeletePartition, InitializePartition, PartitionResult, ReadPartition, ReadPartitionResult,
+    SummaryPartition, SummaryPartitionResult, TopicPartitions, WritePartition,
+};
+use share_state_wire::messages::{
+    AnyRequest, AnyResponse, Api, Delete, Initialize, Read, ReadSummary, Request, Response, Write,
+};
+
+use crate::convert;
+use crate::errors;
+
+/// A value of a message as a Python value.
+pub trait Plain: Sized {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>>;
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self>;
+}
+
+macro_rules! native {
+    ($($type:ty),*) => {$(
+        impl Plain for $type {
+            fn out<'py>(&self, py: Python<'py>, _version: i16) -> PyResult<Bound<'py, PyAny>> {
+                Ok(self.clone().into_pyobject(py)?.into_any())
+            }
+
+            fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                value.extract().map_err(Into::into)
+            }
+        }
+    )*};
+}
+
+native!(i8, i16, i32, i64, String, Option<String>);
+
+impl Plain for TopicId {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+        self.to_base64().out(py, version)
+    }
+
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        convert::topic_id(value.extract()?)
+    }
+}
+
+impl<T: Plain> Plain for Vec<T> {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+        let list = PyList::empty(py);
+        for item in self {
+            list.append(item.out(py, version)?)?;
+        }
+        Ok(list.into_any())
+    }
+
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        value.try_iter()?.map(|item| T::take(&item?)).collect()
+    }
+}
+
+/// The field `name` in Kafka's spelling.
+fn camel(name: &str) -> String {
+    let mut upper = false;
+    name.chars()
+        .filter_map(|c| {
+            let was_upper = std::mem::replace(&mut upper, c == '_');
+            (c != '_').then(|| if was_upper { c.to_ascii_uppercase() } else { c })
+        })
+        .collect()
+}
+
+pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) -> PyResult<T> {
+    let spelled = camel(name);
+    match (dict.get_item(&spelled)?, absent) {
+        (Some(value), _) => T::take(&value).map_err(|error| {
+            PyValueError::new_err(format!("{spelled}: {}", error.value(dict.py())))
+        }),
+        (None, Some(absent)) => Ok(absent),
+        (None, None) => Err(PyValueError::new_err(format!("{spelled} is missing"))),
+    }
+}
+
+pub fn as_dict<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyDict>> {
+    value
+        .cast::<PyDict>()
+        .map_err(|_| PyTypeError::new_err(format!("a dict is needed, not {}", value.get_type())))
+}
+
+/// Implements [`Plain`] for a struct. The names are checked by the compiler; `since` names the first version that has the
+/// field, `or` what it is when absent.
+macro_rules! plain_struct {
+    ($type:ident $(<$param:ident>)? { $($name:ident $(since $since:literal or $absent:literal)?),* $(,)? }) => {
+        impl $(<$param: Plain>)? Plain for $type $(<$param>)? {
+            fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+                let dict = PyDict::new(py);
+                $(
+                    if true $(&& version >= $since)? {
+                        dict.set_item(camel(stringify!($name)), self.$name.out(py, version)?)?;
+                    }
+                )*
+                Ok(dict.into_any())
+            }
+
+            fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                let dict = as_dict(value)?;
+                Ok(Self { $($name: {
+                    #[allow(unused_mut, unused_assignments, reason = "most fields have no default")]
+                    let mut absent = None;
+                    $(absent = Some($absent);)?
+                    field(dict, stringify!($name), absent)?
+                },)* })
+            }
+        }
+    };
+}
+
+plain_struct!(StateBatch {
+    first_offset,
+    last_offset,
+    delivery_state,
+    delivery_count,
+});
+plain_struct!(TopicPartitions<P> { topic_id, partitions, });
+plain_struct!(InitializePartition {
+    partition,
+    state_epoch,
+    start_offset,
+});
+plain_struct!(ReadPartition {
+    partition,
+    leader_epoch,
+});
+plain_struct!(ReadPartitionResult {
+    partition,
+    error_code,
+    error_message,
+    state_epoch,
+    start_offset,
+    state_batches,
+});
+plain_struct!(WritePartition {
+    partition,
+    state_epoch,
+    leader_epoch,
+    start_offset,
+    delivery_complete_count since 1 or -1,
+    state_batches,
+});
+plain_struct!(DeletePartition { partition });
+plain_struct!(PartitionResult {
+    partition,
+    error_code,
+    error_message,
+});
+plain_struct!(SummaryPartition {
+    partition,
+    leader_epoch,
+});
+plain_struct!(SummaryPartitionResult {
+    partition,
+    error_code,
+    error_message,
+    state_epoch,
+    leader_epoch,
+    start_offset,
+    delivery_complete_count since 1 or -1,
+});
+
+fn request_out<'py, A: Api<Asked: Plain>>(
+    py: Python<'py>,
+    request: &Request<A>,
+    version: i16,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("groupId", request.group_id.out(py, version)?)?;
+    dict.set_item("topics", request.topics.out(py, version)?)?;
+    Ok(dict)
+}
+
+fn request_in<A: Api<Asked: Plain>>(dict: &Bound<'_, PyDict>) -> PyResult<Request<A>> {
+    Ok(Request {
+        group_id: field(dict, "group_id", None)?,
+        topics: field(dict, "topics", None)?,
+    })
+}
+
+fn response_out<'py, A: Api<Answered: Plain>>(
+    py: Python<'py>,
+    response: &Response<A>,
+    version: i16,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("results", response.results.out(py, version)?)?;
+    Ok(dict)
+}
+
+fn response_in<A: Api<Answered: Plain>>(dict: &Bound<'_, PyDict>) -> PyResult<Response<A>> {
+    Ok(Response {
+        results: field(dict, "results", None)?,
+    })
+}
+
+/// Reads a request, or an answer, of RPC 83 to 87 without its header.
+#[pyfunction]
+#[pyo3(signature = (api_key, version, data, *, response = false))]
+pub fn decode_message<'py>(
+    py: Python<'py>,
+    api_key: i16,
+    version: i16,
+    data: &[u8],
+    response: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let refuse = |error: WireError| errors::wire(py, &error);
+    if response {
+        match AnyResponse::decode(api_key, version, data).map_err(refuse)? {
+            AnyResponse::Initialize(m) => response_out(py, &m, version),
+            AnyResponse::Read(m) => response_out(py, &m, version),
+            AnyResponse::Write(m) => response_out(py, &m, version),
+            AnyResponse::Delete(m) => response_out(py, &m, version),
+            AnyResponse::ReadSummary(m) => response_out(py, &m, version),
+        }
+    } else {
+        match AnyRequest::decode(api_key, version, data).map_err(refuse)? {
+            AnyRequest::Initialize(m) => request_out(py, &m, version),
+            AnyRequest::Read(m) => request_out(py, &m, version),
+            AnyRequest::Write(m) => request_out(py, &m, version),
+            AnyRequest::Delete(m) => request_out(py, &m, version),
+            AnyRequest::ReadSummary(m) => request_out(py, &m, version),
+        }
+    }
+}
+
+/// The bytes of a request, or an answer, of RPC 83 to 87 without its header.
+#[pyfunction]
+#[pyo3(signature = (api_key, version, message, *, response = false))]
+pub fn encode_message<'py>(
+    py: Python<'py>,
+    api_key: i16,
+    version: i16,
+    message: &Bound<'py, PyDict>,
+    response: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = if response {
+        let message = match api_key {
+            Initialize::KEY => AnyResponse::Initialize(response_in(message)?),
+            Read::KEY => AnyResponse::Read(response_in(message)?),
+            Write::KEY => AnyResponse::Write(response_in(message)?),
+            Delete::KEY => AnyResponse::Delete(response_in(message)?),
+            ReadSummary::KEY => AnyResponse::ReadSummary(response_in(message)?),
+            _ => return Err(errors::unknown_api(py, api_key)),
+        };
+        message.encode(version)
+    } else {
+        let message = match api_key {
+            Initialize::KEY => AnyRequest::Initialize(request_in(message)?),
+            Read::KEY => AnyRequest::Read(request_in(message)?),
+            Write::KEY => AnyRequest::Write(request_in(message)?),
+            Delete::KEY => AnyRequest::Delete(request_in(message)?),
+            ReadSummary::KEY => AnyRequest::ReadSummary(request_in(message)?),
+            _ => return Err(errors::unknown_api(py, api_key)),
+        };
+        message.encode(version)
+    };
+    let bytes = bytes.map_err(|error| errors::wire(py, &error))?;
+    Ok(PyBytes::new(py, &bytes))
+}

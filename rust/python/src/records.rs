@@ -1,0 +1,202 @@
+//! Records of the state topic as plain dicts and back, in the form in which Kafka's own dump tool prints them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::records::{ShareRecord, ShareSnapshot, ShareUpdate, ShareValue};
+use share_state_wire::partitioner;
+use share_state_wire::state_record::{self, Decoded};
+
+use crate::codec::{Plain, as_dict, field};
+use crate::convert;
+use crate::errors;
+
+/// Kafka's tools name record types and value versions by text.
+const SNAPSHOT: &str = "0";
+const UPDATE: &str = "1";
+const VERSION: &str = "0";
+
+fn versioned<'py>(
+    py: Python<'py>,
+    name: &str,
+    number: &str,
+    data: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item(name, number)?;
+    dict.set_item("data", data)?;
+    Ok(dict)
+}
+
+fn snapshot_out<'py>(py: Python<'py>, s: &ShareSnapshot) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("snapshotEpoch", s.snapshot_epoch)?;
+    dict.set_item("stateEpoch", s.state_epoch)?;
+    dict.set_item("leaderEpoch", s.leader_epoch)?;
+    dict.set_item("startOffset", s.start_offset)?;
+    if s.delivery_complete_count != -1 {
+        dict.set_item("deliveryCompleteCount", s.delivery_complete_count)?;
+    }
+    dict.set_item("createTimestamp", s.create_timestamp)?;
+    dict.set_item("writeTimestamp", s.write_timestamp)?;
+    dict.set_item("stateBatches", s.state_batches.out(py, 0)?)?;
+    Ok(dict)
+}
+
+fn update_out<'py>(py: Python<'py>, u: &ShareUpdate) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("snapshotEpoch", u.snapshot_epoch)?;
+    dict.set_item("leaderEpoch", u.leader_epoch)?;
+    dict.set_item("startOffset", u.start_offset)?;
+    if u.delivery_complete_count != -1 {
+        dict.set_item("deliveryCompleteCount", u.delivery_complete_count)?;
+    }
+    dict.set_item("stateBatches", u.state_batches.out(py, 0)?)?;
+    Ok(dict)
+}
+
+/// Reads a record of the state topic. Tagged fields that this release does not know are not shown.
+#[pyfunction]
+#[pyo3(signature = (key, value))]
+pub fn decode_record<'py>(
+    py: Python<'py>,
+    key: &[u8],
+    value: Option<&[u8]>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let record = match state_record::decode(key, value).map_err(|e| errors::wire(py, &e))? {
+        Decoded::Record(record) => record,
+        Decoded::UnknownType(record_type) => {
+            return Err(errors::unknown_record_type(py, record_type));
+        }
+    };
+    let key = PyDict::new(py);
+    key.set_item("groupId", &*record.key.group)?;
+    key.set_item("topicId", record.key.topic_id.to_base64())?;
+    key.set_item("partition", record.key.partition)?;
+    let (kind, value) = match &record.value {
+        ShareValue::Snapshot(snapshot) => (SNAPSHOT, Some(snapshot_out(py, snapshot)?)),
+        ShareValue::Update(update) => (UPDATE, Some(update_out(py, update)?)),
+        ShareValue::Tombstone => (SNAPSHOT, None),
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("key", versioned(py, "type", kind, &key)?)?;
+    let value = value
+        .map(|value| versioned(py, "version", VERSION, &value))
+        .transpose()?;
+    dict.set_item("value", value)?;
+    Ok(dict)
+}
+
+/// The key and value of a record of the state topic, from the form that `decode_record` gives.
+#[pyfunction]
+pub fn encode_record<'py>(
+    py: Python<'py>,
+    record: &Bound<'py, PyDict>,
+) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
+    let key: Part = field(record, "key", None)?;
+    let value: Option<Part> = field(record, "value", Some(None))?;
+    let record = ShareRecord {
+        key: key_in(key.data.bind(py))?,
+        value: match value {
+            None => ShareValue::Tombstone,
+            Some(value) if key.number == UPDATE => {
+                ShareValue::Update(update_in(value.data.bind(py))?)
+            }
+            Some(value) => ShareValue::Snapshot(snapshot_in(value.data.bind(py))?),
+        },
+    };
+    let key = state_record::encode_key(&record).map_err(|e| errors::wire(py, &e))?;
+    let value = state_record::encode_value(&record.value).map_err(|e| errors::wire(py, &e))?;
+    Ok((
+        PyBytes::new(py, &key),
+        value.map(|value| PyBytes::new(py, &value)),
+    ))
+}
+
+/// `{"type" or "version": number, "data": {...}}`.
+struct Part {
+    number: String,
+    data: Py<PyDict>,
+}
+
+impl Plain for Part {
+    fn out<'py>(&self, py: Python<'py>, _version: i16) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.data.bind(py).clone().into_any())
+    }
+
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let dict = as_dict(value)?;
+        let data: Bound<'_, PyAny> = dict
+            .get_item("data")?
+            .ok_or_else(|| pyo3::exceptions::PyValueError::new_err("data is missing"))?;
+        Ok(Self {
+            number: field(dict, "type", Some(String::new()))?,
+            data: as_dict(&data)?.clone().unbind(),
+        })
+    }
+}
+
+impl Plain for Option<Part> {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            None => Ok(py.None().into_bound(py)),
+            Some(part) => part.out(py, version),
+        }
+    }
+
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if value.is_none() {
+            return Ok(None);
+        }
+        Part::take(value).map(Some)
+    }
+}
+
+fn key_in(data: &Bound<'_, PyDict>) -> PyResult<SharePartitionKey> {
+    let group: String = field(data, "group_id", None)?;
+    Ok(SharePartitionKey::new(
+        &group,
+        field(data, "topic_id", None)?,
+        field(data, "partition", None)?,
+    ))
+}
+
+fn snapshot_in(data: &Bound<'_, PyDict>) -> PyResult<ShareSnapshot> {
+    Ok(ShareSnapshot {
+        snapshot_epoch: field(data, "snapshot_epoch", None)?,
+        state_epoch: field(data, "state_epoch", None)?,
+        leader_epoch: field(data, "leader_epoch", None)?,
+        start_offset: field(data, "start_offset", None)?,
+        delivery_complete_count: field(data, "delivery_complete_count", Some(-1))?,
+        create_timestamp: field(data, "create_timestamp", None)?,
+        write_timestamp: field(data, "write_timestamp", None)?,
+        state_batches: field(data, "state_batches", None)?,
+        unknown_tagged_fields: Vec::new(),
+    })
+}
+
+fn update_in(data: &Bound<'_, PyDict>) -> PyResult<ShareUpdate> {
+    Ok(ShareUpdate {
+        snapshot_epoch: field(data, "snapshot_epoch", None)?,
+        leader_epoch: field(data, "leader_epoch", None)?,
+        start_offset: field(data, "start_offset", None)?,
+        delivery_complete_count: field(data, "delivery_complete_count", Some(-1))?,
+        state_batches: field(data, "state_batches", None)?,
+        unknown_tagged_fields: Vec::new(),
+    })
+}
+
+/// The partition of the state topic that a share partition belongs to.
+#[pyfunction]
+pub fn state_partition(
+    group: &str,
+    topic_id: &str,
+    partition: i32,
+    partitions: u32,
+) -> PyResult<u32> {
+    if partitions == 0 {
+        return Err(pyo3::exceptions::PyValueError::new_err("partitions is 0"));
+    }
+    let key = convert::key(group, topic_id, partition)?;
+    Ok(partitioner::state_partition(&key, partitions))
+}

@@ -1,0 +1,133 @@
+//! A reader that knows where it stands and cannot leave its buffer.
+
+use crate::error::{WireError, WireErrorKind};
+
+/// Reads big-endian integers and slices from the front of a buffer. Public only as an argument of the sealed trait of
+/// message fields; nobody outside can name it.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(buf: &'a [u8]) -> Self {
+        Self::at(buf, 0)
+    }
+
+    /// A reader of `buf` that stands at `position` of a larger whole, for the positions in errors.
+    pub(crate) const fn at(buf: &'a [u8], position: usize) -> Self {
+        Self {
+            rest: buf,
+            position,
+        }
+    }
+
+    pub(crate) const fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The error `kind` at the byte that would be read next.
+    pub(crate) const fn error(&self, kind: WireErrorKind) -> WireError {
+        WireError::new(self.position, kind)
+    }
+
+    const fn truncated(&self, needed: usize) -> WireError {
+        self.error(WireErrorKind::Truncated {
+            needed,
+            remaining: self.rest.len(),
+        })
+    }
+
+    pub(crate) fn take(&mut self, n: usize) -> Result<&'a [u8], WireError> {
+        let (head, rest) = self.rest.split_at_checked(n).ok_or(self.truncated(n))?;
+        self.rest = rest;
+        self.position += n;
+        Ok(head)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+        let (head, rest) = self
+            .rest
+            .split_first_chunk::<N>()
+            .ok_or(self.truncated(N))?;
+        self.rest = rest;
+        self.position += N;
+        Ok(*head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, WireError> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    pub(crate) fn i8(&mut self) -> Result<i8, WireError> {
+        self.array().map(i8::from_be_bytes)
+    }
+
+    pub(crate) fn i16(&mut self) -> Result<i16, WireError> {
+        self.array().map(i16::from_be_bytes)
+    }
+
+    pub(crate) fn i32(&mut self) -> Result<i32, WireError> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, WireError> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    pub(crate) fn i64(&mut self) -> Result<i64, WireError> {
+        self.array().map(i64::from_be_bytes)
+    }
+
+    /// A reader of the next `n` bytes, which this one skips.
+    pub(crate) fn sub(&mut self, n: usize) -> Result<Self, WireError> {
+        let position = self.position;
+        Ok(Self::at(self.take(n)?, position))
+    }
+
+    /// Refuses bytes behind the end.
+    pub(crate) fn finish(self) -> Result<(), WireError> {
+        match self.rest.len() {
+            0 => Ok(()),
+            count => Err(self.error(WireErrorKind::TrailingBytes { count })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_read_says_where_and_moves_nothing() {
+        let mut r = Reader::new(&[0, 1, 0xff]);
+        assert_eq!(r.i16(), Ok(1));
+        let error = r.i32().unwrap_err();
+        assert_eq!(
+            error,
+            WireError::new(
+                2,
+                WireErrorKind::Truncated {
+                    needed: 4,
+                    remaining: 1
+                }
+            )
+        );
+        assert_eq!((r.position, r.i8()), (2, Ok(-1)));
+        assert_eq!(r.finish(), Ok(()));
+    }
+
+    #[test]
+    fn a_part_keeps_its_place_in_the_whole() {
+        let mut r = Reader::new(&[9, 1, 2, 3]);
+        assert_eq!(r.u8(), Ok(9));
+        let mut part = r.sub(2).unwrap();
+        assert_eq!(part.u8(), Ok(1));
+        assert_eq!(
+            part.finish(),
+            Err(WireError::new(2, WireErrorKind::TrailingBytes { count: 1 }))
+        );
+        assert_eq!(r.position, 3);
+    }
+}

@@ -1,0 +1,160 @@
+//! How each type of a flexible message is read, measured and written, and the macro by which a struct is declared.
+
+use share_state_core::ids::TopicId;
+use share_state_core::state_batch::StateBatch;
+
+use crate::cursor::Reader;
+use crate::error::WireError;
+use crate::primitives::{
+    array_len_size, read_array, read_nullable_string, read_string, read_topic_id, string_size,
+    write_array_len, write_string,
+};
+use crate::state_batch::{SIZE, read_state_batch, write_state_batch};
+
+/// A type that can stand in a message. The module is private, so nobody outside can add one.
+pub trait Field: Sized {
+    /// The least bytes that a value takes in any version; bounds the count of an array of them.
+    const MIN_SIZE: usize;
+    /// Reads a value.
+    fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, WireError>;
+    /// Bytes of the value. Everything that cannot be written is refused here, so that `write` cannot fail.
+    fn size(&self, version: i16) -> Result<usize, WireError>;
+    /// Writes the value.
+    fn write(&self, out: &mut Vec<u8>, version: i16);
+}
+
+macro_rules! integers {
+    ($($int:ident),*) => {$(
+        impl Field for $int {
+            const MIN_SIZE: usize = size_of::<$int>();
+            fn read(r: &mut Reader<'_>, _version: i16) -> Result<Self, WireError> {
+                r.$int()
+            }
+            fn size(&self, _version: i16) -> Result<usize, WireError> {
+                Ok(Self::MIN_SIZE)
+            }
+            fn write(&self, out: &mut Vec<u8>, _version: i16) {
+                out.extend_from_slice(&self.to_be_bytes());
+            }
+        }
+    )*};
+}
+
+integers!(i16, i32, i64);
+
+impl Field for TopicId {
+    const MIN_SIZE: usize = 16;
+    fn read(r: &mut Reader<'_>, _version: i16) -> Result<Self, WireError> {
+        read_topic_id(r)
+    }
+    fn size(&self, _version: i16) -> Result<usize, WireError> {
+        Ok(Self::MIN_SIZE)
+    }
+    fn write(&self, out: &mut Vec<u8>, _version: i16) {
+        out.extend_from_slice(&self.0);
+    }
+}
+
+impl Field for String {
+    const MIN_SIZE: usize = 1;
+    fn read(r: &mut Reader<'_>, _version: i16) -> Result<Self, WireError> {
+        read_string(r).map(str::to_owned)
+    }
+    fn size(&self, _version: i16) -> Result<usize, WireError> {
+        string_size(Some(self))
+    }
+    fn write(&self, out: &mut Vec<u8>, _version: i16) {
+        write_string(out, Some(self));
+    }
+}
+
+impl Field for Option<String> {
+    const MIN_SIZE: usize = 1;
+    fn read(r: &mut Reader<'_>, _version: i16) -> Result<Self, WireError> {
+        Ok(read_nullable_string(r)?.map(str::to_owned))
+    }
+    fn size(&self, _version: i16) -> Result<usize, WireError> {
+        string_size(self.as_deref())
+    }
+    fn write(&self, out: &mut Vec<u8>, _version: i16) {
+        write_string(out, self.as_deref());
+    }
+}
+
+impl Field for StateBatch {
+    const MIN_SIZE: usize = SIZE;
+    fn read(r: &mut Reader<'_>, _version: i16) -> Result<Self, WireError> {
+        read_state_batch(r)
+    }
+    fn size(&self, _version: i16) -> Result<usize, WireError> {
+        Ok(SIZE)
+    }
+    fn write(&self, out: &mut Vec<u8>, _version: i16) {
+        write_state_batch(out, self);
+    }
+}
+
+impl<T: Field> Field for Vec<T> {
+    const MIN_SIZE: usize = 1;
+    fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, WireError> {
+        read_array(r, T::MIN_SIZE, |r| T::read(r, version))
+    }
+    fn size(&self, version: i16) -> Result<usize, WireError> {
+        let mut size = array_len_size(self.len())?;
+        for element in self {
+            size += element.size(version)?;
+        }
+        Ok(size)
+    }
+    fn write(&self, out: &mut Vec<u8>, version: i16) {
+        write_array_len(out, self.len());
+        for element in self {
+            element.write(out, version);
+        }
+    }
+}
+
+/// Declares a struct of a message, fields in wire order, and how it is read and written. `since 1 else -1` behind a
+/// field: older versions lack it and it reads as -1; it is dropped when one is written. No struct here has a tagged
+/// field of its own, so the section at its end is skipped in reading and written empty.
+macro_rules! message_struct {
+    ($(#[$doc:meta])* $name:ident $(<$param:ident>)? {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty $([since $since:literal else $default:literal])?,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name $(<$param>)? {
+            $($(#[$field_doc])* pub $field: $type,)*
+        }
+
+        impl $(<$param: Field>)? Field for $name $(<$param>)? {
+            const MIN_SIZE: usize = 1 $(+ message_struct!(@min $type $(, $since)?))*;
+            fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, WireError> {
+                let value = Self {
+                    $($field: message_struct!(@read r, version, $type $(, $since, $default)?),)*
+                };
+                skip_tags(r)?;
+                Ok(value)
+            }
+            fn size(&self, version: i16) -> Result<usize, WireError> {
+                Ok(1 $(+ message_struct!(@if version $(, $since)?; self.$field.size(version)?; 0))*)
+            }
+            fn write(&self, out: &mut Vec<u8>, version: i16) {
+                $(message_struct!(@if version $(, $since)?; self.$field.write(out, version); ());)*
+                out.push(0);
+            }
+        }
+    };
+    (@min $type:ty) => { <$type as Field>::MIN_SIZE };
+    (@min $type:ty, $since:literal) => { 0 };
+    (@read $r:ident, $version:ident, $type:ty) => { <$type as Field>::read($r, $version)? };
+    (@read $r:ident, $version:ident, $type:ty, $since:literal, $default:literal) => {
+        if $version >= $since { <$type as Field>::read($r, $version)? } else { $default }
+    };
+    (@if $version:ident; $then:expr; $else:expr) => { $then };
+    (@if $version:ident, $since:literal; $then:expr; $else:expr) => {
+        if $version >= $since { $then } else { $else }
+    };
+}
+
+pub(super) use message_struct;

@@ -1,0 +1,104 @@
+use super::*;
+
+fn strings(r: &[u8]) -> Result<Option<&str>, WireErrorKind> {
+    let mut r = Reader::new(r);
+    read_nullable_string(&mut r).map_err(|e| e.kind)
+}
+
+fn bytes(r: &[u8]) -> Result<Vec<u8>, WireError> {
+    let mut r = Reader::new(r);
+    let elements = read_array(&mut r, 1, Reader::u8)?;
+    r.finish().map(|()| elements)
+}
+
+fn tags(r: &[u8]) -> Result<Vec<(u32, usize)>, WireErrorKind> {
+    let mut seen = Vec::new();
+    read_tags(&mut Reader::new(r), |tag, data| {
+        seen.push((tag, data.remaining()));
+        Ok(())
+    })
+    .map_err(|e| e.kind)?;
+    Ok(seen)
+}
+
+#[test]
+fn a_compact_string_is_bounded_by_the_input_and_by_kafkas_own_limit() {
+    assert_eq!(strings(&[0]), Ok(None));
+    assert_eq!(strings(&[1]), Ok(Some("")));
+    assert_eq!(strings(&[3, 0xc3, 0xa9]), Ok(Some("é")));
+    assert_eq!(strings(&[3, 0xc3, 0x28]), Err(WireErrorKind::Utf8));
+    assert_eq!(
+        strings(&[4, b'a']),
+        Err(WireErrorKind::Truncated {
+            needed: 3,
+            remaining: 1
+        })
+    );
+    let too_long = WireErrorKind::Length {
+        length: 32_768,
+        max: 32_767,
+    };
+    assert_eq!(strings(&[0x81, 0x80, 0x02]), Err(too_long));
+    assert_eq!(
+        string_size(Some(&"x".repeat(32_768))).unwrap_err().kind,
+        too_long
+    );
+    assert_eq!(
+        read_string(&mut Reader::new(&[0])).unwrap_err().kind,
+        WireErrorKind::Null
+    );
+}
+
+#[test]
+fn a_string_of_a_key_has_a_signed_length() {
+    let read = |bytes| read_legacy_string(&mut Reader::new(bytes)).map_err(|e| e.kind);
+    assert_eq!(read(&[0xff, 0xff]), Ok(None));
+    assert_eq!(read(&[0, 1, b'a']), Ok(Some("a")));
+    let negative = WireErrorKind::Length {
+        length: -2,
+        max: 32_767,
+    };
+    assert_eq!(read(&[0xff, 0xfe]), Err(negative));
+}
+
+#[test]
+fn a_count_that_the_input_cannot_hold_is_refused_before_anything_is_read() {
+    assert_eq!(bytes(&[3, 7, 8]), Ok(vec![7, 8]));
+    let bomb = bytes(&[0xff, 0xff, 0xff, 0xff, 0x07, 1]).unwrap_err();
+    let kind = WireErrorKind::Count {
+        count: i32::MAX as u64 - 1,
+        possible: 1,
+    };
+    assert_eq!(bomb, WireError::new(0, kind));
+    assert_eq!(bytes(&[0]).unwrap_err().kind, WireErrorKind::Null);
+    assert!(array_len_size(i32::MAX as usize).is_err() && array_len_size(126) == Ok(1));
+}
+
+#[test]
+fn tags_ascend_and_stay_in_their_struct() {
+    assert_eq!(tags(&[0]), Ok(vec![]));
+    assert_eq!(tags(&[2, 0, 1, 9, 5, 0]), Ok(vec![(0, 1), (5, 0)]));
+    assert_eq!(
+        tags(&[2, 1, 0, 1, 0]),
+        Err(WireErrorKind::TagOrder { tag: 1 })
+    );
+    assert_eq!(
+        tags(&[2, 1, 0, 0, 0]),
+        Err(WireErrorKind::TagOrder { tag: 0 })
+    );
+    assert_eq!(
+        tags(&[1, 1, 9, 0]),
+        Err(WireErrorKind::Truncated {
+            needed: 9,
+            remaining: 1
+        })
+    );
+    let many = [0xff, 0xff, 0xff, 0xff, 0x07, 1, 0, 2, 0];
+    assert_eq!(
+        tags(&many),
+        Err(WireErrorKind::Count {
+            count: i32::MAX as u64,
+            possible: 2
+        })
+    );
+}

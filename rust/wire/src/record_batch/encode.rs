@@ -1,0 +1,138 @@
+//! Writing a batch, as a broker's coordinator does: no producer, no transaction, the records' own timestamps.
+
+use super::compression::Compression;
+use super::header::{ATTRIBUTES_POSITION, HEADER_SIZE, MAGIC, RecordBatchHeader};
+use crate::error::{WireError, WireErrorKind};
+use crate::varint::{long_len, write_long};
+
+/// A record that is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewRecord<'a> {
+    /// Milliseconds since the epoch.
+    pub timestamp: i64,
+    /// The key, or null.
+    pub key: Option<&'a [u8]>,
+    /// The value, or null.
+    pub value: Option<&'a [u8]>,
+}
+
+/// The bytes of one batch with these records at consecutive offsets from `base_offset`.
+///
+/// # Errors
+/// There is no record, the offsets or the spread of the timestamps do not exist, or the batch would be longer than its
+/// 32-bit length can say.
+pub fn encode_batch(
+    base_offset: i64,
+    leader_epoch: i32,
+    compression: Compression,
+    records: &[NewRecord<'_>],
+) -> Result<Vec<u8>, WireError> {
+    let first = records
+        .first()
+        .ok_or(WireError::unwritable(WireErrorKind::EmptyBatch))?;
+    let too_long = WireError::unwritable(WireErrorKind::Limit {
+        allowed: i32::MAX as usize,
+    });
+    let count = i32::try_from(records.len()).map_err(|_| too_long)?;
+    let mut max_timestamp = first.timestamp;
+    let mut size = HEADER_SIZE;
+    for (delta, record) in records.iter().enumerate() {
+        max_timestamp = max_timestamp.max(record.timestamp);
+        let body = body_size(first.timestamp, delta, record)?;
+        size = size
+            .saturating_add(long_len(body as i64))
+            .saturating_add(body);
+    }
+    let length = |size: usize| i32::try_from(size - 12).map_err(|_| too_long);
+    let mut header = RecordBatchHeader {
+        base_offset,
+        batch_length: length(size)?,
+        partition_leader_epoch: leader_epoch,
+        magic: MAGIC,
+        crc: 0,
+        attributes: i16::from(compression.codec()),
+        last_offset_delta: count - 1,
+        base_timestamp: first.timestamp,
+        max_timestamp,
+        producer_id: -1,
+        producer_epoch: -1,
+        // What the coordinators of Kafka write, although there is no producer (`CoordinatorRuntime`).
+        base_sequence: 0,
+        records_count: count,
+    };
+    header
+        .last_offset()
+        .ok_or(WireError::unwritable(WireErrorKind::Overflow))?;
+
+    let mut out = Vec::with_capacity(size);
+    out.extend_from_slice(&[0; HEADER_SIZE]);
+    for (delta, record) in records.iter().enumerate() {
+        write_record(&mut out, first.timestamp, delta, record)?;
+    }
+    if compression != Compression::None {
+        let section = out.get(HEADER_SIZE..).unwrap_or_default();
+        let section = compression
+            .compress(section)
+            .map_err(WireError::unwritable)?;
+        out.truncate(HEADER_SIZE);
+        out.extend_from_slice(&section);
+        header.batch_length = length(out.len())?;
+    }
+    // Length and checksum are known only now.
+    let covered = crc32c::crc32c(&header.bytes()[ATTRIBUTES_POSITION..]);
+    header.crc = crc32c::crc32c_append(covered, out.get(HEADER_SIZE..).unwrap_or_default());
+    if let Some(space) = out.first_chunk_mut() {
+        *space = header.bytes();
+    }
+    Ok(out)
+}
+
+/// Bytes of a record behind its length field.
+fn body_size(
+    base_timestamp: i64,
+    delta: usize,
+    record: &NewRecord<'_>,
+) -> Result<usize, WireError> {
+    let timestamp_delta = timestamp_delta(base_timestamp, record)?;
+    let fixed = 2 + long_len(timestamp_delta) + long_len(delta as i64);
+    Ok(fixed
+        .saturating_add(bytes_size(record.key)?)
+        .saturating_add(bytes_size(record.value)?))
+}
+
+fn timestamp_delta(base_timestamp: i64, record: &NewRecord<'_>) -> Result<i64, WireError> {
+    let delta = record.timestamp.checked_sub(base_timestamp);
+    delta.ok_or(WireError::unwritable(WireErrorKind::Overflow))
+}
+
+fn bytes_size(bytes: Option<&[u8]>) -> Result<usize, WireError> {
+    let Some(bytes) = bytes else {
+        return Ok(long_len(-1));
+    };
+    let too_long = WireError::unwritable(WireErrorKind::Limit {
+        allowed: i32::MAX as usize,
+    });
+    let length = i32::try_from(bytes.len()).map_err(|_| too_long)?;
+    Ok(long_len(i64::from(length)) + bytes.len())
+}
+
+fn write_record(
+    out: &mut Vec<u8>,
+    base_timestamp: i64,
+    delta: usize,
+    record: &NewRecord<'_>,
+) -> Result<(), WireError> {
+    write_long(out, body_size(base_timestamp, delta, record)? as i64);
+    out.push(0); // attributes: none are defined
+    write_long(out, timestamp_delta(base_timestamp, record)?);
+    write_long(out, delta as i64);
+    write_bytes(out, record.key);
+    write_bytes(out, record.value);
+    write_long(out, 0); // headers
+    Ok(())
+}
+
+fn write_bytes(out: &mut Vec<u8>, bytes: Option<&[u8]>) {
+    write_long(out, bytes.map_or(-1, |bytes| bytes.len() as i64));
+    out.extend_from_slice(bytes.unwrap_or_default());
+}

@@ -1,0 +1,34 @@
+//! Record batches of format 2, the unit in which Kafka's log is written, checked and read.
+//!
+//! The header is 61 bytes; a CRC-32C covers everything behind itself (attributes to the last record), so base offset,
+//! length and leader epoch are outside it. Formats 0 and 1 cannot occur in the state topic and are refused.
+
+mod compression;
+mod decode;
+mod encode;
+mod header;
+mod snappy;
+mod walk;
+
+pub use compression::Compression;
+pub use decode::{DecodedBatch, RecordView, decode_batch};
+pub use encode::{NewRecord, encode_batch};
+pub use header::{HEADER_SIZE, RecordBatchHeader, peek_size};
+
+/// What a decoder may use beyond the size of its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes that the records of one batch may decompress to. Default 256 MiB.
+    pub max_decompressed_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_decompressed_bytes: 256 << 20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

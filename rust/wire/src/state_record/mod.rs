@@ -1,0 +1,81 @@
+//! The records of the state topic `__share_group_state`, byte for byte as Kafka 4.2 and later writes them.
+//!
+//! A key is the record type and a non-flexible struct; a value is a version and a flexible struct. `decode` answers
+//! for both, because the type in the key says what the value is.
+
+mod key;
+mod value;
+
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::records::{ShareRecord, ShareValue};
+
+use crate::cursor::Reader;
+use crate::error::{WireError, WireErrorKind};
+
+/// Record type of a snapshot, and of the null value that deletes a state.
+pub const SHARE_SNAPSHOT: i16 = 0;
+/// Record type of an update.
+pub const SHARE_UPDATE: i16 = 1;
+
+/// What a record of the state topic turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// A record of a share partition.
+    Record(ShareRecord),
+    /// A record of a type that this release does not know, left unread; a loader passes over it, as Kafka's does
+    /// (`CoordinatorLoaderImpl`).
+    UnknownType(i16),
+}
+
+/// The bytes of the record's key.
+///
+/// # Errors
+/// The group id is empty or longer than 32,767 bytes: no reader would take the key.
+pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
+    let record_type = match record.value {
+        ShareValue::Snapshot(_) | ShareValue::Tombstone => SHARE_SNAPSHOT,
+        ShareValue::Update(_) => SHARE_UPDATE,
+    };
+    key::encode(record_type, &record.key)
+}
+
+/// The bytes of a value; `None` is the null value of a tombstone.
+///
+/// Unknown tagged fields are written behind the known one, in the order in which they stand; [`decode`] yields them in
+/// the order that the format asks for.
+///
+/// # Errors
+/// The value does not fit Kafka's 32-bit lengths, or its unknown tagged fields do not ascend from 1.
+pub fn encode_value(value: &ShareValue) -> Result<Option<Vec<u8>>, WireError> {
+    match value {
+        ShareValue::Snapshot(snapshot) => value::encode_snapshot(snapshot).map(Some),
+        ShareValue::Update(update) => value::encode_update(update).map(Some),
+        ShareValue::Tombstone => Ok(None),
+    }
+}
+
+/// Reads one record. Positions in an error count from the start of the key or of the value, whichever is at fault.
+///
+/// A null value is a tombstone under the snapshot key. Under the update key it is refused
+/// ([`WireErrorKind::NullUpdate`]): Kafka never writes it, and its own coordinator fails to load it.
+///
+/// # Errors
+/// Any departure from the format, and a value version other than 0 ([`WireErrorKind::UnsupportedVersion`]).
+pub fn decode(key: &[u8], value: Option<&[u8]>) -> Result<Decoded, WireError> {
+    let mut r = Reader::new(key);
+    let record_type = r.i16()?;
+    if !matches!(record_type, SHARE_SNAPSHOT | SHARE_UPDATE) {
+        return Ok(Decoded::UnknownType(record_type));
+    }
+    let key: SharePartitionKey = key::read(r)?;
+    let value = match (record_type, value) {
+        (SHARE_SNAPSHOT, None) => ShareValue::Tombstone,
+        (SHARE_SNAPSHOT, Some(bytes)) => ShareValue::Snapshot(value::decode_snapshot(bytes)?),
+        (_, Some(bytes)) => ShareValue::Update(value::decode_update(bytes)?),
+        (_, None) => return Err(WireError::new(0, WireErrorKind::NullUpdate)),
+    };
+    Ok(Decoded::Record(ShareRecord { key, value }))
+}
+
+#[cfg(test)]
+mod tests;

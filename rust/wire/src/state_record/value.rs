@@ -1,0 +1,177 @@
+//! Values (`ShareSnapshotValue`, `ShareUpdateValue`), version 0. Read and write stand side by side, in wire order.
+
+use share_state_core::records::{ShareSnapshot, ShareUpdate, TaggedField};
+
+use crate::cursor::Reader;
+use crate::error::{WireError, WireErrorKind};
+use crate::primitives::read_tags;
+use crate::state_batch::{read_state_batches, state_batches_size, write_state_batches};
+use crate::varint::{unsigned_len, write_unsigned};
+
+const VERSION: i16 = 0;
+/// `DeliveryCompleteCount` (KIP-1226) is tagged 0 and left out when it is unknown.
+const COMPLETE_COUNT_TAG: u32 = 0;
+const COMPLETE_COUNT_SIZE: usize = 4;
+const UNKNOWN_COUNT: i32 = -1;
+
+pub(super) fn encode_snapshot(snapshot: &ShareSnapshot) -> Result<Vec<u8>, WireError> {
+    let tags = Tags::of(
+        snapshot.delivery_complete_count,
+        &snapshot.unknown_tagged_fields,
+    );
+    let size = 2 + 3 * 4 + 3 * 8 + state_batches_size(&snapshot.state_batches)? + tags.size()?;
+    let mut out = Vec::with_capacity(size);
+    out.extend_from_slice(&VERSION.to_be_bytes());
+    out.extend_from_slice(&snapshot.snapshot_epoch.to_be_bytes());
+    out.extend_from_slice(&snapshot.state_epoch.to_be_bytes());
+    out.extend_from_slice(&snapshot.leader_epoch.to_be_bytes());
+    out.extend_from_slice(&snapshot.start_offset.to_be_bytes());
+    out.extend_from_slice(&snapshot.create_timestamp.to_be_bytes());
+    out.extend_from_slice(&snapshot.write_timestamp.to_be_bytes());
+    write_state_batches(&mut out, &snapshot.state_batches);
+    tags.write(&mut out);
+    Ok(out)
+}
+
+pub(super) fn decode_snapshot(bytes: &[u8]) -> Result<ShareSnapshot, WireError> {
+    let mut r = begin(bytes)?;
+    let mut snapshot = ShareSnapshot {
+        snapshot_epoch: r.i32()?,
+        state_epoch: r.i32()?,
+        leader_epoch: r.i32()?,
+        start_offset: r.i64()?,
+        delivery_complete_count: UNKNOWN_COUNT,
+        create_timestamp: r.i64()?,
+        write_timestamp: r.i64()?,
+        state_batches: read_state_batches(&mut r)?,
+        unknown_tagged_fields: Vec::new(),
+    };
+    (
+        snapshot.delivery_complete_count,
+        snapshot.unknown_tagged_fields,
+    ) = end(r)?;
+    Ok(snapshot)
+}
+
+pub(super) fn encode_update(update: &ShareUpdate) -> Result<Vec<u8>, WireError> {
+    let tags = Tags::of(
+        update.delivery_complete_count,
+        &update.unknown_tagged_fields,
+    );
+    let size = 2 + 2 * 4 + 8 + state_batches_size(&update.state_batches)? + tags.size()?;
+    let mut out = Vec::with_capacity(size);
+    out.extend_from_slice(&VERSION.to_be_bytes());
+    out.extend_from_slice(&update.snapshot_epoch.to_be_bytes());
+    out.extend_from_slice(&update.leader_epoch.to_be_bytes());
+    out.extend_from_slice(&update.start_offset.to_be_bytes());
+    write_state_batches(&mut out, &update.state_batches);
+    tags.write(&mut out);
+    Ok(out)
+}
+
+pub(super) fn decode_update(bytes: &[u8]) -> Result<ShareUpdate, WireError> {
+    let mut r = begin(bytes)?;
+    let mut update = ShareUpdate {
+        snapshot_epoch: r.i32()?,
+        leader_epoch: r.i32()?,
+        start_offset: r.i64()?,
+        delivery_complete_count: UNKNOWN_COUNT,
+        state_batches: read_state_batches(&mut r)?,
+        unknown_tagged_fields: Vec::new(),
+    };
+    (update.delivery_complete_count, update.unknown_tagged_fields) = end(r)?;
+    Ok(update)
+}
+
+fn begin(bytes: &[u8]) -> Result<Reader<'_>, WireError> {
+    let mut r = Reader::new(bytes);
+    match r.i16()? {
+        VERSION => Ok(r),
+        version => Err(WireError::new(
+            0,
+            WireErrorKind::UnsupportedVersion { version },
+        )),
+    }
+}
+
+/// The tagged fields, which are the end of a value.
+fn end(mut r: Reader<'_>) -> Result<(i32, Vec<TaggedField>), WireError> {
+    let mut count = UNKNOWN_COUNT;
+    let mut unknown = Vec::new();
+    read_tags(&mut r, |tag, mut data| {
+        if tag == COMPLETE_COUNT_TAG {
+            let size = data.remaining();
+            if size != COMPLETE_COUNT_SIZE {
+                return Err(data.error(WireErrorKind::TagSize { tag, size }));
+            }
+            count = data.i32()?;
+        } else {
+            let data = data.take(data.remaining())?.to_vec();
+            unknown.push(TaggedField { tag, data });
+        }
+        Ok(())
+    })?;
+    r.finish()?;
+    Ok((count, unknown))
+}
+
+/// The tagged fields of a value that is to be written.
+struct Tags<'a> {
+    complete_count: Option<i32>,
+    unknown: &'a [TaggedField],
+}
+
+impl<'a> Tags<'a> {
+    fn of(complete_count: i32, unknown: &'a [TaggedField]) -> Self {
+        let complete_count = (complete_count != UNKNOWN_COUNT).then_some(complete_count);
+        Self {
+            complete_count,
+            unknown,
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.unknown.len() as u32 + u32::from(self.complete_count.is_some())
+    }
+
+    /// Bytes that the section takes; refuses tags that no reader would take, so that `write` cannot go wrong.
+    fn size(&self) -> Result<usize, WireError> {
+        let mut size = unsigned_len(self.count());
+        if self.complete_count.is_some() {
+            size += 2 + COMPLETE_COUNT_SIZE;
+        }
+        let mut next = COMPLETE_COUNT_TAG + 1;
+        for field in self.unknown {
+            if field.tag < next || field.tag > i32::MAX as u32 {
+                return Err(WireError::unwritable(WireErrorKind::TagOrder {
+                    tag: field.tag,
+                }));
+            }
+            next = field.tag + 1;
+            let length = field.data.len();
+            if length > i32::MAX as usize {
+                let kind = WireErrorKind::TagSize {
+                    tag: field.tag,
+                    size: length,
+                };
+                return Err(WireError::unwritable(kind));
+            }
+            size += unsigned_len(field.tag) + unsigned_len(length as u32) + length;
+        }
+        Ok(size)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        write_unsigned(out, self.count());
+        if let Some(count) = self.complete_count {
+            write_unsigned(out, COMPLETE_COUNT_TAG);
+            write_unsigned(out, COMPLETE_COUNT_SIZE as u32);
+            out.extend_from_slice(&count.to_be_bytes());
+        }
+        for field in self.unknown {
+            write_unsigned(out, field.tag);
+            write_unsigned(out, field.data.len() as u32);
+            out.extend_from_slice(&field.data);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""Tests of share_state that are run as a package (``python -m tests.conformance``)."""

@@ -1,0 +1,40 @@
+"""The ``combiner*`` suite: merges of state batches, pure functions of their input."""
+
+from __future__ import annotations
+
+from share_state import StateBatch, combine_state_batches
+
+from .durable import merge
+from .recordings import FormatError, Recording, Scenario
+from .report import Difference, Outcome
+from .schema import require
+
+_FIELDS = frozenset(
+    {"name", "source", "start_offset", "so_far", "new", "expect", "expect_4.2", "kind", "tags"}
+)
+
+
+def run(recording: Recording, scenario: Scenario) -> Outcome:
+    """One merge: trunk's coalesced form exactly.
+
+    Branches before 4.4 may leave equal neighbours unjoined, so of them only the meaning is compared.
+    """
+    outcome = Outcome(scenario.name)
+    raw = scenario.raw
+    try:
+        require(raw, _FIELDS, "the scenario")
+    except FormatError as error:
+        outcome.differences.append(Difference(scenario.name, 0, "format", "known", str(error)))
+        return outcome
+    merged = combine_state_batches(
+        [StateBatch(*batch) for batch in raw["so_far"]],
+        [StateBatch(*batch) for batch in raw["new"]],
+        raw["start_offset"],
+    )
+    actual = [list(batch) for batch in merged]
+    expected = raw["expect"]
+    if recording.before_44:
+        expected = [list(batch) for batch in merge([tuple(batch) for batch in expected])]
+    if actual != expected:
+        outcome.differences.append(Difference(scenario.name, 0, "merge", expected, actual))
+    return outcome

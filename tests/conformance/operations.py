@@ -1,0 +1,255 @@
+"""The operations of a share-partition recording, one method each, driven through the public API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from share_state import AcquireMode, ReadStateResult
+from share_state.errors import EnginePoisonedError, ShareStateError
+
+from . import invariants, kafka_operations
+from .effective import PartitionState
+from .initialization import initialize
+from .kafka_names import expected_code, persister_code
+from .partition import Parked, PartitionUnderTest
+from .recorded_writes import dead_letters_of, writes_of
+from .recordings import FormatError, Json
+from .settling import settle_member_write, settle_timeouts
+from .transactions import fetched_batches
+
+Operation = Callable[[Json], None]
+
+
+class Replay:
+    """The share partitions of one scenario, the recorded clock and the answers still to come."""
+
+    def __init__(self, store: str) -> None:
+        self.store = store
+        self.now_ms = 0
+        self.partitions: dict[int, PartitionUnderTest] = {}
+        self.parked: dict[int, Parked] = {}
+        self._operations: dict[str, Operation] = {
+            "create": self._create,
+            "inject_state": self._inject_state,
+            "initialize": self._initialize,
+            "acquire": self._acquire,
+            "acknowledge": self._acknowledge,
+            "release_session": self._release_session,
+            "advance_clock": self._advance_clock,
+            "lock_timeout": self._lock_timeout,
+            "persister_completes": self._persister_completes,
+            "move_log_start_offset": self._move_log_start_offset,
+            "next_fetch_offset": self._next_fetch_offset,
+            "can_acquire_records": self._can_acquire_records,
+            "mark_fenced": self._mark_fenced,
+            "set_find_next_fetch_offset": self._nothing_to_do,
+            "find_last_acknowledged": self._find_last_acknowledged,
+            "write_state": self._write_state,
+        }
+
+    def run(self, op: Json) -> None:
+        """Drive one operation; what differs is noticed on the partitions."""
+        kind = op["op"]
+        if kind not in self._operations:
+            raise FormatError(f"operation {kind} cannot be driven")
+        if kind not in ("create", "inject_state"):
+            types = [kind_of for batch in op.get("batches", ()) for kind_of in _types(batch[2])]
+            renewing = kind == "acknowledge" and 4 in types
+            self.at(op).configure(op.get("group_config", {}), renewing)
+        self._operations[kind](op)
+        # A payload that no operation asked for would otherwise stay in the queue unseen.
+        for partition in self.partitions.values():
+            for write in partition.poll_writes():
+                partition.notice("unexpected write", "none", write)
+
+    def at(self, op: Json) -> PartitionUnderTest:
+        """The share partition an operation speaks of."""
+        index = op.get("partition_index", 0)
+        if index not in self.partitions:
+            raise FormatError(f"partition {index} was never created")
+        return self.partitions[index]
+
+    def _create(self, op: Json) -> None:
+        under_test = PartitionUnderTest.create(op["config"], self.store)
+        self.partitions[op.get("partition_index", 0)] = under_test
+        status = op["config"]["initial_status"]
+        if status == "ACTIVE":
+            # Kafka's test object is made active without a read; an empty answer comes to the same.
+            under_test.partition.initialize(ReadStateResult(0, 0, []))
+        elif status != "EMPTY":
+            raise FormatError(f"unknown initial status {status}")
+
+    def _inject_state(self, op: Json) -> None:
+        template = self.partitions.get(0)
+        if template is None:
+            raise FormatError("inject_state before any create")
+        kafka_operations.inject(self, op, template)
+
+    def _initialize(self, op: Json) -> None:
+        initialize(self.at(op), op, self.now_ms)
+
+    def _acquire(self, op: Json) -> None:
+        under_test = self.at(op)
+        fetched = fetched_batches(op)
+        aborted = [
+            (entry["producer_id"], entry["first_offset"])
+            for entry in op.get("aborted_transactions", ())
+        ]
+        expect = op["expect"]
+        try:
+            ranges = under_test.partition.acquire(
+                op["member"],
+                fetched,
+                fetch_offset=op["fetch_offset"],
+                max_records=op["max_fetch_records"],
+                batch_size=op["batch_size"],
+                mode=AcquireMode[op["mode"].upper()],
+                now_ms=self.now_ms,
+                aborted=aborted if op["isolation"] == "TXN_COMMITTED" else (),
+            )
+        except ShareStateError as error:
+            _refuse_poisoned(error)
+            wanted = expected_code(expect["result"]) if "result" in expect else 0
+            if error.kafka_code != wanted:
+                under_test.notice("acquire", expect, repr(error))
+            return
+        start = under_test.partition.start_offset
+        limit = op["max_fetch_records"] if op["mode"] == "record_limit" else None
+        under_test.noticed += invariants.acquired(ranges, start, op["fetched_batches"], limit)
+        acquired = [[r.first_offset, r.last_offset, r.delivery_count] for r in ranges]
+        count = sum(last - first + 1 for first, last, _ in acquired)
+        if "result" in expect:
+            under_test.notice("acquire", expect, acquired)
+        elif acquired != expect["acquired"]:
+            under_test.notice("acquired ranges", expect["acquired"], acquired)
+        elif count != expect["count"]:
+            under_test.notice("acquired count", expect["count"], count)
+
+    def _acknowledge(self, op: Json) -> None:
+        under_test = self.at(op)
+        batches = [(first, last, _types(types)) for first, last, types in op["batches"]]
+
+        self._member_call(
+            under_test,
+            op,
+            lambda: under_test.partition.acknowledge_batches(
+                op["member"], batches, now_ms=self.now_ms
+            ),
+        )
+
+    def _release_session(self, op: Json) -> None:
+        under_test = self.at(op)
+        self._member_call(
+            under_test, op, lambda: under_test.partition.release(op["member"], now_ms=self.now_ms)
+        )
+
+    def _member_call(
+        self, under_test: PartitionUnderTest, op: Json, call: Callable[[], object]
+    ) -> None:
+        expected = op["expect"]["result"]
+        try:
+            call()
+        except ShareStateError as error:
+            _refuse_poisoned(error)
+            under_test.record_writes(writes_of(op))
+            under_test.check_member_code(
+                expected, -2 if error.kafka_code is None else error.kafka_code
+            )
+            return
+        parked = settle_member_write(under_test, op, expected, self.now_ms)
+        if parked is not None:
+            self.parked.update(parked)
+
+    def _advance_clock(self, op: Json) -> None:
+        self.now_ms += op["ms"]
+        fired = op.get("lock_timeouts_fired", [])
+        for index, under_test in self.partitions.items():
+            under_test.partition.handle_timeout(now_ms=self.now_ms)
+            mine = [timeout for timeout in fired if self._owner(timeout, op) == index]
+            self.parked.update(settle_timeouts(under_test, mine, self.now_ms))
+
+    def _owner(self, timeout: Json, op: Json) -> int | None:
+        """Which partition a fired timeout belongs to: told by the epoch in its payload.
+
+        A timeout without a payload found nothing to change, so it belongs to nobody.
+        """
+        writes = writes_of(timeout)
+        if not writes:
+            return None
+        epoch = writes[0].leader_epoch
+        owners = [i for i, p in self.partitions.items() if p.leader_epoch == epoch]
+        if op.get("partition_index", 0) in owners:
+            return int(op.get("partition_index", 0))
+        return owners[-1] if owners else None
+
+    def _lock_timeout(self, op: Json) -> None:
+        self.now_ms, parked = kafka_operations.lock_timeout(self.at(op), op, self.now_ms)
+        self.parked.update(parked)
+
+    def _persister_completes(self, op: Json) -> None:
+        parked = self.parked.pop(op["async_id"], None)
+        if parked is None or parked.done:
+            return
+        parked.done = True
+        under_test = parked.partition
+        answer = op["expect"]["result"]
+        code = answer["error_code"] if "error_code" in answer else persister_code(answer)
+        for token in parked.tokens:
+            seen = under_test.complete(token, code or 0, self.now_ms)
+            if parked.member_waits:
+                under_test.check_member_code(parked.expected, seen)
+        writes = writes_of(op)
+        under_test.record_writes(writes)
+        under_test.check_dead_letters(
+            dead_letters_of(op), self.now_ms, [write.error_code or 0 for write in writes]
+        )
+
+    def _move_log_start_offset(self, op: Json) -> None:
+        self.at(op).partition.move_log_start_offset(op["log_start_offset"])
+
+    def _next_fetch_offset(self, op: Json) -> None:
+        under_test = self.at(op)
+        offset = under_test.partition.next_fetch_offset()
+        if offset != op["expect"]["result"]:
+            under_test.notice("next fetch offset", op["expect"]["result"], offset)
+
+    def _can_acquire_records(self, op: Json) -> None:
+        under_test = self.at(op)
+        answer = under_test.partition.can_acquire()
+        if answer != op["expect"]["result"]:
+            under_test.notice("can acquire", op["expect"]["result"], answer)
+
+    def _mark_fenced(self, op: Json) -> None:
+        self.at(op).partition.fence()
+
+    def _nothing_to_do(self, op: Json) -> None:
+        """``set_find_next_fetch_offset`` sets a hint of Kafka's; our search needs none."""
+
+    def _find_last_acknowledged(self, op: Json) -> None:
+        """Kafka asks how far its start offset could move; ours has moved that far already."""
+        under_test = self.at(op)
+        last = op["expect"]["result"]["last_acknowledged_offset"]
+        start = under_test.partition.start_offset
+        recorded: PartitionState | None = under_test.recorded
+        wanted = recorded.start_offset if last == -1 and recorded is not None else last + 1
+        if start != wanted:
+            under_test.notice("start offset after the settled prefix", wanted, start)
+
+    def _write_state(self, op: Json) -> None:
+        kafka_operations.write_state(self.at(op), op, self.store)
+
+
+def _types(types: Any) -> list[int]:
+    """The acknowledge types of one batch; a long list is recorded run-length coded."""
+    if isinstance(types, dict):
+        if set(types) != {"rle"}:
+            raise FormatError(f"unknown form of acknowledge types: {types}")
+        return [kind for kind, times in types["rle"] for _ in range(times)]
+    return list(types)
+
+
+def _refuse_poisoned(error: ShareStateError) -> None:
+    """A poisoned engine is a bug, never an answer to be compared."""
+    if isinstance(error, EnginePoisonedError):
+        raise error

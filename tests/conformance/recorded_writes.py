@@ -1,0 +1,95 @@
+"""The persister as the recording saw it: payloads sent, answers given, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .durable import Batch
+from .kafka_names import persister_code
+from .recordings import FormatError, Json
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedWrite:
+    """One WriteShareGroupState payload of Kafka's and how it was answered."""
+
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+    batches: tuple[Batch, ...]
+    #: ``None``: never answered within the recording.
+    error_code: int | None
+    #: Answered by a later ``persister_completes`` of this id; ``None``: answered at once.
+    async_id: int | None
+
+    @classmethod
+    def parse(cls, raw: Json) -> RecordedWrite:
+        """From an element of ``persister_writes``."""
+        later = bool(raw.get("completes_later", False))
+        if later != ("async_id" in raw):
+            raise FormatError("completes_later and async_id do not come together")
+        return cls(
+            leader_epoch=raw["leader_epoch"],
+            start_offset=raw["start_offset"],
+            delivery_complete_count=raw["delivery_complete_count"],
+            batches=tuple((b[0], b[1], b[2], b[3]) for b in raw["batches"]),
+            error_code=persister_code(raw["result"]),
+            async_id=raw.get("async_id"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDeadLetter:
+    """One range Kafka handed to its dead-letter queue."""
+
+    first_offset: int
+    last_offset: int
+    delivery_count: int
+    cause: str
+
+    @classmethod
+    def parse(cls, raw: Json) -> RecordedDeadLetter:
+        """From an element of ``dlq_enqueued``; the cause is told by Kafka's message."""
+        message = raw["cause"]
+        if "rejected by client" in message:
+            cause = "client_reject"
+        elif "delivery count exceeded" in message:
+            cause = "delivery_count_exceeded"
+        else:
+            raise FormatError(f"unknown cause of a dead letter: {message}")
+        count = str(raw["delivery_count"]).removeprefix("Optional[").removesuffix("]")
+        return cls(raw["first"], raw["last"], int(count), cause)
+
+
+def writes_of(op: Json) -> list[RecordedWrite]:
+    """The payloads of one operation or lock timeout."""
+    return [RecordedWrite.parse(raw) for raw in op.get("persister_writes", ())]
+
+
+def dead_letters_of(op: Json) -> list[RecordedDeadLetter]:
+    """The dead letters of one operation or lock timeout, neighbours joined."""
+    return join_dead_letters(RecordedDeadLetter.parse(raw) for raw in op.get("dlq_enqueued", ()))
+
+
+def join_dead_letters(letters: Iterable[RecordedDeadLetter]) -> list[RecordedDeadLetter]:
+    """Sorted, neighbours of equal count and cause joined: Kafka hands over one offset at a time."""
+
+    def joined() -> Iterator[RecordedDeadLetter]:
+        held: RecordedDeadLetter | None = None
+        for letter in sorted(letters, key=lambda letter: letter.first_offset):
+            if held is None:
+                held = letter
+            elif (
+                letter.first_offset == held.last_offset + 1
+                and letter.delivery_count == held.delivery_count
+                and letter.cause == held.cause
+            ):
+                held = RecordedDeadLetter(held.first_offset, letter.last_offset, held.delivery_count, held.cause)
+            else:
+                yield held
+                held = letter
+        if held is not None:
+            yield held
+
+    return list(joined())

@@ -1,0 +1,131 @@
+"""Choosing the suite of each file and running its scenarios on the stores asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import (
+    combiner,
+    coordinator,
+    misc_facts,
+    offsets_manager,
+    probes,
+    record_serde,
+    share_partition,
+)
+from .recordings import FormatError, Recording, Scenario, find, load
+from .report import FileReport, Outcome, Skip
+from .skips import MAX_SKIPPED_PERCENT
+
+#: Suites whose part of share_state is not built yet; such a file does not fail a run.
+DEFERRED = {
+    "share_session": "share sessions are not built yet",
+    "simple_assignor": "the assignor is not built yet",
+    "share_consumer_e2e": "needs a cluster",
+}
+
+Runner = Callable[[Recording, Scenario, Sequence[str]], list[Outcome | Skip]]
+
+
+@dataclass(slots=True)
+class RunResult:
+    """All files of a run."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every file passed, something was found, and not too much was skipped."""
+        return not self.complaints()
+
+    def skipped_percent(self) -> float:
+        """Skips in a hundred scenarios, the announced ``pre-4.4 rule`` aside.
+
+        A scenario counts once here, on however many stores it was run.
+        """
+        skipped = sum(not skip.pre_44 for report in self.files for skip in report.skips)
+        scenarios = skipped + sum(
+            len({(i.scenario, i.index) for i in report.outcomes}) for report in self.files
+        )
+        return 100 * skipped / scenarios if scenarios else 0.0
+
+    def complaints(self) -> list[str]:
+        """Why the run does not pass; empty when it does."""
+        if not self.files:
+            return ["no recording found"]
+        complaints = []
+        for report in self.files:
+            if report.failure is not None:
+                complaints.append(f"{report.file}: {report.failure}")
+            elif report.differ:
+                complaints.append(f"{report.file}: {report.differ} of {report.run} differ")
+            elif not report.passed:
+                complaints.append(f"{report.file}: ran nothing")
+        if self.skipped_percent() >= MAX_SKIPPED_PERCENT:
+            complaints.append(
+                f"{self.skipped_percent():.1f} in 100 scenarios skipped, "
+                f"fewer than {MAX_SKIPPED_PERCENT} are allowed"
+            )
+        return complaints
+
+
+def run_paths(paths: Sequence[Path], stores: Sequence[str]) -> RunResult:
+    """Run every recording below ``paths``."""
+    return RunResult([run_file(path, stores) for path in find(paths)])
+
+
+def run_file(path: Path, stores: Sequence[str]) -> FileReport:
+    """Run one file; a file that cannot be read or is of no known suite is a failure, not a silence."""
+    report = FileReport(path.name)
+    try:
+        recording = load(path)
+    except (FormatError, OSError, ValueError, KeyError) as error:
+        report.failure = f"unreadable: {error}"
+        return report
+    suite = recording.suite
+    if suite in DEFERRED:
+        report.deferred = DEFERRED[suite]
+        return report
+    if suite is None:
+        report.failure = "unknown prefix"
+        return report
+    for scenario in recording.scenarios:
+        for result in _SUITES[suite](recording, scenario, stores):
+            if isinstance(result, Skip):
+                report.skips.append(result)
+            else:
+                result.index = scenario.index
+                report.outcomes.append(result)
+    return report
+
+
+def _each_store(
+    run: Callable[[Scenario, str], Outcome | Skip],
+) -> Runner:
+    def run_all(_: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:
+        results = [run(scenario, store) for store in stores]
+        skips = [result for result in results if isinstance(result, Skip)]
+        # A skip is a matter of the recording, so it counts once and not once a store.
+        return [*skips[:1], *(result for result in results if isinstance(result, Outcome))]
+
+    return run_all
+
+
+def _facts(_: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:
+    used = stores if misc_facts.uses_store(scenario) else stores[:1]
+    return [misc_facts.run(scenario, store) for store in used]
+
+
+_SUITES: dict[str, Runner] = {
+    "share_partition": _each_store(share_partition.run),
+    "probes_reference_quirks": _each_store(probes.run),
+    "misc_facts": _facts,
+    "combiner": lambda recording, scenario, _: [combiner.run(recording, scenario)],
+    "share_coordinator_shard": lambda recording, scenario, _: [
+        coordinator.run(recording, scenario)
+    ],
+    "offsets_manager": lambda _, scenario, __: [offsets_manager.run(scenario)],
+    "record_serde": lambda _, scenario, __: [record_serde.run(scenario)],
+}

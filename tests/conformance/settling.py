@@ -1,0 +1,81 @@
+"""Pairing our writes with the payloads Kafka sent, and answering ours as Kafka's were answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .partition import Parked, PartitionUnderTest
+from .recorded_writes import RecordedWrite, dead_letters_of, writes_of
+from .recordings import Json
+
+
+def settle_member_write(
+    under_test: PartitionUnderTest, op: Json, expected: object, now_ms: int
+) -> dict[int, Parked] | None:
+    """An acknowledgement or a release: one payload for which a member waits, then dead letters.
+
+    Returns what a later ``persister_completes`` will answer, or ``None`` when nothing is left open.
+    """
+    recorded = writes_of(op)
+    polled = under_test.poll_writes()
+    under_test.record_writes(recorded)
+    under_test.compare_durable()
+    if not polled:
+        if recorded:
+            under_test.notice("write", recorded[0], "nothing to write")
+        under_test.check_member_code(expected, 0)
+        return None
+    if not recorded:
+        under_test.notice("write", "nothing to write", polled)
+        for write in polled:
+            under_test.complete(write.token, 0, now_ms)
+        under_test.check_member_code(expected, 0)
+        return None
+    first, rest = recorded[0], recorded[1:]
+    under_test.compare_payload(first, polled[-1])
+    tokens = [write.token for write in polled]
+    if first.async_id is not None:
+        parked = Parked(under_test, tokens, expected, member_waits=True)
+        return {first.async_id: parked}
+    if first.error_code is None:
+        return None
+    code = 0
+    for each in tokens:
+        code = under_test.complete(each, first.error_code, now_ms) or code
+    under_test.check_member_code(expected, code)
+    under_test.check_dead_letters(dead_letters_of(op), now_ms, [w.error_code or 0 for w in rest])
+    return None
+
+
+def settle_timeouts(
+    under_test: PartitionUnderTest, timeouts: Sequence[Json], now_ms: int
+) -> dict[int, Parked]:
+    """Lock timeouts: Kafka sends a payload a timer where ours is one.
+
+    The answer to such a write changes nothing but when the start offset may advance, and Kafka tries that
+    at the first answer already: ours is answered then. Where all of Kafka's are answered later, ours is
+    parked under all their ids and the first one to come answers it.
+    """
+    recorded = [write for timeout in timeouts for write in writes_of(timeout)]
+    letters = [letter for timeout in timeouts for letter in dead_letters_of(timeout)]
+    polled = under_test.poll_writes()
+    under_test.record_writes(recorded)
+    under_test.compare_durable()
+    if bool(recorded) != bool(polled):
+        under_test.notice(
+            "write of the lock timeouts", recorded or "nothing to write", polled or "nothing"
+        )
+    if recorded and polled:
+        under_test.compare_counts(recorded[-1], polled[-1])
+    at_once = [write for write in recorded if write.async_id is None]
+    if recorded and not at_once:
+        parked = Parked(under_test, [write.token for write in polled])
+        return {write.async_id: parked for write in recorded if write.async_id is not None}
+    for write in polled:
+        under_test.complete(write.token, _first_code(at_once), now_ms)
+    under_test.check_dead_letters(letters, now_ms, [_first_code(at_once[1:])])
+    return {}
+
+
+def _first_code(writes: Sequence[RecordedWrite]) -> int:
+    return next((write.error_code for write in writes if write.error_code is not None), 0)

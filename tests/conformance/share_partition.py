@@ -1,0 +1,111 @@
+"""The ``share_partition*`` suite: replay a scenario and compare after every operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from share_state.errors import EnginePoisonedError, ShareStateError
+
+from .effective import PartitionState, compare
+from .kafka_operations import NotDrivable
+from .operations import Replay
+from .partition import PartitionUnderTest
+from .recordings import FormatError, Json, Scenario
+from .report import Difference, Outcome, Skip
+from .schema import check_share_partition
+from .skips import skip_reason
+
+#: Differences shown of one scenario; later ones mostly follow from the first.
+MAX_DIFFERENCES = 3
+
+
+def run(scenario: Scenario, store: str) -> Outcome | Skip:
+    """One scenario on one store."""
+    reason = skip_reason("share_partition", scenario)
+    if reason is not None:
+        return Skip(scenario.name, reason)
+    return replay(scenario, store, compared=comparable_operations(scenario))
+
+
+def comparable_operations(scenario: Scenario) -> int:
+    """How many operations to compare: up to where Kafka itself broke an invariant.
+
+    Behind that point only our own invariants are asked for.
+    """
+    if scenario.raw.get("reference_quirks"):
+        return int(scenario.raw["quirk_at_op"])
+    return len(scenario.ops)
+
+
+def replay(scenario: Scenario, store: str, compared: int) -> Outcome | Skip:
+    """Drive every operation, compare the first ``compared`` of them, check the invariants at each."""
+    outcome = Outcome(scenario.name, store)
+    try:
+        check_share_partition(scenario)
+    except FormatError as error:
+        outcome.differences.append(Difference(scenario.name, -1, "format", "known", str(error)))
+        return outcome
+    run_of = Replay(store)
+    for index, op in enumerate(scenario.ops):
+        try:
+            points, moved = _step(run_of, op, strict=index < compared)
+        except NotDrivable as error:
+            return Skip(scenario.name, str(error))
+        except EnginePoisonedError as error:
+            points, moved = [("the engine panicked", "an answer", repr(error))], False
+        except ShareStateError as error:
+            if index >= compared:
+                # Behind a quirk of Kafka's the recorded calls need not fit our state any more.
+                continue
+            points, moved = [("refused", "an answer", repr(error))], False
+        except FormatError as error:
+            points, moved = [("format", "known", str(error))], False
+        outcome.start_offset_only = outcome.start_offset_only or moved
+        what = op["op"]
+        outcome.differences += [
+            Difference(scenario.name, index, f"{what}: {point}", expected, actual)
+            for point, expected, actual in points
+        ]
+        if len(outcome.differences) >= MAX_DIFFERENCES:
+            break
+    return outcome
+
+
+def _step(run_of: Replay, op: Json, strict: bool) -> tuple[list[tuple[str, object, object]], bool]:
+    """One operation; the points in which it differs and whether only the start offset moved."""
+    run_of.run(op)
+    _take_recorded_states(run_of, op)
+    points: list[tuple[str, object, object]] = []
+    moved = False
+    for index, under_test in _to_compare(run_of, op):
+        where = "" if len(run_of.partitions) == 1 else f"partition {index}: "
+        state = under_test.state()
+        found = under_test.noticed
+        under_test.noticed = []
+        if strict and under_test.recorded is not None:
+            comparison = compare(under_test.recorded, state)
+            found += comparison.points
+            moved = moved or comparison.start_offset_only
+        elif not strict:
+            found = [point for point in found if point[0].startswith("invariant")]
+        found += under_test.invariants.check(under_test.partition, state)
+        points += [(f"{where}{what}", expected, actual) for what, expected, actual in found]
+    return points, moved
+
+
+def _take_recorded_states(run_of: Replay, op: Json) -> None:
+    """A recording gives a state only where it changed; each partition remembers its last one."""
+    states: list[tuple[int, Json]] = [(s["partition_index"], s) for s in op.get("states", ())]
+    if "state" in op:
+        states.append((op.get("partition_index", 0), op["state"]))
+    for index, state in states:
+        if index in run_of.partitions:
+            run_of.partitions[index].recorded = PartitionState.recorded(state)
+
+
+def _to_compare(run_of: Replay, op: Json) -> Iterable[tuple[int, PartitionUnderTest]]:
+    """Time and late answers may change every share partition, other operations only their own."""
+    if op["op"] in ("advance_clock", "persister_completes", "lock_timeout"):
+        return list(run_of.partitions.items())
+    index = op.get("partition_index", 0)
+    return [(index, run_of.partitions[index])] if index in run_of.partitions else []

@@ -1,0 +1,124 @@
+"""`state` agrees with what real brokers answered, `dump` with what Kafka's own tool printed."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.python.cli_runner import run
+from tests.python.recordings import (
+    JOBS,
+    KNOWN_DUMP_LINES,
+    ORDERS,
+    SHARED,
+    dump_lines,
+    read_answers,
+    recording_id,
+    recordings,
+    shared_is_required,
+)
+
+UNINITIALISED = 42
+
+each_recording = pytest.mark.parametrize("directory", recordings(), ids=recording_id)
+
+
+def test_the_recordings_are_at_hand() -> None:
+    found = recordings()
+    assert {ORDERS, JOBS} <= set(found)
+    assert not shared_is_required() or len(found) > len([ORDERS, JOBS]), f"{SHARED} is missing"
+
+
+@each_recording
+def test_dump_prints_what_kafkas_own_tool_printed(directory: Path) -> None:
+    recorded = dump_lines(directory)
+    result = run("dump", directory, "--format", "jsonl")
+    assert (result.returncode, result.stderr) == (0, "")
+    printed = result.stdout.splitlines()
+    compared = 0
+    for ours, kafkas in zip(printed, recorded, strict=True):
+        assert ours == kafkas
+        compared += 1
+    assert compared == KNOWN_DUMP_LINES.get(directory.name, len(recorded)) > 0
+
+
+@each_recording
+def test_state_is_what_the_broker_answered(directory: Path) -> None:
+    result = run("state", directory, "--format", "jsonl")
+    assert (result.returncode, result.stderr) == (0, "")
+    states = [json.loads(line) for line in result.stdout.splitlines()]
+    ours = {(row["group"], row["topic_id"], row["partition"]): row for row in states}
+    assert list(ours) == sorted(ours), "lines are in order of group, topic id and partition"
+    snapshots = last_snapshot_epochs(directory)
+    compared = 0
+    for answer in read_answers(directory):
+        key = (answer["group"], answer["topic_id"], answer["partition"])
+        if answer["read"]["error"] == UNINITIALISED:
+            assert key not in ours, "a deleted key is absent"
+        else:
+            assert ours.pop(key) == expected_state(answer, snapshots[key])
+        compared += 1
+    assert not ours, "no key that the broker does not know"
+    assert compared == len(read_answers(directory)) > 0
+
+
+def expected_state(answer: dict[str, Any], snapshot_epoch: int) -> dict[str, Any]:
+    read, summary = answer["read"], answer["summary"]
+    assert read["error"] == summary["error"] == 0
+    return {
+        "group": answer["group"],
+        "topic_id": answer["topic_id"],
+        "partition": answer["partition"],
+        "snapshot_epoch": snapshot_epoch,
+        "state_epoch": read["state_epoch"],
+        "leader_epoch": summary["leader_epoch"],
+        "start_offset": read["start_offset"],
+        "delivery_complete_count": summary["delivery_complete_count"],
+        "batches": read["batches"],
+    }
+
+
+def last_snapshot_epochs(directory: Path) -> dict[tuple[str, str, int], int]:
+    """No request tells the snapshot epoch: the last snapshot in Kafka's dump does."""
+    epochs = {}
+    for line in dump_lines(directory):
+        record = json.loads(line)
+        if record["key"]["type"] == "0" and record["value"] is not None:
+            identity = record["key"]["data"]
+            topic_id = str(UUID(bytes=base64.urlsafe_b64decode(identity["topicId"] + "==")))
+            key = (identity["groupId"], topic_id, identity["partition"])
+            epochs[key] = record["value"]["data"]["snapshotEpoch"]
+    return epochs
+
+
+def test_the_fields_of_a_state_line_come_in_the_documented_order() -> None:
+    line = run("state", JOBS, "--format", "jsonl").stdout.splitlines()[0]
+    assert list(json.loads(line)) == [
+        "group",
+        "topic_id",
+        "partition",
+        "snapshot_epoch",
+        "state_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+        "batches",
+    ]
+
+
+@pytest.mark.parametrize("command", ["state", "dump"])
+def test_json_is_one_array_of_the_same_objects(command: str) -> None:
+    lines = run(command, JOBS, "--format", "jsonl").stdout.splitlines()
+    array = json.loads(run(command, JOBS, "--format", "json").stdout)
+    assert array == [json.loads(line) for line in lines]
+    assert len(array) == {"state": 4, "dump": KNOWN_DUMP_LINES["jobs-4.4.0"]}[command]
+
+
+def test_one_group_can_be_picked() -> None:
+    result = run("state", JOBS, "--group", "jobs-tx-workers", "--format", "jsonl")
+    assert [json.loads(line)["group"] for line in result.stdout.splitlines()] == ["jobs-tx-workers"]
+    unknown = run("state", JOBS, "--group", "nobody", "--format", "json")
+    assert (unknown.returncode, json.loads(unknown.stdout)) == (0, [])

@@ -9,13 +9,22 @@ from share_state._core import (
     ReadStateResult,
     Record,
     ShareCoordinator,
+    Scan,
     SharePartition,
+    StateStore,
     StateSummary,
     WriteState,
     __version__,
     combine_state_batches,
     coordinator_key,
+    decode_message,
+    decode_record,
+    encode_message,
+    encode_record,
+    fold_path,
     parse_coordinator_key,
+    scan_path,
+    state_partition,
 )
 from share_state.errors import ShareStateError
 from share_state.types import (
@@ -28,6 +37,8 @@ from share_state.types import (
     SharePartitionKey,
     StateBatch,
 )
+
+open = StateStore  # noqa: A001  reads as share_state.open(path)
 
 __all__ = [
     "AcknowledgeType",
@@ -43,15 +54,25 @@ __all__ = [
     "ReadStateResult",
     "Record",
     "RecordState",
+    "Scan",
     "ShareCoordinator",
     "SharePartition",
     "SharePartitionKey",
     "ShareStateError",
     "StateBatch",
+    "StateStore",
     "StateSummary",
     "WriteState",
     "__version__",
     "combine_state_batches",
     "coordinator_key",
+    "decode_message",
+    "decode_record",
+    "encode_message",
+    "encode_record",
+    "fold_path",
+    "open",
     "parse_coordinator_key",
+    "scan_path",
+    "state_partition",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from share_state import ReadStateResult, RecordState, StateBatch
 
@@ -57,7 +57,8 @@ def lock_timeout(
 ) -> tuple[int, dict[int, Parked]]:
     """Fire the timeout of exactly one range now.
 
-    Kafka's test calls the timer's body. Our locks end by the clock only, so everything else due by then
+    Kafka's test calls the timer's body, which finds its batch or offset by these borders; a timer of borders that are
+    not tracked any more was cancelled and changes nothing. Our locks end by the clock only, so everything else due by then
     is renewed first (a renewal changes nothing but the deadline) and the clock is moved to the deadline of
     the range. Returns the new reading of the clock.
     """
@@ -69,8 +70,7 @@ def lock_timeout(
         if run.state == RecordState.ACQUIRED and not run.pending
     ]
     inside = [run for run in held if run.first_offset <= last and run.last_offset >= first]
-    # A timer of Kafka's that finds nothing acquired in its range changes nothing.
-    if not inside:
+    if not inside or not _timed(under_test.recorded_batches, first, last):
         return now_ms, settle_timeouts(under_test, [op], now_ms)
     deadline = max(run.deadline_ms or now_ms for run in inside)
     settings = dict(under_test.settings)
@@ -91,6 +91,18 @@ def lock_timeout(
     now_ms = max(now_ms, deadline)
     partition.handle_timeout(now_ms=now_ms)
     return now_ms, settle_timeouts(under_test, [op], now_ms)
+
+
+def _timed(batches: list[Any], first: int, last: int) -> bool:
+    """Whether Kafka has a lock timer of exactly these borders: one a batch, or one an offset it tracks alone."""
+    for batch in batches:
+        if not isinstance(batch, dict):
+            if batch[:2] == [first, last] and batch[5]:
+                return True
+        elif first == last:
+            if any(low <= first <= high and armed for low, high, _, _, _, armed, _ in batch["offsets"]):
+                return True
+    return False
 
 
 def _outside(first: int, last: int, hole_first: int, hole_last: int) -> list[tuple[int, int]]:

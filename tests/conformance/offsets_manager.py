@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from share_state import ShareCoordinator, encode_record
+from share_state import ShareCoordinator
 
-from .record_json import hyphenated
+from .record_json import encode_record, hyphenated
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require

@@ -72,6 +72,9 @@ class Replay:
 
     def _create(self, op: Json) -> None:
         under_test = PartitionUnderTest.create(op["config"], self.store)
+        # The recorder starts a new timer with each leader, so the locks of the one before never end.
+        for before in self.partitions.values():
+            before.superseded = True
         self.partitions[op.get("partition_index", 0)] = under_test
         status = op["config"]["initial_status"]
         if status == "ACTIVE":
@@ -165,6 +168,8 @@ class Replay:
         self.now_ms += op["ms"]
         fired = op.get("lock_timeouts_fired", [])
         for index, under_test in self.partitions.items():
+            if under_test.superseded:
+                continue
             under_test.partition.handle_timeout(now_ms=self.now_ms)
             mine = [timeout for timeout in fired if self._owner(timeout, op) == index]
             self.parked.update(settle_timeouts(under_test, mine, self.now_ms))

@@ -42,7 +42,11 @@ class PartitionUnderTest:
     settings: dict[str, Any]
     leader_epoch: int
     dead_letters_supplied: bool
+    #: A later leader has taken over: this one's timers stand still, late answers still reach it.
+    superseded: bool = False
     recorded: PartitionState | None = None
+    #: The recorded batches as Kafka tracks them, which decides what its timers cover.
+    recorded_batches: list[Any] = field(default_factory=list)
     recorded_fold: DurableFold = field(default_factory=lambda: DurableFold(-1, ()))
     our_fold: DurableFold = field(default_factory=lambda: DurableFold(-1, ()))
     invariants: Invariants = field(default_factory=Invariants)

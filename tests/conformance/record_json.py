@@ -6,6 +6,8 @@ import base64
 import uuid
 from typing import Any
 
+import share_state
+
 from .recordings import FormatError, Json
 
 #: ``key_type`` of a recording → record type of the state topic.
@@ -23,6 +25,28 @@ def hyphenated(topic_id: str) -> str:
 def base64url(topic_id: str) -> str:
     """A topic id as Kafka's unpadded URL-safe base64."""
     return base64.urlsafe_b64encode(uuid.UUID(hyphenated(topic_id)).bytes).decode().rstrip("=")
+
+
+def encode_record(flat: Json) -> tuple[bytes, bytes | None]:
+    """The bytes of ``{"type", "key", "value"}``; the codec nests each part with its type or version."""
+    value = flat["value"]
+    return share_state.encode_record(
+        {
+            "key": {"type": str(flat["type"]), "data": flat["key"]},
+            # The record type stands once in a record, in its key.
+            "value": None if value is None else {"version": "0", "data": value},
+        }
+    )
+
+
+def decode_record(key: bytes, value: bytes | None) -> Json:
+    """The inverse of :func:`encode_record`."""
+    nested = share_state.decode_record(key, value)
+    return {
+        "type": int(nested["key"]["type"]),
+        "key": nested["key"]["data"],
+        "value": None if nested["value"] is None else nested["value"]["data"],
+    }
 
 
 def from_recording(record: Json) -> Json:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from share_state import decode_record, encode_record
 from share_state.errors import ShareStateError
 
-from .record_json import comparable, from_recording, snapshot_message, update_message
+from .record_json import decode_record, encode_record, comparable, from_recording, snapshot_message, update_message
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require

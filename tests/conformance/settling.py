@@ -19,7 +19,6 @@ def settle_member_write(
     recorded = writes_of(op)
     polled = under_test.poll_writes()
     under_test.record_writes(recorded)
-    under_test.compare_durable()
     if not polled:
         if recorded:
             under_test.notice("write", recorded[0], "nothing to write")
@@ -35,6 +34,7 @@ def settle_member_write(
     under_test.compare_payload(first, polled[-1])
     tokens = [write.token for write in polled]
     if first.async_id is not None:
+        under_test.compare_durable()
         parked = Parked(under_test, tokens, expected, member_waits=True)
         return {first.async_id: parked}
     if first.error_code is None:
@@ -60,15 +60,16 @@ def settle_timeouts(
     letters = [letter for timeout in timeouts for letter in dead_letters_of(timeout)]
     polled = under_test.poll_writes()
     under_test.record_writes(recorded)
-    under_test.compare_durable()
     if bool(recorded) != bool(polled):
         under_test.notice(
             "write of the lock timeouts", recorded or "nothing to write", polled or "nothing"
         )
-    if recorded and polled:
+    if recorded and polled and not letters:
+        # With dead letters Kafka's payloads of both phases alternate, so no two of ours and its count alike.
         under_test.compare_counts(recorded[-1], polled[-1])
     at_once = [write for write in recorded if write.async_id is None]
     if recorded and not at_once:
+        under_test.compare_durable()
         parked = Parked(under_test, [write.token for write in polled])
         return {write.async_id: parked for write in recorded if write.async_id is not None}
     for write in polled:

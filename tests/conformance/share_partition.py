@@ -101,6 +101,7 @@ def _take_recorded_states(run_of: Replay, op: Json) -> None:
     for index, state in states:
         if index in run_of.partitions:
             run_of.partitions[index].recorded = PartitionState.recorded(state)
+            run_of.partitions[index].recorded_batches = state["batches"]
 
 
 def _to_compare(run_of: Replay, op: Json) -> Iterable[tuple[int, PartitionUnderTest]]:

@@ -136,7 +136,10 @@ fn k_a_record_that_always_fails_is_isolated_and_given_up<S: InFlightStore>() {
             deliveries.push(view::acquired(&acquired));
         }
         if lab.sp.start_offset() == 30 {
-            assert_eq!(round, 40, "35 deliveries, and every lock ran out five times");
+            assert_eq!(
+                round, 40,
+                "35 deliveries, and every lock ran out five times"
+            );
             break;
         }
     }

@@ -123,7 +123,12 @@ impl BatchReader {
         let size = match peek_size(&self.buffer) {
             Ok(Some(size)) => size as u64,
             Ok(None) => return Ok(Step::Bad(bad)),
-            Err(error) => return Ok(Step::Bad(Bad { cause: BadCause::Wire(error), ..bad })),
+            Err(error) => {
+                return Ok(Step::Bad(Bad {
+                    cause: BadCause::Wire(error),
+                    ..bad
+                }));
+            }
         };
         bad.claimed = Some(size);
         if size > remaining {
@@ -149,7 +154,9 @@ impl BatchReader {
     /// Brings the buffer to `size` bytes; `false` when the file ends before.
     fn fill(&mut self, size: u64) -> io::Result<bool> {
         let wanted = size.saturating_sub(self.buffer.len() as u64);
-        let got = (&mut self.source).take(wanted).read_to_end(&mut self.buffer)?;
+        let got = (&mut self.source)
+            .take(wanted)
+            .read_to_end(&mut self.buffer)?;
         Ok(got as u64 == wanted)
     }
 
@@ -157,7 +164,11 @@ impl BatchReader {
     fn cut_off(&mut self, bad: Bad) -> io::Result<Step> {
         let remaining = self.buffer.len() as u64;
         self.length = self.position + remaining;
-        Ok(Step::Bad(Bad { remaining, without_length: self.without_length(), ..bad }))
+        Ok(Step::Bad(Bad {
+            remaining,
+            without_length: self.without_length(),
+            ..bad
+        }))
     }
 
     fn bad(&self, cause: BadCause, claimed: Option<u64>) -> Bad {
@@ -171,6 +182,8 @@ impl BatchReader {
     }
 
     fn without_length(&self) -> bool {
-        self.buffer.get(8..OVERHEAD).is_none_or(|length| length == [0; 4])
+        self.buffer
+            .get(8..OVERHEAD)
+            .is_none_or(|length| length == [0; 4])
     }
 }

@@ -100,21 +100,40 @@ impl fmt::Display for CorruptKind {
             Self::ZeroFilled => f.write_str("only zeros from here on"),
             Self::EmptySegment => f.write_str("segment without a byte"),
             Self::Batch(error) => write!(f, "unreadable batch: {error}"),
-            Self::Record { offset, error } => write!(f, "unreadable record at offset {offset}: {error}"),
+            Self::Record { offset, error } => {
+                write!(f, "unreadable record at offset {offset}: {error}")
+            }
             Self::NullKey { offset } => write!(f, "record without key at offset {offset}"),
             Self::OffsetGap { expected, found } => {
-                write!(f, "offset {found} follows where {expected} should: records are missing")
+                write!(
+                    f,
+                    "offset {found} follows where {expected} should: records are missing"
+                )
             }
             Self::OffsetBack { expected, found } => {
-                write!(f, "offset {found} follows where {expected} should: offsets go back")
+                write!(
+                    f,
+                    "offset {found} follows where {expected} should: offsets go back"
+                )
             }
             Self::OffsetEnd => f.write_str("the offsets are used up"),
-            Self::LeaderEpoch { found } => write!(f, "partition leader epoch {found}, which no store writes"),
-            Self::RecordCount { records, last_offset_delta } => {
-                write!(f, "{records} records with a last offset delta of {last_offset_delta}")
+            Self::LeaderEpoch { found } => {
+                write!(f, "partition leader epoch {found}, which no store writes")
+            }
+            Self::RecordCount {
+                records,
+                last_offset_delta,
+            } => {
+                write!(
+                    f,
+                    "{records} records with a last offset delta of {last_offset_delta}"
+                )
             }
             Self::MissingSegment { log_start_offset } => {
-                write!(f, "no segment holds the log start offset {log_start_offset}")
+                write!(
+                    f,
+                    "no segment holds the log start offset {log_start_offset}"
+                )
             }
             Self::SegmentName => f.write_str("not a segment's name"),
             Self::MissingPartition => f.write_str("the state partition has no directory"),
@@ -125,7 +144,13 @@ impl fmt::Display for CorruptKind {
 
 impl fmt::Display for CorruptLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}: {}", self.segment.display(), self.position, self.kind)
+        write!(
+            f,
+            "{} at byte {}: {}",
+            self.segment.display(),
+            self.position,
+            self.kind
+        )
     }
 }
 
@@ -146,7 +171,16 @@ pub struct TornTail {
 
 impl fmt::Display for TornTail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { segment, position, bytes, .. } = self;
-        write!(f, "{} at byte {position}: unfinished batch of {bytes} bytes", segment.display())
+        let Self {
+            segment,
+            position,
+            bytes,
+            ..
+        } = self;
+        write!(
+            f,
+            "{} at byte {position}: unfinished batch of {bytes} bytes",
+            segment.display()
+        )
     }
 }

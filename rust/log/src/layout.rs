@@ -71,7 +71,10 @@ mod tests {
             assert_eq!(parse_segment_name(&segment_name(offset)), Some(offset));
         }
         for partition in [0, 7, 49] {
-            assert_eq!(parse_partition_dir(&partition_dir(partition)), Some(partition));
+            assert_eq!(
+                parse_partition_dir(&partition_dir(partition)),
+                Some(partition)
+            );
         }
     }
 

@@ -10,6 +10,24 @@
 //! 2. One group commit is one record batch, and under [`SyncPolicy::Always`] the next is written only after its sync.
 //!    So a crash can tear the last batch only: that is cut and told. Any other damage is refused and nothing is changed.
 //! 3. A failed append or sync poisons the store: no later answer pretends to be durable.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use share_state_core::{ids::{SharePartitionKey, TopicId}, persister::InitializeState, time::WallTime};
+//! use share_state_log::{StateStore, StoreConfig, read};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path();
+//! let store = StateStore::open(path, &StoreConfig::default(), |_| ControlFlow::Continue(()))?;
+//! let key = SharePartitionKey::new("orders-workers", TopicId([7; 16]), 0);
+//! let request = InitializeState { state_epoch: 1, start_offset: 100 };
+//! store.initialize(&key, &request, WallTime(1_700_000_000_000))?;
+//! // Beside the writer, without locking:
+//! let folded = read::fold(path, |_| ControlFlow::Continue(()))?;
+//! assert_eq!(folded.states[0].state.start_offset, 100);
+//! store.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod batch_reader;
 mod checkpoint;
@@ -29,6 +47,6 @@ pub use disk::IoFailure;
 pub use layout::STATE_TOPIC;
 pub use meta::{FORMAT_VERSION, MetaError};
 pub use store::{
-    ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress, Recovery, StateStore, StoreConfig,
-    StoreError, SyncPolicy,
+    ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress, Recovery, StateStore,
+    StoreConfig, StoreError, SyncPolicy,
 };

@@ -46,7 +46,9 @@ pub enum MetaError {
 impl fmt::Display for MetaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Format { found } => write!(f, "format {found}, this release knows {FORMAT_VERSION}"),
+            Self::Format { found } => {
+                write!(f, "format {found}, this release knows {FORMAT_VERSION}")
+            }
             Self::Malformed { reason } => f.write_str(reason),
         }
     }
@@ -69,7 +71,10 @@ impl Meta {
             Torn::LastBatch => "last-batch",
             Torn::Unsynced => "unsynced",
         };
-        let body = format!("format={FORMAT_VERSION}\npartitions={}\ntorn={torn}\n", self.partitions);
+        let body = format!(
+            "format={FORMAT_VERSION}\npartitions={}\ntorn={torn}\n",
+            self.partitions
+        );
         format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes())).into_bytes()
     }
 
@@ -115,16 +120,25 @@ impl Meta {
 mod tests {
     use super::*;
 
-    const META: Meta = Meta { partitions: 3, torn: Torn::LastBatch };
+    const META: Meta = Meta {
+        partitions: 3,
+        torn: Torn::LastBatch,
+    };
 
     #[test]
     fn it_is_read_as_it_is_written() {
         for torn in [Torn::LastBatch, Torn::Unsynced] {
-            let meta = Meta { partitions: 50, torn };
+            let meta = Meta {
+                partitions: 50,
+                torn,
+            };
             assert_eq!(Meta::decode(&meta.encode()), Ok(meta));
         }
         let text = String::from_utf8(META.encode()).unwrap();
-        assert!(text.starts_with("format=1\npartitions=3\ntorn=last-batch\ncrc32c="), "{text}");
+        assert!(
+            text.starts_with("format=1\npartitions=3\ntorn=last-batch\ncrc32c="),
+            "{text}"
+        );
     }
 
     #[test]
@@ -146,13 +160,19 @@ mod tests {
     fn a_newer_format_is_named() {
         let body = "format=2\nanything=else\n";
         let text = format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes()));
-        assert_eq!(Meta::decode(text.as_bytes()), Err(MetaError::Format { found: 2 }));
+        assert_eq!(
+            Meta::decode(text.as_bytes()),
+            Err(MetaError::Format { found: 2 })
+        );
     }
 
     #[test]
     fn a_store_without_partitions_is_refused() {
         let body = "format=1\npartitions=0\ntorn=last-batch\n";
         let text = format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes()));
-        assert!(matches!(Meta::decode(text.as_bytes()), Err(MetaError::Malformed { .. })));
+        assert!(matches!(
+            Meta::decode(text.as_bytes()),
+            Err(MetaError::Malformed { .. })
+        ));
     }
 }

@@ -22,7 +22,8 @@ pub(crate) enum Verdict {
 const WINDOW: usize = 1 << 16;
 /// Base offset (8), length (4), leader epoch (4), format (1).
 const PREFIX: usize = 17;
-const OVERHEAD: u64 = 12;
+/// Base offset and length; a batch of which this much is there has a length, and that is not 0.
+pub(crate) const OVERHEAD: u64 = 12;
 const MIN_LENGTH: u64 = 49;
 const CRC_POSITION: u64 = 17;
 const CHECKED_FROM: u64 = 21;
@@ -38,7 +39,11 @@ pub(crate) fn judge(
         // A segment gets its name only when its first batch is durable, so a crash cannot empty it. Fewer bytes than
         // tell a length may be zeros by right: those of the offset 0.
         let emptied = bad.position == 0 && bad.remaining >= OVERHEAD;
-        return Ok(if emptied { Verdict::Damage(CorruptKind::ZeroFilled) } else { Verdict::Torn });
+        return Ok(if emptied {
+            Verdict::Damage(CorruptKind::ZeroFilled)
+        } else {
+            Verdict::Torn
+        });
     }
     let damage = || Ok(Verdict::Damage(kind(bad)));
     if !bad.may_be_unwritten() {
@@ -64,7 +69,9 @@ pub(crate) fn judge(
 /// Says what is wrong, for bytes that are no torn tail.
 pub(crate) fn kind(bad: &Bad) -> CorruptKind {
     match bad.cause {
-        BadCause::CutOff => CorruptKind::CutOff { remaining: bad.remaining },
+        BadCause::CutOff => CorruptKind::CutOff {
+            remaining: bad.remaining,
+        },
         BadCause::Wire(error) => CorruptKind::Batch(error),
     }
 }
@@ -99,7 +106,9 @@ pub(crate) struct Budget(u64);
 impl Budget {
     /// Eight times the size of the file.
     pub fn for_file(source: &mut impl Seek) -> io::Result<Self> {
-        source.seek(SeekFrom::End(0)).map(|end| Self(end.saturating_mul(8)))
+        source
+            .seek(SeekFrom::End(0))
+            .map(|end| Self(end.saturating_mul(8)))
     }
 }
 
@@ -116,7 +125,10 @@ pub(crate) fn next_batch(
     while at + PREFIX as u64 <= end {
         window.clear();
         source.seek(SeekFrom::Start(at))?;
-        source.by_ref().take(WINDOW as u64).read_to_end(&mut window)?;
+        source
+            .by_ref()
+            .take(WINDOW as u64)
+            .read_to_end(&mut window)?;
         for (i, prefix) in window.windows(PREFIX).enumerate() {
             let start = at + i as u64;
             let Some(size) = plausible_size(prefix, next_offset)
@@ -171,7 +183,11 @@ mod tests {
     use super::*;
 
     fn batch(base_offset: i64, value: &[u8]) -> Vec<u8> {
-        let record = NewRecord { timestamp: 1, key: Some(b"k"), value: Some(value) };
+        let record = NewRecord {
+            timestamp: 1,
+            key: Some(b"k"),
+            value: Some(value),
+        };
         encode_batch(base_offset, 0, Compression::None, &[record]).unwrap()
     }
 
@@ -183,13 +199,29 @@ mod tests {
 
     #[test]
     fn a_whole_batch_is_found_at_any_distance() {
-        for distance in [1, 16, WINDOW - 20, WINDOW - 16, WINDOW - 1, WINDOW, 2 * WINDOW + 3] {
+        for distance in [
+            1,
+            16,
+            WINDOW - 20,
+            WINDOW - 16,
+            WINDOW - 1,
+            WINDOW,
+            2 * WINDOW + 3,
+        ] {
             let mut bytes = vec![0xff; distance];
             bytes.extend(batch(7, b"v"));
             assert_eq!(behind(&bytes, 7), Behind::Batch(distance as u64));
-            assert_eq!(behind(&bytes, 8), Behind::Nothing, "an older batch does not count");
+            assert_eq!(
+                behind(&bytes, 8),
+                Behind::Nothing,
+                "an older batch does not count"
+            );
             bytes.pop();
-            assert_eq!(behind(&bytes, 7), Behind::Nothing, "a cut batch does not count");
+            assert_eq!(
+                behind(&bytes, 7),
+                Behind::Nothing,
+                "a cut batch does not count"
+            );
         }
     }
 

@@ -11,6 +11,7 @@ mod engine;
 mod errors;
 mod guarded;
 mod records;
+mod scan;
 mod share_partition;
 mod store;
 
@@ -34,6 +35,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::records::{decode_record, encode_record, state_partition};
+    #[pymodule_export]
+    use crate::scan::{Scan, fold_path, scan_path};
     #[pymodule_export]
     use crate::share_partition::SharePartition;
     #[pymodule_export]

@@ -95,13 +95,12 @@ pub fn encode_record<'py>(
 ) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
     let key: Part = field(record, "key", None)?;
     let value: Option<Part> = field(record, "value", Some(None))?;
+    let is_update = key.number == UPDATE;
     let record = ShareRecord {
         key: key_in(key.data.bind(py))?,
         value: match value {
             None => ShareValue::Tombstone,
-            Some(value) if key.number == UPDATE => {
-                ShareValue::Update(update_in(value.data.bind(py))?)
-            }
+            Some(value) if is_update => ShareValue::Update(update_in(value.data.bind(py))?),
             Some(value) => ShareValue::Snapshot(snapshot_in(value.data.bind(py))?),
         },
     };

@@ -1,8 +1,8 @@
 //! Descending to where an edit takes place, and putting the tree in order behind it.
 //!
-//! After every edit each node has between 1 and `N` items (only a root leaf may be empty), and two neighbours under one
-//! parent have together more than 7/8 `N`, unless a merge further up has just made them neighbours. So the nodes are at
-//! least about 7/16 full, whatever was removed.
+//! After every edit each node has between 1 and `N` items (only a root leaf may be empty). A node that loses items is
+//! merged with a neighbour under the same parent when both have together at most 7/8 `N`, and the halves of a cut have
+//! more than `N` together. So nodes are about 7/16 full or more on average, whatever was removed.
 
 use super::IntervalTree;
 use super::node::{Entry, reaching};

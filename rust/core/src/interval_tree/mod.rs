@@ -13,6 +13,8 @@ mod balance;
 mod check;
 mod edit;
 mod iter;
+#[cfg(test)]
+mod model_tests;
 mod node;
 mod run;
 mod search;

@@ -131,7 +131,8 @@ impl<S: InFlightStore> SharePartition<S> {
         if whole.is_none() {
             self.check_in_flight(index, batch)?;
         }
-        let renews = batch.types.contains(&(AcknowledgeType::Renew as i8));
+        let skipped = skipped_types(batch, range);
+        let renews = batch.types[skipped..].contains(&(AcknowledgeType::Renew as i8));
         let mut next = whole.or_else(|| self.store.run_from(range.first));
         let mut runs = 0;
         while let Some(run) = next.filter(|run| run.range.first <= range.last) {

@@ -320,6 +320,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 available,
                 &mut Changes::default(),
             );
+            self.unblock();
         }
     }
 }

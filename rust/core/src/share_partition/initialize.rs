@@ -63,7 +63,8 @@ impl<S: InFlightStore> SharePartition<S> {
     /// write of another cause.
     ///
     /// # Errors
-    /// No start offset was asked for, or it is negative; or the state is corrupt.
+    /// No start offset was asked for, or it is negative; the share partition has been initialised, fenced or given up since;
+    /// or the state is corrupt.
     pub fn resolve_start_offset(
         &mut self,
         start_offset: i64,
@@ -74,6 +75,9 @@ impl<S: InFlightStore> SharePartition<S> {
         let Some(read) = self.unresolved.take() else {
             return Err(InitializeError::Unresolvable { start_offset });
         };
+        if self.status != Status::Initializing {
+            return Err(InitializeError::Status(self.status));
+        }
         self.load(ReadStateResult {
             start_offset,
             ..read

@@ -38,6 +38,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.pull(passed, Trigger::LogStartMove, available, &mut changes);
             self.counters.log_start_archived += changes.records;
         }
+        self.unblock();
         true
     }
 
@@ -51,7 +52,8 @@ impl<S: InFlightStore> SharePartition<S> {
             if run.state.is_terminal() {
                 terminal += part.len();
             }
-            next = after(part.last).and_then(|offset| self.store.run_from(offset));
+            // The store shows whole runs: one that reaches past `range` would be found again from its middle.
+            next = after(run.range.last).and_then(|offset| self.store.run_from(offset));
         }
         terminal
     }

@@ -38,7 +38,9 @@ pub use acknowledge::AcknowledgeBatch;
 pub use acquire::{AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch};
 pub use counters::Counters;
 pub use dead_letter::{DeadLetter, DeadLetterCause, DeadLetterToken};
-pub use error::{AcknowledgeError, AcquireError, CorruptField, InitializeError, UnknownToken};
+pub use error::{
+    AcknowledgeError, AcquireError, CorruptField, InitializeError, RecordStateReason, UnknownToken,
+};
 pub use initialize::Initialized;
 pub use inspect::InFlight;
 pub use transactions::AbortedTransaction;
@@ -144,6 +146,7 @@ impl<S: InFlightStore> SharePartition<S> {
     pub fn configure(&mut self, config: ShareGroupConfig) -> Result<(), ConfigError> {
         config.check()?;
         self.config = config;
+        self.unblock();
         Ok(())
     }
 

@@ -126,6 +126,20 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
+    /// Empties a full window in which everything is settled and no write is under way.
+    ///
+    /// Records that are archived in memory alone (log start, compaction, a refused write whose locks ran out) bring no answer
+    /// of the persister, so in a full window nothing would ever happen again (deliberate difference S6). A gap window goes
+    /// with it: no gap is left to read, or something could be fetched.
+    pub(super) fn unblock(&mut self) {
+        let Some(cached) = self.cached() else { return };
+        let settled = self.store.first_unsettled(cached.first).is_none();
+        if settled && self.writes_under_way() == 0 && !self.can_acquire() {
+            self.gap_window = None;
+            self.advance_start_offset();
+        }
+    }
+
     /// The first batch whose last offset is at least `offset`.
     fn first_batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
         self.store

@@ -141,6 +141,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.dead_letters.extend(write.given_up);
             self.advance_start_offset();
         }
+        self.unblock();
         Ok(WriteAnswer::of(answer))
     }
 

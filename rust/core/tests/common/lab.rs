@@ -137,7 +137,11 @@ impl<S: InFlightStore> Lab<S> {
             self.start_offset
         );
         self.start_offset = start_offset;
-        assert!(!self.is_stuck(), "nothing can ever happen: {}", everything(&self.sp));
+        assert!(
+            !self.is_stuck(),
+            "nothing can ever happen: {}",
+            everything(&self.sp)
+        );
     }
 
     /// Whether no record can be acquired although nobody holds one and nothing is under way: no event would ever change

@@ -109,7 +109,13 @@ impl IoFailure {
 
 impl fmt::Display for IoFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.operation, self.path.display(), self.message)
+        write!(
+            f,
+            "{} {}: {}",
+            self.operation,
+            self.path.display(),
+            self.message
+        )
     }
 }
 
@@ -127,7 +133,12 @@ impl<T> At<T> for io::Result<T> {
 }
 
 /// Writes a small file so that after a crash either the old or the new content is there, never a mixture.
-pub(crate) fn write_atomically(disk: &dyn Disk, dir: &Path, name: &str, bytes: &[u8]) -> Result<(), IoFailure> {
+pub(crate) fn write_atomically(
+    disk: &dyn Disk,
+    dir: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), IoFailure> {
     let path = dir.join(name);
     let draft = dir.join(format!("{name}{DRAFT_SUFFIX}"));
     let mut file = disk.create(&draft).at("create", &draft)?;
@@ -142,7 +153,11 @@ pub(crate) fn write_atomically(disk: &dyn Disk, dir: &Path, name: &str, bytes: &
 pub(crate) const DRAFT_SUFFIX: &str = ".new";
 
 /// Reads a small file whole; `None` when it is not there. A file above `limit` bytes is cut there.
-pub(crate) fn read_small(disk: &dyn Disk, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, IoFailure> {
+pub(crate) fn read_small(
+    disk: &dyn Disk,
+    path: &Path,
+    limit: u64,
+) -> Result<Option<Vec<u8>>, IoFailure> {
     let file = match disk.open_read(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -68,7 +68,11 @@ impl Disk for RealDisk {
     #[cfg(unix)]
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         // `Path::parent` of a bare name is empty and means the current directory.
-        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
         File::open(dir)?.sync_all()
     }
 
@@ -111,7 +115,11 @@ impl Disk for RealDisk {
             .map_err(LockFailure::Io)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LockFailure::Held { pid: read_pid(&mut file) }),
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockFailure::Held {
+                    pid: read_pid(&mut file),
+                });
+            }
             Err(TryLockError::Error(error)) => return Err(LockFailure::Io(error)),
         }
         // The id only tells a human who holds the lock; it need not be durable.

@@ -86,7 +86,9 @@ fn not_found() -> io::Error {
 
 impl SimDisk {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no test panics inside the simulated disk")
+        self.0
+            .lock()
+            .expect("no test panics inside the simulated disk")
     }
 
     /// Operations that could have failed so far.
@@ -210,7 +212,9 @@ impl DiskFile for SimFile {
             Err(true) => (bytes.len() / 2, Err(failure())),
             Err(false) => (0, Err(failure())),
         };
-        state.inodes[self.inode].live.extend_from_slice(&bytes[..written]);
+        state.inodes[self.inode]
+            .live
+            .extend_from_slice(&bytes[..written]);
         result
     }
 
@@ -264,7 +268,11 @@ impl Disk for SimDisk {
         for (path, node) in &state.live {
             if path.parent() == Some(dir) {
                 entries.push(Entry {
-                    name: path.file_name().expect("a name").to_string_lossy().into_owned(),
+                    name: path
+                        .file_name()
+                        .expect("a name")
+                        .to_string_lossy()
+                        .into_owned(),
                     is_dir: *node == Node::Dir,
                 });
             }
@@ -304,12 +312,18 @@ impl Disk for SimDisk {
         let inode = state.inodes.len();
         state.inodes.push(Inode::default());
         state.live.insert(path.to_owned(), Node::File(inode));
-        Ok(Box::new(SimFile { disk: self.clone(), inode }))
+        Ok(Box::new(SimFile {
+            disk: self.clone(),
+            inode,
+        }))
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let inode = self.state().file(path)?;
-        Ok(Box::new(SimFile { disk: self.clone(), inode }))
+        Ok(Box::new(SimFile {
+            disk: self.clone(),
+            inode,
+        }))
     }
 
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>> {

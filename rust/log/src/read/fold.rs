@@ -131,13 +131,21 @@ pub(super) fn fold_scan(
                 folded.unknown_types += 1;
                 continue;
             }
-            Ok(None) => CorruptKind::NullKey { offset: record.offset },
-            Err(error) => CorruptKind::Record { offset: record.offset, error },
+            Ok(None) => CorruptKind::NullKey {
+                offset: record.offset,
+            },
+            Err(error) => CorruptKind::Record {
+                offset: record.offset,
+                error,
+            },
         };
         damage.push(Finding::Damage {
             partition: record.partition,
             corrupt: CorruptLog {
-                segment: scan.path().unwrap_or(Path::new(&*record.segment)).to_owned(),
+                segment: scan
+                    .path()
+                    .unwrap_or(Path::new(&*record.segment))
+                    .to_owned(),
                 position: record.position,
                 kind: unreadable,
             },
@@ -146,7 +154,11 @@ pub(super) fn fold_scan(
     report(on_progress, scan.progress())?;
     folded.states = states
         .into_iter()
-        .map(|((partition, key), state)| FoldedState { partition, key, state })
+        .map(|((partition, key), state)| FoldedState {
+            partition,
+            key,
+            state,
+        })
         .collect();
     folded
         .states
@@ -160,8 +172,15 @@ impl Folded {
     fn note(&mut self, record: &LogRecord, key: &SharePartitionKey, kind: NoteKind) {
         self.notes_total += 1;
         if self.notes.len() < Self::MAX_NOTES {
-            let LogRecord { partition, offset, .. } = *record;
-            self.notes.push(Note { partition, offset, key: key.clone(), kind });
+            let LogRecord {
+                partition, offset, ..
+            } = *record;
+            self.notes.push(Note {
+                partition,
+                offset,
+                key: key.clone(),
+                kind,
+            });
         }
     }
 }
@@ -170,7 +189,8 @@ impl Folded {
 fn oddity(value: &ShareValue, state: Option<&ShareGroupOffset>) -> Option<NoteKind> {
     match (value, state) {
         (ShareValue::Tombstone, None) => Some(NoteKind::TombstoneOfUnknownKey),
-        (ShareValue::Update(update), Some(state)) => (update.snapshot_epoch != state.snapshot_epoch)
+        (ShareValue::Update(update), Some(state)) => (update.snapshot_epoch
+            != state.snapshot_epoch)
             .then_some(NoteKind::UpdateOfOtherSnapshot {
                 found: update.snapshot_epoch,
                 current: state.snapshot_epoch,

@@ -24,7 +24,9 @@ pub(super) struct Target {
 
 /// The segments under `path` in the order of reading, and the number of state partitions.
 pub(super) fn locate(disk: &dyn Disk, path: &Path) -> Result<(Vec<Target>, u32), ScanError> {
-    let no_state_log = || ScanError::NoStateLog { path: path.to_owned() };
+    let no_state_log = || ScanError::NoStateLog {
+        path: path.to_owned(),
+    };
     let entries = match disk.list(path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
@@ -64,9 +66,12 @@ pub(super) fn locate(disk: &dyn Disk, path: &Path) -> Result<(Vec<Target>, u32),
 fn named_partition(dir: &Path) -> Option<u32> {
     let parse = |dir: &Path| parse_partition_dir(dir.file_name()?.to_str()?);
     parse(dir).or_else(|| {
-        let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        parse(&std::path::absolute(here).ok()?)
-            .or_else(|| parse(&here.canonicalize().ok()?))
+        let here = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
+        parse(&std::path::absolute(here).ok()?).or_else(|| parse(&here.canonicalize().ok()?))
     })
 }
 

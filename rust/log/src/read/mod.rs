@@ -19,12 +19,12 @@ use share_state_wire::WireError;
 use share_state_wire::state_record::{Decoded, decode};
 
 pub use finding::{Finding, ScanError};
-pub use fold::{FoldedState, Folded, Note, NoteKind, fold};
+pub use fold::{Folded, FoldedState, Note, NoteKind, fold};
 
 use crate::disk::{Disk, RealDisk};
 use crate::store::Progress;
 use locate::Target;
-use segment::{Outcome, OpenSegment};
+use segment::{OpenSegment, Outcome};
 
 /// One record of a state log, as it stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +124,9 @@ impl Scan {
 
     /// The segment that the last record came from.
     fn path(&self) -> Option<&Path> {
-        self.current.as_ref().map(|open| open.target().path.as_path())
+        self.current
+            .as_ref()
+            .map(|open| open.target().path.as_path())
     }
 
     /// Reads one batch into `self.batch`, or goes on to the next segment; `false` at the end of all.
@@ -150,7 +152,9 @@ impl Scan {
     }
 
     fn open_next(&mut self) -> Result<bool, ScanError> {
-        let Some(target) = self.targets.pop_front() else { return Ok(false) };
+        let Some(target) = self.targets.pop_front() else {
+            return Ok(false);
+        };
         if target.is_first {
             self.expected = None;
         }

@@ -62,7 +62,12 @@ impl OpenSegment {
         let mut reader = BatchReader::new(source, Limits::default()).at("read", path)?;
         let budget = Budget::for_file(reader.raw()).at("read", path)?;
         reader.resume_at(0).at("read", path)?;
-        let segment = Self { target, reader, budget, retried: None };
+        let segment = Self {
+            target,
+            reader,
+            budget,
+            retried: None,
+        };
         // The last one may be empty: a broker makes it so.
         if segment.target.length == 0 && !segment.target.is_last {
             segment.damage(0, CorruptKind::EmptySegment, findings);
@@ -95,7 +100,11 @@ impl OpenSegment {
             self.damage(position, kind, findings);
         }
         *expected = batch.header.last_offset().and_then(after);
-        let outcome = if batch.is_control { Outcome::Passed } else { Outcome::Batch(self.records(position, &batch)) };
+        let outcome = if batch.is_control {
+            Outcome::Passed
+        } else {
+            Outcome::Batch(self.records(position, &batch))
+        };
         self.reader.accept();
         Ok(outcome)
     }
@@ -122,7 +131,12 @@ impl OpenSegment {
         expected: &mut Option<i64>,
         findings: &mut Vec<Finding>,
     ) -> Result<Outcome, ScanError> {
-        let Self { target, reader, budget, retried } = self;
+        let Self {
+            target,
+            reader,
+            budget,
+            retried,
+        } = self;
         let path = &target.path;
         if bad.cause == BadCause::CutOff
             && *retried != Some(bad.position)
@@ -132,8 +146,11 @@ impl OpenSegment {
             reader.resume_at(bad.position).at("read", path)?;
             return Ok(Outcome::Passed);
         }
-        if bad.position > 0 && tail::only_zeros(reader.raw(), bad.position).at("read", path)? {
-            // Space that a broker reserved ahead (`log.preallocate`).
+        if bad.position > 0
+            && bad.remaining >= tail::OVERHEAD
+            && tail::only_zeros(reader.raw(), bad.position).at("read", path)?
+        {
+            // Space that a broker reserved ahead (`log.preallocate`). Fewer zeros may be the first bytes of an offset.
             return Ok(Outcome::End);
         }
         let least = expected.unwrap_or(0);
@@ -153,7 +170,8 @@ impl OpenSegment {
                 Ok(Outcome::End)
             }
             Verdict::Damage(kind) => {
-                let behind = tail::next_batch(reader.raw(), bad.position, least, budget).at("read", path)?;
+                let behind =
+                    tail::next_batch(reader.raw(), bad.position, least, budget).at("read", path)?;
                 // What is missing is told once, as damage.
                 *expected = None;
                 let outcome = match behind {
@@ -172,7 +190,11 @@ impl OpenSegment {
     fn damage(&self, position: u64, kind: CorruptKind, findings: &mut Vec<Finding>) {
         findings.push(Finding::Damage {
             partition: self.target.partition,
-            corrupt: CorruptLog { segment: self.target.path.clone(), position, kind },
+            corrupt: CorruptLog {
+                segment: self.target.path.clone(),
+                position,
+                kind,
+            },
         });
     }
 }

@@ -70,7 +70,12 @@ impl SegmentLog {
             }
             file.sync().at("sync", &path)?;
             log.tally.fsync();
-            log.active = Some(Active { file, path, size: checked.size, dirty: false });
+            log.active = Some(Active {
+                file,
+                path,
+                size: checked.size,
+                dirty: false,
+            });
         }
         log.sync_dir()?;
         Ok(log)
@@ -110,7 +115,9 @@ impl SegmentLog {
     fn roll(&mut self, base_offset: i64, batch: &[u8]) -> Result<(), IoFailure> {
         self.sync()?;
         let path = self.dir.join(segment_name(base_offset));
-        let draft = self.dir.join(format!("{}{DRAFT_SUFFIX}", segment_name(base_offset)));
+        let draft = self
+            .dir
+            .join(format!("{}{DRAFT_SUFFIX}", segment_name(base_offset)));
         let mut file = self.disk.create(&draft).at("create", &draft)?;
         file.append(batch).at("append", &draft)?;
         file.sync().at("sync", &draft)?;
@@ -118,7 +125,12 @@ impl SegmentLog {
         self.disk.rename(&draft, &path).at("rename", &path)?;
         self.sync_dir()?;
         self.segments.push_back(base_offset);
-        self.active = Some(Active { file, path, size: batch.len() as u64, dirty: false });
+        self.active = Some(Active {
+            file,
+            path,
+            size: batch.len() as u64,
+            dirty: false,
+        });
         Ok(())
     }
 
@@ -151,7 +163,9 @@ impl SegmentLog {
     }
 
     fn sync_dir(&self) -> Result<(), IoFailure> {
-        self.disk.sync_dir(&self.dir).at("sync directory", &self.dir)?;
+        self.disk
+            .sync_dir(&self.dir)
+            .at("sync directory", &self.dir)?;
         self.tally.fsync();
         Ok(())
     }

@@ -58,7 +58,11 @@ pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Found, OpenError> {
             found.segments.push((base, length));
         } else if looks_like_segment(&entry.name) {
             return Err(corrupt(&path, 0, CorruptKind::SegmentName));
-        } else if entry.name.strip_suffix(DRAFT_SUFFIX).is_some_and(|name| parse_segment_name(name).is_some()) {
+        } else if entry
+            .name
+            .strip_suffix(DRAFT_SUFFIX)
+            .is_some_and(|name| parse_segment_name(name).is_some())
+        {
             found.drafts.push(path);
         }
     }
@@ -81,11 +85,17 @@ pub(crate) fn check(
         Some((base, _)) if *base <= log_start => next_offset = *base,
         None if log_start == 0 => {}
         _ => {
-            let kind = CorruptKind::MissingSegment { log_start_offset: log_start };
+            let kind = CorruptKind::MissingSegment {
+                log_start_offset: log_start,
+            };
             return Err(corrupt(dir, 0, kind));
         }
     }
-    let mut checked = Checked { drafts: found.drafts, next_offset, ..Checked::default() };
+    let mut checked = Checked {
+        drafts: found.drafts,
+        next_offset,
+        ..Checked::default()
+    };
     let mut segments = found.segments.iter().peekable();
     while let Some((base, length)) = segments.next() {
         let path = segment_path(dir, *base);
@@ -129,7 +139,9 @@ pub(crate) fn check(
         checked.size = kept;
     }
     if checked.next_offset < log_start {
-        let kind = CorruptKind::MissingSegment { log_start_offset: log_start };
+        let kind = CorruptKind::MissingSegment {
+            log_start_offset: log_start,
+        };
         return Err(corrupt(dir, 0, kind));
     }
     Ok(checked)
@@ -153,7 +165,8 @@ fn read_segment(
             Err(bad) => return Ok(Some(bad)),
         };
         let position = reader.position();
-        *next_offset = follows(&batch, *next_offset).map_err(|kind| corrupt(path, position, kind))?;
+        *next_offset =
+            follows(&batch, *next_offset).map_err(|kind| corrupt(path, position, kind))?;
         visit(path, position, &batch)?;
         reader.accept();
     }
@@ -166,15 +179,22 @@ fn follows(batch: &DecodedBatch<'_>, next_offset: i64) -> Result<i64, CorruptKin
         return Err(kind);
     }
     if header.partition_leader_epoch != LEADER_EPOCH {
-        return Err(CorruptKind::LeaderEpoch { found: header.partition_leader_epoch });
+        return Err(CorruptKind::LeaderEpoch {
+            found: header.partition_leader_epoch,
+        });
     }
-    if header.records_count < 1 || header.records_count.checked_sub(1) != Some(header.last_offset_delta) {
+    if header.records_count < 1
+        || header.records_count.checked_sub(1) != Some(header.last_offset_delta)
+    {
         return Err(CorruptKind::RecordCount {
             records: header.records_count,
             last_offset_delta: header.last_offset_delta,
         });
     }
-    header.last_offset().and_then(after).ok_or(CorruptKind::OffsetEnd)
+    header
+        .last_offset()
+        .and_then(after)
+        .ok_or(CorruptKind::OffsetEnd)
 }
 
 /// What is wrong when `found` comes where `expected` should.
@@ -187,5 +207,9 @@ pub(crate) fn out_of_order(expected: i64, found: i64) -> Option<CorruptKind> {
 }
 
 fn corrupt(segment: &Path, position: u64, kind: CorruptKind) -> OpenError {
-    OpenError::Corrupt(CorruptLog { segment: segment.to_owned(), position, kind })
+    OpenError::Corrupt(CorruptLog {
+        segment: segment.to_owned(),
+        position,
+        kind,
+    })
 }

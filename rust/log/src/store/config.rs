@@ -69,16 +69,31 @@ impl StoreConfig {
             if (min..=max).contains(&value) {
                 Ok(())
             } else {
-                Err(ConfigError::Range { name, value, min, max })
+                Err(ConfigError::Range {
+                    name,
+                    value,
+                    min,
+                    max,
+                })
             }
         };
         if let Some(partitions) = self.partitions {
-            range("partitions", u64::from(partitions), 1, u64::from(MAX_PARTITIONS))?;
+            range(
+                "partitions",
+                u64::from(partitions),
+                1,
+                u64::from(MAX_PARTITIONS),
+            )?;
         }
         if let SyncPolicy::Interval { ms } = self.sync {
             range("sync interval", ms, 1, u64::MAX)?;
         }
-        range("segment_bytes", self.segment_bytes, MIN_SEGMENT_BYTES, u64::MAX)
+        range(
+            "segment_bytes",
+            self.segment_bytes,
+            MIN_SEGMENT_BYTES,
+            u64::MAX,
+        )
     }
 }
 
@@ -103,7 +118,12 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Range { name, value, min, max } => {
+            Self::Range {
+                name,
+                value,
+                min,
+                max,
+            } => {
                 write!(f, "{name} is {value}, which is not in {min}..={max}")
             }
             Self::Coordinator(error) => error.fmt(f),

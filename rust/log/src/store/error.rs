@@ -14,7 +14,7 @@ use crate::corrupt::CorruptLog;
 use crate::disk::IoFailure;
 use crate::meta::MetaError;
 
-/// Why a store was not opened. Nothing in its directory was changed, unless an operation of the disk failed; then a
+/// Why a store was not opened. Nothing in its directory but the lock file was changed, unless the disk failed; then a
 /// part of the repair or of the making may have been done, and the next opening does the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenError {
@@ -62,7 +62,10 @@ impl OpenError {
     pub const fn kafka_code(&self) -> KafkaCode {
         match self {
             Self::Corrupt(_) => KafkaCode::CorruptMessage,
-            Self::Meta { error: MetaError::Format { .. }, .. } => KafkaCode::UnsupportedVersion,
+            Self::Meta {
+                error: MetaError::Format { .. },
+                ..
+            } => KafkaCode::UnsupportedVersion,
             Self::Interrupted(_) => KafkaCode::CoordinatorLoadInProgress,
             Self::Config(_) => KafkaCode::InvalidRequest,
             Self::Locked { .. }
@@ -78,10 +81,15 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
-            Self::Locked { path, pid: Some(pid) } => {
+            Self::Locked {
+                path,
+                pid: Some(pid),
+            } => {
                 write!(f, "{} is held by process {pid}", path.display())
             }
-            Self::Locked { path, pid: None } => write!(f, "{} is held by another writer", path.display()),
+            Self::Locked { path, pid: None } => {
+                write!(f, "{} is held by another writer", path.display())
+            }
             Self::NotAStore { path } => write!(f, "{} is not a share_state store", path.display()),
             Self::Meta { path, error } => write!(f, "{}: {error}", path.display()),
             Self::PartitionCount { recorded, asked } => write!(
@@ -187,14 +195,21 @@ impl fmt::Display for StoreError {
         match self {
             Self::Refused(error) => error.fmt(f),
             Self::Timestamp { wall_ms } => write!(f, "timestamp {wall_ms} is negative"),
-            Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes in one request, {limit} are allowed"),
+            Self::TooLarge { bytes, limit } => {
+                write!(f, "{bytes} bytes in one request, {limit} are allowed")
+            }
             Self::Unwritable(error) => write!(f, "records that cannot be written: {error}"),
             Self::OffsetEnd => f.write_str("the offsets are used up"),
             Self::Closed => f.write_str("the store is closed"),
             Self::Forked { opened_by } => {
-                write!(f, "the store belongs to process {opened_by}, of which this one is a fork")
+                write!(
+                    f,
+                    "the store belongs to process {opened_by}, of which this one is a fork"
+                )
             }
-            Self::Poisoned { cause } => write!(f, "the store has failed and must be opened anew: {cause}"),
+            Self::Poisoned { cause } => {
+                write!(f, "the store has failed and must be opened anew: {cause}")
+            }
             Self::Prune(failure) => failure.fmt(f),
         }
     }

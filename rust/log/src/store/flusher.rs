@@ -1,12 +1,13 @@
 //! The thread that syncs under [`SyncPolicy::Interval`](super::SyncPolicy::Interval).
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::OpenError;
+use super::inner::Inner;
 use super::state_partition::StatePartition;
-use super::{Inner, OpenError};
 use crate::disk::IoFailure;
 
 /// A running thread.
@@ -46,7 +47,12 @@ impl Flusher {
 fn run(inner: &Inner, stopped: &Receiver<()>, interval: Duration) {
     while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
         // An error has poisoned the store: every later call tells, and so does this one the next time.
-        if inner.partitions.iter().try_for_each(StatePartition::flush).is_err() {
+        if inner
+            .partitions
+            .iter()
+            .try_for_each(StatePartition::flush)
+            .is_err()
+        {
             return;
         }
     }

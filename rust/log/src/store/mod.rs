@@ -3,6 +3,8 @@
 mod config;
 mod error;
 mod flusher;
+mod group;
+mod inner;
 mod open;
 mod progress;
 mod state_partition;
@@ -10,8 +12,8 @@ mod state_partition;
 mod tests;
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use share_state_core::group_offset::ShareGroupOffset;
@@ -27,12 +29,12 @@ pub use error::{OpenError, PoisonCause, StoreError};
 pub use open::Recovery;
 pub use progress::Progress;
 
-use crate::checkpoint::{self, LogStarts};
-use crate::counters::{Counters, Tally};
-use crate::disk::{Disk, Held, RealDisk, write_atomically};
+use crate::checkpoint;
+use crate::counters::Counters;
+use crate::disk::{Disk, RealDisk, write_atomically};
 use crate::layout::CHECKPOINT_FILE;
-use crate::meta::{Meta, Torn};
 use flusher::Flusher;
+use inner::Inner;
 use state_partition::StatePartition;
 
 /// The states of share partitions, kept in Kafka's own log format in a directory.
@@ -48,20 +50,6 @@ use state_partition::StatePartition;
 pub struct StateStore {
     inner: Arc<Inner>,
     flusher: Option<Flusher>,
-}
-
-#[derive(Debug)]
-struct Inner {
-    disk: Arc<dyn Disk>,
-    root: PathBuf,
-    partitions: Vec<StatePartition>,
-    /// Locked for as long as a prune or a close is under way, so that a closed store changes nothing.
-    starts: Mutex<LogStarts>,
-    recovery: Recovery,
-    tally: Arc<Tally>,
-    lock: Box<dyn Held>,
-    pid: u32,
-    released: AtomicBool,
 }
 
 impl StateStore {
@@ -114,8 +102,9 @@ impl StateStore {
         request: &InitializeState,
         wall: WallTime,
     ) -> Result<(), StoreError> {
-        self.partition_of(key)?
-            .operate(wall, |coordinator| coordinator.decide_initialize(key, request, true, wall))
+        self.partition_of(key)?.operate(wall, |coordinator| {
+            coordinator.decide_initialize(key, request, true, wall)
+        })
     }
 
     /// ReadShareGroupState (RPC 84). A read with a new leader epoch is written, and fences older leaders.
@@ -128,8 +117,9 @@ impl StateStore {
         request: &ReadState,
         wall: WallTime,
     ) -> Result<ReadStateResult, StoreError> {
-        self.partition_of(key)?
-            .operate(wall, |coordinator| coordinator.decide_read(key, request, true, wall))
+        self.partition_of(key)?.operate(wall, |coordinator| {
+            coordinator.decide_read(key, request, true, wall)
+        })
     }
 
     /// WriteShareGroupState (RPC 85).
@@ -142,8 +132,9 @@ impl StateStore {
         request: &WriteState,
         wall: WallTime,
     ) -> Result<(), StoreError> {
-        self.partition_of(key)?
-            .operate(wall, |coordinator| coordinator.decide_write(key, request, true, wall))
+        self.partition_of(key)?.operate(wall, |coordinator| {
+            coordinator.decide_write(key, request, true, wall)
+        })
     }
 
     /// DeleteShareGroupState (RPC 86). Deleting what is not there succeeds.
@@ -186,9 +177,15 @@ impl StateStore {
     ///
     /// # Errors
     /// The store cannot be used.
-    pub fn topics_deleted(&self, topic_ids: &[TopicId], wall: WallTime) -> Result<usize, StoreError> {
+    pub fn topics_deleted(
+        &self,
+        topic_ids: &[TopicId],
+        wall: WallTime,
+    ) -> Result<usize, StoreError> {
         self.each(|partition| {
-            partition.append_each(wall, |coordinator| coordinator.decide_topics_deleted(topic_ids))
+            partition.append_each(wall, |coordinator| {
+                coordinator.decide_topics_deleted(topic_ids)
+            })
         })
     }
 
@@ -216,8 +213,13 @@ impl StateStore {
                 let mut moved = starts.clone();
                 moved.insert(index, log_start);
                 let Inner { disk, root, .. } = self.inner.as_ref();
-                write_atomically(disk.as_ref(), root, CHECKPOINT_FILE, &checkpoint::encode(&moved))
-                    .map_err(StoreError::Prune)?;
+                write_atomically(
+                    disk.as_ref(),
+                    root,
+                    CHECKPOINT_FILE,
+                    &checkpoint::encode(&moved),
+                )
+                .map_err(StoreError::Prune)?;
                 *starts = moved;
                 Ok(())
             })?;
@@ -230,7 +232,9 @@ impl StateStore {
     /// # Errors
     /// The store cannot be used, or the sync failed.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.partitions()?.iter().try_for_each(StatePartition::flush)
+        self.partitions()?
+            .iter()
+            .try_for_each(StatePartition::flush)
     }
 
     /// Flushes, notes that the log is whole, and lets go of the directory. Closing again does nothing.
@@ -269,7 +273,11 @@ impl StateStore {
     fn check_process(&self) -> Result<(), StoreError> {
         // Before any mutex: the child has only copies of those that other threads held.
         let opened_by = self.inner.pid;
-        if std::process::id() == opened_by { Ok(()) } else { Err(StoreError::Forked { opened_by }) }
+        if std::process::id() == opened_by {
+            Ok(())
+        } else {
+            Err(StoreError::Forked { opened_by })
+        }
     }
 
     fn partitions(&self) -> Result<&[StatePartition], StoreError> {
@@ -310,40 +318,5 @@ impl Drop for StateStore {
         }
         // Whoever wants to know calls `close`.
         let _ = self.inner.close();
-    }
-}
-
-impl Inner {
-    fn partition_count(&self) -> u32 {
-        u32::try_from(self.partitions.len()).unwrap_or(u32::MAX)
-    }
-
-    fn starts(&self) -> Result<std::sync::MutexGuard<'_, LogStarts>, StoreError> {
-        self.starts
-            .lock()
-            .map_err(|_| StoreError::Poisoned { cause: Arc::new(PoisonCause::Panic) })
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        let starts = self.starts();
-        if self.released.swap(true, Ordering::SeqCst) {
-            return Ok(());
-        }
-        let closed = self.finish();
-        // The next writer may come as soon as the lock is free: nobody here may still be writing then.
-        self.partitions.iter().for_each(StatePartition::quiesce);
-        self.lock.release();
-        drop(starts);
-        closed
-    }
-
-    fn finish(&self) -> Result<(), StoreError> {
-        for partition in &self.partitions {
-            partition.close()?;
-        }
-        let meta = Meta { partitions: self.partition_count(), torn: Torn::LastBatch };
-        open::write_meta(self.disk.as_ref(), &self.root, meta).map_err(|failure| {
-            StoreError::Poisoned { cause: Arc::new(PoisonCause::Io(failure)) }
-        })
     }
 }

@@ -19,7 +19,9 @@ use super::state_partition::StatePartition;
 use crate::checkpoint::{self, CHECKPOINT_LIMIT, LogStarts};
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::counters::Tally;
-use crate::disk::{At, DRAFT_SUFFIX, Disk, Held, IoFailure, LockFailure, read_small, write_atomically};
+use crate::disk::{
+    At, DRAFT_SUFFIX, Disk, Held, IoFailure, LockFailure, read_small, write_atomically,
+};
 use crate::layout::{CHECKPOINT_FILE, LOCK_FILE, META_FILE, parse_partition_dir, partition_dir};
 use crate::meta::{META_LIMIT, Meta, Torn};
 use crate::segment_log::{self, Checked, SegmentLog};
@@ -61,11 +63,18 @@ pub(super) fn open(
     on_progress: &mut OnProgress<'_>,
 ) -> Result<Opened, OpenError> {
     config.check().map_err(OpenError::Config)?;
-    let coordinator =
-        ShareCoordinator::new(config.coordinator).map_err(|error| OpenError::Config(error.into()))?;
+    let coordinator = ShareCoordinator::new(config.coordinator)
+        .map_err(|error| OpenError::Config(error.into()))?;
     let (lock, meta, is_new) = find_or_make(disk.as_ref(), root, config)?;
     let starts = read_starts(disk.as_ref(), root)?;
-    let loaded = load(disk.as_ref(), root, meta, &starts, &coordinator, on_progress)?;
+    let loaded = load(
+        disk.as_ref(),
+        root,
+        meta,
+        &starts,
+        &coordinator,
+        on_progress,
+    )?;
 
     // From here on the directory is changed.
     let tally = Arc::new(Tally::default());
@@ -73,8 +82,13 @@ pub(super) fn open(
     let mut partitions = Vec::with_capacity(loaded.logs.len());
     for (index, (coordinator, checked)) in (0..).zip(loaded.logs) {
         let dir = root.join(partition_dir(index));
-        let log =
-            SegmentLog::open(Arc::clone(disk), dir, config.segment_bytes, &checked, Arc::clone(&tally))?;
+        let log = SegmentLog::open(
+            Arc::clone(disk),
+            dir,
+            config.segment_bytes,
+            &checked,
+            Arc::clone(&tally),
+        )?;
         partitions.push(StatePartition::new(
             coordinator,
             log,
@@ -90,7 +104,13 @@ pub(super) fn open(
     if is_new || meta.torn != torn {
         write_meta(disk.as_ref(), root, Meta { torn, ..meta })?;
     }
-    Ok(Opened { lock, partitions, starts, recovery: loaded.recovery, tally })
+    Ok(Opened {
+        lock,
+        partitions,
+        starts,
+        recovery: loaded.recovery,
+        tally,
+    })
 }
 
 pub(super) fn write_meta(disk: &dyn Disk, root: &Path, meta: Meta) -> Result<(), IoFailure> {
@@ -103,7 +123,9 @@ fn find_or_make(
     root: &Path,
     config: &StoreConfig,
 ) -> Result<(Box<dyn Held>, Meta, bool), OpenError> {
-    let not_a_store = || OpenError::NotAStore { path: root.to_owned() };
+    let not_a_store = || OpenError::NotAStore {
+        path: root.to_owned(),
+    };
     // Looked at first without the lock, whose file would be a change in a directory that is somebody else's.
     if read_meta(disk, root)?.is_none() {
         if !config.create || !may_become_a_store(disk, root)? {
@@ -113,21 +135,28 @@ fn find_or_make(
     }
     let lock_path = root.join(LOCK_FILE);
     let lock = disk.lock(&lock_path).map_err(|failure| match failure {
-        LockFailure::Held { pid } => OpenError::Locked { path: lock_path.clone(), pid },
+        LockFailure::Held { pid } => OpenError::Locked {
+            path: lock_path.clone(),
+            pid,
+        },
         LockFailure::Io(error) => IoFailure::new("lock", &lock_path, &error).into(),
     })?;
     if let Some(meta) = read_meta(disk, root)? {
         return match config.partitions {
-            Some(asked) if asked != meta.partitions => {
-                Err(OpenError::PartitionCount { recorded: meta.partitions, asked })
-            }
+            Some(asked) if asked != meta.partitions => Err(OpenError::PartitionCount {
+                recorded: meta.partitions,
+                asked,
+            }),
             _ => Ok((lock, meta, false)),
         };
     }
     if !may_become_a_store(disk, root)? {
         return Err(not_a_store());
     }
-    let meta = Meta { partitions: config.partitions.unwrap_or(1), torn: Torn::from(config.sync) };
+    let meta = Meta {
+        partitions: config.partitions.unwrap_or(1),
+        torn: Torn::from(config.sync),
+    };
     for index in 0..meta.partitions {
         let dir = root.join(partition_dir(index));
         disk.create_dir(&dir).at("create", &dir)?;
@@ -160,7 +189,8 @@ fn may_become_a_store(disk: &dyn Disk, root: &Path) -> Result<bool, OpenError> {
     for entry in entries {
         let ours = if entry.is_dir {
             let dir = root.join(&entry.name);
-            parse_partition_dir(&entry.name).is_some() && disk.list(&dir).at("list", &dir)?.is_empty()
+            parse_partition_dir(&entry.name).is_some()
+                && disk.list(&dir).at("list", &dir)?.is_empty()
         } else {
             entry.name == LOCK_FILE || entry.name.strip_suffix(DRAFT_SUFFIX) == Some(META_FILE)
         };
@@ -198,17 +228,28 @@ fn load(
     on_progress: &mut OnProgress<'_>,
 ) -> Result<Loaded, OpenError> {
     let mut found = Vec::new();
-    let mut progress = Progress { partitions_total: meta.partitions, ..Progress::default() };
+    let mut progress = Progress {
+        partitions_total: meta.partitions,
+        ..Progress::default()
+    };
     for index in 0..meta.partitions {
         let dir = root.join(partition_dir(index));
         let segments = match segment_log::find(disk, &dir) {
             Err(OpenError::Io(failure)) if failure.kind == std::io::ErrorKind::NotFound => {
                 let kind = CorruptKind::MissingPartition;
-                return Err(OpenError::Corrupt(CorruptLog { segment: dir, position: 0, kind }));
+                return Err(OpenError::Corrupt(CorruptLog {
+                    segment: dir,
+                    position: 0,
+                    kind,
+                }));
             }
             other => other?,
         };
-        progress.bytes_total += segments.segments.iter().map(|(_, length)| length).sum::<u64>();
+        progress.bytes_total += segments
+            .segments
+            .iter()
+            .map(|(_, length)| length)
+            .sum::<u64>();
         found.push((index, dir, segments));
     }
     let mut recovery = Recovery::default();
@@ -237,8 +278,9 @@ fn load(
             }
             Ok(())
         };
-        let checked =
-            segment_log::check(disk, &dir, index, segments, log_start, meta.torn, &mut visit)?;
+        let checked = segment_log::check(
+            disk, &dir, index, segments, log_start, meta.torn, &mut visit,
+        )?;
         recovery.torn.extend(checked.torn.clone());
         // A torn tail was read too.
         progress.bytes_done = base_bytes + bytes;
@@ -257,11 +299,17 @@ fn replay(
     recovery: &mut Recovery,
 ) -> Result<(), OpenError> {
     let corrupt = |kind| {
-        OpenError::Corrupt(CorruptLog { segment: PathBuf::from(segment), position, kind })
+        OpenError::Corrupt(CorruptLog {
+            segment: PathBuf::from(segment),
+            position,
+            kind,
+        })
     };
     for record in batch.records() {
         let offset = record.offset;
-        let key = record.key.ok_or_else(|| corrupt(CorruptKind::NullKey { offset }))?;
+        let key = record
+            .key
+            .ok_or_else(|| corrupt(CorruptKind::NullKey { offset }))?;
         match decode(key, record.value) {
             Ok(Decoded::Record(record)) => coordinator.replay(offset, &record),
             Ok(Decoded::UnknownType(_)) => recovery.unknown_types += 1,

@@ -15,21 +15,13 @@ use share_state_core::coordinator::{CoordinatorError, Decision, ShareCoordinator
 use share_state_core::offset::plus_saturating;
 use share_state_core::records::ShareRecord;
 use share_state_core::time::WallTime;
-use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
-use share_state_wire::state_record::{encode_key, encode_value};
+use share_state_wire::record_batch::Compression;
 
 use super::config::SyncPolicy;
 use super::error::{PoisonCause, StoreError};
+use super::group::{Group, Records};
 use crate::counters::Tally;
-use crate::segment_log::{LEADER_EPOCH, SegmentLog};
-
-/// A group takes no more records once it has this many bytes of keys and values; Kafka's largest batch
-/// (`max.message.bytes`) less room for the frames.
-const GROUP_BYTES: usize = 1_000_000;
-
-/// The most bytes of keys and values of one request, so that a group commit fits into memory and into what a reader
-/// of the log allows.
-pub(crate) const REQUEST_BYTES: usize = 64 << 20;
+use crate::segment_log::SegmentLog;
 
 /// How far the log must be before an answer is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,28 +60,6 @@ struct Shared {
     /// Whether a thread is writing a group.
     led: bool,
     closed: bool,
-}
-
-/// Records that will be one batch.
-#[derive(Debug)]
-struct Group {
-    base_offset: i64,
-    next_offset: i64,
-    records: Vec<Encoded>,
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Encoded {
-    timestamp: i64,
-    key: Vec<u8>,
-    value: Option<Vec<u8>>,
-}
-
-impl Encoded {
-    fn bytes(&self) -> usize {
-        self.key.len() + self.value.as_ref().map_or(0, Vec::len)
-    }
 }
 
 impl StatePartition {
@@ -188,7 +158,10 @@ impl StatePartition {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.closed = true;
         while shared.led {
-            shared = self.settled.wait(shared).unwrap_or_else(PoisonError::into_inner);
+            shared = self
+                .settled
+                .wait(shared)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -222,14 +195,19 @@ impl StatePartition {
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Shared>, StoreError> {
-        let shared = self.shared.lock().map_err(|_| self.fail(PoisonCause::Panic))?;
+        let shared = self
+            .shared
+            .lock()
+            .map_err(|_| self.fail(PoisonCause::Panic))?;
         self.healthy()?;
         Ok(shared)
     }
 
     fn healthy(&self) -> Result<(), StoreError> {
         match self.poison.get() {
-            Some(cause) => Err(StoreError::Poisoned { cause: Arc::clone(cause) }),
+            Some(cause) => Err(StoreError::Poisoned {
+                cause: Arc::clone(cause),
+            }),
             None => Ok(()),
         }
     }
@@ -237,47 +215,31 @@ impl StatePartition {
     /// Poisons the store; the first cause stands.
     fn fail(&self, cause: PoisonCause) -> StoreError {
         let cause = self.poison.get_or_init(|| Arc::new(cause));
-        StoreError::Poisoned { cause: Arc::clone(cause) }
+        StoreError::Poisoned {
+            cause: Arc::clone(cause),
+        }
     }
 
     /// Puts the records of one decision into one group and replays them. An error has changed nothing.
-    fn take_in(&self, shared: &mut Shared, records: &[ShareRecord], now: WallTime) -> Result<(), StoreError> {
+    fn take_in(
+        &self,
+        shared: &mut Shared,
+        records: &[ShareRecord],
+        now: WallTime,
+    ) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
         }
-        if now.0 < 0 {
-            return Err(StoreError::Timestamp { wall_ms: now.0 });
-        }
-        let mut encoded = Vec::with_capacity(records.len());
-        let mut bytes = 0;
-        for record in records {
-            let record = Encoded {
-                timestamp: now.0,
-                key: encode_key(record).map_err(StoreError::Unwritable)?,
-                value: encode_value(&record.value).map_err(StoreError::Unwritable)?,
-            };
-            bytes += record.bytes();
-            encoded.push(record);
-        }
-        if bytes > REQUEST_BYTES {
-            return Err(StoreError::TooLarge { bytes, limit: REQUEST_BYTES });
-        }
+        let encoded = Records::encode(records, now)?;
         let next_offset = plus_saturating(shared.next_offset, records.len() as u64);
         if next_offset == i64::MAX {
             return Err(StoreError::OffsetEnd);
         }
         match shared.groups.back_mut() {
-            Some(group) if group.bytes + bytes <= GROUP_BYTES => {
-                group.records.append(&mut encoded);
-                group.bytes += bytes;
-                group.next_offset = next_offset;
-            }
-            _ => shared.groups.push_back(Group {
-                base_offset: shared.next_offset,
-                next_offset,
-                records: encoded,
-                bytes,
-            }),
+            Some(group) if group.has_room_for(&encoded) => group.add(encoded),
+            _ => shared
+                .groups
+                .push_back(Group::new(shared.next_offset, encoded)),
         }
         for (i, record) in records.iter().enumerate() {
             let offset = plus_saturating(shared.next_offset, i as u64);
@@ -296,18 +258,25 @@ impl StatePartition {
     ) -> Result<(), StoreError> {
         let durably = how == Settled::Durably || self.sync == SyncPolicy::Always;
         loop {
-            let reached = if durably { shared.synced } else { shared.appended };
+            let reached = if durably {
+                shared.synced
+            } else {
+                shared.appended
+            };
             if reached >= ticket {
                 return Ok(());
             }
             self.healthy()?;
             if shared.led {
-                shared = self.settled.wait(shared).map_err(|_| self.fail(PoisonCause::Panic))?;
+                shared = self
+                    .settled
+                    .wait(shared)
+                    .map_err(|_| self.fail(PoisonCause::Panic))?;
                 continue;
             }
             shared.led = true;
             let group = shared.groups.pop_front();
-            let end = group.as_ref().map_or(shared.appended, |group| group.next_offset);
+            let end = group.as_ref().map_or(shared.appended, Group::next_offset);
             drop(shared);
             let turn = Turn { partition: self };
             let written = self.write(group.as_ref(), durably);
@@ -335,23 +304,16 @@ impl StatePartition {
     fn write(&self, group: Option<&Group>, sync: bool) -> Result<(), StoreError> {
         let mut log = self.log.lock().map_err(|_| self.fail(PoisonCause::Panic))?;
         if let Some(group) = group {
-            let records: Vec<_> = group
-                .records
-                .iter()
-                .map(|record| NewRecord {
-                    timestamp: record.timestamp,
-                    key: Some(&record.key),
-                    value: record.value.as_deref(),
-                })
-                .collect();
-            let batch = encode_batch(group.base_offset, LEADER_EPOCH, self.compression, &records)
+            let batch = group
+                .to_batch(self.compression)
                 .map_err(|error| self.fail(PoisonCause::Encode(error)))?;
-            log.append(group.base_offset, &batch)
+            log.append(group.base_offset(), &batch)
                 .map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
-            self.tally.batch(records.len(), batch.len());
+            self.tally.batch(group.len(), batch.len());
         }
         if sync {
-            log.sync().map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
+            log.sync()
+                .map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
         }
         Ok(())
     }

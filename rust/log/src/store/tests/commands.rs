@@ -5,25 +5,56 @@ use crate::store::SyncPolicy;
 use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::StateSummary;
-use share_state_wire::record_batch::Compression;
+use share_state_core::records::{ShareRecord, ShareSnapshot, ShareValue, TaggedField};
+use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
 
 #[test]
 fn the_verbs_answer_as_the_coordinator_does() {
     let disk = SimDisk::default();
     let store = open(&disk, &config()).unwrap();
     let (key, wall) = (key(0), WallTime(7));
-    let none = StateSummary { state_epoch: 0, leader_epoch: 0, start_offset: -1, delivery_complete_count: -1 };
+    let none = StateSummary {
+        state_epoch: 0,
+        leader_epoch: 0,
+        start_offset: -1,
+        delivery_complete_count: -1,
+    };
     assert_eq!(store.summary(&key), Ok(none));
-    let refused = store.write(&key, &write_request(0, 9, 0), wall).unwrap_err();
-    assert!(matches!(refused, StoreError::Refused(CoordinatorError::Uninitialized { .. })));
+    let refused = store
+        .write(&key, &write_request(0, 9, 0), wall)
+        .unwrap_err();
+    assert!(matches!(
+        refused,
+        StoreError::Refused(CoordinatorError::Uninitialized { .. })
+    ));
     assert_eq!(refused.kafka_code(), KafkaCode::InvalidRequest);
     assert_eq!(store.counters().records, 0);
 
-    store.initialize(&key, &InitializeState { state_epoch: 1, start_offset: 0 }, wall).unwrap();
+    store
+        .initialize(
+            &key,
+            &InitializeState {
+                state_epoch: 1,
+                start_offset: 0,
+            },
+            wall,
+        )
+        .unwrap();
     store.write(&key, &write_request(0, 9, 0), wall).unwrap();
-    let read = store.read(&key, &ReadState { leader_epoch: 4 }, wall).unwrap();
-    assert_eq!((read.state_epoch, read.start_offset, read.state_batches.len()), (1, 0, 1));
-    let fenced = store.write(&key, &write_request(0, 9, 0), wall).unwrap_err();
+    let read = store
+        .read(&key, &ReadState { leader_epoch: 4 }, wall)
+        .unwrap();
+    assert_eq!(
+        (
+            read.state_epoch,
+            read.start_offset,
+            read.state_batches.len()
+        ),
+        (1, 0, 1)
+    );
+    let fenced = store
+        .write(&key, &write_request(0, 9, 0), wall)
+        .unwrap_err();
     assert_eq!(fenced.kafka_code(), KafkaCode::FencedLeaderEpoch);
     assert_eq!(store.summary(&key).unwrap().leader_epoch, 4);
     store.delete(&key, wall).unwrap();
@@ -31,7 +62,10 @@ fn the_verbs_answer_as_the_coordinator_does() {
     store.delete(&key, wall).unwrap();
 
     let counters = store.counters();
-    assert_eq!((counters.writes, counters.records, counters.batches), (4, 4, 4));
+    assert_eq!(
+        (counters.writes, counters.records, counters.batches),
+        (4, 4, 4)
+    );
     assert_eq!(counters.bytes, disk.bytes(&segment(0, 0)).len() as u64);
     assert!(counters.fsyncs >= 4);
 }
@@ -56,27 +90,50 @@ fn a_closed_store_answers_nothing() {
     store.close().unwrap();
     store.close().unwrap();
     let files = disk.files();
-    for command in [Command::Initialize(1), Command::Read(0, 0), Command::Prune, Command::ColdSnapshots, Command::Flush] {
-        assert_eq!(command.run(&store, 0), Err(StoreError::Closed), "{command:?}");
+    for command in [
+        Command::Initialize(1),
+        Command::Read(0, 0),
+        Command::Prune,
+        Command::ColdSnapshots,
+        Command::Flush,
+    ] {
+        assert_eq!(
+            command.run(&store, 0),
+            Err(StoreError::Closed),
+            "{command:?}"
+        );
     }
     assert_eq!(store.states(), Err(StoreError::Closed));
-    assert_eq!(store.topics_deleted(&[TopicId([1; 16])], WallTime(0)), Err(StoreError::Closed));
+    assert_eq!(
+        store.topics_deleted(&[TopicId([1; 16])], WallTime(0)),
+        Err(StoreError::Closed)
+    );
     assert_eq!(disk.files(), files);
 }
 
 #[test]
 fn every_compression_is_loaded_again() {
     for compression in Compression::ALL {
-        let config = StoreConfig { compression, ..config() };
+        let config = StoreConfig {
+            compression,
+            ..config()
+        };
         let (disk, history) = history(&config, &script());
         let store = open(&disk, &config).unwrap();
-        assert_eq!(store.states().unwrap(), *history.last().unwrap(), "{compression:?}");
+        assert_eq!(
+            store.states().unwrap(),
+            *history.last().unwrap(),
+            "{compression:?}"
+        );
     }
 }
 
 #[test]
 fn segments_roll_and_are_pruned_below_the_latest_snapshots() {
-    let config = StoreConfig { segment_bytes: 1024, ..config() };
+    let config = StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    };
     let disk = SimDisk::default();
     let store = open(&disk, &config).unwrap();
     assert_eq!(store.prune(), Ok(0));
@@ -86,7 +143,10 @@ fn segments_roll_and_are_pruned_below_the_latest_snapshots() {
         Command::Write(0, i).run(&store, 10).unwrap();
     }
     let segments = |disk: &SimDisk| {
-        let logs = disk.files().into_keys().filter(|path| path.extension().is_some_and(|e| e == "log"));
+        let logs = disk
+            .files()
+            .into_keys()
+            .filter(|path| path.extension().is_some_and(|e| e == "log"));
         logs.collect::<Vec<_>>()
     };
     let all = segments(&disk);
@@ -94,7 +154,11 @@ fn segments_roll_and_are_pruned_below_the_latest_snapshots() {
     for path in &all {
         assert!(disk.bytes(path).len() <= 1024);
     }
-    assert_eq!(store.prune(), Ok(0), "key 1 has its only snapshot at the beginning");
+    assert_eq!(
+        store.prune(),
+        Ok(0),
+        "key 1 has its only snapshot at the beginning"
+    );
     assert_eq!(store.cold_snapshots(WallTime(50)), Ok(0), "too young");
     // Only key 1 is old: the other one has had snapshots at 10 ms.
     assert_eq!(store.cold_snapshots(WallTime(105)), Ok(1));
@@ -114,18 +178,39 @@ fn segments_roll_and_are_pruned_below_the_latest_snapshots() {
 #[test]
 fn deleting_topics_deletes_their_states_in_every_partition() {
     let disk = SimDisk::default();
-    let config = StoreConfig { partitions: Some(3), ..config() };
+    let config = StoreConfig {
+        partitions: Some(3),
+        ..config()
+    };
     let store = open(&disk, &config).unwrap();
     for n in 0..10 {
         Command::Initialize(n).run(&store, 0).unwrap();
     }
     let other = SharePartitionKey::new("g", TopicId([2; 16]), 0);
-    store.initialize(&other, &InitializeState { state_epoch: 1, start_offset: 5 }, WallTime(0)).unwrap();
-    assert_eq!(store.topics_deleted(&[TopicId([9; 16])], WallTime(1)), Ok(0));
-    assert_eq!(store.topics_deleted(&[TopicId([1; 16])], WallTime(1)), Ok(10));
+    store
+        .initialize(
+            &other,
+            &InitializeState {
+                state_epoch: 1,
+                start_offset: 5,
+            },
+            WallTime(0),
+        )
+        .unwrap();
+    assert_eq!(
+        store.topics_deleted(&[TopicId([9; 16])], WallTime(1)),
+        Ok(0)
+    );
+    assert_eq!(
+        store.topics_deleted(&[TopicId([1; 16])], WallTime(1)),
+        Ok(10)
+    );
     drop(store);
     let states = open(&disk, &config).unwrap().states().unwrap();
-    assert_eq!(states.iter().map(|(key, _)| key).collect::<Vec<_>>(), [&other]);
+    assert_eq!(
+        states.iter().map(|(key, _)| key).collect::<Vec<_>>(),
+        [&other]
+    );
 }
 
 #[test]
@@ -140,6 +225,80 @@ fn only_the_policy_decides_when_a_write_is_synced() {
         }
         assert_eq!(store.counters().fsyncs - before, 10 * per_write, "{sync:?}");
         store.flush().unwrap();
-        assert_eq!(store.counters().fsyncs - before, 10 * per_write + (1 - per_write), "{sync:?}");
+        assert_eq!(
+            store.counters().fsyncs - before,
+            10 * per_write + (1 - per_write),
+            "{sync:?}"
+        );
     }
+}
+
+/// A snapshot of about this many bytes.
+fn large(n: i32, bytes: usize) -> ShareRecord {
+    let value = ShareValue::Snapshot(ShareSnapshot {
+        snapshot_epoch: 0,
+        state_epoch: 1,
+        leader_epoch: 0,
+        start_offset: 0,
+        delivery_complete_count: -1,
+        create_timestamp: 0,
+        write_timestamp: 0,
+        state_batches: Vec::new(),
+        unknown_tagged_fields: vec![TaggedField {
+            tag: 9,
+            data: vec![7; bytes],
+        }],
+    });
+    ShareRecord { key: key(n), value }
+}
+
+#[test]
+fn a_group_commit_is_bounded_and_a_request_beyond_all_bounds_is_refused() {
+    let disk = SimDisk::default();
+    let store = open(&disk, &config()).unwrap();
+    let partition = &store.inner.partitions[0];
+    let append = |records: Vec<ShareRecord>| partition.append_each(WallTime(0), |_| records);
+    // Two of these do not fit into one batch, and one of these has a batch of its own.
+    let records = vec![large(0, 600_000), large(1, 600_000), large(2, 5_000_000)];
+    assert_eq!(append(records), Ok(3));
+    assert_eq!(store.counters().batches, 3);
+    let states = store.states().unwrap();
+
+    let limit = crate::store::group::REQUEST_BYTES;
+    let refused = append(vec![large(3, limit)]).unwrap_err();
+    assert!(
+        matches!(refused, StoreError::TooLarge { bytes, .. } if bytes > limit),
+        "{refused}"
+    );
+    assert_eq!(store.states().unwrap(), states);
+    drop(store);
+    assert_eq!(open(&disk, &config()).unwrap().states().unwrap(), states);
+}
+
+#[test]
+fn the_last_offset_is_never_given_out() {
+    let disk = SimDisk::default();
+    drop(open(&disk, &config()).unwrap());
+    let base_offset = i64::MAX - 2;
+    let starts = format!("0\n1\n__share_group_state 0 {base_offset}\n");
+    disk.put(
+        &Path::new(ROOT).join(crate::layout::CHECKPOINT_FILE),
+        starts.as_bytes(),
+    );
+    let record = NewRecord {
+        timestamp: 0,
+        key: Some(&[0, 255]),
+        value: None,
+    };
+    let batch = encode_batch(base_offset, 0, Compression::None, &[record]).unwrap();
+    disk.put(&segment(0, base_offset), &batch);
+    let store = open(&disk, &config()).unwrap();
+    for n in 0..2 {
+        assert_eq!(
+            Command::Initialize(n).run(&store, 0),
+            Err(StoreError::OffsetEnd)
+        );
+    }
+    assert_eq!(store.states().unwrap(), []);
+    assert_eq!(disk.bytes(&segment(0, base_offset)), batch);
 }

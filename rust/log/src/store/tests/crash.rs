@@ -8,7 +8,10 @@ use crate::disk::sim::{Fault, Loss};
 use crate::store::SyncPolicy;
 
 fn small_segments() -> StoreConfig {
-    StoreConfig { segment_bytes: 1024, ..config() }
+    StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    }
 }
 
 /// Runs the script until something fails; how many commands were acknowledged, `None` if the store was not opened.
@@ -44,10 +47,14 @@ fn what_was_acknowledged_survives_power_cuts_at_every_operation() {
         }
         for loss in Loss::ALL {
             let image = disk.after_crash(loss);
-            let store = open(&image, &config).unwrap_or_else(|e| panic!("cut at {at}, {loss:?}: {e}"));
+            let store =
+                open(&image, &config).unwrap_or_else(|e| panic!("cut at {at}, {loss:?}: {e}"));
             torn += store.recovery().torn.len();
             let states = store.states().unwrap();
-            assert!(allowed(&history, acknowledged).contains(&states), "cut at {at}, {loss:?}");
+            assert!(
+                allowed(&history, acknowledged).contains(&states),
+                "cut at {at}, {loss:?}"
+            );
             // It goes on from there.
             Command::Initialize(7).run(&store, 10_000).unwrap();
             drop(store);
@@ -72,7 +79,12 @@ fn recovery_survives_power_cuts_of_its_own() {
         if disk.operations() <= at {
             break;
         }
-        for first in [Loss::Nothing, Loss::HalfOfBytes, Loss::ZeroFilled, Loss::FirstPageZero] {
+        for first in [
+            Loss::Nothing,
+            Loss::HalfOfBytes,
+            Loss::ZeroFilled,
+            Loss::FirstPageZero,
+        ] {
             for within in 0.. {
                 let image = disk.after_crash(first);
                 image.set_fault(Some(Fault::PowerAt(within)));
@@ -82,8 +94,9 @@ fn recovery_survives_power_cuts_of_its_own() {
                     break;
                 }
                 for second in Loss::ALL {
-                    let store = open(&image.after_crash(second), &config)
-                        .unwrap_or_else(|e| panic!("cuts at {at} and {within}, {first:?}, {second:?}: {e}"));
+                    let store = open(&image.after_crash(second), &config).unwrap_or_else(|e| {
+                        panic!("cuts at {at} and {within}, {first:?}, {second:?}: {e}")
+                    });
                     let states = store.states().unwrap();
                     assert!(
                         allowed(&history, acknowledged).contains(&states),
@@ -100,8 +113,16 @@ fn recovery_survives_power_cuts_of_its_own() {
 #[test]
 fn weaker_policies_lose_a_suffix_and_nothing_else() {
     let script = script();
-    for sync in [SyncPolicy::Never, SyncPolicy::Interval { ms: u64::from(u32::MAX) }] {
-        let config = StoreConfig { sync, ..small_segments() };
+    for sync in [
+        SyncPolicy::Never,
+        SyncPolicy::Interval {
+            ms: u64::from(u32::MAX),
+        },
+    ] {
+        let config = StoreConfig {
+            sync,
+            ..small_segments()
+        };
         let (_, history) = history(&config, &script);
         let (mut cuts, mut lost) = (0, 0);
         for at in 0.. {
@@ -113,14 +134,21 @@ fn weaker_policies_lose_a_suffix_and_nothing_else() {
             }
             for loss in Loss::ALL {
                 let image = disk.after_crash(loss);
-                let store = open(&image, &config).unwrap_or_else(|e| panic!("cut at {at}, {loss:?}: {e}"));
+                let store =
+                    open(&image, &config).unwrap_or_else(|e| panic!("cut at {at}, {loss:?}: {e}"));
                 let states = store.states().unwrap();
                 let upto = acknowledged.unwrap_or(0) + 1;
-                let found = history.iter().take(upto + 1).rposition(|known| *known == states);
+                let found = history
+                    .iter()
+                    .take(upto + 1)
+                    .rposition(|known| *known == states);
                 assert!(found.is_some(), "cut at {at}, {loss:?}");
                 if loss == Loss::Nothing {
                     // Only the process was killed.
-                    assert!(allowed(&history, acknowledged).contains(&states), "kill at {at}");
+                    assert!(
+                        allowed(&history, acknowledged).contains(&states),
+                        "kill at {at}"
+                    );
                 }
                 lost += usize::from(found < acknowledged);
             }
@@ -145,7 +173,10 @@ fn boundaries(bytes: &[u8]) -> Vec<usize> {
 #[test]
 fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
     let config = config();
-    let script: Vec<_> = script().into_iter().filter(|c| !matches!(c, Command::Prune)).collect();
+    let script: Vec<_> = script()
+        .into_iter()
+        .filter(|c| !matches!(c, Command::Prune))
+        .collect();
     let (disk, history) = history(&config, &script);
     let path = segment(0, 0);
     let bytes = disk.bytes(&path);
@@ -170,7 +201,10 @@ fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
             continue;
         }
         let store = open(&image, &config).unwrap_or_else(|e| panic!("cut at {cut}: {e}"));
-        let whole = boundaries.iter().rposition(|boundary| *boundary <= cut).unwrap();
+        let whole = boundaries
+            .iter()
+            .rposition(|boundary| *boundary <= cut)
+            .unwrap();
         assert_eq!(store.states().unwrap(), states_at[whole], "cut at {cut}");
         let torn = &store.recovery().torn;
         if boundaries[whole] == cut {

@@ -9,7 +9,11 @@ use crate::corrupt::{CorruptKind, CorruptLog};
 fn refused(image: &SimDisk, config: &StoreConfig) -> CorruptLog {
     let before = image.files();
     let error = open(image, config).expect_err("damage");
-    assert_eq!(image.files(), before, "a refused open changed something: {error}");
+    assert_eq!(
+        image.files(),
+        before,
+        "a refused open changed something: {error}"
+    );
     match error {
         OpenError::Corrupt(corrupt) => corrupt,
         other => panic!("{other}"),
@@ -38,26 +42,39 @@ fn a_flipped_bit_at_any_byte_is_found() {
             image.put(&path, &flipped);
             if at < last {
                 let corrupt = refused(&image, &config);
-                assert!(corrupt.position <= at as u64, "bit {bit} of byte {at}: {corrupt}");
+                assert!(
+                    corrupt.position <= at as u64,
+                    "bit {bit} of byte {at}: {corrupt}"
+                );
                 refusals += 1;
                 continue;
             }
             // In the last batch a flipped bit can look like a batch that was not written to its end.
             match open(&image, &config) {
                 Ok(store) => {
-                    assert_eq!(store.recovery().torn[0].position, last as u64, "bit {bit} of byte {at}");
+                    assert_eq!(
+                        store.recovery().torn[0].position,
+                        last as u64,
+                        "bit {bit} of byte {at}"
+                    );
                     assert_eq!(store.states().unwrap(), history[7]);
                     cuts += 1;
                 }
                 Err(error) => {
-                    assert!(matches!(error, OpenError::Corrupt(_)), "bit {bit} of byte {at}: {error}");
+                    assert!(
+                        matches!(error, OpenError::Corrupt(_)),
+                        "bit {bit} of byte {at}: {error}"
+                    );
                     refusals += 1;
                 }
             }
         }
     }
     assert_eq!(refusals + cuts, 3 * bytes.len());
-    assert!(refusals > 2 * bytes.len(), "{refusals} refusals, {cuts} cuts");
+    assert!(
+        refusals > 2 * bytes.len(),
+        "{refusals} refusals, {cuts} cuts"
+    );
 }
 
 #[test]
@@ -81,13 +98,25 @@ fn impossible_lengths_in_the_middle_are_refused() {
 
 #[test]
 fn damaged_directories_are_refused() {
-    let config = StoreConfig { segment_bytes: 1024, ..config() };
-    let script: Vec<_> = script().into_iter().filter(|c| !matches!(c, Command::Prune)).collect();
+    let config = StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    };
+    let script: Vec<_> = script()
+        .into_iter()
+        .filter(|c| !matches!(c, Command::Prune))
+        .collect();
     let (disk, _) = history(&config, &script);
     let dir = Path::new(ROOT).join(partition_dir(0));
-    let segments: Vec<_> = disk.files().into_keys().filter(|path| path.starts_with(&dir)).collect();
+    let segments: Vec<_> = disk
+        .files()
+        .into_keys()
+        .filter(|path| path.starts_with(&dir))
+        .collect();
     assert!(segments.len() >= 3, "{segments:?}");
-    let [first, middle, .., last] = &segments[..] else { panic!("{segments:?}") };
+    let [first, middle, .., last] = &segments[..] else {
+        panic!("{segments:?}")
+    };
     let changed = |change: &dyn Fn(&SimDisk)| {
         let image = disk.copy();
         change(&image);
@@ -95,8 +124,16 @@ fn damaged_directories_are_refused() {
     };
     let kind = |change: &dyn Fn(&SimDisk)| changed(change).kind;
 
-    assert!(matches!(kind(&|d| d.take(first)), CorruptKind::MissingSegment { log_start_offset: 0 }));
-    assert!(matches!(kind(&|d| d.take(middle)), CorruptKind::OffsetGap { .. }));
+    assert!(matches!(
+        kind(&|d| d.take(first)),
+        CorruptKind::MissingSegment {
+            log_start_offset: 0
+        }
+    ));
+    assert!(matches!(
+        kind(&|d| d.take(middle)),
+        CorruptKind::OffsetGap { .. }
+    ));
     for segment in &segments {
         assert_eq!(kind(&|d| d.put(segment, b"")), CorruptKind::EmptySegment);
         let zeros = vec![0; disk.bytes(segment).len()];
@@ -118,24 +155,43 @@ fn damaged_directories_are_refused() {
         kind(&|d| d.put(&segment(0, 5), &d.bytes(first))),
         CorruptKind::OffsetBack { .. } | CorruptKind::OffsetGap { .. }
     ));
-    assert!(matches!(kind(&|d| d.put(middle, &d.bytes(last))), CorruptKind::OffsetGap { .. }));
-    assert!(matches!(kind(&|d| d.put(last, &d.bytes(first))), CorruptKind::OffsetBack { .. }));
+    assert!(matches!(
+        kind(&|d| d.put(middle, &d.bytes(last))),
+        CorruptKind::OffsetGap { .. }
+    ));
+    assert!(matches!(
+        kind(&|d| d.put(last, &d.bytes(first))),
+        CorruptKind::OffsetBack { .. }
+    ));
     // Names that no store gives.
     for name in ["0.log", "00000000000000000000 copy.log", "x.log"] {
-        assert_eq!(kind(&|d| d.put(&dir.join(name), b"x")), CorruptKind::SegmentName, "{name}");
+        assert_eq!(
+            kind(&|d| d.put(&dir.join(name), b"x")),
+            CorruptKind::SegmentName,
+            "{name}"
+        );
     }
     // The file of log start offsets.
     let starts = Path::new(ROOT).join(crate::layout::CHECKPOINT_FILE);
-    assert_eq!(kind(&|d| d.put(&starts, b"0\n1\n")), CorruptKind::Checkpoint);
+    assert_eq!(
+        kind(&|d| d.put(&starts, b"0\n1\n")),
+        CorruptKind::Checkpoint
+    );
     let beyond = b"0\n1\n__share_group_state 0 100000\n";
-    assert!(matches!(kind(&|d| d.put(&starts, beyond)), CorruptKind::MissingSegment { .. }));
+    assert!(matches!(
+        kind(&|d| d.put(&starts, beyond)),
+        CorruptKind::MissingSegment { .. }
+    ));
 }
 
 #[test]
 fn a_state_partition_without_its_directory_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("store");
-    let config = StoreConfig { partitions: Some(2), ..config() };
+    let config = StoreConfig {
+        partitions: Some(2),
+        ..config()
+    };
     drop(StateStore::open(&root, &config, |_| ControlFlow::Continue(())).unwrap());
     std::fs::remove_dir(root.join(partition_dir(1))).unwrap();
     let error = StateStore::open(&root, &config, |_| ControlFlow::Continue(())).unwrap_err();
@@ -154,7 +210,11 @@ fn with_segment(bytes: &[u8]) -> SimDisk {
 }
 
 fn batch(base_offset: i64, leader_epoch: i32, key: Option<&[u8]>, value: Option<&[u8]>) -> Vec<u8> {
-    let record = NewRecord { timestamp: 1, key, value };
+    let record = NewRecord {
+        timestamp: 1,
+        key,
+        value,
+    };
     encode_batch(base_offset, leader_epoch, Compression::None, &[record]).unwrap()
 }
 
@@ -169,16 +229,27 @@ fn records_that_cannot_be_read_are_refused_and_unknown_types_passed_over() {
     drop(store);
 
     let image = with_segment(&batch(0, 0, None, Some(b"v")));
-    assert_eq!(refused(&image, &config()).kind, CorruptKind::NullKey { offset: 0 });
+    assert_eq!(
+        refused(&image, &config()).kind,
+        CorruptKind::NullKey { offset: 0 }
+    );
     let image = with_segment(&batch(0, 0, Some(&[0, 0, 9]), Some(b"v")));
-    assert!(matches!(refused(&image, &config()).kind, CorruptKind::Record { offset: 0, .. }));
+    assert!(matches!(
+        refused(&image, &config()).kind,
+        CorruptKind::Record { offset: 0, .. }
+    ));
     // A value version from the future.
     let mut key_bytes = vec![0, 0, 0, 1, b'g'];
     key_bytes.extend([7; 16]);
     key_bytes.extend([0; 4]);
     let image = with_segment(&batch(0, 0, Some(&key_bytes), Some(&[0, 1, 0, 0])));
-    let CorruptKind::Record { error, .. } = refused(&image, &config()).kind else { panic!() };
-    assert_eq!(error.kafka_code(), share_state_core::kafka_code::KafkaCode::UnsupportedVersion);
+    let CorruptKind::Record { error, .. } = refused(&image, &config()).kind else {
+        panic!()
+    };
+    assert_eq!(
+        error.kafka_code(),
+        share_state_core::kafka_code::KafkaCode::UnsupportedVersion
+    );
 }
 
 #[test]
@@ -186,11 +257,26 @@ fn what_lies_outside_the_checksum_is_checked_too() {
     let key_bytes = [0, 255];
     let good = batch(0, 0, Some(&key_bytes), None);
     let image = with_segment(&[good.clone(), batch(1, 5, Some(&key_bytes), None)].concat());
-    assert_eq!(refused(&image, &config()).kind, CorruptKind::LeaderEpoch { found: 5 });
+    assert_eq!(
+        refused(&image, &config()).kind,
+        CorruptKind::LeaderEpoch { found: 5 }
+    );
     let image = with_segment(&[good.clone(), batch(3, 0, Some(&key_bytes), None)].concat());
-    assert_eq!(refused(&image, &config()).kind, CorruptKind::OffsetGap { expected: 1, found: 3 });
+    assert_eq!(
+        refused(&image, &config()).kind,
+        CorruptKind::OffsetGap {
+            expected: 1,
+            found: 3
+        }
+    );
     let image = with_segment(&[good.clone(), good].concat());
-    assert_eq!(refused(&image, &config()).kind, CorruptKind::OffsetBack { expected: 1, found: 0 });
+    assert_eq!(
+        refused(&image, &config()).kind,
+        CorruptKind::OffsetBack {
+            expected: 1,
+            found: 0
+        }
+    );
 }
 
 #[test]
@@ -198,7 +284,13 @@ fn a_log_at_the_end_of_the_offsets_is_refused() {
     let disk = SimDisk::default();
     drop(open(&disk, &config()).unwrap());
     let starts = format!("0\n1\n__share_group_state 0 {}\n", i64::MAX);
-    disk.put(&Path::new(ROOT).join(crate::layout::CHECKPOINT_FILE), starts.as_bytes());
-    disk.put(&segment(0, i64::MAX), &batch(i64::MAX, 0, Some(&[0, 255]), None));
+    disk.put(
+        &Path::new(ROOT).join(crate::layout::CHECKPOINT_FILE),
+        starts.as_bytes(),
+    );
+    disk.put(
+        &segment(0, i64::MAX),
+        &batch(i64::MAX, 0, Some(&[0, 255]), None),
+    );
     assert_eq!(refused(&disk, &config()).kind, CorruptKind::OffsetEnd);
 }

@@ -6,8 +6,14 @@ use crate::store::PoisonCause;
 
 #[test]
 fn a_store_whose_disk_failed_once_answers_nothing_more() {
-    let config = StoreConfig { segment_bytes: 1024, ..config() };
-    let script: Vec<_> = script().into_iter().filter(|c| !matches!(c, Command::Prune)).collect();
+    let config = StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    };
+    let script: Vec<_> = script()
+        .into_iter()
+        .filter(|c| !matches!(c, Command::Prune))
+        .collect();
     let (_, history) = history(&config, &script);
     let mut faults = 0;
     for at in 0.. {
@@ -15,15 +21,23 @@ fn a_store_whose_disk_failed_once_answers_nothing_more() {
         let store = open(&disk, &config).unwrap();
         disk.set_fault(Some(Fault::FailOnce(at)));
         let failed = (0..).zip(&script).find_map(|(now, command)| {
-            command.run(&store, i64::try_from(now).unwrap() * TICK).err().map(|error| (now, error))
+            command
+                .run(&store, i64::try_from(now).unwrap() * TICK)
+                .err()
+                .map(|error| (now, error))
         });
         if disk.operations() <= at {
             break;
         }
         // The fault may also have come after the script, in nothing: then there was no failure.
         let (acknowledged, error): (usize, _) = failed.unwrap();
-        let StoreError::Poisoned { cause } = &error else { panic!("fault at {at}: {error}") };
-        assert!(matches!(**cause, PoisonCause::Io(_)), "fault at {at}: {cause}");
+        let StoreError::Poisoned { cause } = &error else {
+            panic!("fault at {at}: {error}")
+        };
+        assert!(
+            matches!(**cause, PoisonCause::Io(_)),
+            "fault at {at}: {cause}"
+        );
         for command in [
             Command::Write(0, 100),
             Command::Read(0, 0),
@@ -32,7 +46,11 @@ fn a_store_whose_disk_failed_once_answers_nothing_more() {
             Command::Prune,
             Command::Flush,
         ] {
-            assert_eq!(command.run(&store, 0), Err(error.clone()), "fault at {at}, {command:?}");
+            assert_eq!(
+                command.run(&store, 0),
+                Err(error.clone()),
+                "fault at {at}, {command:?}"
+            );
         }
         assert_eq!(store.summary(&key(0)), Err(error.clone()));
         assert_eq!(store.states(), Err(error.clone()));
@@ -54,8 +72,14 @@ fn a_store_whose_disk_failed_once_answers_nothing_more() {
 
 #[test]
 fn pruning_that_fails_is_told_and_harms_nothing() {
-    let config = StoreConfig { segment_bytes: 1024, ..config() };
-    let script: Vec<_> = script().into_iter().filter(|c| !matches!(c, Command::Prune)).collect();
+    let config = StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    };
+    let script: Vec<_> = script()
+        .into_iter()
+        .filter(|c| !matches!(c, Command::Prune))
+        .collect();
     let mut faults = 0;
     for at in 0.. {
         let disk = SimDisk::default();
@@ -70,14 +94,21 @@ fn pruning_that_fails_is_told_and_harms_nothing() {
             assert!(pruned.unwrap() > 1);
             break;
         }
-        assert!(matches!(pruned, Err(StoreError::Prune(_))), "fault at {at}: {pruned:?}");
+        assert!(
+            matches!(pruned, Err(StoreError::Prune(_))),
+            "fault at {at}: {pruned:?}"
+        );
         disk.set_fault(None);
         assert_eq!(store.states().unwrap(), states);
         Command::Write(0, 60).run(&store, 5000).unwrap();
         store.prune().unwrap();
         let states = store.states().unwrap();
         drop(store);
-        assert_eq!(open(&disk, &config).unwrap().states().unwrap(), states, "fault at {at}");
+        assert_eq!(
+            open(&disk, &config).unwrap().states().unwrap(),
+            states,
+            "fault at {at}"
+        );
         faults += 1;
     }
     assert!(faults > 5, "{faults} faults");
@@ -95,4 +126,54 @@ fn a_store_that_fails_to_close_is_not_marked_whole() {
     assert_eq!(store.close(), Ok(()), "closing again does nothing");
     let image = disk.after_crash(Loss::Everything);
     assert_eq!(open(&image, &config).unwrap().states().unwrap(), states);
+}
+
+#[test]
+fn a_forked_child_is_refused_and_leaves_the_store_alone() {
+    let disk = SimDisk::default();
+    let mut store = open(&disk, &config()).unwrap();
+    Command::Initialize(0).run(&store, 0).unwrap();
+    let parent = std::process::id();
+    // What a fork looks like from inside: the same memory under another process id.
+    Arc::get_mut(&mut store.inner).unwrap().pid = parent + 1;
+    let forked = StoreError::Forked {
+        opened_by: parent + 1,
+    };
+    for command in [
+        Command::Write(0, 1),
+        Command::Read(0, 0),
+        Command::Prune,
+        Command::Flush,
+        Command::ColdSnapshots,
+    ] {
+        assert_eq!(command.run(&store, 0), Err(forked.clone()), "{command:?}");
+    }
+    assert_eq!(store.summary(&key(0)), Err(forked.clone()));
+    assert_eq!(store.states(), Err(forked.clone()));
+    assert_eq!(store.close(), Err(forked));
+    let files = disk.files();
+    drop(store);
+    assert_eq!(disk.files(), files);
+}
+
+#[test]
+fn a_panic_inside_poisons_the_store() {
+    let disk = SimDisk::default();
+    let store = open(&disk, &config()).unwrap();
+    Command::Initialize(0).run(&store, 0).unwrap();
+    let states = store.states().unwrap();
+    let panicked = std::thread::scope(|scope| {
+        let partition = &store.inner.partitions[0];
+        scope
+            .spawn(|| partition.inspect(|_| panic!("a bug, made on purpose")))
+            .join()
+    });
+    assert!(panicked.is_err());
+    let poisoned = StoreError::Poisoned {
+        cause: Arc::new(PoisonCause::Panic),
+    };
+    assert_eq!(Command::Write(0, 1).run(&store, 0), Err(poisoned.clone()));
+    assert_eq!(store.close(), Err(poisoned));
+    drop(store);
+    assert_eq!(open(&disk, &config()).unwrap().states().unwrap(), states);
 }

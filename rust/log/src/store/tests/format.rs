@@ -8,7 +8,10 @@ use share_state_core::kafka_code::KafkaCode;
 #[test]
 fn the_number_of_state_partitions_is_fixed_and_a_mismatch_says_how_to_go_on() {
     let disk = SimDisk::default();
-    let three = StoreConfig { partitions: Some(3), ..config() };
+    let three = StoreConfig {
+        partitions: Some(3),
+        ..config()
+    };
     let store = open(&disk, &three).unwrap();
     assert_eq!(store.partition_count(), 3);
     for n in 0..30 {
@@ -18,11 +21,32 @@ fn the_number_of_state_partitions_is_fixed_and_a_mismatch_says_how_to_go_on() {
     assert_eq!(states.len(), 30);
     drop(store);
     for partition in 0..3 {
-        assert!(disk.files().contains_key(&segment(partition, 0)), "keys are spread");
+        assert!(
+            disk.files().contains_key(&segment(partition, 0)),
+            "keys are spread"
+        );
     }
-    let error = open(&disk, &StoreConfig { partitions: Some(2), ..config() }).unwrap_err();
-    assert_eq!(error, OpenError::PartitionCount { recorded: 3, asked: 2 });
-    assert!(error.to_string().contains("fold its states and write them into a new store"), "{error}");
+    let error = open(
+        &disk,
+        &StoreConfig {
+            partitions: Some(2),
+            ..config()
+        },
+    )
+    .unwrap_err();
+    assert_eq!(
+        error,
+        OpenError::PartitionCount {
+            recorded: 3,
+            asked: 2
+        }
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("fold its states and write them into a new store"),
+        "{error}"
+    );
     // Who does not say takes what is there.
     let store = open(&disk, &config()).unwrap();
     assert_eq!(store.partition_count(), 3);
@@ -38,11 +62,26 @@ fn other_formats_and_damaged_meta_files_are_refused() {
     let newer = format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes()));
     disk.put(&meta, newer.as_bytes());
     let error = open(&disk, &config()).unwrap_err();
-    assert_eq!(error, OpenError::Meta { path: meta.clone(), error: MetaError::Format { found: 2 } });
+    assert_eq!(
+        error,
+        OpenError::Meta {
+            path: meta.clone(),
+            error: MetaError::Format { found: 2 }
+        }
+    );
     assert_eq!(error.kafka_code(), KafkaCode::UnsupportedVersion);
     disk.put(&meta, b"");
     let error = open(&disk, &config()).unwrap_err();
-    assert!(matches!(error, OpenError::Meta { error: MetaError::Malformed { .. }, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            OpenError::Meta {
+                error: MetaError::Malformed { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -57,8 +96,15 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
         let path = dir.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
-        let error = StateStore::open(dir.path(), &config(), |_| ControlFlow::Continue(())).unwrap_err();
-        assert_eq!(error, OpenError::NotAStore { path: dir.path().to_owned() }, "{name}");
+        let error =
+            StateStore::open(dir.path(), &config(), |_| ControlFlow::Continue(())).unwrap_err();
+        assert_eq!(
+            error,
+            OpenError::NotAStore {
+                path: dir.path().to_owned()
+            },
+            "{name}"
+        );
         let names = std::fs::read_dir(dir.path()).unwrap().count();
         assert_eq!(names, 1, "not even a lock file is made");
     }
@@ -68,7 +114,10 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
 fn a_store_is_not_made_unless_it_may_be() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("none");
-    let config = StoreConfig { create: false, ..config() };
+    let config = StoreConfig {
+        create: false,
+        ..config()
+    };
     let error = StateStore::open(&root, &config, |_| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error, OpenError::NotAStore { path: root.clone() });
     assert!(!root.exists());
@@ -78,10 +127,22 @@ fn a_store_is_not_made_unless_it_may_be() {
 fn settings_out_of_range_are_refused_before_anything_is_made() {
     let disk = SimDisk::default();
     for bad in [
-        StoreConfig { partitions: Some(0), ..config() },
-        StoreConfig { partitions: Some(crate::MAX_PARTITIONS + 1), ..config() },
-        StoreConfig { segment_bytes: 0, ..config() },
-        StoreConfig { sync: crate::SyncPolicy::Interval { ms: 0 }, ..config() },
+        StoreConfig {
+            partitions: Some(0),
+            ..config()
+        },
+        StoreConfig {
+            partitions: Some(crate::MAX_PARTITIONS + 1),
+            ..config()
+        },
+        StoreConfig {
+            segment_bytes: 0,
+            ..config()
+        },
+        StoreConfig {
+            sync: crate::SyncPolicy::Interval { ms: 0 },
+            ..config()
+        },
         StoreConfig {
             coordinator: CoordinatorConfig {
                 snapshot_update_records_per_snapshot: 501,
@@ -99,7 +160,10 @@ fn settings_out_of_range_are_refused_before_anything_is_made() {
 #[test]
 fn a_load_tells_how_far_it_is_and_can_be_ended() {
     let disk = SimDisk::default();
-    let config = StoreConfig { partitions: Some(2), ..config() };
+    let config = StoreConfig {
+        partitions: Some(2),
+        ..config()
+    };
     let store = open(&disk, &config).unwrap();
     for n in 0..20 {
         Command::Initialize(n).run(&store, 0).unwrap();
@@ -108,25 +172,38 @@ fn a_load_tells_how_far_it_is_and_can_be_ended() {
     let mut seen = Vec::new();
     let shared: Arc<dyn crate::disk::Disk> = Arc::new(disk.clone());
     drop(
-        StateStore::open_on(Arc::clone(&shared), Path::new(ROOT), &config, &mut |progress| {
-            seen.push(progress);
-            ControlFlow::Continue(())
-        })
+        StateStore::open_on(
+            Arc::clone(&shared),
+            Path::new(ROOT),
+            &config,
+            &mut |progress| {
+                seen.push(progress);
+                ControlFlow::Continue(())
+            },
+        )
         .unwrap(),
     );
     assert_eq!(seen.len(), 3, "before each partition and at the end");
     let last = seen.last().unwrap();
-    assert_eq!((last.partitions_done, last.partitions_total, last.records), (2, 2, 20));
+    assert_eq!(
+        (last.partitions_done, last.partitions_total, last.records),
+        (2, 2, 20)
+    );
     assert_eq!(last.bytes_done, last.bytes_total);
     assert!(last.bytes_total > 0);
-    for stop in 0..seen.len() {
+    for (stop, told) in seen.iter().enumerate() {
         let before = disk.files();
         let mut calls = 0;
-        let stopped = StateStore::open_on(Arc::clone(&shared), Path::new(ROOT), &config, &mut |_| {
-            calls += 1;
-            if calls > stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert_eq!(stopped.unwrap_err(), OpenError::Interrupted(seen[stop]));
+        let stopped =
+            StateStore::open_on(Arc::clone(&shared), Path::new(ROOT), &config, &mut |_| {
+                calls += 1;
+                if calls > stop {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+        assert_eq!(stopped.unwrap_err(), OpenError::Interrupted(*told));
         assert_eq!(disk.files(), before);
     }
 }

@@ -44,11 +44,15 @@ fn config() -> StoreConfig {
 }
 
 fn open(disk: &SimDisk, config: &StoreConfig) -> Result<StateStore, OpenError> {
-    StateStore::open_on(Arc::new(disk.clone()), Path::new(ROOT), config, &mut |_| ControlFlow::Continue(()))
+    StateStore::open_on(Arc::new(disk.clone()), Path::new(ROOT), config, &mut |_| {
+        ControlFlow::Continue(())
+    })
 }
 
 fn segment(partition: u32, base_offset: i64) -> PathBuf {
-    Path::new(ROOT).join(partition_dir(partition)).join(segment_name(base_offset))
+    Path::new(ROOT)
+        .join(partition_dir(partition))
+        .join(segment_name(base_offset))
 }
 
 fn write_request(first_offset: i64, last_offset: i64, start_offset: i64) -> WriteState {
@@ -57,7 +61,12 @@ fn write_request(first_offset: i64, last_offset: i64, start_offset: i64) -> Writ
         leader_epoch: 0,
         start_offset,
         delivery_complete_count: -1,
-        state_batches: vec![StateBatch { first_offset, last_offset, delivery_state: 2, delivery_count: 1 }],
+        state_batches: vec![StateBatch {
+            first_offset,
+            last_offset,
+            delivery_state: 2,
+            delivery_count: 1,
+        }],
     }
 }
 
@@ -79,11 +88,20 @@ impl Command {
         let wall = WallTime(now);
         match self {
             Self::Initialize(n) => {
-                let request = InitializeState { state_epoch: 1, start_offset: 0 };
+                let request = InitializeState {
+                    state_epoch: 1,
+                    start_offset: 0,
+                };
                 store.initialize(&key(n), &request, wall)
             }
-            Self::Write(n, offset) => store.write(&key(n), &write_request(offset, offset + 1, offset / 2), wall),
-            Self::Read(n, leader_epoch) => store.read(&key(n), &ReadState { leader_epoch }, wall).map(|_| ()),
+            Self::Write(n, offset) => store.write(
+                &key(n),
+                &write_request(offset, offset + 1, offset / 2),
+                wall,
+            ),
+            Self::Read(n, leader_epoch) => store
+                .read(&key(n), &ReadState { leader_epoch }, wall)
+                .map(|_| ()),
             Self::Delete(n) => store.delete(&key(n), wall),
             Self::ColdSnapshots => store.cold_snapshots(wall).map(|_| ()),
             Self::Prune => store.prune().map(|_| ()),
@@ -94,12 +112,21 @@ impl Command {
 
 /// A script in which every kind of record, a roll and a prune occur (with small segments).
 fn script() -> Vec<Command> {
-    let mut script = vec![Command::Initialize(0), Command::Initialize(1), Command::Initialize(2)];
+    let mut script = vec![
+        Command::Initialize(0),
+        Command::Initialize(1),
+        Command::Initialize(2),
+    ];
     for i in 0..6 {
         script.push(Command::Write(0, 3 * i));
         script.push(Command::Write(1, 2 * i));
     }
-    script.extend([Command::Read(1, 0), Command::Delete(2), Command::ColdSnapshots, Command::Prune]);
+    script.extend([
+        Command::Read(1, 0),
+        Command::Delete(2),
+        Command::ColdSnapshots,
+        Command::Prune,
+    ]);
     script.extend((6..10).map(|i| Command::Write(0, 3 * i)));
     script
 }

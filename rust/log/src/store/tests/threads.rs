@@ -12,7 +12,10 @@ const WRITES: i64 = 60;
 fn what_any_thread_was_told_survives() {
     for partitions in [1, 3] {
         let dir = tempfile::tempdir().unwrap();
-        let config = StoreConfig { partitions: Some(partitions), ..config() };
+        let config = StoreConfig {
+            partitions: Some(partitions),
+            ..config()
+        };
         let store = StateStore::open(dir.path(), &config, |_| ControlFlow::Continue(())).unwrap();
         let barrier = Barrier::new(THREADS as usize);
         std::thread::scope(|scope| {
@@ -22,7 +25,9 @@ fn what_any_thread_was_told_survives() {
                     barrier.wait();
                     Command::Initialize(n).run(store, 0).unwrap();
                     for i in 0..WRITES {
-                        store.write(&key(n), &write_request(2 * i, 2 * i, 0), WallTime(i)).unwrap();
+                        store
+                            .write(&key(n), &write_request(2 * i, 2 * i, 0), WallTime(i))
+                            .unwrap();
                         assert_eq!(store.summary(&key(n)).unwrap().state_epoch, 1);
                     }
                 });
@@ -34,7 +39,8 @@ fn what_any_thread_was_told_survives() {
         assert!(counters.batches <= counters.records);
         let states = store.states().unwrap();
         drop(store);
-        let reopened = StateStore::open(dir.path(), &config, |_| ControlFlow::Continue(())).unwrap();
+        let reopened =
+            StateStore::open(dir.path(), &config, |_| ControlFlow::Continue(())).unwrap();
         assert_eq!(reopened.recovery().batches, counters.batches);
         assert_eq!(reopened.states().unwrap(), states);
         for (_, state) in states {
@@ -61,13 +67,18 @@ fn a_crash_under_threads_keeps_what_each_was_told() {
                     scope.spawn(move || {
                         (0..WRITES)
                             .take_while(|i| {
-                                store.write(&key(n), &write_request(2 * i, 2 * i, 0), WallTime(*i)).is_ok()
+                                store
+                                    .write(&key(n), &write_request(2 * i, 2 * i, 0), WallTime(*i))
+                                    .is_ok()
                             })
                             .count() as i64
                     })
                 })
                 .collect();
-            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+            writers
+                .into_iter()
+                .map(|writer| writer.join().unwrap())
+                .collect()
         });
         crashes += usize::from(told.iter().any(|told| *told < WRITES));
         for loss in crate::disk::sim::Loss::ALL {
@@ -75,7 +86,10 @@ fn a_crash_under_threads_keeps_what_each_was_told() {
             let states = survivor.states().unwrap();
             for ((_, state), told) in states.iter().zip(&told) {
                 let kept = state.state_batches.len() as i64;
-                assert!((*told..=told + 1).contains(&kept), "{kept} kept, {told} told, {loss:?}");
+                assert!(
+                    (*told..=told + 1).contains(&kept),
+                    "{kept} kept, {told} told, {loss:?}"
+                );
             }
         }
     }
@@ -84,7 +98,10 @@ fn a_crash_under_threads_keeps_what_each_was_told() {
 
 #[test]
 fn pruning_and_closing_may_come_at_any_time() {
-    let config = StoreConfig { segment_bytes: 1024, ..config() };
+    let config = StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    };
     let disk = SimDisk::default();
     let store = open(&disk, &config).unwrap();
     for n in 0..4 {
@@ -95,7 +112,9 @@ fn pruning_and_closing_may_come_at_any_time() {
             .map(|n| {
                 let store = &store;
                 scope.spawn(move || {
-                    let write = |i: i64| store.write(&key(n), &write_request(2 * i, 2 * i, 0), WallTime(1000 + i));
+                    let write = |i: i64| {
+                        store.write(&key(n), &write_request(2 * i, 2 * i, 0), WallTime(1000 + i))
+                    };
                     (0..).take_while(|i| write(*i).is_ok()).count()
                 })
             })
@@ -105,7 +124,10 @@ fn pruning_and_closing_may_come_at_any_time() {
             store.prune().unwrap();
         }
         store.close().unwrap();
-        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap())
+            .collect()
     });
     let survivor = open(&disk, &config).unwrap();
     assert_eq!(survivor.recovery().torn, []);

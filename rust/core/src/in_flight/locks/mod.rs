@@ -5,14 +5,19 @@
 //! always at the head of a queue. Leases of one member form a list. All links are indices into one slab, and no
 //! operation on one lease looks at another one that is not its neighbour.
 
+mod check;
+mod extents;
+
 use std::collections::BTreeMap;
 
+use extents::{gather, merged};
+
 use super::{Lock, LockId, MemberIndex};
-use crate::offset::{OffsetRange, after_saturating};
+use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
 /// No lease, no lock.
-pub(super) const NONE: u32 = u32::MAX;
+pub(in crate::in_flight) const NONE: u32 = u32::MAX;
 /// In place of a queue: the lock was reported as run out.
 const EXPIRED: u32 = u32::MAX;
 /// In place of a queue: the slot is free, and `due.next` is the next free one.
@@ -63,7 +68,7 @@ struct Queue {
 
 /// The locks of one store.
 #[derive(Clone, Debug)]
-pub(super) struct Locks {
+pub(in crate::in_flight) struct Locks {
     leases: Vec<Lease>,
     free: u32,
     used: usize,
@@ -292,91 +297,4 @@ impl Locks {
             + self.queues.capacity() * size_of::<Queue>()
             + self.newest.len() * 2 * size_of::<(MemberIndex, u32)>()
     }
-
-    /// Checks the lists and the slab against the records: `records` says how many refer to each lease, and from where to
-    /// where.
-    pub fn check(&self, records: &BTreeMap<u32, (u64, OffsetRange)>) -> Result<(), String> {
-        for (id, (live, range)) in records {
-            let lease = self
-                .leases
-                .get(*id as usize)
-                .filter(|lease| lease.queue != FREE);
-            let Some(lease) = lease else {
-                return Err(format!("{range} refers to the lease {id}, which is free"));
-            };
-            if lease.live != *live || !lease.extent.covers(*range) {
-                return Err(format!(
-                    "{live} records in {range} refer to lease {id}: {lease:?}"
-                ));
-            }
-        }
-        if self.used != records.len() {
-            return Err(format!(
-                "{} leases, records refer to {}",
-                self.used,
-                records.len()
-            ));
-        }
-        let mut queued = 0;
-        for (at, queue) in self.queues.iter().enumerate() {
-            let (mut prev, mut next, mut time) = (NONE, queue.head, LockTime(i64::MIN));
-            while let Some(lease) = self.leases.get(next as usize) {
-                if lease.due.prev != prev || lease.deadline < time || lease.queue != at as u32 {
-                    return Err(format!(
-                        "lease {next} does not belong behind {prev}: {lease:?}"
-                    ));
-                }
-                (prev, next, time) = (next, lease.due.next, lease.deadline);
-                queued += 1;
-            }
-            if queue.tail != prev {
-                return Err(format!("{queue:?} ends at {prev}"));
-            }
-        }
-        if queued != self.leases.iter().filter(|lease| lease.is_queued()).count() {
-            return Err(format!(
-                "{queued} leases are in the queues, more believe they are"
-            ));
-        }
-        let mut held = 0;
-        for (&member, &newest) in &self.newest {
-            let (mut prev, mut next) = (NONE, newest);
-            while let Some(lease) = self.leases.get(next as usize) {
-                if lease.held.prev != prev || lease.member != member {
-                    return Err(format!("lease {next} is not of {member:?}: {lease:?}"));
-                }
-                (prev, next) = (next, lease.held.next);
-                held += 1;
-            }
-        }
-        if held != self.used {
-            return Err(format!("members hold {held} leases of {}", self.used));
-        }
-        Ok(())
-    }
-}
-
-fn touch(a: OffsetRange, b: OffsetRange) -> bool {
-    a.first <= after_saturating(b.last) && b.first <= after_saturating(a.last)
-}
-
-/// Adds an extent. Neighbours in a list mostly cover neighbouring offsets, and then cost no entry of their own.
-fn gather(extents: &mut Vec<OffsetRange>, extent: OffsetRange) {
-    match extents.last_mut() {
-        Some(last) if touch(*last, extent) => {
-            last.first = last.first.min(extent.first);
-            last.last = last.last.max(extent.last);
-        }
-        _ => extents.push(extent),
-    }
-}
-
-/// The extents, ascending and disjoint.
-fn merged(mut extents: Vec<OffsetRange>) -> Vec<OffsetRange> {
-    extents.sort_unstable_by_key(|extent| extent.first);
-    let mut ranges = Vec::with_capacity(extents.len());
-    for extent in extents {
-        gather(&mut ranges, extent);
-    }
-    ranges
 }

@@ -1,0 +1,28 @@
+//! Ranges that cover the records of several leases.
+
+use crate::offset::{OffsetRange, after_saturating};
+
+fn touch(a: OffsetRange, b: OffsetRange) -> bool {
+    a.first <= after_saturating(b.last) && b.first <= after_saturating(a.last)
+}
+
+/// Adds an extent. Neighbours in a list mostly cover neighbouring offsets, and then cost no entry of their own.
+pub(super) fn gather(extents: &mut Vec<OffsetRange>, extent: OffsetRange) {
+    match extents.last_mut() {
+        Some(last) if touch(*last, extent) => {
+            last.first = last.first.min(extent.first);
+            last.last = last.last.max(extent.last);
+        }
+        _ => extents.push(extent),
+    }
+}
+
+/// The extents, ascending and disjoint.
+pub(super) fn merged(mut extents: Vec<OffsetRange>) -> Vec<OffsetRange> {
+    extents.sort_unstable_by_key(|extent| extent.first);
+    let mut ranges = Vec::with_capacity(extents.len());
+    for extent in extents {
+        gather(&mut ranges, extent);
+    }
+    ranges
+}

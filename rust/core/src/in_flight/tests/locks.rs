@@ -1,0 +1,168 @@
+//! Acquisition locks.
+
+use super::*;
+
+fn a_lock_is_due_at_its_deadline_and_not_a_millisecond_before<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9)]);
+    acquire(&mut store, range(0, 4), MEMBER, 1_000);
+    assert_eq!(store.next_deadline(), Some(LockTime(31_000)));
+    assert_eq!(store.expire(LockTime(30_999)), []);
+    assert_eq!(store.expire(LockTime(31_000)), [range(0, 4)]);
+    let lock = Lock {
+        member: MEMBER,
+        acquired_at: LockTime(1_000),
+        deadline: LockTime(31_000),
+        expired: true,
+    };
+    assert_eq!(store.run_at(2).and_then(|run| run.lock), Some(lock));
+    assert_eq!(store.next_deadline(), None, "a lock is reported once");
+    assert_eq!(store.expire(LockTime(99_000)), []);
+    store.check().unwrap();
+}
+
+fn a_pending_record_keeps_its_lock_after_it_ran_out<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9)]);
+    acquire(&mut store, range(0, 9), MEMBER, 0);
+    set(&mut store, range(0, 4), Acknowledged, Phase::Pending);
+    assert_eq!(store.expire(LockTime(LOCK_MS)), [range(0, 9)]);
+    set(&mut store, range(5, 9), Available, Phase::Settled);
+    assert_eq!(
+        store.held_by(MEMBER).first().map(|held| held.first),
+        Some(0)
+    );
+    assert!(
+        store
+            .run_at(0)
+            .is_some_and(|run| run.lock.is_some_and(|lock| lock.expired))
+    );
+    acquire(&mut store, range(5, 9), OTHER, LOCK_MS);
+    set(&mut store, range(0, 4), Acknowledged, Phase::Settled);
+    assert_eq!(
+        store.held_by(MEMBER),
+        [],
+        "with its last record the lock is gone"
+    );
+    assert_eq!(store.held_by(OTHER), [range(5, 9)]);
+}
+
+fn locks_of_several_durations_run_out_in_the_order_of_their_deadlines<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9)]);
+    for (offset, duration) in [
+        (0, 60_000),
+        (1, 15_000),
+        (2, 60_000),
+        (4, 15_000),
+        (5, 1_000),
+    ] {
+        let lock = store.new_lock(range(offset, offset), MEMBER, LockTime(offset), duration);
+        let held = change(Acquired, Phase::Settled, LockChange::Hold(lock));
+        store.update(range(offset, offset), |_| Some(held));
+    }
+    store.check().unwrap();
+    assert_eq!(store.next_deadline(), Some(LockTime(1_005)));
+    assert_eq!(store.expire(LockTime(1_005)), [range(5, 5)]);
+    assert_eq!(store.expire(LockTime(60_000)), [range(0, 1), range(4, 4)]);
+    assert_eq!(store.next_deadline(), Some(LockTime(60_002)));
+    store.check().unwrap();
+}
+
+fn the_clock_of_a_store_never_goes_back<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9)]);
+    acquire(&mut store, range(0, 0), MEMBER, 5_000);
+    acquire(&mut store, range(1, 1), MEMBER, 2_000);
+    let lock = store.run_at(1).and_then(|run| run.lock);
+    assert_eq!(lock.map(|lock| lock.acquired_at), Some(LockTime(5_000)));
+    assert_eq!(store.expire(LockTime(35_000)), [range(0, 1)]);
+    acquire(&mut store, range(2, 2), MEMBER, i64::MIN);
+    assert_eq!(store.next_deadline(), Some(LockTime(65_000)));
+}
+
+fn a_deadline_stays_at_the_end_of_time<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9)]);
+    acquire(&mut store, range(0, 0), MEMBER, i64::MAX - 1);
+    assert_eq!(store.next_deadline(), Some(LockTime(i64::MAX)));
+    assert_eq!(store.expire(LockTime(i64::MAX - 1)), []);
+    assert_eq!(store.expire(LockTime(i64::MAX)), [range(0, 0)]);
+}
+
+fn a_member_holds_what_it_acquired_and_nothing_after_letting_go<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9), (10, 19), (30, 39)]);
+    acquire(&mut store, range(0, 9), MEMBER, 0);
+    acquire(&mut store, range(10, 19), OTHER, 1);
+    acquire(&mut store, range(30, 39), MEMBER, 2);
+    assert_eq!(store.held_by(MEMBER), [range(0, 9), range(30, 39)]);
+    assert_eq!(store.held_by(OTHER), [range(10, 19)]);
+    set(&mut store, range(0, 39), Available, Phase::Settled);
+    assert_eq!(store.held_by(MEMBER), []);
+    assert_eq!(store.next_deadline(), None);
+}
+
+fn a_renewed_record_runs_out_with_its_new_lock<S: InFlightStore>() {
+    let mut store = available::<S>(&[(0, 9)]);
+    acquire(&mut store, range(0, 9), MEMBER, 0);
+    let lock = store.new_lock(range(4, 4), MEMBER, LockTime(10_000), LOCK_MS);
+    store.update(range(4, 4), |run| {
+        Some(change(run.state, run.phase, LockChange::Hold(lock)))
+    });
+    store.check().unwrap();
+    assert_eq!(ranges(&store), [(0, 3), (4, 4), (5, 9)]);
+    assert!(
+        store
+            .expire(LockTime(30_000))
+            .iter()
+            .any(|due| due.contains(0))
+    );
+    assert!(
+        store
+            .run_at(4)
+            .is_some_and(|run| run.lock.is_some_and(|lock| !lock.expired))
+    );
+    assert_eq!(store.next_deadline(), Some(LockTime(40_000)));
+}
+
+over_both_stores! {
+    a_lock_is_due_at_its_deadline_and_not_a_millisecond_before
+    a_pending_record_keeps_its_lock_after_it_ran_out
+    locks_of_several_durations_run_out_in_the_order_of_their_deadlines
+    the_clock_of_a_store_never_goes_back
+    a_deadline_stays_at_the_end_of_time
+    a_member_holds_what_it_acquired_and_nothing_after_letting_go
+    a_renewed_record_runs_out_with_its_new_lock
+}
+
+#[test]
+fn a_million_adjacent_locks_run_out_as_one_range() {
+    let mut store = IntervalStore::default();
+    for offset in 0..1_000_000 {
+        let here = range(offset, offset);
+        let lock = store.new_lock(here, MEMBER, LockTime(offset / 1_000), LOCK_MS);
+        store.insert_batch(here, Acquired, 1, Some(lock));
+    }
+    let per_record = store.heap_bytes() as f64 / 1e6;
+    assert!(per_record <= 110.0, "{per_record} bytes a record");
+    assert_eq!(store.held_by(MEMBER), [range(0, 999_999)]);
+    assert_eq!(store.expire(LockTime(100_000)), [range(0, 999_999)]);
+    set(&mut store, range(0, 999_999), Available, Phase::Settled);
+    assert_eq!(store.counts(), [1_000_000, 0, 0, 0, 0]);
+    assert!(
+        store.heap_bytes() <= 40_000_000,
+        "the leases are given back"
+    );
+}
+
+#[test]
+fn records_acquired_one_by_one_out_of_large_batches_take_no_more_memory() {
+    let mut store = IntervalStore::default();
+    for first in (0..100_000).step_by(500) {
+        store.insert_batch(range(first, first + 499), Available, 0, None);
+    }
+    for offset in 0..100_000 {
+        let here = range(offset, offset);
+        let lock = store.new_lock(here, MEMBER, LockTime(0), LOCK_MS);
+        let held = change(Acquired, Phase::Settled, LockChange::Hold(lock));
+        store.update(here, |_| Some(held));
+    }
+    store.check().unwrap();
+    let per_record = store.heap_bytes() as f64 / 1e5;
+    assert!(per_record <= 110.0, "{per_record} bytes a record");
+}

@@ -1,0 +1,76 @@
+//! What every in-flight store must do, each test run over both.
+
+mod batches;
+mod locks;
+
+pub(super) use super::*;
+pub(super) use crate::record_state::RecordState::{Acknowledged, Acquired, Archived, Available};
+
+const MEMBER: MemberIndex = MemberIndex(7);
+const OTHER: MemberIndex = MemberIndex(8);
+const LOCK_MS: i64 = 30_000;
+
+fn range(first: i64, last: i64) -> OffsetRange {
+    OffsetRange { first, last }
+}
+
+fn change(state: RecordState, phase: Phase, lock: LockChange) -> Change {
+    Change {
+        state,
+        delivery_count: 1,
+        phase,
+        lock,
+    }
+}
+
+fn acquire<S: InFlightStore>(store: &mut S, offsets: OffsetRange, member: MemberIndex, now: i64) {
+    let lock = store.new_lock(offsets, member, LockTime(now), LOCK_MS);
+    store.update(offsets, |run| {
+        let free = run.state == Available && run.phase == Phase::Settled;
+        free.then_some(change(Acquired, Phase::Settled, LockChange::Hold(lock)))
+    });
+    store.check().unwrap();
+}
+
+fn set<S: InFlightStore>(store: &mut S, offsets: OffsetRange, state: RecordState, phase: Phase) {
+    let lock = if phase == Phase::Settled && state != Acquired {
+        LockChange::End
+    } else {
+        LockChange::Keep
+    };
+    store.update(offsets, |_| Some(change(state, phase, lock)));
+    store.check().unwrap();
+}
+
+fn available<S: InFlightStore>(batches: &[(i64, i64)]) -> S {
+    let mut store = S::default();
+    for &(first, last) in batches {
+        store.insert_batch(range(first, last), Available, 0, None);
+    }
+    store.check().unwrap();
+    store
+}
+
+fn ranges<S: InFlightStore>(store: &S) -> Vec<(i64, i64)> {
+    let mut ranges = Vec::new();
+    let mut from = Some(i64::MIN);
+    while let Some(run) = from.and_then(|from| store.run_from(from)) {
+        ranges.push((run.range.first, run.range.last));
+        from = run.range.last.checked_add(1);
+    }
+    ranges
+}
+
+/// Runs each test over both stores.
+macro_rules! over_both_stores {
+    ($($title:ident)*) => {
+        mod twin {
+            $(#[test] fn $title() { super::$title::<super::TwinStore>(); })*
+        }
+        mod tree {
+            $(#[test] fn $title() { super::$title::<super::IntervalStore>(); })*
+        }
+    };
+}
+
+use over_both_stores;

@@ -60,9 +60,7 @@ class MemoryPersister:
     def __init__(self, *, snapshot_update_records_per_snapshot: int = 500) -> None:
         self._lock = threading.Lock()
         self._offset = 0
-        self._coordinator = ShareCoordinator(
-            snapshot_update_records_per_snapshot=snapshot_update_records_per_snapshot
-        )
+        self._coordinator = ShareCoordinator(snapshot_update_records_per_snapshot=snapshot_update_records_per_snapshot)
 
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """See :meth:`Persister.initialize_state`."""

@@ -7,8 +7,8 @@ from typing import NamedTuple, NewType
 
 __all__ = [
     "AcknowledgeType",
-    "AcquiredRange",
     "AcquireMode",
+    "AcquiredRange",
     "ControlType",
     "FetchedBatch",
     "LockTimeMs",

@@ -18,9 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--store", choices=("twin", "tree", "both"), default="both")
-    parser.add_argument(
-        "--show", type=int, default=2, metavar="N", help="differences shown a scenario"
-    )
+    parser.add_argument("--show", type=int, default=2, metavar="N", help="differences shown a scenario")
     options = parser.parse_args(arguments)
     missing = [str(path) for path in options.paths if not path.exists()]
     if missing:

@@ -9,9 +9,7 @@ from .recordings import FormatError, Recording, Scenario
 from .report import Difference, Outcome
 from .schema import require
 
-_FIELDS = frozenset(
-    {"name", "source", "start_offset", "so_far", "new", "expect", "expect_4.2", "kind", "tags"}
-)
+_FIELDS = frozenset({"name", "source", "start_offset", "so_far", "new", "expect", "expect_4.2", "kind", "tags"})
 
 
 def run(recording: Recording, scenario: Scenario) -> Outcome:

@@ -20,12 +20,8 @@ from .rules_before_44 import contradicts_44
 from .schema import require
 from .skips import PRE_44, skip_reason
 
-_OP_FIELDS = frozenset(
-    {"op", "args", "result", "state", "response_wire_hex", "now", "topic_exists"}
-)
-_CREATE_FIELDS = frozenset(
-    {"op", "snapshot_update_records_per_snapshot", "cold_partition_snapshot_interval_ms"}
-)
+_OP_FIELDS = frozenset({"op", "args", "result", "state", "response_wire_hex", "now", "topic_exists"})
+_CREATE_FIELDS = frozenset({"op", "snapshot_update_records_per_snapshot", "cold_partition_snapshot_interval_ms"})
 _STATE_FIELDS = frozenset({"share_state", "leader_epoch", "state_epoch", "snapshot_update_count"})
 
 
@@ -62,9 +58,7 @@ class _Shard:
 
     def differ(self, what: str, expected: object, actual: object) -> None:
         """Note a difference of the operation under way."""
-        self.outcome.differences.append(
-            Difference(self.outcome.scenario, self.index, what, expected, actual)
-        )
+        self.outcome.differences.append(Difference(self.outcome.scenario, self.index, what, expected, actual))
 
     def step(self, op: Json) -> None:
         """Drive one operation, compare what it gave and the memory afterwards."""
@@ -154,12 +148,8 @@ class _Shard:
                 wall_ms=self.now,
                 topic_exists=exists,
             ),
-            "deleteState": lambda: coordinator.delete(
-                group, topic_id, number, topic_exists=exists
-            ),
-            "readStateSummary": lambda: coordinator.summary(
-                group, topic_id, number, topic_exists=exists
-            ),
+            "deleteState": lambda: coordinator.delete(group, topic_id, number, topic_exists=exists),
+            "readStateSummary": lambda: coordinator.summary(group, topic_id, number, topic_exists=exists),
         }
         return verbs[op["op"]]()
 
@@ -215,10 +205,7 @@ def _entries(column: object) -> list[tuple[tuple[str, str, int], Json]]:
         if column:
             raise FormatError(f"unknown form of a map: {column!r}")
         return []
-    return [
-        ((key["group"], hyphenated(key["topic_id"]), key["partition"]), value)
-        for key, value in column
-    ]
+    return [((key["group"], hyphenated(key["topic_id"]), key["partition"]), value) for key, value in column]
 
 
 def _write_state(partition: Json) -> WriteState:

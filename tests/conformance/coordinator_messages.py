@@ -77,9 +77,7 @@ def check_request(request: RecordedRequest) -> Points:
     return points
 
 
-def response_of(
-    op: Json, request: RecordedRequest, results: list[tuple[str, Json, int, object]]
-) -> Points:
+def response_of(op: Json, request: RecordedRequest, results: list[tuple[str, Json, int, object]]) -> Points:
     """The response for these results, compared with the recorded one and its bytes.
 
     A refusal's text is not compared: the recording leaves it out, and its wording is Kafka's.
@@ -95,9 +93,7 @@ def response_of(
         if request.api_key in (84, 87):
             entry.update(_answer(request.api_key, answer))
         topics.setdefault(topic_id, []).append(entry)
-    response: Json = {
-        "results": [{"topicId": topic, "partitions": parts} for topic, parts in topics.items()]
-    }
+    response: Json = {"results": [{"topicId": topic, "partitions": parts} for topic, parts in topics.items()]}
     recorded = op["result"]["response"]
     points: Points = []
     if _plain(recorded) != _plain(response):
@@ -107,9 +103,7 @@ def response_of(
         encoded = encode_message(request.api_key, request.version, response, response=True)
         if encoded.hex() != wire:
             points.append((f"{op['op']}: response bytes", wire, encoded.hex()))
-        decoded = decode_message(
-            request.api_key, request.version, bytes.fromhex(wire), response=True
-        )
+        decoded = decode_message(request.api_key, request.version, bytes.fromhex(wire), response=True)
         if _plain(decoded) != _plain(recorded):
             points.append((f"{op['op']}: response read from its bytes", recorded, decoded))
     return points
@@ -149,8 +143,7 @@ def _plain(message: Any) -> Any:
         return {
             name: hyphenated(value) if name == "topicId" else _plain(value)
             for name, value in message.items()
-            if not (name == "errorMessage" and value is None)
-            and not (name == "deliveryCompleteCount" and value == -1)
+            if not (name == "errorMessage" and value is None) and not (name == "deliveryCompleteCount" and value == -1)
         }
     if isinstance(message, (list, tuple)):
         return [_plain(value) for value in message]

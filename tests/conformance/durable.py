@@ -18,9 +18,7 @@ def clip(batches: Iterable[Batch], start_offset: int) -> list[Batch]:
     """Without what lies below ``start_offset``; -1 clips nothing."""
     if start_offset == -1:
         return list(batches)
-    return [
-        (max(first, start_offset), last, state, count) for first, last, state, count in batches if last >= start_offset
-    ]
+    return [(max(first, start_offset), last, state, count) for first, last, state, count in batches if last >= start_offset]
 
 
 def merge(batches: Sequence[Batch]) -> list[Batch]:

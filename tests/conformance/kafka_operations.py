@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from share_state import ReadStateResult, RecordState, StateBatch
 
 from .effective import PartitionState
+from .kafka_names import expected_code
 from .partition import Parked, PartitionUnderTest
 from .recorded_writes import RecordedWrite
 from .recordings import FormatError, Json
 from .settling import settle_timeouts
-from .kafka_names import expected_code
 
 if TYPE_CHECKING:
     from .operations import Replay
@@ -29,9 +29,7 @@ def inject(replay: Replay, op: Json, template: PartitionUnderTest) -> None:
     Records that somebody holds, or whose change is under way, cannot be had from a read.
     """
     state = PartitionState.recorded(op["state"])
-    if state.status != "ACTIVE" or any(
-        run.state == "ACQUIRED" or run.pending for run in state.runs
-    ):
+    if state.status != "ACTIVE" or any(run.state == "ACQUIRED" or run.pending for run in state.runs):
         raise NotDrivable("state injection that no caller could produce")
     config = {
         "leader_epoch": template.leader_epoch,
@@ -42,19 +40,12 @@ def inject(replay: Replay, op: Json, template: PartitionUnderTest) -> None:
         "dlq_enabled": template.dead_letters_supplied,
     }
     under_test = PartitionUnderTest.create(config, replay.store)
-    batches = [
-        StateBatch(run.first, run.last, RecordState[run.state], run.delivery_count)
-        for run in state.runs
-    ]
-    under_test.partition.initialize(
-        ReadStateResult(state.state_epoch, state.start_offset, batches)
-    )
+    batches = [StateBatch(run.first, run.last, RecordState[run.state], run.delivery_count) for run in state.runs]
+    under_test.partition.initialize(ReadStateResult(state.state_epoch, state.start_offset, batches))
     replay.partitions[op["partition_index"]] = under_test
 
 
-def lock_timeout(
-    under_test: PartitionUnderTest, op: Json, now_ms: int
-) -> tuple[int, dict[int, Parked]]:
+def lock_timeout(under_test: PartitionUnderTest, op: Json, now_ms: int) -> tuple[int, dict[int, Parked]]:
     """Fire the timeout of exactly one range now.
 
     Kafka's test calls the timer's body, which finds its batch or offset by these borders; a timer of borders that are
@@ -64,11 +55,7 @@ def lock_timeout(
     """
     partition = under_test.partition
     first, last = op["first"], op["last"]
-    held = [
-        run
-        for run in partition.in_flight()
-        if run.state == RecordState.ACQUIRED and not run.pending
-    ]
+    held = [run for run in partition.in_flight() if run.state == RecordState.ACQUIRED and not run.pending]
     inside = [run for run in held if run.first_offset <= last and run.last_offset >= first]
     if not inside or not _timed(under_test.recorded_batches, first, last):
         return now_ms, settle_timeouts(under_test, [op], now_ms)
@@ -83,9 +70,7 @@ def lock_timeout(
                 continue
             if part_first < partition.start_offset:
                 raise NotDrivable("a single timeout beside a lock that cannot be renewed")
-            partition.acknowledge_batches(
-                run.member or "", [(part_first, part_last, [_RENEW])], now_ms=now_ms
-            )
+            partition.acknowledge_batches(run.member or "", [(part_first, part_last, [_RENEW])], now_ms=now_ms)
     original = settings["record_lock_duration_ms"] - 1
     under_test.configure({"recordLockDurationMsOrDefault": original}, renewing=False)
     now_ms = max(now_ms, deadline)

@@ -19,9 +19,7 @@ from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require
 
-_FIELDS = frozenset(
-    {"name", "source", "tags", "op", "key", "group", "partition", "input", "expect", "format", "note"}
-)
+_FIELDS = frozenset({"name", "source", "tags", "op", "key", "group", "partition", "input", "expect", "format", "note"})
 _MEMBER = "member-1"
 _ACCEPT, _RELEASE = 1, 2
 
@@ -92,9 +90,7 @@ def accumulate(ranges: list[list[int]], store: str) -> list[list[int]]:
     partition = _active(store)
 
     def acquire(first: int, last: int, mode: AcquireMode, most: int) -> list[list[int]]:
-        acquired = partition.acquire(
-            _MEMBER, [(first, last)], max_records=most, mode=mode, now_ms=0
-        )
+        acquired = partition.acquire(_MEMBER, [(first, last)], max_records=most, mode=mode, now_ms=0)
         return [[r.first_offset - shift, r.last_offset - shift, r.delivery_count] for r in acquired]
 
     def answer(first: int, last: int, kind: int) -> None:

@@ -35,9 +35,7 @@ def run(scenario: Scenario) -> Outcome:
                 raise FormatError("an operation before create")
             _step(outcome, coordinator, index, op)
         except FormatError as error:
-            outcome.differences.append(
-                Difference(scenario.name, index, "format", "known", str(error))
-            )
+            outcome.differences.append(Difference(scenario.name, index, "format", "known", str(error)))
             break
     return outcome
 

@@ -95,10 +95,7 @@ class Replay:
     def _acquire(self, op: Json) -> None:
         under_test = self.at(op)
         fetched = fetched_batches(op)
-        aborted = [
-            (entry["producer_id"], entry["first_offset"])
-            for entry in op.get("aborted_transactions", ())
-        ]
+        aborted = [(entry["producer_id"], entry["first_offset"]) for entry in op.get("aborted_transactions", ())]
         expect = op["expect"]
         try:
             ranges = under_test.partition.acquire(
@@ -136,29 +133,21 @@ class Replay:
         self._member_call(
             under_test,
             op,
-            lambda: under_test.partition.acknowledge_batches(
-                op["member"], batches, now_ms=self.now_ms
-            ),
+            lambda: under_test.partition.acknowledge_batches(op["member"], batches, now_ms=self.now_ms),
         )
 
     def _release_session(self, op: Json) -> None:
         under_test = self.at(op)
-        self._member_call(
-            under_test, op, lambda: under_test.partition.release(op["member"], now_ms=self.now_ms)
-        )
+        self._member_call(under_test, op, lambda: under_test.partition.release(op["member"], now_ms=self.now_ms))
 
-    def _member_call(
-        self, under_test: PartitionUnderTest, op: Json, call: Callable[[], object]
-    ) -> None:
+    def _member_call(self, under_test: PartitionUnderTest, op: Json, call: Callable[[], object]) -> None:
         expected = op["expect"]["result"]
         try:
             call()
         except ShareStateError as error:
             _refuse_poisoned(error)
             under_test.record_writes(writes_of(op))
-            under_test.check_member_code(
-                expected, -2 if error.kafka_code is None else error.kafka_code
-            )
+            under_test.check_member_code(expected, -2 if error.kafka_code is None else error.kafka_code)
             return
         parked = settle_member_write(under_test, op, expected, self.now_ms)
         if parked is not None:
@@ -206,9 +195,7 @@ class Replay:
                 under_test.check_member_code(parked.expected, seen)
         writes = writes_of(op)
         under_test.record_writes(writes)
-        under_test.check_dead_letters(
-            dead_letters_of(op), self.now_ms, [write.error_code or 0 for write in writes]
-        )
+        under_test.check_dead_letters(dead_letters_of(op), self.now_ms, [write.error_code or 0 for write in writes])
 
     def _move_log_start_offset(self, op: Json) -> None:
         self.at(op).partition.move_log_start_offset(op["log_start_offset"])

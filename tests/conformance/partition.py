@@ -150,13 +150,9 @@ class PartitionUnderTest:
             self.notice("invariant: delivery complete count is not negative", ">= 0", actual)
         same_base = ours.state.start_offset == recorded.start_offset
         if same_base and actual != recorded.delivery_complete_count:
-            self.notice(
-                "delivery complete count of the write", recorded.delivery_complete_count, actual
-            )
+            self.notice("delivery complete count of the write", recorded.delivery_complete_count, actual)
 
-    def check_dead_letters(
-        self, recorded: Sequence[RecordedDeadLetter], now_ms: int, answers: Sequence[int]
-    ) -> None:
+    def check_dead_letters(self, recorded: Sequence[RecordedDeadLetter], now_ms: int, answers: Sequence[int]) -> None:
         """Hand over everything due to the dead-letter queue, archive it, compare what was handed.
 
         Kafka archives after the queue's success *and* failure, so the recorded result does not matter
@@ -167,15 +163,11 @@ class PartitionUnderTest:
             self.notice("dead letters", list(recorded), handed)
         self.compare_durable()
 
-    def _hand_over_dead_letters(
-        self, now_ms: int, answers: Sequence[int]
-    ) -> list[RecordedDeadLetter]:
+    def _hand_over_dead_letters(self, now_ms: int, answers: Sequence[int]) -> list[RecordedDeadLetter]:
         remaining = list(answers)
         handed: list[RecordedDeadLetter] = []
         while (letter := self.partition.poll_dead_letter()) is not None:
-            handed.append(
-                RecordedDeadLetter(letter.first_offset, letter.last_offset, letter.delivery_count, letter.cause)
-            )
+            handed.append(RecordedDeadLetter(letter.first_offset, letter.last_offset, letter.delivery_count, letter.cause))
             self.partition.handle_dead_letter_done(letter.token, now_ms=now_ms)
             for write in self.poll_writes():
                 self.complete(write.token, remaining.pop(0) if remaining else 0, now_ms)

@@ -23,9 +23,7 @@ _REFUSED: Patch = {
 _NOTHING_ACQUIRED: Patch = {"expect": {"acquired": [], "count": 0}}
 
 
-def _state(
-    start: int, end: int, delivery_complete_count: int, *batches: Any, gap: int | None = None
-) -> Patch:
+def _state(start: int, end: int, delivery_complete_count: int, *batches: Any, gap: int | None = None) -> Patch:
     """The state of an active share partition with state epoch 0."""
     state: Json = {
         "status": "ACTIVE",
@@ -50,7 +48,7 @@ def _corrupt(operations_behind: int) -> dict[int, Patch | None]:
         "expect": {"result": {"error": "IllegalStateException"}},
         "state": _state(0, 0, 0)["state"] | {"status": "FAILED"},
     }
-    behind = {index: None for index in range(2, 2 + operations_behind)}
+    behind = dict.fromkeys(range(2, 2 + operations_behind))
     return {1: failed, **behind}
 
 
@@ -119,8 +117,7 @@ OUTCOMES: dict[str, dict[int, Patch | None]] = {
     },
     # K6: nothing is acquired below the start offset.
     "K6_acquire_below_spso_when_older_batch_cached": {
-        5: {"expect": {"acquired": [[8, 12, 1]], "count": 5}}
-        | _state(8, 12, 0, _held(0, 4, "m1"), _held(8, 12, "m2")),
+        5: {"expect": {"acquired": [[8, 12, 1]], "count": 5}} | _state(8, 12, 0, _held(0, 4, "m1"), _held(8, 12, "m2")),
     },
     # V2, V5: neither one type nor one for each offset. V6: negative. The rest of bad input D2.
     "E1_ack_empty_types": {3: _REFUSED},

@@ -7,7 +7,7 @@ from typing import Any
 
 from share_state.errors import ShareStateError
 
-from .record_json import decode_record, encode_record, comparable, from_recording, snapshot_message, update_message
+from .record_json import comparable, decode_record, encode_record, from_recording, snapshot_message, update_message
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require
@@ -38,9 +38,7 @@ def run(scenario: Scenario) -> Outcome:
         except FormatError as error:
             expected, actual = "known", str(error)
         if expected != actual:
-            outcome.differences.append(
-                Difference(scenario.name, index, op["op"], expected, actual)
-            )
+            outcome.differences.append(Difference(scenario.name, index, op["op"], expected, actual))
     return outcome
 
 
@@ -72,9 +70,7 @@ def _serialize_value(args: list[Any], result: Any) -> tuple[object, object]:
     return (None if result is None else result["hex"]), None if value is None else value.hex()
 
 
-def _new_record(
-    record_type: int, message: Callable[[Json], Json] | None
-) -> Callable[[list[Any], Any], tuple[object, object]]:
+def _new_record(record_type: int, message: Callable[[Json], Json] | None) -> Callable[[list[Any], Any], tuple[object, object]]:
     def build(args: list[Any], result: Any) -> tuple[object, object]:
         group, topic_id, partition = args[:3]
         value: Json | None = None

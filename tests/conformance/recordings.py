@@ -92,9 +92,7 @@ def load(path: Path) -> Recording:
     document = json.loads(data)
     if not isinstance(document, dict) or not isinstance(document.get("scenarios"), list):
         raise FormatError(f"{path.name} is not a recording: no list of scenarios")
-    scenarios = [
-        Scenario(str(raw.get("name", f"#{index}")), index, raw) for index, raw in enumerate(document["scenarios"])
-    ]
+    scenarios = [Scenario(str(raw.get("name", f"#{index}")), index, raw) for index, raw in enumerate(document["scenarios"])]
     return Recording(path, document.get("meta", {}), scenarios)
 
 

@@ -16,11 +16,7 @@ class Difference:
     actual: object
 
     def __str__(self) -> str:
-        return (
-            f"{self.scenario} op {self.op_index}: {self.what}\n"
-            f"      expected {self.expected}\n"
-            f"      we have  {self.actual}"
-        )
+        return f"{self.scenario} op {self.op_index}: {self.what}\n      expected {self.expected}\n      we have  {self.actual}"
 
 
 @dataclass(slots=True)

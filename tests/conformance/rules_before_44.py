@@ -58,11 +58,7 @@ def _codes(op: Json) -> list[int]:
 def _negative_epochs(op: Json) -> str | None:
     if op["op"] in ("deleteState", "readStateSummary", "replay"):
         return None
-    negative = any(
-        partition.get(name, 0) < 0
-        for _, partition in _requests(op)
-        for name in ("leaderEpoch", "stateEpoch")
-    )
+    negative = any(partition.get(name, 0) < 0 for _, partition in _requests(op) for name in ("leaderEpoch", "stateEpoch"))
     if negative and any(code != _INVALID_REQUEST for code in _codes(op)):
         return "a negative epoch is not answered 42"
     return None

@@ -46,9 +46,7 @@ class RunResult:
         A scenario counts once here, on however many stores it was run.
         """
         skipped = sum(not skip.pre_44 for report in self.files for skip in report.skips)
-        scenarios = skipped + sum(
-            len({(i.scenario, i.index) for i in report.outcomes}) for report in self.files
-        )
+        scenarios = skipped + sum(len({(i.scenario, i.index) for i in report.outcomes}) for report in self.files)
         return 100 * skipped / scenarios if scenarios else 0.0
 
     def complaints(self) -> list[str]:
@@ -65,8 +63,7 @@ class RunResult:
                 complaints.append(f"{report.file}: ran nothing")
         if self.skipped_percent() >= MAX_SKIPPED_PERCENT:
             complaints.append(
-                f"{self.skipped_percent():.1f} in 100 scenarios skipped, "
-                f"fewer than {MAX_SKIPPED_PERCENT} are allowed"
+                f"{self.skipped_percent():.1f} in 100 scenarios skipped, fewer than {MAX_SKIPPED_PERCENT} are allowed"
             )
         return complaints
 
@@ -123,9 +120,7 @@ _SUITES: dict[str, Runner] = {
     "probes_reference_quirks": _each_store(probes.run),
     "misc_facts": _facts,
     "combiner": lambda recording, scenario, _: [combiner.run(recording, scenario)],
-    "share_coordinator_shard": lambda recording, scenario, _: [
-        coordinator.run(recording, scenario)
-    ],
+    "share_coordinator_shard": lambda recording, scenario, _: [coordinator.run(recording, scenario)],
     "offsets_manager": lambda _, scenario, __: [offsets_manager.run(scenario)],
     "record_serde": lambda _, scenario, __: [record_serde.run(scenario)],
 }

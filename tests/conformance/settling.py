@@ -9,9 +9,7 @@ from .recorded_writes import RecordedWrite, dead_letters_of, writes_of
 from .recordings import Json
 
 
-def settle_member_write(
-    under_test: PartitionUnderTest, op: Json, expected: object, now_ms: int
-) -> dict[int, Parked] | None:
+def settle_member_write(under_test: PartitionUnderTest, op: Json, expected: object, now_ms: int) -> dict[int, Parked] | None:
     """An acknowledgement or a release: one payload for which a member waits, then dead letters.
 
     Returns what a later ``persister_completes`` will answer, or ``None`` when nothing is left open.
@@ -47,9 +45,7 @@ def settle_member_write(
     return None
 
 
-def settle_timeouts(
-    under_test: PartitionUnderTest, timeouts: Sequence[Json], now_ms: int
-) -> dict[int, Parked]:
+def settle_timeouts(under_test: PartitionUnderTest, timeouts: Sequence[Json], now_ms: int) -> dict[int, Parked]:
     """Lock timeouts: Kafka sends a payload a timer where ours is one.
 
     The answer to such a write changes nothing but when the start offset may advance, and Kafka tries that
@@ -61,9 +57,7 @@ def settle_timeouts(
     polled = under_test.poll_writes()
     under_test.record_writes(recorded)
     if bool(recorded) != bool(polled):
-        under_test.notice(
-            "write of the lock timeouts", recorded or "nothing to write", polled or "nothing"
-        )
+        under_test.notice("write of the lock timeouts", recorded or "nothing to write", polled or "nothing")
     if recorded and polled and not letters:
         # With dead letters Kafka's payloads of both phases alternate, so no two of ours and its count alike.
         under_test.compare_counts(recorded[-1], polled[-1])

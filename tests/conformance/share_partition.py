@@ -63,8 +63,7 @@ def replay(scenario: Scenario, store: str, compared: int) -> Outcome | Skip:
         outcome.start_offset_only = outcome.start_offset_only or moved
         what = op["op"]
         outcome.differences += [
-            Difference(scenario.name, index, f"{what}: {point}", expected, actual)
-            for point, expected, actual in points
+            Difference(scenario.name, index, f"{what}: {point}", expected, actual) for point, expected, actual in points
         ]
         if len(outcome.differences) >= MAX_DIFFERENCES:
             break

@@ -26,9 +26,7 @@ class StartOffsetReason(NamedTuple):
 def explain_start_offset(start_offset: int, batches: Sequence[Batch]) -> StartOffsetReason:
     """Explain a start offset; `batches` are sorted and disjoint."""
     if start_offset < 0:
-        return StartOffsetReason(
-            None, "not resolved yet: share.auto.offset.reset decides when records are first fetched"
-        )
+        return StartOffsetReason(None, "not resolved yet: share.auto.offset.reset decides when records are first fetched")
     position = start_offset
     blocker: Batch | None = None
     for batch in batches:

@@ -13,9 +13,7 @@ from share_state.cli.printable import printable
 from share_state.cli.summary import Summary
 
 #: Said under every view, because the state on disk invites the opposite reading.
-NOT_PERSISTED = (
-    "A record in a consumer's hands (acquired) is never written: it shows as its last written state, or not at all."
-)
+NOT_PERSISTED = "A record in a consumer's hands (acquired) is never written: it shows as its last written state, or not at all."
 
 _COLUMNS = (
     ("GROUP", "left"),

@@ -131,8 +131,7 @@ impl<S: InFlightStore> SharePartition<S> {
         if whole.is_none() {
             self.check_in_flight(index, batch)?;
         }
-        let skipped = skipped_types(batch, range);
-        let renews = batch.types[skipped..].contains(&(AcknowledgeType::Renew as i8));
+        let renews = types_of(batch, range).contains(&(AcknowledgeType::Renew as i8));
         let mut next = whole.or_else(|| self.store.run_from(range.first));
         let mut runs = 0;
         while let Some(run) = next.filter(|run| run.range.first <= range.last) {
@@ -199,15 +198,22 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 }
 
-/// The stretches of `range` with equal types. `range` is the batch, or its part from the start offset on.
+/// The types of `range`, which is the batch, or its part from the start offset on.
+fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> &'a [i8] {
+    let skipped = usize::try_from(batch.first.abs_diff(range.first)).unwrap_or(usize::MAX);
+    match batch.types {
+        one @ [_] => one,
+        each => each.get(skipped..).unwrap_or(&[]),
+    }
+}
+
+/// The stretches of `range` with equal types, when every offset has one.
 fn equal_types<'a>(
     batch: &AcknowledgeBatch<'a>,
     range: OffsetRange,
 ) -> impl Iterator<Item = (OffsetRange, i8)> + use<'a> {
-    let skipped = usize::try_from(batch.first.abs_diff(range.first)).unwrap_or(usize::MAX);
-    let types = batch.types.get(skipped..).unwrap_or(&[]);
     let mut first = range.first;
-    types.chunk_by(|a, b| a == b).filter_map(move |chunk| {
+    types_of(batch, range).chunk_by(|a, b| a == b).filter_map(move |chunk| {
         let last = plus_saturating(first, chunk.len() as u64 - 1);
         let part = OffsetRange::new(first, last)?;
         first = crate::offset::after_saturating(last);

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self, cast, runtime_checkable
 
 from share_state._core import (
     GroupConfig,
     ReadStateResult,
+    Record,
     ShareCoordinator,
     SharePartition,
     StateSummary,
@@ -73,7 +74,7 @@ class MemoryPersister:
         with self._lock:
             decision = self._coordinator.read(*key, leader_epoch, wall_ms=_wall_ms())
             self._replay(decision.records)
-            return decision.answer
+            return cast("ReadStateResult", decision.answer)
 
     def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
         """See :meth:`Persister.write_state`."""
@@ -104,7 +105,7 @@ class MemoryPersister:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _replay(self, records: list[object]) -> None:
+    def _replay(self, records: list[Record]) -> None:
         for record in records:
             self._coordinator.replay(self._offset, record.key, record.value)
             self._offset += 1

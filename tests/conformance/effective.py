@@ -126,7 +126,7 @@ class PartitionState:
             state_epoch=state["state_epoch"],
             delivery_complete_count=state["delivery_complete_count"],
             runs=from_recording(state["batches"]),
-            gap_start=window[0] if active else None,
+            gap_start=window[0] if window is not None and active else None,
         )
 
 

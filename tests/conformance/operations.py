@@ -16,6 +16,7 @@ from .partition import Parked, PartitionUnderTest
 from .recorded_writes import dead_letters_of, writes_of
 from .recordings import FormatError, Json
 from .settling import settle_member_write, settle_timeouts
+from .splits import refuse_early_timeouts, restart_split_locks
 from .transactions import fetched_batches
 
 Operation = Callable[[Json], None]
@@ -56,6 +57,7 @@ class Replay:
         if kind not in ("create", "inject_state"):
             types = [kind_of for batch in op.get("batches", ()) for kind_of in _types(batch[2])]
             renewing = kind == "acknowledge" and 4 in types
+            restart_split_locks(self.at(op), op, self.now_ms)
             self.at(op).configure(op.get("group_config", {}), renewing)
         self._operations[kind](op)
         # A payload that no operation asked for would otherwise stay in the queue unseen.
@@ -159,6 +161,7 @@ class Replay:
         for index, under_test in self.partitions.items():
             if under_test.superseded:
                 continue
+            refuse_early_timeouts(under_test, self.now_ms)
             under_test.partition.handle_timeout(now_ms=self.now_ms)
             mine = [timeout for timeout in fired if self._owner(timeout, op) == index]
             self.parked.update(settle_timeouts(under_test, mine, self.now_ms))

@@ -44,6 +44,8 @@ class PartitionUnderTest:
     dead_letters_supplied: bool
     #: A later leader has taken over: this one's timers stand still, late answers still reach it.
     superseded: bool = False
+    #: Locks that end earlier than the recorder's: first offset, last offset, the recorder's deadline.
+    early_locks: list[tuple[int, int, int]] = field(default_factory=list)
     recorded: PartitionState | None = None
     #: The recorded batches as Kafka tracks them, which decides what its timers cover.
     recorded_batches: list[Any] = field(default_factory=list)
@@ -105,6 +107,12 @@ class PartitionUnderTest:
         if wanted != self.settings:
             self.partition.configure(GroupConfig(**wanted))
             self.settings = wanted
+
+    def restore(self, settings: dict[str, Any]) -> None:
+        """Put back settings the adapter changed for a step of its own."""
+        if settings != self.settings:
+            self.partition.configure(GroupConfig(**settings))
+            self.settings = settings
 
     def poll_writes(self) -> list[PendingWrite]:
         """Everything share_state wants written now, folded into our durable state."""

@@ -213,12 +213,14 @@ fn equal_types<'a>(
     range: OffsetRange,
 ) -> impl Iterator<Item = (OffsetRange, i8)> + use<'a> {
     let mut first = range.first;
-    types_of(batch, range).chunk_by(|a, b| a == b).filter_map(move |chunk| {
-        let last = plus_saturating(first, chunk.len() as u64 - 1);
-        let part = OffsetRange::new(first, last)?;
-        first = crate::offset::after_saturating(last);
-        Some((part, *chunk.first()?))
-    })
+    types_of(batch, range)
+        .chunk_by(|a, b| a == b)
+        .filter_map(move |chunk| {
+            let last = plus_saturating(first, chunk.len() as u64 - 1);
+            let part = OffsetRange::new(first, last)?;
+            first = crate::offset::after_saturating(last);
+            Some((part, *chunk.first()?))
+        })
 }
 
 fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), AcknowledgeError> {

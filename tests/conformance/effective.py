@@ -130,6 +130,15 @@ class PartitionState:
         )
 
 
+    @property
+    def caught_up(self) -> bool:
+        """Whether the start offset stands at something unsettled, so that it cannot go further now."""
+        return not any(
+            run.first <= self.start_offset <= run.last and run.terminal and not run.pending
+            for run in self.runs
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class StateComparison:
     """The points in which two states differ, as (what, expected, actual)."""

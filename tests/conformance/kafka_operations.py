@@ -58,7 +58,7 @@ def lock_timeout(under_test: PartitionUnderTest, op: Json, now_ms: int) -> tuple
     held = [run for run in partition.in_flight() if run.state == RecordState.ACQUIRED and not run.pending]
     inside = [run for run in held if run.first_offset <= last and run.last_offset >= first]
     if not inside or not _timed(under_test.recorded_batches, first, last):
-        return now_ms, settle_timeouts(under_test, [op], now_ms)
+        return now_ms, settle_timeouts(under_test, [op], None, now_ms)
     deadline = max(run.deadline_ms or now_ms for run in inside)
     settings = dict(under_test.settings)
     # Longer than the lock of the range, so that a lock renewed now outlives it in any case.
@@ -75,7 +75,7 @@ def lock_timeout(under_test: PartitionUnderTest, op: Json, now_ms: int) -> tuple
     under_test.configure({"recordLockDurationMsOrDefault": original}, renewing=False)
     now_ms = max(now_ms, deadline)
     partition.handle_timeout(now_ms=now_ms)
-    return now_ms, settle_timeouts(under_test, [op], now_ms)
+    return now_ms, settle_timeouts(under_test, [op], None, now_ms)
 
 
 def _timed(batches: list[Any], first: int, last: int) -> bool:

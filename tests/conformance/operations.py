@@ -164,7 +164,17 @@ class Replay:
             refuse_early_timeouts(under_test, self.now_ms)
             under_test.partition.handle_timeout(now_ms=self.now_ms)
             mine = [timeout for timeout in fired if self._owner(timeout, op) == index]
-            self.parked.update(settle_timeouts(under_test, mine, self.now_ms))
+            after = self._recorded_after(op, index)
+            self.parked.update(settle_timeouts(under_test, mine, after, self.now_ms))
+
+    def _recorded_after(self, op: Json, index: int) -> PartitionState | None:
+        """The recorded state of a partition once this operation is through."""
+        for state in op.get("states", ()):
+            if state["partition_index"] == index:
+                return PartitionState.recorded(state)
+        if "state" in op and op.get("partition_index", 0) == index:
+            return PartitionState.recorded(op["state"])
+        return self.partitions[index].recorded
 
     def _owner(self, timeout: Json, op: Json) -> int | None:
         """Which partition a fired timeout belongs to: told by the epoch in its payload.
@@ -188,8 +198,14 @@ class Replay:
         parked = self.parked.pop(op["async_id"], None)
         if parked is None or parked.done:
             return
-        parked.done = True
         under_test = parked.partition
+        parked.open_ids.discard(op["async_id"])
+        if parked.open_ids and not parked.member_waits:
+            index = next(i for i, p in self.partitions.items() if p is under_test)
+            after = self._recorded_after(op, index)
+            if after is not None and not after.caught_up:
+                return
+        parked.done = True
         answer = op["expect"]["result"]
         code = answer["error_code"] if "error_code" in answer else persister_code(answer)
         for token in parked.tokens:

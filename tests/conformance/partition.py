@@ -28,6 +28,8 @@ class Parked:
 
     partition: PartitionUnderTest
     tokens: list[int]
+    #: Recorded answers still to come.
+    open_ids: set[int]
     #: What the waiting member is recorded to see; ``None`` when no member waits (a lock timeout).
     expected: object = None
     member_waits: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .effective import PartitionState
 from .partition import Parked, PartitionUnderTest
 from .recorded_writes import RecordedWrite, dead_letters_of, writes_of
 from .recordings import Json
@@ -33,7 +34,7 @@ def settle_member_write(under_test: PartitionUnderTest, op: Json, expected: obje
     tokens = [write.token for write in polled]
     if first.async_id is not None:
         under_test.compare_durable()
-        parked = Parked(under_test, tokens, expected, member_waits=True)
+        parked = Parked(under_test, tokens, expected, open_ids={first.async_id}, member_waits=True)
         return {first.async_id: parked}
     if first.error_code is None:
         return None
@@ -45,27 +46,37 @@ def settle_member_write(under_test: PartitionUnderTest, op: Json, expected: obje
     return None
 
 
-def settle_timeouts(under_test: PartitionUnderTest, timeouts: Sequence[Json], now_ms: int) -> dict[int, Parked]:
+def settle_timeouts(
+    under_test: PartitionUnderTest,
+    timeouts: Sequence[Json],
+    after: PartitionState | None,
+    now_ms: int,
+) -> dict[int, Parked]:
     """Lock timeouts: Kafka sends a payload a timer where ours is one.
 
-    The answer to such a write changes nothing but when the start offset may advance, and Kafka tries that
-    at the first answer already: ours is answered then. Where all of Kafka's are answered later, ours is
-    parked under all their ids and the first one to come answers it.
+    The answer to such a write changes nothing but when the start offset may advance. Kafka tries that at the
+    answer to each of its payloads, and not every try gets as far as it could: later timers have not fired yet,
+    or another write is still out. Ours is answered once Kafka's start offset has gone as far as it can (``after``
+    is the recorded state), or else with the last of Kafka's answers.
     """
     recorded = [write for timeout in timeouts for write in writes_of(timeout)]
     letters = [letter for timeout in timeouts for letter in dead_letters_of(timeout)]
     polled = under_test.poll_writes()
     under_test.record_writes(recorded)
     if bool(recorded) != bool(polled):
-        under_test.notice("write of the lock timeouts", recorded or "nothing to write", polled or "nothing")
+        under_test.notice(
+            "write of the lock timeouts", recorded or "nothing to write", polled or "nothing"
+        )
     if recorded and polled and not letters:
         # With dead letters Kafka's payloads of both phases alternate, so no two of ours and its count alike.
         under_test.compare_counts(recorded[-1], polled[-1])
+    later = {write.async_id for write in recorded if write.async_id is not None}
     at_once = [write for write in recorded if write.async_id is None]
-    if recorded and not at_once:
+    stalled = after is not None and not after.caught_up
+    if later and (stalled or not at_once):
         under_test.compare_durable()
-        parked = Parked(under_test, [write.token for write in polled])
-        return {write.async_id: parked for write in recorded if write.async_id is not None}
+        parked = Parked(under_test, [write.token for write in polled], open_ids=later)
+        return dict.fromkeys(later, parked)
     for write in polled:
         under_test.complete(write.token, _first_code(at_once), now_ms)
     under_test.check_dead_letters(letters, now_ms, [_first_code(at_once[1:])])

@@ -1,5 +1,11 @@
 //! The worked scenarios of the rules, with exact results: the log has batches 0-9, 10-19, 20-29 and the share partition
 //! starts at 0.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may fail loudly"
+)]
 
 #[cfg(test)]
 mod common;

@@ -1,6 +1,14 @@
 //! The table of transitions, case by case, and the page that is made from it.
-
-#![expect(clippy::bool_assert_comparison, reason = "the expected value stands beside the fact")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may fail loudly"
+)]
+#![expect(
+    clippy::bool_assert_comparison,
+    reason = "the expected value stands beside the fact"
+)]
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -64,9 +64,7 @@ def settle_timeouts(
     polled = under_test.poll_writes()
     under_test.record_writes(recorded)
     if bool(recorded) != bool(polled):
-        under_test.notice(
-            "write of the lock timeouts", recorded or "nothing to write", polled or "nothing"
-        )
+        under_test.notice("write of the lock timeouts", recorded or "nothing to write", polled or "nothing")
     if recorded and polled and not letters:
         # With dead letters Kafka's payloads of both phases alternate, so no two of ours and its count alike.
         under_test.compare_counts(recorded[-1], polled[-1])

@@ -9,6 +9,33 @@ from numpy.typing import NDArray
 
 from share_state.types import AcquiredRange, SharePartitionKey, StateBatch
 
+__all__ = [
+    "DeadLetter",
+    "Decision",
+    "GroupConfig",
+    "InFlight",
+    "PendingWrite",
+    "ReadStateResult",
+    "Record",
+    "Scan",
+    "ShareCoordinator",
+    "SharePartition",
+    "StateStore",
+    "StateSummary",
+    "WriteState",
+    "__version__",
+    "combine_state_batches",
+    "coordinator_key",
+    "decode_message",
+    "decode_record",
+    "encode_message",
+    "encode_record",
+    "fold_path",
+    "parse_coordinator_key",
+    "scan_path",
+    "state_partition",
+]
+
 __version__: str
 
 _Fetched: TypeAlias = Sequence[tuple[Any, ...]] | NDArray[np.int64]

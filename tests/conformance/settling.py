@@ -34,7 +34,7 @@ def settle_member_write(under_test: PartitionUnderTest, op: Json, expected: obje
     tokens = [write.token for write in polled]
     if first.async_id is not None:
         under_test.compare_durable()
-        parked = Parked(under_test, tokens, expected, open_ids={first.async_id}, member_waits=True)
+        parked = Parked(under_test, tokens, {first.async_id}, expected=expected, member_waits=True)
         return {first.async_id: parked}
     if first.error_code is None:
         return None

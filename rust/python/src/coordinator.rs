@@ -287,7 +287,7 @@ pub fn state_out<'py>(
 
 /// Merges state batches: at every offset the higher delivery count wins, then the higher state id.
 #[pyfunction]
-#[pyo3(signature = (current, new, start_offset = -1))]
+#[pyo3(signature = (current, new, start_offset = -1), text_signature = "(current, new, start_offset=-1)")]
 pub fn combine_state_batches<'py>(
     py: Python<'py>,
     current: &Bound<'py, PyAny>,

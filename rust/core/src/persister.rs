@@ -5,6 +5,10 @@
 
 use crate::state_batch::StateBatch;
 
+/// The most state batches that one write carries: 20 bytes each on the wire, so a write stays near 1 MB. A
+/// share partition has at most 4,000 records in flight beside one fetch, so an honest leader stays far below.
+pub const MAX_STATE_BATCHES_PER_WRITE: usize = 50_000;
+
 /// Names one write of one share partition until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriteToken(pub u64);

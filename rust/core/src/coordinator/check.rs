@@ -7,13 +7,9 @@ use super::error::{CoordinatorError, Operation, RequestField};
 use super::replay::KeyState;
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::{SharePartitionKey, TopicId};
-use crate::persister::WriteState;
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState};
 use crate::record_state::RecordState;
 use crate::state_batch::StateBatch;
-
-/// Most state batches in one write: some 1 MiB of a record's value. A share partition has at most 4,000 records in
-/// flight beside one fetch, so an honest leader stays far below.
-pub const MAX_STATE_BATCHES_PER_WRITE: usize = 50_000;
 
 /// Longest group id, in bytes of UTF-8: a record's key spells its length in 16 bits.
 pub const MAX_GROUP_ID_BYTES: usize = i16::MAX as usize;

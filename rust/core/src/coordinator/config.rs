@@ -1,6 +1,22 @@
 //! Settings of a share coordinator (Kafka: `ShareCoordinatorConfig`).
 
-use core::fmt;
+use crate::limits::{ConfigError, IntConfig};
+
+/// `share.coordinator.snapshot.update.records.per.snapshot`; its bound is Kafka's since 4.3.
+const SNAPSHOT_UPDATE_RECORDS_PER_SNAPSHOT: IntConfig = IntConfig {
+    name: "share.coordinator.snapshot.update.records.per.snapshot",
+    default: 500,
+    min: 0,
+    max: 500,
+};
+
+/// `share.coordinator.cold.partition.snapshot.interval.ms`.
+const COLD_PARTITION_SNAPSHOT_INTERVAL_MS: IntConfig = IntConfig {
+    name: "share.coordinator.cold.partition.snapshot.interval.ms",
+    default: 300_000,
+    min: 1,
+    max: i64::MAX,
+};
 
 /// Settings that the rules depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,26 +30,13 @@ pub struct CoordinatorConfig {
 }
 
 impl CoordinatorConfig {
-    /// Highest value of [`Self::snapshot_update_records_per_snapshot`]; Kafka's bound since 4.3.
-    pub const MAX_SNAPSHOT_UPDATE_RECORDS: u32 = 500;
+    /// Highest value of [`Self::snapshot_update_records_per_snapshot`].
+    pub const MAX_SNAPSHOT_UPDATE_RECORDS: u32 = SNAPSHOT_UPDATE_RECORDS_PER_SNAPSHOT.max as u32;
 
-    pub(super) const fn check(&self) -> Result<(), ConfigError> {
-        if self.snapshot_update_records_per_snapshot > Self::MAX_SNAPSHOT_UPDATE_RECORDS {
-            return Err(ConfigError {
-                name: "share.coordinator.snapshot.update.records.per.snapshot",
-                value: self.snapshot_update_records_per_snapshot as i64,
-                min: 0,
-                max: Self::MAX_SNAPSHOT_UPDATE_RECORDS as i64,
-            });
-        }
-        if self.cold_partition_snapshot_interval_ms < 1 {
-            return Err(ConfigError {
-                name: "share.coordinator.cold.partition.snapshot.interval.ms",
-                value: self.cold_partition_snapshot_interval_ms,
-                min: 1,
-                max: i64::MAX,
-            });
-        }
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let updates = i64::from(self.snapshot_update_records_per_snapshot);
+        SNAPSHOT_UPDATE_RECORDS_PER_SNAPSHOT.check(updates)?;
+        COLD_PARTITION_SNAPSHOT_INTERVAL_MS.check(self.cold_partition_snapshot_interval_ms)?;
         Ok(())
     }
 }
@@ -42,33 +45,9 @@ impl Default for CoordinatorConfig {
     /// Kafka's defaults.
     fn default() -> Self {
         Self {
-            snapshot_update_records_per_snapshot: 500,
-            cold_partition_snapshot_interval_ms: 300_000,
+            snapshot_update_records_per_snapshot: SNAPSHOT_UPDATE_RECORDS_PER_SNAPSHOT.default
+                as u32,
+            cold_partition_snapshot_interval_ms: COLD_PARTITION_SNAPSHOT_INTERVAL_MS.default,
         }
     }
 }
-
-/// A setting is out of its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    /// Kafka's name of the setting.
-    pub name: &'static str,
-    /// The value given.
-    pub value: i64,
-    /// Lowest legal value.
-    pub min: i64,
-    /// Highest legal value.
-    pub max: i64,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} is {}, which is not in {}..={}",
-            self.name, self.value, self.min, self.max
-        )
-    }
-}
-
-impl core::error::Error for ConfigError {}

@@ -73,7 +73,7 @@ pub enum CoordinatorError {
     TooManyStateBatches {
         /// Batches in the write.
         asked: usize,
-        /// Batches accepted, [`super::MAX_STATE_BATCHES_PER_WRITE`].
+        /// Batches accepted, [`MAX_STATE_BATCHES_PER_WRITE`](crate::persister::MAX_STATE_BATCHES_PER_WRITE).
         allowed: usize,
     },
     /// The share partition was never initialised, or was deleted (KAFKA-19338).

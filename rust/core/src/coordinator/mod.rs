@@ -34,10 +34,12 @@ mod write;
 
 use std::collections::HashMap;
 
-pub use check::{MAX_GROUP_ID_BYTES, MAX_STATE_BATCHES_PER_WRITE};
-pub use config::{ConfigError, CoordinatorConfig};
+pub use check::MAX_GROUP_ID_BYTES;
+pub use config::CoordinatorConfig;
 pub use error::{CoordinatorError, Operation, RequestField};
 pub use redundant_offset::RedundantOffset;
+
+pub use crate::limits::ConfigError;
 
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;

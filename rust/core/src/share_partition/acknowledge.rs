@@ -7,11 +7,11 @@
 use super::SharePartition;
 use super::changes::Changes;
 use super::error::{AcknowledgeError, RecordStateReason};
-use super::writes::{MAX_STATE_BATCHES_PER_WRITE, WriteKind};
+use super::writes::WriteKind;
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
 use crate::offset::{OffsetRange, after, plus_saturating};
-use crate::persister::WriteToken;
-use crate::record_state::{AcknowledgeType, Phase, RecordState};
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
+use crate::record_state::{AcknowledgeType, Phase, RecordState, Trigger, transition};
 use crate::time::LockTime;
 
 /// What a member says about a range of offsets.
@@ -102,11 +102,12 @@ impl<S: InFlightStore> SharePartition<S> {
         let lock = self.store.new_lock(range, member, self.now, duration_ms);
         let renewed = &mut self.counters.renewed;
         self.store.update(range, |run: &InFlightRun| {
+            let row = transition(run.state, run.phase, Trigger::Renew, false)?;
             *renewed += run.range.len();
             Some(Change {
-                state: run.state,
+                state: row.to,
                 delivery_count: run.delivery_count,
-                phase: run.phase,
+                phase: row.to_phase,
                 lock: LockChange::Hold(lock),
             })
         });

@@ -29,6 +29,11 @@ pub(super) struct Changes {
 impl Changes {
     fn add(&mut self, range: OffsetRange, state: RecordState, delivery_count: i16) {
         self.records += range.len();
+        if self.ranges.is_empty() {
+            // Most writes are of one run, and each waits for its answer with what it has allocated.
+            self.ranges.reserve_exact(1);
+            self.batches.reserve_exact(1);
+        }
         match self.ranges.last_mut() {
             Some(last) if last.is_followed_by(range.first) => last.last = range.last,
             _ => self.ranges.push(range),

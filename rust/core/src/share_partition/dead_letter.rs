@@ -38,7 +38,7 @@ pub struct DeadLetter {
     pub cause: DeadLetterCause,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct DeadLetters {
     next_token: u64,
     queue: VecDeque<GivenUp>,

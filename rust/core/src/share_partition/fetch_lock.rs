@@ -6,7 +6,7 @@
 use super::SharePartition;
 
 /// Id of the fetch that holds the lock.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FetchLock(Option<u64>);
 
 impl<S: super::InFlightStore> SharePartition<S> {

@@ -186,7 +186,8 @@ fn corrupt_field(batch: &StateBatch, start_offset: i64) -> Option<(CorruptField,
         Some((CorruptField::FirstOffset, batch.first_offset))
     } else if matches!(state, None | Some(RecordState::Acquired)) {
         Some((CorruptField::DeliveryState, i64::from(batch.delivery_state)))
-    } else if batch.delivery_count < 0 {
+    } else if batch.delivery_count < i16::from(state != Some(RecordState::Archived)) {
+        // Only a record that was never delivered, and then archived, has the count 0.
         Some((CorruptField::DeliveryCount, i64::from(batch.delivery_count)))
     } else {
         None

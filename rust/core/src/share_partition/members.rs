@@ -6,20 +6,40 @@ use std::sync::Arc;
 use crate::in_flight::MemberIndex;
 
 /// The members that hold, or lately held, records.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Members {
     index: HashMap<Arc<str>, MemberIndex>,
     names: Vec<Option<Arc<str>>>,
     free: Vec<MemberIndex>,
     sweep_at: usize,
+    /// The member last found. Members acknowledge many times in a row, and one comparison is much cheaper than the hash,
+    /// which must withstand ids that are chosen to collide.
+    latest: MemberIndex,
 }
 
 /// Fewer members than this are never worth a sweep.
 const SWEEP_FROM: usize = 64;
 
+impl Default for Members {
+    fn default() -> Self {
+        Self {
+            index: HashMap::new(),
+            names: Vec::new(),
+            free: Vec::new(),
+            sweep_at: 0,
+            latest: MemberIndex(0),
+        }
+    }
+}
+
 impl Members {
-    pub(super) fn find(&self, name: &str) -> Option<MemberIndex> {
-        self.index.get(name).copied()
+    pub(super) fn find(&mut self, name: &str) -> Option<MemberIndex> {
+        let latest = self.names.get(self.latest.0 as usize);
+        if latest.and_then(Option::as_deref) == Some(name) {
+            return Some(self.latest);
+        }
+        self.latest = *self.index.get(name)?;
+        Some(self.latest)
     }
 
     pub(super) fn name(&self, member: MemberIndex) -> &str {
@@ -85,5 +105,20 @@ mod tests {
         assert_eq!(members.find("busy"), Some(busy));
         assert_eq!(members.name(busy), "busy");
         assert_eq!(members.find("m0"), None);
+    }
+
+    #[test]
+    fn a_member_that_was_forgotten_is_not_found_in_the_place_that_another_has_now() {
+        let mut members = Members::default();
+        let gone = members.intern("gone", |_| true);
+        assert_eq!(members.find("gone"), Some(gone));
+        let all: Vec<MemberIndex> = (0..2 * SWEEP_FROM - 1)
+            .map(|i| members.intern(&format!("m{i}"), |_| true))
+            .collect();
+        assert!(all.contains(&gone), "no place was used again");
+        assert_eq!(members.find("gone"), None);
+        let name = members.name(gone).to_owned();
+        assert_eq!(members.find(&name), Some(gone));
+        assert_eq!(members.find(&name), Some(gone));
     }
 }

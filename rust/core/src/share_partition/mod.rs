@@ -16,6 +16,7 @@
 
 mod acknowledge;
 mod acquire;
+mod acquire_request;
 mod changes;
 mod check;
 mod counters;
@@ -35,7 +36,7 @@ mod window;
 mod writes;
 
 pub use acknowledge::AcknowledgeBatch;
-pub use acquire::{AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch};
+pub use acquire_request::{AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch};
 pub use counters::Counters;
 pub use dead_letter::{DeadLetter, DeadLetterCause, DeadLetterToken};
 pub use error::{
@@ -45,7 +46,7 @@ pub use initialize::Initialized;
 pub use inspect::InFlight;
 pub use transactions::AbortedTransaction;
 pub use window::GapWindow;
-pub use writes::{MAX_STATE_BATCHES_PER_WRITE, PendingWrite, WriteAnswer, member_code};
+pub use writes::{PendingWrite, WriteAnswer, member_code};
 
 use crate::ids::SharePartitionKey;
 use crate::in_flight::InFlightStore;
@@ -82,8 +83,8 @@ impl Status {
     }
 }
 
-/// The state machine of one share partition; see the module.
-#[derive(Debug)]
+/// The state machine of one share partition; see the module. A clone goes its own way: simulators look ahead with it.
+#[derive(Clone, Debug)]
 pub struct SharePartition<S> {
     key: SharePartitionKey,
     leader_epoch: i32,

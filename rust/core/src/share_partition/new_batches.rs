@@ -1,7 +1,8 @@
 //! Offsets that were not in flight become in-flight batches (`SharePartition.acquireNewBatchRecords`, `createBatches`).
 
 use super::SharePartition;
-use super::acquire::{AcquireMode, AcquiredRange, Acquisition, FetchedBatch, first_n};
+use super::acquire::{Acquisition, first_n};
+use super::acquire_request::{AcquireMode, AcquiredRange, FetchedBatch};
 use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, after_saturating, before, plus_saturating};
 use crate::record_state::RecordState;

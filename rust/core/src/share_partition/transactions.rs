@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::SharePartition;
-use super::acquire::{AcquiredRange, ControlType, FetchedBatch};
+use super::acquire_request::{AcquiredRange, ControlType, FetchedBatch};
 use super::changes::{Changes, cut};
 use crate::in_flight::{InFlightRun, InFlightStore};
 use crate::offset::{OffsetRange, after};

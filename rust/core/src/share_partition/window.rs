@@ -1,6 +1,6 @@
 //! The window of in-flight records: what to fetch next, whether there is room, and the advance of the start offset.
 
-use super::SharePartition;
+use super::{AcquireRequest, SharePartition};
 use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, after_saturating, before};
 
@@ -81,6 +81,21 @@ impl<S: InFlightStore> SharePartition<S> {
             });
     }
 
+    /// Takes note of a fetch that reached behind the window and gave nothing: the gaps that it read hold no record, and the
+    /// window is full. Nothing would ever close the gap window then, for nothing behind it may be acquired (deliberate
+    /// difference S7).
+    pub(super) fn read_gap_in_vain(&mut self, request: &AcquireRequest<'_>) {
+        let Some(gap) = self.gap_window() else { return };
+        let hole = self
+            .store
+            .first_hole(gap.gap_start_offset.max(self.start_offset));
+        let reached = request.fetched.last().map(|batch| batch.last_offset);
+        if request.fetch_offset <= hole && reached.is_some_and(|last| last > self.end_offset) {
+            self.gap_window = None;
+            self.unblock();
+        }
+    }
+
     /// Moves the start offset past everything settled at the front of the window, and drops the batches behind it
     /// (`SharePartition.maybeUpdateCachedStateAndOffsets`).
     ///
@@ -107,13 +122,14 @@ impl<S: InFlightStore> SharePartition<S> {
             self.store.remove_through(cached.last);
             return;
         };
+        if stop == cached.first {
+            // The window begins with a batch, and that is where it stops: the usual case, as the oldest record is still out.
+            return;
+        }
         let Some(batch) = self.store.batch_floor(stop) else {
             return;
         };
         let at_batch_start = batch.first == stop;
-        if at_batch_start && batch.first == cached.first {
-            return;
-        }
         let target = match gap {
             Some(gap_start) if at_batch_start => stop.min(gap_start),
             _ => stop,
@@ -121,7 +137,9 @@ impl<S: InFlightStore> SharePartition<S> {
         let passed = self.held_between(self.start_offset, stop);
         self.delivery_complete_count -= passed;
         self.start_offset = self.start_offset.max(target);
-        if let Some(last) = before(batch.first) {
+        if batch.first > cached.first
+            && let Some(last) = before(batch.first)
+        {
             self.store.remove_through(last);
         }
     }

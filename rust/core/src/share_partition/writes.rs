@@ -12,12 +12,9 @@ use super::error::UnknownToken;
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
-use crate::persister::{WriteState, WriteToken};
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState, WriteToken};
 use crate::record_state::Trigger;
 use crate::time::LockTime;
-
-/// The most state batches that one write carries: 20 bytes each on the wire, so a write stays near 1 MB.
-pub const MAX_STATE_BATCHES_PER_WRITE: usize = 50_000;
 
 /// A write to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +42,7 @@ pub(super) enum WriteKind {
     Noted,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct UnderWay {
     kind: WriteKind,
     ranges: Vec<OffsetRange>,
@@ -54,7 +51,7 @@ struct UnderWay {
     delivery_limit: i16,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Writes {
     next_token: u64,
     queue: VecDeque<PendingWrite>,

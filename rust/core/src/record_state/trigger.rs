@@ -1,0 +1,132 @@
+//! What can happen to a record, and what a member may say about one.
+
+/// What a member says about an acquired record. The ids are Kafka's (`AcknowledgeType`; 0 is a gap).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i8)]
+pub enum AcknowledgeType {
+    /// There is no record at the offset.
+    Gap = 0,
+    /// Processed.
+    Accept = 1,
+    /// Give it to somebody else.
+    Release = 2,
+    /// Never deliver it again.
+    Reject = 3,
+    /// Still being processed: lock it for another full lock duration (KIP-1222).
+    Renew = 4,
+}
+
+impl AcknowledgeType {
+    /// Every type, in the order of the ids.
+    pub const ALL: [Self; 5] = [
+        Self::Gap,
+        Self::Accept,
+        Self::Release,
+        Self::Reject,
+        Self::Renew,
+    ];
+
+    /// The type with this id.
+    #[must_use]
+    pub const fn from_id(id: i8) -> Option<Self> {
+        match id {
+            0 => Some(Self::Gap),
+            1 => Some(Self::Accept),
+            2 => Some(Self::Release),
+            3 => Some(Self::Reject),
+            4 => Some(Self::Renew),
+            _ => None,
+        }
+    }
+
+    /// The trigger that the type pulls.
+    #[must_use]
+    pub const fn trigger(self) -> Trigger {
+        match self {
+            Self::Gap => Trigger::Gap,
+            Self::Accept => Trigger::Accept,
+            Self::Release => Trigger::Release,
+            Self::Reject => Trigger::Reject,
+            Self::Renew => Trigger::Renew,
+        }
+    }
+}
+
+/// What happens to a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Trigger {
+    /// A member takes the record.
+    Acquire = 0,
+    /// Acknowledged with ACCEPT.
+    Accept = 1,
+    /// Acknowledged with RELEASE.
+    Release = 2,
+    /// Acknowledged with REJECT.
+    Reject = 3,
+    /// Acknowledged with GAP.
+    Gap = 4,
+    /// Acknowledged with RENEW.
+    Renew = 5,
+    /// The acquisition lock ran out.
+    LockTimeout = 6,
+    /// The record would become available, but was delivered as often as it may be.
+    DeliveryLimit = 7,
+    /// The member's share session ended.
+    SessionRelease = 8,
+    /// The log start offset passed the record.
+    LogStartMove = 9,
+    /// A fetch shows that the record was compacted away.
+    Compaction = 10,
+    /// The record belongs to an aborted transaction (read_committed).
+    AbortedTransaction = 11,
+    /// The dead-letter queue has taken the record, or finally failed to.
+    DeadLetterDone = 12,
+    /// The write under way was confirmed.
+    Written = 13,
+    /// The write under way was refused.
+    Refused = 14,
+}
+
+impl Trigger {
+    /// Every trigger.
+    pub const ALL: [Self; 15] = [
+        Self::Acquire,
+        Self::Accept,
+        Self::Release,
+        Self::Reject,
+        Self::Gap,
+        Self::Renew,
+        Self::LockTimeout,
+        Self::DeliveryLimit,
+        Self::SessionRelease,
+        Self::LogStartMove,
+        Self::Compaction,
+        Self::AbortedTransaction,
+        Self::DeadLetterDone,
+        Self::Written,
+        Self::Refused,
+    ];
+
+    /// The trigger that counts for a record in these circumstances (`InFlightState.tryUpdateState`,
+    /// `SharePartition.releaseAcquiredRecords`): whatever would give a record back archives it below the start offset,
+    /// and gives it up at the delivery limit.
+    #[must_use]
+    pub const fn effective(self, below_start_offset: bool, at_delivery_limit: bool) -> Self {
+        match self {
+            Self::SessionRelease | Self::LockTimeout if below_start_offset => Self::LogStartMove,
+            Self::Release | Self::SessionRelease | Self::LockTimeout if at_delivery_limit => {
+                Self::DeliveryLimit
+            }
+            other => other,
+        }
+    }
+
+    /// Whether the change shows before it is written: nobody waits for a lock time-out, and a record that nobody holds
+    /// any more must not wait for the persister (`SharePartition.releaseAcquisitionLockOnTimeout`). Such a change has no
+    /// pending phase, whatever its row says, and ends the lock.
+    #[must_use]
+    pub const fn shown_before_written(self) -> bool {
+        matches!(self, Self::LockTimeout)
+    }
+}

@@ -47,7 +47,8 @@ pub(crate) enum BadCause {
 
 impl Bad {
     /// Whether the bytes may be what a crash leaves of a batch. A batch with a right checksum was written whole, so
-    /// what is wrong behind the checksum was wrong from the start; and no crash makes up a format.
+    /// what is wrong behind the checksum was wrong from the start, a record that reaches beyond its batch included
+    /// (`Truncated`: a file that ends too early is [`BadCause::CutOff`]); and no crash makes up a format.
     pub fn may_be_unwritten(&self) -> bool {
         match self.cause {
             BadCause::CutOff => true,
@@ -55,7 +56,6 @@ impl Bad {
                 error.kind,
                 WireErrorKind::Crc { .. }
                     | WireErrorKind::BatchLength { .. }
-                    | WireErrorKind::Truncated { .. }
                     | WireErrorKind::Magic { magic: 0 }
             ),
         }

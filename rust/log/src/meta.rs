@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::store::SyncPolicy;
-
 /// The format written and read here: Kafka's segments in Kafka's layout, this file beside them.
 pub const FORMAT_VERSION: u32 = 1;
 
@@ -55,15 +53,6 @@ impl fmt::Display for MetaError {
 }
 
 impl core::error::Error for MetaError {}
-
-impl From<SyncPolicy> for Torn {
-    fn from(policy: SyncPolicy) -> Self {
-        match policy {
-            SyncPolicy::Always => Self::LastBatch,
-            SyncPolicy::Interval { .. } | SyncPolicy::Never => Self::Unsynced,
-        }
-    }
-}
 
 impl Meta {
     pub(crate) fn encode(self) -> Vec<u8> {

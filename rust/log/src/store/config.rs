@@ -5,6 +5,8 @@ use core::fmt;
 use share_state_core::coordinator::{self, CoordinatorConfig};
 use share_state_wire::record_batch::Compression;
 
+use crate::meta::Torn;
+
 /// When appended bytes are made durable. What is answered under `Always` survives a power cut; under the other two it
 /// survives the end of the process, however sudden, but not that of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -20,6 +22,15 @@ pub enum SyncPolicy {
     /// When the operating system likes, at a roll, at [`flush`](crate::StateStore::flush) and at
     /// [`close`](crate::StateStore::close).
     Never,
+}
+
+impl From<SyncPolicy> for Torn {
+    fn from(policy: SyncPolicy) -> Self {
+        match policy {
+            SyncPolicy::Always => Self::LastBatch,
+            SyncPolicy::Interval { .. } | SyncPolicy::Never => Self::Unsynced,
+        }
+    }
 }
 
 /// Settings of a store. `StoreConfig::default()` is durable and like a broker's.
@@ -124,7 +135,7 @@ impl fmt::Display for ConfigError {
                 min,
                 max,
             } => {
-                write!(f, "{name} is {value}, which is not in {min}..={max}")
+                write!(f, "{name} is {value}, which is not between {min} and {max}")
             }
             Self::Coordinator(error) => error.fmt(f),
         }

@@ -1,11 +1,11 @@
-//! The thread that syncs under [`SyncPolicy::Interval`](super::SyncPolicy::Interval).
+//! The thread that syncs under [`SyncPolicy::Interval`](super::config::SyncPolicy::Interval).
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::OpenError;
+use super::error::OpenError;
 use super::inner::Inner;
 use super::state_partition::StatePartition;
 use crate::disk::IoFailure;

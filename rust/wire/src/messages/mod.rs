@@ -5,6 +5,7 @@
 
 mod any;
 mod borrowed;
+pub mod cluster;
 mod field;
 pub mod header;
 pub mod schema;

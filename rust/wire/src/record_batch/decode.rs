@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Limits;
 use super::compression::Compression;
 use super::header::{ATTRIBUTES_POSITION, CRC_POSITION, HEADER_SIZE, RecordBatchHeader, peek_size};
-use super::walk::Walk;
+use super::walk::{RecordView, Walk};
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 
@@ -18,21 +18,6 @@ pub struct DecodedBatch<'a> {
     pub is_control: bool,
     /// The records section, decompressed.
     bytes: Cow<'a, [u8]>,
-}
-
-/// One record of a batch. Keys and values are borrowed from the batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordView<'a> {
-    /// Offset of the record in its log.
-    pub offset: i64,
-    /// Its timestamp, ms since the epoch; the time of the append where the batch says so.
-    pub timestamp: i64,
-    /// The key, if it is not null.
-    pub key: Option<&'a [u8]>,
-    /// The value, if it is not null.
-    pub value: Option<&'a [u8]>,
-    /// Number of headers. They are checked and passed over: records of the state topic have none.
-    pub headers_count: usize,
 }
 
 impl DecodedBatch<'_> {

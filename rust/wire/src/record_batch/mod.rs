@@ -11,9 +11,10 @@ mod snappy;
 mod walk;
 
 pub use compression::Compression;
-pub use decode::{DecodedBatch, RecordView, decode_batch};
+pub use decode::{DecodedBatch, decode_batch};
 pub use encode::{NewRecord, encode_batch};
 pub use header::{HEADER_SIZE, RecordBatchHeader, peek_size};
+pub use walk::RecordView;
 
 /// What a decoder may use beyond the size of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Snappy as Kafka writes it: the framing of the Java library (`SnappyOutputStream`, "xerial"), which is a 16-byte
 //! header and blocks of `length i32 · raw snappy`. Other clients write one raw block; both are read.
 
-use super::compression::Failure;
+use crate::error::WireErrorKind as Failure;
 
 const STREAM_MAGIC: &[u8; 8] = b"\x82SNAPPY\0";
 /// Version 1, readable since version 1.

@@ -1,6 +1,5 @@
 //! The walk over the records of a batch: once to check them, and then for each who wants to see them.
 
-use super::decode::RecordView;
 use super::header::{HEADER_SIZE, RecordBatchHeader};
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
@@ -13,6 +12,21 @@ const MIN_RECORD_SIZE: usize = 7;
 const MIN_HEADER_SIZE: usize = 2;
 /// Where the number of records stands in a batch.
 const COUNT_POSITION: usize = HEADER_SIZE - 4;
+
+/// One record of a batch. Keys and values are borrowed from the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordView<'a> {
+    /// Offset of the record in its log.
+    pub offset: i64,
+    /// Its timestamp, ms since the epoch; the time of the append where the batch says so.
+    pub timestamp: i64,
+    /// The key, if it is not null.
+    pub key: Option<&'a [u8]>,
+    /// The value, if it is not null.
+    pub value: Option<&'a [u8]>,
+    /// Number of headers. They are checked and passed over: records of the state topic have none.
+    pub headers_count: usize,
+}
 
 /// The records that are still ahead.
 pub(super) struct Walk<'a> {

@@ -279,6 +279,28 @@ fn what_lies_outside_the_checksum_is_checked_too() {
     );
 }
 
+/// The last batch, whole and with a right checksum, but a record of it reaches beyond the batch: no crash writes that.
+#[test]
+fn a_batch_with_a_right_checksum_is_no_torn_tail_whatever_is_in_it() {
+    use share_state_wire::WireErrorKind;
+    const CHECKED_FROM: usize = 21;
+    const FIRST_RECORD: usize = 61;
+    let good = batch(0, 0, Some(&[0, 255]), Some(b"v"));
+    let mut wrong = batch(1, 0, Some(&[0, 255]), Some(b"v"));
+    wrong[FIRST_RECORD] += 2; // one byte more, in zig-zag
+    let crc = crc32c::crc32c(&wrong[CHECKED_FROM..]);
+    wrong[17..CHECKED_FROM].copy_from_slice(&crc.to_be_bytes());
+    let corrupt = refused(&with_segment(&[good.clone(), wrong].concat()), &config());
+    assert_eq!(corrupt.position, good.len() as u64);
+    let CorruptKind::Batch(error) = corrupt.kind else {
+        panic!("{corrupt}")
+    };
+    assert!(
+        matches!(error.kind, WireErrorKind::Truncated { .. }),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_log_at_the_end_of_the_offsets_is_refused() {
     let disk = SimDisk::default();

@@ -1,0 +1,100 @@
+//! Tagged fields: the known one, unknown ones, and odd forms.
+
+use super::*;
+
+#[test]
+fn unknown_tags_are_kept_and_the_known_one_has_its_size() {
+    let key = hex(UPDATE_KEY);
+    let bytes = update_with_tags("03 00 04 00000007 02 00 05 02 abcd");
+    let expected = ShareUpdate {
+        unknown_tagged_fields: vec![
+            TaggedField {
+                tag: 2,
+                data: vec![],
+            },
+            TaggedField {
+                tag: 5,
+                data: vec![0xab, 0xcd],
+            },
+        ],
+        ..update()
+    };
+    let value = ShareValue::Update(expected);
+    assert_eq!(encode_value(&value), Ok(Some(bytes.clone())));
+    let Decoded::Record(record) = decode(&key, Some(&bytes)).unwrap() else {
+        panic!("a record")
+    };
+    assert_eq!(record.value, value);
+
+    for (tags, expected) in [
+        (
+            "01 00 03 000007",
+            WireErrorKind::TagSize { tag: 0, size: 3 },
+        ),
+        (
+            "01 00 05 0000000007",
+            WireErrorKind::TagSize { tag: 0, size: 5 },
+        ),
+        ("02 05 00 05 00", WireErrorKind::TagOrder { tag: 5 }),
+        (
+            "02 05 00 00 04 00000007",
+            WireErrorKind::TagOrder { tag: 0 },
+        ),
+        (
+            "01 05 09 00",
+            WireErrorKind::Truncated {
+                needed: 9,
+                remaining: 1,
+            },
+        ),
+        (
+            "ffffffff07 00 04",
+            WireErrorKind::Count {
+                count: i32::MAX as u64,
+                possible: 1,
+            },
+        ),
+    ] {
+        assert_eq!(
+            kind(&key, Some(&update_with_tags(tags))),
+            expected,
+            "{tags}"
+        );
+    }
+}
+
+#[test]
+fn tags_of_a_state_batch_are_skipped_and_odd_forms_become_canonical() {
+    let key = hex(UPDATE_KEY);
+    let tagged = "0000 00000003 00000005 000000000000006e
+        02 0000000000000071 0000000000000076 02 0001 01 09 01 ff 01 00 04 00000007";
+    let long_varints = "0000 00000003 00000005 000000000000006e
+        828000 0000000000000071 0000000000000076 02 0001 8000 818000 8000 8480808000 00000007";
+    for odd in [tagged, long_varints] {
+        let Decoded::Record(record) = decode(&key, Some(&hex(odd))).unwrap() else {
+            panic!("a record")
+        };
+        assert_eq!(encode_value(&record.value), Ok(Some(hex(UPDATE))));
+    }
+}
+
+#[test]
+fn tags_that_no_reader_takes_are_not_written() {
+    for tags in [&[0][..], &[3, 3], &[4, 3], &[u32::MAX]] {
+        let unknown = tags
+            .iter()
+            .map(|tag| TaggedField {
+                tag: *tag,
+                data: vec![],
+            })
+            .collect();
+        let value = ShareValue::Update(ShareUpdate {
+            unknown_tagged_fields: unknown,
+            ..update()
+        });
+        let last = WireErrorKind::TagOrder {
+            tag: *tags.last().unwrap(),
+        };
+        assert_eq!(encode_value(&value).unwrap_err().kind, last);
+    }
+}

@@ -46,7 +46,7 @@ impl Fetch {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lab<S> {
     pub sp: SharePartition<S>,
     pub now: i64,

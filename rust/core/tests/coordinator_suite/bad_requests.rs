@@ -1,11 +1,12 @@
 //! Requests that must be refused, and what precedes what. Deciding takes `&self`, so a refusal cannot change anything.
 
 use share_state_core::coordinator::{
-    CoordinatorConfig, CoordinatorError, MAX_GROUP_ID_BYTES, MAX_STATE_BATCHES_PER_WRITE,
-    RequestField, ShareCoordinator,
+    CoordinatorConfig, CoordinatorError, MAX_GROUP_ID_BYTES, RequestField, ShareCoordinator,
 };
 use share_state_core::ids::{SharePartitionKey, TopicId};
-use share_state_core::persister::{InitializeState, ReadState, WriteState};
+use share_state_core::persister::{
+    InitializeState, MAX_STATE_BATCHES_PER_WRITE, ReadState, WriteState,
+};
 use share_state_core::state_batch::StateBatch;
 
 use crate::support::{Owner, TOPIC, b, key, write};

@@ -1,0 +1,128 @@
+//! S1 to S7: rules of share_state itself, where Kafka's follow from its threads, timers and RPC layer.
+
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::persister::MAX_STATE_BATCHES_PER_WRITE;
+use share_state_core::share_partition::{AcknowledgeError, AcquireError};
+
+use crate::common::lab::{Fetch, Lab, batch};
+use crate::common::script::play;
+use crate::common::view::everything;
+
+fn s1_a_lock_ends_at_its_deadline<S: InFlightStore>() {
+    play::<S>(
+        "config lock=100 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1
+        time 99 => 0
+        time 100 => 10 + w0 start 0 complete 0 [0-9 available 1]",
+    );
+    // Also without a timer: the command that comes at the deadline comes too late.
+    let mut lab = play::<S>(
+        "config lock=100 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1",
+    );
+    lab.now = 100;
+    let late = lab.acknowledge("m1", &[(0, 9, &[1])]);
+    assert!(matches!(
+        late,
+        Err(AcknowledgeError::InvalidRecordState { offset: 0, .. })
+    ));
+}
+
+fn s2_all_locks_that_are_due_make_one_write<S: InFlightStore>() {
+    let mut lab: Lab<S> = Lab::new();
+    for first in 0..50 {
+        lab.acquire("m1", &Fetch::of(&[(first, first)])).unwrap();
+    }
+    assert_eq!(lab.time(30_000), 50);
+    assert_eq!(lab.writes.len(), 1);
+    assert_eq!(lab.writes[&0].state_batches, [batch(0, 49, 0, 1)]);
+}
+
+fn s3_a_fetch_frees_only_the_fetch_lock_that_it_took<S: InFlightStore>() {
+    let mut lab: Lab<S> = Lab::new();
+    assert!(lab.sp.acquire_fetch_lock(1));
+    assert!(!lab.sp.acquire_fetch_lock(2));
+    assert!(!lab.sp.release_fetch_lock(2));
+    assert!(!lab.sp.acquire_fetch_lock(2), "the first fetch still reads");
+    assert!(lab.sp.release_fetch_lock(1));
+    assert!(!lab.sp.release_fetch_lock(1));
+    assert!(lab.sp.acquire_fetch_lock(2));
+}
+
+fn s4_nobody_is_no_member<S: InFlightStore>() {
+    let mut lab: Lab<S> = Lab::new();
+    let before = everything(&lab.sp);
+    let fetch = Fetch::of(&[(0, 9)]);
+    assert_eq!(lab.acquire("", &fetch), Err(AcquireError::EmptyMemberId));
+    let acknowledged = lab.acknowledge("", &[(0, 9, &[1])]);
+    assert_eq!(acknowledged, Err(AcknowledgeError::EmptyMemberId));
+    assert_eq!(lab.release(""), 0);
+    assert_eq!(everything(&lab.sp), before);
+}
+
+fn s5_a_write_has_a_greatest_size<S: InFlightStore>() {
+    // A window as wide as a group may ask for fits into one write, however it is cut.
+    let widest = share_state_core::limits::PARTITION_MAX_RECORD_LOCKS
+        .broker_max
+        .max;
+    assert!(MAX_STATE_BATCHES_PER_WRITE as i64 >= 2 * widest);
+    let mut lab: Lab<S> = Lab::new();
+    let records = MAX_STATE_BATCHES_PER_WRITE + 1;
+    let last = records as i64 - 1;
+    lab.acquire("m1", &Fetch::of(&[(0, last)])).unwrap();
+    let before = everything(&lab.sp);
+    let types: Vec<i8> = (0..records).map(|i| 1 + (i % 2) as i8).collect();
+    let refused = lab.acknowledge("m1", &[(0, last, &types)]);
+    let expected = AcknowledgeError::TooManyStateBatches {
+        asked: records,
+        allowed: MAX_STATE_BATCHES_PER_WRITE,
+    };
+    assert_eq!(refused, Err(expected));
+    assert_eq!(everything(&lab.sp), before);
+}
+
+fn s6_a_full_window_in_which_all_is_settled_is_emptied<S: InFlightStore>() {
+    let lab = play::<S>(
+        "config locks=10 lock=100 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1
+        ack m1 0-9 release => w0 + w0 start 0 complete 0 [0-9 available 1]
+        ok w0 => NONE
+        acquire m1 10-14 at=0 => nothing
+        window => start 10 end 10 next 10 length 0 complete 0
+        acquire m1 10-14 => 10-14:1
+        window => start 10 end 14 next 15 length 5 complete 0 | 10-14 acquired 1 m1",
+    );
+    assert!(lab.sp.can_acquire());
+}
+
+fn s7_a_gap_that_holds_no_record_does_not_hold_a_full_window<S: InFlightStore>() {
+    play::<S>(
+        "config locks=6 => ok
+        init 0 [1-6 archived 1] => active
+        window => start 0 end 6 next 0 length 7 complete 6 | 1-6 archived 1
+        acquire m1 1-6,7-9 at=0 => nothing
+        window => start 7 end 7 next 7 length 0 complete 0
+        acquire m1 7-9 => 7-9:1",
+    );
+    // With room in the window the gap stays open, as in Kafka, until a fetch brings something from behind it.
+    play::<S>(
+        "init 0 [1-6 archived 1] => active
+        acquire m1 1-6 at=0 => nothing
+        window => start 0 end 6 next 0 length 7 complete 6 | 1-6 archived 1
+        acquire m1 1-6,7-9 at=0 => 7-9:1
+        window => start 0 end 9 next 10 length 10 complete 6 | 1-6 archived 1 | 7-9 acquired 1 m1",
+    );
+}
+
+crate::differences!(both stores:
+    S1 s1_a_lock_ends_at_its_deadline,
+    S2 s2_all_locks_that_are_due_make_one_write,
+    S3 s3_a_fetch_frees_only_the_fetch_lock_that_it_took,
+    S4 s4_nobody_is_no_member,
+    S5 s5_a_write_has_a_greatest_size,
+    S6 s6_a_full_window_in_which_all_is_settled_is_emptied,
+    S7 s7_a_gap_that_holds_no_record_does_not_hold_a_full_window,
+);

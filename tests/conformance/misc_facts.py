@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from share_state import (
@@ -58,7 +59,8 @@ def run(scenario: Scenario, store: str) -> Outcome:
 
 
 def _is_fetch_lock(scenario: Scenario) -> bool:
-    return scenario.name.startswith("fetch_lock")
+    about = f"{scenario.name} {scenario.raw.get('op', '')} {scenario.raw.get('source', '')}"
+    return re.search("fetch_?lock", about, re.IGNORECASE) is not None
 
 
 def _fetch_lock(store: str) -> tuple[object, object]:

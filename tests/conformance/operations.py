@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from share_state import AcquireMode, ReadStateResult
 from share_state.errors import EnginePoisonedError, ShareStateError
 
 from . import invariants, kafka_operations
+from .deliberate import RENEW, Range, refused_where_kafka_throws, renewals_kept
 from .effective import PartitionState
+from .foresight import set_deadlines_before_log_start_passes
 from .initialization import initialize
-from .kafka_names import expected_code, persister_code
+from .kafka_names import INVALID_RECORD_STATE, INVALID_REQUEST, expected_code, persister_code
 from .partition import Parked, PartitionUnderTest
 from .recorded_writes import dead_letters_of, writes_of
 from .recordings import FormatError, Json
-from .settling import settle_member_write, settle_timeouts
+from .settling import catch_up, settle_member_write, settle_timeouts
+from .sound_starts import before_refusal, full_for_kafka_alone, ignored_by_kafka, same_room
 from .splits import refuse_early_timeouts, restart_split_locks
 from .transactions import fetched_batches
 
@@ -25,8 +28,11 @@ Operation = Callable[[Json], None]
 class Replay:
     """The share partitions of one scenario, the recorded clock and the answers still to come."""
 
-    def __init__(self, store: str) -> None:
+    def __init__(self, store: str, ops: Sequence[Json]) -> None:
         self.store = store
+        #: All operations, because what comes says which deadlines the recorder gave its locks.
+        self.ops = ops
+        self.index = 0
         self.now_ms = 0
         self.partitions: dict[int, PartitionUnderTest] = {}
         self.parked: dict[int, Parked] = {}
@@ -46,20 +52,24 @@ class Replay:
             "mark_fenced": self._mark_fenced,
             "set_find_next_fetch_offset": self._nothing_to_do,
             "find_last_acknowledged": self._find_last_acknowledged,
+            "schedule_lock": self._schedule_lock,
             "write_state": self._write_state,
         }
 
-    def run(self, op: Json) -> None:
+    def run(self, index: int) -> None:
         """Drive one operation; what differs is noticed on the partitions."""
+        self.index, op = index, self.ops[index]
         kind = op["op"]
         if kind not in self._operations:
             raise FormatError(f"operation {kind} cannot be driven")
         if kind not in ("create", "inject_state"):
             types = [kind_of for batch in op.get("batches", ()) for kind_of in _types(batch[2])]
-            renewing = kind == "acknowledge" and 4 in types
+            renewing = kind == "acknowledge" and RENEW in types
             restart_split_locks(self.at(op), op, self.now_ms)
             self.at(op).configure(op.get("group_config", {}), renewing)
         self._operations[kind](op)
+        for number, partition in self.partitions.items():
+            catch_up(partition, self.parked.values(), self._recorded_after(op, number), self.now_ms)
         # A payload that no operation asked for would otherwise stay in the queue unseen.
         for partition in self.partitions.values():
             for write in partition.poll_writes():
@@ -74,9 +84,10 @@ class Replay:
 
     def _create(self, op: Json) -> None:
         under_test = PartitionUnderTest.create(op["config"], self.store)
-        # The recorder starts a new timer with each leader, so the locks of the one before never end.
+        # A restart: the recorder starts a new timer with the next leader, so the locks of the one before never end.
         for before in self.partitions.values():
-            before.superseded = True
+            if before.stopped_at is None and before.leader_epoch < under_test.leader_epoch:
+                before.stopped_at = self.now_ms
         self.partitions[op.get("partition_index", 0)] = under_test
         status = op["config"]["initial_status"]
         if status == "ACTIVE":
@@ -99,17 +110,20 @@ class Replay:
         fetched = fetched_batches(op)
         aborted = [(entry["producer_id"], entry["first_offset"]) for entry in op.get("aborted_transactions", ())]
         expect = op["expect"]
+        if full_for_kafka_alone(under_test) and expect.get("acquired") == []:
+            return
         try:
-            ranges = under_test.partition.acquire(
-                op["member"],
-                fetched,
-                fetch_offset=op["fetch_offset"],
-                max_records=op["max_fetch_records"],
-                batch_size=op["batch_size"],
-                mode=AcquireMode[op["mode"].upper()],
-                now_ms=self.now_ms,
-                aborted=aborted if op["isolation"] == "TXN_COMMITTED" else (),
-            )
+            with same_room(under_test):
+                ranges = under_test.partition.acquire(
+                    op["member"],
+                    fetched,
+                    fetch_offset=op["fetch_offset"],
+                    max_records=op["max_fetch_records"],
+                    batch_size=op["batch_size"],
+                    mode=AcquireMode[op["mode"].upper()],
+                    now_ms=self.now_ms,
+                    aborted=aborted if op["isolation"] == "TXN_COMMITTED" else (),
+                )
         except ShareStateError as error:
             _refuse_poisoned(error)
             wanted = expected_code(expect["result"]) if "result" in expect else 0
@@ -130,42 +144,60 @@ class Replay:
 
     def _acknowledge(self, op: Json) -> None:
         under_test = self.at(op)
-        batches = [(first, last, _types(types)) for first, last, types in op["batches"]]
+        given: list[Range] = [(first, last, _types(types)) for first, last, types in op["batches"]]
+        batches = ignored_by_kafka(under_test, given)
+        refused = isinstance(op["expect"]["result"], dict) and not op.get("persister_writes")
+        earlier = before_refusal(under_test, batches) if refused else None
+        if earlier is not None and expected_code(op["expect"]["result"]) in (INVALID_RECORD_STATE, INVALID_REQUEST):
+            self._renew_as_kafka_did(under_test, op["member"], earlier)
+            return
+        if given and not batches:
+            under_test.check_member_code(op["expect"]["result"], 0)
+            return
 
-        self._member_call(
-            under_test,
-            op,
-            lambda: under_test.partition.acknowledge_batches(op["member"], batches, now_ms=self.now_ms),
-        )
+        def acknowledge() -> None:
+            under_test.partition.acknowledge_batches(op["member"], batches, now_ms=self.now_ms)
+
+        if not self._member_call(under_test, op, acknowledge) and refused:
+            self._renew_as_kafka_did(under_test, op["member"], batches)
+
+    def _renew_as_kafka_did(self, under_test: PartitionUnderTest, member: str, batches: Sequence[Range]) -> None:
+        """Deliberate difference V2: a refused request renews nothing with us, so these renewals are sent on their own."""
+        if under_test.settings.get("renew_acknowledge_enable", False):
+            kept = renewals_kept(under_test.partition, member, batches)
+            under_test.renew(member, kept, under_test.settings["record_lock_duration_ms"], self.now_ms)
 
     def _release_session(self, op: Json) -> None:
         under_test = self.at(op)
         self._member_call(under_test, op, lambda: under_test.partition.release(op["member"], now_ms=self.now_ms))
 
-    def _member_call(self, under_test: PartitionUnderTest, op: Json, call: Callable[[], object]) -> None:
+    def _member_call(self, under_test: PartitionUnderTest, op: Json, call: Callable[[], object]) -> bool:
+        """Drive a member's request; whether it was not refused at once."""
         expected = op["expect"]["result"]
         try:
             call()
         except ShareStateError as error:
             _refuse_poisoned(error)
             under_test.record_writes(writes_of(op))
+            if refused_where_kafka_throws(expected, error.kafka_code):
+                return False
             under_test.check_member_code(expected, -2 if error.kafka_code is None else error.kafka_code)
-            return
+            return False
         parked = settle_member_write(under_test, op, expected, self.now_ms)
         if parked is not None:
             self.parked.update(parked)
+        return True
 
     def _advance_clock(self, op: Json) -> None:
         self.now_ms += op["ms"]
         fired = op.get("lock_timeouts_fired", [])
         for index, under_test in self.partitions.items():
-            if under_test.superseded:
+            if under_test.stopped_at is not None:
                 continue
             refuse_early_timeouts(under_test, self.now_ms)
             under_test.partition.handle_timeout(now_ms=self.now_ms)
             mine = [timeout for timeout in fired if self._owner(timeout, op) == index]
-            after = self._recorded_after(op, index)
-            self.parked.update(settle_timeouts(under_test, mine, after, self.now_ms))
+            self.parked.update(settle_timeouts(under_test, mine, self.now_ms))
 
     def _recorded_after(self, op: Json, index: int) -> PartitionState | None:
         """The recorded state of a partition once this operation is through."""
@@ -200,11 +232,12 @@ class Replay:
             return
         under_test = parked.partition
         parked.open_ids.discard(op["async_id"])
+        writes = writes_of(op)
+        under_test.record_writes(writes)
+        parked.letters += dead_letters_of(op)
         if parked.open_ids and not parked.member_waits:
-            index = next(i for i, p in self.partitions.items() if p is under_test)
-            after = self._recorded_after(op, index)
-            if after is not None and not after.caught_up:
-                return
+            # One write of ours for many of Kafka's: see settle_timeouts.
+            return
         parked.done = True
         answer = op["expect"]["result"]
         code = answer["error_code"] if "error_code" in answer else persister_code(answer)
@@ -212,12 +245,12 @@ class Replay:
             seen = under_test.complete(token, code or 0, self.now_ms)
             if parked.member_waits:
                 under_test.check_member_code(parked.expected, seen)
-        writes = writes_of(op)
-        under_test.record_writes(writes)
-        under_test.check_dead_letters(dead_letters_of(op), self.now_ms, [write.error_code or 0 for write in writes])
+        under_test.check_dead_letters(parked.letters, self.now_ms, [write.error_code or 0 for write in writes])
 
     def _move_log_start_offset(self, op: Json) -> None:
-        self.at(op).partition.move_log_start_offset(op["log_start_offset"])
+        under_test = self.at(op)
+        set_deadlines_before_log_start_passes(under_test, self.ops, self.index, self.now_ms)
+        under_test.partition.move_log_start_offset(op["log_start_offset"])
 
     def _next_fetch_offset(self, op: Json) -> None:
         under_test = self.at(op)
@@ -227,7 +260,10 @@ class Replay:
 
     def _can_acquire_records(self, op: Json) -> None:
         under_test = self.at(op)
-        answer = under_test.partition.can_acquire()
+        if full_for_kafka_alone(under_test) and op["expect"]["result"] is False:
+            return
+        with same_room(under_test):
+            answer = under_test.partition.can_acquire()
         if answer != op["expect"]["result"]:
             under_test.notice("can acquire", op["expect"]["result"], answer)
 
@@ -246,6 +282,9 @@ class Replay:
         wanted = recorded.start_offset if last == -1 and recorded is not None else last + 1
         if start != wanted:
             under_test.notice("start offset after the settled prefix", wanted, start)
+
+    def _schedule_lock(self, op: Json) -> None:
+        kafka_operations.schedule_lock(self.at(op), op, self.store)
 
     def _write_state(self, op: Json) -> None:
         kafka_operations.write_state(self.at(op), op, self.store)

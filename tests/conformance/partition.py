@@ -12,6 +12,7 @@ from typing import Any
 
 from share_state import GroupConfig, PendingWrite, RecordState, SharePartition
 
+from .deliberate import RENEW
 from .durable import Batch, DurableFold
 from .effective import EffectiveRun, PartitionState, coalesce
 from .invariants import Breaks, Invariants
@@ -34,6 +35,8 @@ class Parked:
     expected: object = None
     member_waits: bool = False
     done: bool = False
+    #: Dead letters of the answers so far.
+    letters: list[RecordedDeadLetter] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -44,8 +47,8 @@ class PartitionUnderTest:
     settings: dict[str, Any]
     leader_epoch: int
     dead_letters_supplied: bool
-    #: A later leader has taken over: this one's timers stand still, late answers still reach it.
-    superseded: bool = False
+    #: When a later leader took over: this one's timers stand still from then on, late answers still reach it.
+    stopped_at: int | None = None
     #: Locks that end earlier than the recorder's: first offset, last offset, the recorder's deadline.
     early_locks: list[tuple[int, int, int]] = field(default_factory=list)
     recorded: PartitionState | None = None
@@ -116,6 +119,16 @@ class PartitionUnderTest:
             self.partition.configure(GroupConfig(**settings))
             self.settings = settings
 
+    def renew(self, member: str, ranges: Sequence[tuple[int, int]], duration_ms: int, now_ms: int) -> None:
+        """Lock what ``member`` holds for ``duration_ms`` from now on, a step of the adapter's own.
+
+        A renewal changes nothing but the deadline and writes nothing, so it is how the adapter sets one.
+        """
+        settings = dict(self.settings)
+        self.restore({**settings, "record_lock_duration_ms": max(duration_ms, 1), "renew_acknowledge_enable": True})
+        self.partition.acknowledge_batches(member, [(first, last, [RENEW]) for first, last in ranges], now_ms=now_ms)
+        self.restore(settings)
+
     def poll_writes(self) -> list[PendingWrite]:
         """Everything share_state wants written now, folded into our durable state."""
         polled: list[PendingWrite] = []
@@ -135,6 +148,7 @@ class PartitionUnderTest:
 
     def complete(self, token: int, error_code: int, now_ms: int) -> int:
         """Answer one of our writes; the code the waiting member gets."""
+        now_ms = now_ms if self.stopped_at is None else self.stopped_at
         return self.partition.handle_write_result(token, error_code, now_ms=now_ms)
 
     def compare_durable(self) -> None:

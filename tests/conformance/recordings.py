@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +41,10 @@ class Scenario:
 
     @property
     def ops(self) -> list[Json]:
-        """The recorded operations in order."""
-        ops = self.raw.get("ops", [])
-        if not isinstance(ops, list):
-            raise FormatError(f"ops of {self.name} is not a list")
+        """The recorded operations in order; a scenario without any would agree with everything."""
+        ops = self.raw.get("ops")
+        if not isinstance(ops, list) or not ops or not all(isinstance(op, dict) for op in ops):
+            raise FormatError(f"ops of {self.name} is not a list of operations")
         return ops
 
     @property
@@ -85,22 +86,31 @@ class Recording:
 
 
 def load(path: Path) -> Recording:
-    """Read one recording file, gzip or plain."""
-    data = path.read_bytes()
-    if path.suffix == ".gz":
-        data = gzip.decompress(data)
-    document = json.loads(data)
-    if not isinstance(document, dict) or not isinstance(document.get("scenarios"), list):
-        raise FormatError(f"{path.name} is not a recording: no list of scenarios")
-    scenarios = [Scenario(str(raw.get("name", f"#{index}")), index, raw) for index, raw in enumerate(document["scenarios"])]
-    return Recording(path, document.get("meta", {}), scenarios)
+    """Read one recording file, gzip or plain.
+
+    Raises:
+        FormatError: the file cannot be read, or is not a recording.
+    """
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+        document = json.loads(data)
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
+        raise FormatError(f"unreadable: {error}") from error
+    raws = document.get("scenarios") if isinstance(document, dict) else None
+    if not isinstance(raws, list) or not all(isinstance(raw, dict) for raw in raws):
+        raise FormatError("not a recording: no list of scenarios")
+    meta = document.get("meta", {})
+    scenarios = [Scenario(str(raw.get("name", f"#{index}")), index, raw) for index, raw in enumerate(raws)]
+    return Recording(path, meta if isinstance(meta, dict) else {}, scenarios)
 
 
 def find(paths: Iterable[Path]) -> Iterator[Path]:
-    """Every recording file below the given files and directories, in a stable order."""
+    """Every recording file of the given files and directories once, in a stable order."""
+    seen: set[Path] = set()
     for path in paths:
-        if path.is_dir():
-            found = [*path.rglob("*.json"), *path.rglob("*.json.gz")]
-            yield from sorted(found)
-        else:
-            yield path
+        for found in sorted([*path.rglob("*.json"), *path.rglob("*.json.gz")]) if path.is_dir() else [path]:
+            if found.resolve() not in seen:
+                seen.add(found.resolve())
+                yield found

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from share_state.errors import ShareStateError
+
 from . import (
     combiner,
     coordinator,
@@ -16,8 +18,8 @@ from . import (
     share_partition,
 )
 from .recordings import FormatError, Recording, Scenario, find, load
-from .report import FileReport, Outcome, Skip
-from .skips import MAX_SKIPPED_PERCENT
+from .report import Difference, FileReport, Outcome, Skip
+from .skips import MAX_SKIPPED_PERCENT, too_many
 
 #: Suites whose part of share_state is not built yet; such a file does not fail a run.
 DEFERRED = {
@@ -40,14 +42,14 @@ class RunResult:
         """Whether every file passed, something was found, and not too much was skipped."""
         return not self.complaints()
 
-    def skipped_percent(self) -> float:
-        """Skips in a hundred scenarios, the announced ``pre-4.4 rule`` aside.
+    def skipped(self) -> tuple[int, int]:
+        """How many scenarios were skipped, the announced ``pre-4.4 rule`` aside, and of how many.
 
         A scenario counts once here, on however many stores it was run.
         """
         skipped = sum(not skip.pre_44 for report in self.files for skip in report.skips)
-        scenarios = skipped + sum(len({(i.scenario, i.index) for i in report.outcomes}) for report in self.files)
-        return 100 * skipped / scenarios if scenarios else 0.0
+        ran = sum(len({outcome.index for outcome in report.outcomes}) for report in self.files)
+        return skipped, skipped + ran
 
     def complaints(self) -> list[str]:
         """Why the run does not pass; empty when it does."""
@@ -61,10 +63,9 @@ class RunResult:
                 complaints.append(f"{report.file}: {report.differ} of {report.run} differ")
             elif not report.passed:
                 complaints.append(f"{report.file}: ran nothing")
-        if self.skipped_percent() >= MAX_SKIPPED_PERCENT:
-            complaints.append(
-                f"{self.skipped_percent():.1f} in 100 scenarios skipped, fewer than {MAX_SKIPPED_PERCENT} are allowed"
-            )
+        skipped, scenarios = self.skipped()
+        if too_many(skipped, scenarios):
+            complaints.append(f"{skipped} of {scenarios} skipped, fewer than {MAX_SKIPPED_PERCENT} in 100 are allowed")
         return complaints
 
 
@@ -78,8 +79,8 @@ def run_file(path: Path, stores: Sequence[str]) -> FileReport:
     report = FileReport(path.name)
     try:
         recording = load(path)
-    except (FormatError, OSError, ValueError, KeyError) as error:
-        report.failure = f"unreadable: {error}"
+    except FormatError as error:
+        report.failure = str(error)
         return report
     suite = recording.suite
     if suite in DEFERRED:
@@ -89,13 +90,22 @@ def run_file(path: Path, stores: Sequence[str]) -> FileReport:
         report.failure = "unknown prefix"
         return report
     for scenario in recording.scenarios:
-        for result in _SUITES[suite](recording, scenario, stores):
+        for result in _run_scenario(_SUITES[suite], recording, scenario, stores):
             if isinstance(result, Skip):
                 report.skips.append(result)
             else:
                 result.index = scenario.index
                 report.outcomes.append(result)
     return report
+
+
+def _run_scenario(suite: Runner, recording: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:
+    """One scenario; one that is not of the format is a difference like any other and does not end the run."""
+    try:
+        return suite(recording, scenario, stores)
+    except (FormatError, ShareStateError, AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
+        shown = f"{type(error).__name__}: {error}"
+        return [Outcome(scenario.name, differences=[Difference(scenario.name, -1, "format", "known", shown)])]
 
 
 def _each_store(

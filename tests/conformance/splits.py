@@ -19,20 +19,17 @@ from .kafka_operations import NotDrivable
 from .partition import PartitionUnderTest
 from .recordings import Json
 
-_RENEW = 4
-
 
 def restart_split_locks(under_test: PartitionUnderTest, op: Json, now_ms: int) -> None:
     """Give the locks of every batch this operation splits the whole duration from now on."""
     if "state" not in op or op["op"] in ("advance_clock", "lock_timeout", "create", "inject_state"):
         return
-    split = _split_batches(under_test.recorded_batches, op["state"]["batches"])
+    split = split_batches(under_test.recorded_batches, op["state"]["batches"])
     if not split:
         return
-    settings = dict(under_test.settings)
-    under_test.configure({"isRenewAcknowledgeEnabled": True}, renewing=True)
     start = under_test.partition.start_offset
-    deadline = now_ms + settings["record_lock_duration_ms"]
+    duration = under_test.settings["record_lock_duration_ms"]
+    deadline = now_ms + duration
     for run in under_test.partition.in_flight():
         if run.state != RecordState.ACQUIRED or run.pending or run.deadline_ms == deadline:
             continue
@@ -45,8 +42,7 @@ def restart_split_locks(under_test: PartitionUnderTest, op: Json, now_ms: int) -
                 under_test.early_locks.append((low, min(high, start - 1), deadline))
                 low = start
             if low <= high:
-                under_test.partition.acknowledge_batches(run.member or "", [(low, high, [_RENEW])], now_ms=now_ms)
-    under_test.restore(settings)
+                under_test.renew(run.member or "", [(low, high)], duration, now_ms)
 
 
 def refuse_early_timeouts(under_test: PartitionUnderTest, now_ms: int) -> None:
@@ -64,7 +60,7 @@ def refuse_early_timeouts(under_test: PartitionUnderTest, now_ms: int) -> None:
                 )
 
 
-def _split_batches(before: list[Any], after: list[Any]) -> list[tuple[int, int]]:
+def split_batches(before: list[Any], after: list[Any]) -> list[tuple[int, int]]:
     """Batches somebody holds as a whole before, and tracked offset by offset after."""
     by_offset = {batch["first"] for batch in after if isinstance(batch, dict)}
     return [

@@ -1,5 +1,6 @@
 """The share-partition state engine of Kafka's share groups (KIP-932), as a library."""
 
+from share_state import logs
 from share_state._core import (
     DeadLetter,
     Decision,
@@ -33,9 +34,11 @@ from share_state.types import (
     AcquireMode,
     ControlType,
     FetchedBatch,
+    LockTime,
     RecordState,
     SharePartitionKey,
     StateBatch,
+    WallTime,
 )
 
 open = StateStore  # noqa: A001  reads as share_state.open(path)
@@ -50,6 +53,7 @@ __all__ = [
     "FetchedBatch",
     "GroupConfig",
     "InFlight",
+    "LockTime",
     "PendingWrite",
     "ReadStateResult",
     "Record",
@@ -62,6 +66,7 @@ __all__ = [
     "StateBatch",
     "StateStore",
     "StateSummary",
+    "WallTime",
     "WriteState",
     "__version__",
     "combine_state_batches",
@@ -71,6 +76,7 @@ __all__ = [
     "encode_message",
     "encode_record",
     "fold_path",
+    "logs",
     "open",
     "parse_coordinator_key",
     "scan_path",

@@ -1,13 +1,18 @@
-"""The compiled part of share_state. Offsets are inclusive; `now_ms` is the caller's monotonic clock, `wall_ms` the wall clock."""
+"""The compiled part of share_state.
+
+Signatures only: the documentation (arguments, shapes, dtypes, units, errors raised, Kafka's name for it) has one home, the
+docstrings of the classes themselves, as ``help(share_state.SharePartition)`` shows them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from share_state.types import AcquiredRange, SharePartitionKey, StateBatch
+from share_state.types import AcquiredRange, LockTime, SharePartitionKey, StateBatch, WallTime
 
 __all__ = [
     "DeadLetter",
@@ -38,6 +43,8 @@ __all__ = [
 
 __version__: str
 
+_LockMs: TypeAlias = int | LockTime
+_WallMs: TypeAlias = int | WallTime
 _Fetched: TypeAlias = Sequence[tuple[Any, ...]] | NDArray[np.int64]
 _Key: TypeAlias = tuple[str, str, int]
 _Batches: TypeAlias = Iterable[tuple[int, int, int, int]]
@@ -45,8 +52,6 @@ _Progress: TypeAlias = Callable[[int, int], object]
 
 @final
 class GroupConfig:
-    """Configuration of a share group (Kafka: `GroupConfig`). Raises `ConfigError` naming the property."""
-
     def __new__(
         cls,
         *,
@@ -59,8 +64,7 @@ class GroupConfig:
         dead_letter_queue_topic: str = "",
     ) -> Self: ...
     @staticmethod
-    def from_kafka(group: Mapping[str, str], broker: Mapping[str, str] = ...) -> GroupConfig:
-        """Read Kafka's property names, check their bounds, and clamp to what the broker allows (KIP-1240)."""
+    def from_kafka(group: Mapping[str, str], broker: Mapping[str, str] | None = None) -> GroupConfig: ...
     @property
     def partition_max_record_locks(self) -> int: ...
     @property
@@ -79,8 +83,6 @@ class GroupConfig:
 
 @final
 class ReadStateResult:
-    """The answer to ReadShareGroupState for one share partition (RPC 84)."""
-
     def __new__(cls, state_epoch: int, start_offset: int, state_batches: _Batches) -> Self: ...
     @property
     def state_epoch(self) -> int: ...
@@ -88,14 +90,11 @@ class ReadStateResult:
     def start_offset(self) -> int: ...
     @property
     def state_batches(self) -> list[StateBatch]: ...
-    def state_batches_array(self) -> NDArray[np.int64]:
-        """Shape (n, 4): first offset, last offset, delivery state, delivery count."""
+    def state_batches_array(self) -> NDArray[np.int64]: ...
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class WriteState:
-    """WriteShareGroupState for one share partition (RPC 85)."""
-
     def __new__(
         cls,
         state_epoch: int,
@@ -114,14 +113,11 @@ class WriteState:
     def delivery_complete_count(self) -> int: ...
     @property
     def state_batches(self) -> list[StateBatch]: ...
-    def state_batches_array(self) -> NDArray[np.int64]:
-        """Shape (n, 4): first offset, last offset, delivery state, delivery count."""
+    def state_batches_array(self) -> NDArray[np.int64]: ...
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class StateSummary:
-    """The answer to ReadShareGroupStateSummary for one share partition (RPC 87)."""
-
     def __new__(cls, state_epoch: int, leader_epoch: int, start_offset: int, delivery_complete_count: int) -> Self: ...
     @property
     def state_epoch(self) -> int: ...
@@ -135,8 +131,6 @@ class StateSummary:
 
 @final
 class PendingWrite:
-    """A write to be made; `token` names its answer."""
-
     @property
     def token(self) -> int: ...
     @property
@@ -144,8 +138,6 @@ class PendingWrite:
 
 @final
 class Record:
-    """A record of the state topic, as bytes; a tombstone has no value."""
-
     @property
     def key(self) -> bytes: ...
     @property
@@ -153,8 +145,6 @@ class Record:
 
 @final
 class Decision:
-    """What a coordinator decided: records to append, and the answer to give once they are durable."""
-
     @property
     def records(self) -> list[Record]: ...
     @property
@@ -162,8 +152,6 @@ class Decision:
 
 @final
 class DeadLetter:
-    """Records for the dead-letter queue (KIP-1191)."""
-
     @property
     def token(self) -> int: ...
     @property
@@ -177,8 +165,6 @@ class DeadLetter:
 
 @final
 class InFlight:
-    """A run of in-flight records; `state` is a `RecordState` id."""
-
     @property
     def first_offset(self) -> int: ...
     @property
@@ -198,11 +184,6 @@ class InFlight:
 
 @final
 class SharePartition:
-    """The state machine of one share partition (Kafka: `SharePartition`, KIP-932).
-
-    A call that raises has changed nothing. Every call that takes `now_ms` first lets due locks run out.
-    """
-
     def __new__(
         cls,
         group: str,
@@ -235,8 +216,7 @@ class SharePartition:
     def writes_under_way(self) -> int: ...
     def configure(self, config: GroupConfig) -> None: ...
     def begin_initialize(self) -> int: ...
-    def initialize(self, read: ReadStateResult) -> str | None:
-        """Load the state. A text is the strategy by which to find the missing start offset."""
+    def initialize(self, read: ReadStateResult) -> str | None: ...
     def resolve_start_offset(self, start_offset: int) -> None: ...
     def initialize_failed(self, error_code: int) -> None: ...
     def next_fetch_offset(self) -> int: ...
@@ -246,33 +226,30 @@ class SharePartition:
         member: str,
         fetched: _Fetched,
         *,
-        now_ms: int,
+        now_ms: _LockMs,
         max_records: int,
         batch_size: int = 500,
         mode: int = 0,
         fetch_offset: int | None = None,
         aborted: Iterable[tuple[int, int]] | None = None,
-    ) -> list[AcquiredRange]:
-        """Give `member` what is available of the log batches `fetched`: pairs, `FetchedBatch`, or int64 of shape (n, 2)."""
+    ) -> list[AcquiredRange]: ...
     def acquire_columns(
         self,
         member: str,
         fetched: _Fetched,
         *,
-        now_ms: int,
+        now_ms: _LockMs,
         max_records: int,
         batch_size: int = 500,
         mode: int = 0,
         fetch_offset: int | None = None,
         aborted: Iterable[tuple[int, int]] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]:
-        """As `acquire`, with columns of first offset, last offset and delivery count."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]: ...
     def acknowledge(
-        self, member: str, first_offset: int, last_offset: int, acknowledge_type: int = 1, *, now_ms: int
-    ) -> int | None:
-        """Acknowledge one range; the token of the write to wait for, or `None` when there is nothing to write."""
+        self, member: str, first_offset: int, last_offset: int, acknowledge_type: int = 1, *, now_ms: _LockMs
+    ) -> int | None: ...
     def acknowledge_batches(
-        self, member: str, batches: Iterable[tuple[int, int, Sequence[int] | bytes]], *, now_ms: int
+        self, member: str, batches: Iterable[tuple[int, int, Sequence[int] | bytes]], *, now_ms: _LockMs
     ) -> int | None: ...
     def acknowledge_columns(
         self,
@@ -281,19 +258,17 @@ class SharePartition:
         last_offset: NDArray[np.int64],
         acknowledge_type: NDArray[np.int8],
         *,
-        now_ms: int,
+        now_ms: _LockMs,
     ) -> int | None: ...
-    def release(self, member: str, *, now_ms: int) -> int:
-        """Release everything that `member` holds; the number of records."""
+    def release(self, member: str, *, now_ms: _LockMs) -> int: ...
     def poll_write(self) -> PendingWrite | None: ...
-    def handle_write_result(self, token: int, error_code: int = 0, *, now_ms: int) -> int:
-        """Take the answer to a write; Kafka's code for the member that waits, 0 for none."""
+    def handle_write_result(self, token: int, error_code: int = 0, *, now_ms: _LockMs) -> int: ...
     def poll_timeout(self) -> int | None: ...
-    def handle_timeout(self, *, now_ms: int) -> int: ...
+    def handle_timeout(self, *, now_ms: _LockMs) -> int: ...
     def move_log_start_offset(self, log_start_offset: int) -> bool: ...
     def fence(self) -> None: ...
     def poll_dead_letter(self) -> DeadLetter | None: ...
-    def handle_dead_letter_done(self, token: int, *, now_ms: int) -> None: ...
+    def handle_dead_letter_done(self, token: int, *, now_ms: _LockMs) -> None: ...
     def acquire_fetch_lock(self, fetch_id: int) -> bool: ...
     def release_fetch_lock(self, fetch_id: int) -> bool: ...
     def in_flight(self) -> list[InFlight]: ...
@@ -306,8 +281,6 @@ class SharePartition:
 
 @final
 class ShareCoordinator:
-    """The states of one partition of `__share_group_state` (Kafka: `ShareCoordinatorShard`)."""
-
     def __new__(
         cls,
         *,
@@ -322,7 +295,7 @@ class ShareCoordinator:
         state_epoch: int,
         start_offset: int,
         *,
-        wall_ms: int,
+        wall_ms: _WallMs,
         topic_exists: bool = True,
     ) -> Decision: ...
     def read(
@@ -332,7 +305,7 @@ class ShareCoordinator:
         partition: int,
         leader_epoch: int,
         *,
-        wall_ms: int,
+        wall_ms: _WallMs,
         topic_exists: bool = True,
     ) -> Decision: ...
     def write(
@@ -342,22 +315,21 @@ class ShareCoordinator:
         partition: int,
         state: WriteState,
         *,
-        wall_ms: int,
+        wall_ms: _WallMs,
         topic_exists: bool = True,
     ) -> Decision: ...
     def delete(self, group: str, topic_id: str, partition: int, *, topic_exists: bool = True) -> Decision: ...
     def summary(self, group: str, topic_id: str, partition: int, *, topic_exists: bool = True) -> StateSummary: ...
-    def cold_snapshots(self, *, wall_ms: int) -> list[Record]: ...
+    def cold_snapshots(self, *, wall_ms: _WallMs) -> list[Record]: ...
     def topics_deleted(self, topic_ids: Sequence[str]) -> list[Record]: ...
     def replay(self, offset: int, key: bytes, value: bytes | None) -> bool: ...
     def last_redundant_offset(self) -> int | None: ...
     def state(self, group: str, topic_id: str, partition: int) -> dict[str, Any] | None: ...
     def states(self) -> list[dict[str, Any]]: ...
+    def __reduce__(self) -> Any: ...
 
 @final
 class StateStore:
-    """The states of share partitions in a directory, in Kafka's own log format. One writer, any number of threads."""
-
     def __new__(
         cls,
         path: str | PathLike[str],
@@ -372,14 +344,14 @@ class StateStore:
         cold_partition_snapshot_interval_ms: int = 300000,
         progress: _Progress | None = None,
     ) -> Self: ...
-    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int, *, wall_ms: int | None = None) -> None: ...
-    def read_state(self, key: _Key, leader_epoch: int, *, wall_ms: int | None = None) -> ReadStateResult: ...
-    def write_state(self, key: _Key, state: WriteState, *, wall_ms: int | None = None) -> None: ...
-    def delete_state(self, key: _Key, *, wall_ms: int | None = None) -> None: ...
+    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int, *, wall_ms: _WallMs | None = None) -> None: ...
+    def read_state(self, key: _Key, leader_epoch: int, *, wall_ms: _WallMs | None = None) -> ReadStateResult: ...
+    def write_state(self, key: _Key, state: WriteState, *, wall_ms: _WallMs | None = None) -> None: ...
+    def delete_state(self, key: _Key, *, wall_ms: _WallMs | None = None) -> None: ...
     def read_summary(self, key: _Key) -> StateSummary: ...
     def states(self) -> list[dict[str, Any]]: ...
-    def topics_deleted(self, topic_ids: Sequence[str], *, wall_ms: int | None = None) -> int: ...
-    def cold_snapshots(self, *, wall_ms: int | None = None) -> int: ...
+    def topics_deleted(self, topic_ids: Sequence[str], *, wall_ms: _WallMs | None = None) -> int: ...
+    def cold_snapshots(self, *, wall_ms: _WallMs | None = None) -> int: ...
     def prune(self) -> int: ...
     def flush(self) -> None: ...
     def close(self) -> None: ...
@@ -388,15 +360,13 @@ class StateStore:
     @property
     def partition_count(self) -> int: ...
     @property
-    def path(self) -> PathLike[str]: ...
+    def path(self) -> Path: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def __reduce__(self) -> Any: ...
 
 @final
 class Scan:
-    """The records of a state log: state partition, segment, offset, timestamp in ms, key, value."""
-
     @property
     def findings(self) -> list[dict[str, Any]]: ...
     @property

@@ -10,7 +10,6 @@ back.
 from __future__ import annotations
 
 import threading
-import time
 from typing import Protocol, Self, cast, runtime_checkable
 
 from share_state._core import (
@@ -23,7 +22,8 @@ from share_state._core import (
     WriteState,
 )
 from share_state.errors import ShareStateError
-from share_state.types import SharePartitionKey
+from share_state.logs import PERSISTER
+from share_state.types import LockTime, SharePartitionKey, WallTime
 
 __all__ = ["MemoryPersister", "Persister", "drain_writes", "lead"]
 
@@ -66,20 +66,20 @@ class MemoryPersister:
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """See :meth:`Persister.initialize_state`."""
         with self._lock:
-            decision = self._coordinator.initialize(*key, state_epoch, start_offset, wall_ms=_wall_ms())
+            decision = self._coordinator.initialize(*key, state_epoch, start_offset, wall_ms=WallTime.now())
             self._replay(decision.records)
 
     def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """See :meth:`Persister.read_state`."""
         with self._lock:
-            decision = self._coordinator.read(*key, leader_epoch, wall_ms=_wall_ms())
+            decision = self._coordinator.read(*key, leader_epoch, wall_ms=WallTime.now())
             self._replay(decision.records)
             return cast("ReadStateResult", decision.answer)
 
     def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
         """See :meth:`Persister.write_state`."""
         with self._lock:
-            decision = self._coordinator.write(*key, state, wall_ms=_wall_ms())
+            decision = self._coordinator.write(*key, state, wall_ms=WallTime.now())
             self._replay(decision.records)
 
     def delete_state(self, key: SharePartitionKey) -> None:
@@ -111,10 +111,6 @@ class MemoryPersister:
             self._offset += 1
 
 
-def _wall_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def lead(
     persister: Persister,
     key: SharePartitionKey,
@@ -143,10 +139,11 @@ def lead(
     strategy = share_partition.initialize(persister.read_state(key, leader_epoch))
     if strategy is not None:
         share_partition.resolve_start_offset(latest if strategy == "latest" else earliest)
+    PERSISTER.info("leading %r in leader epoch %d from offset %d", key, leader_epoch, share_partition.start_offset)
     return share_partition
 
 
-def drain_writes(share_partition: SharePartition, persister: Persister, *, now_ms: int) -> dict[int, int]:
+def drain_writes(share_partition: SharePartition, persister: Persister, *, now_ms: int | LockTime) -> dict[int, int]:
     """Carry every write of the share partition to the persister and every answer back.
 
     Returns Kafka's code for the member that waits, by write token; 0 where the write was confirmed. A refusal is an answer
@@ -159,5 +156,6 @@ def drain_writes(share_partition: SharePartition, persister: Persister, *, now_m
             code = 0
         except ShareStateError as refused:
             code = UNKNOWN_SERVER_ERROR if refused.kafka_code is None else refused.kafka_code
+            PERSISTER.warning("a write of %r was refused with code %d: %r", share_partition.key, code, str(refused))
         answers[write.token] = share_partition.handle_write_result(write.token, code, now_ms=now_ms)
     return answers

@@ -1,9 +1,16 @@
-"""Plain data of the package: named tuples, frozen data classes and enums, no behaviour."""
+"""Plain data of the package: named tuples, frozen data classes and enums.
+
+Two clocks must not be mixed: locks live on the caller's monotonic clock, record timestamps on the wall clock. A parameter
+``now_ms`` takes a :class:`LockTime`, ``wall_ms`` a :class:`WallTime`; one for the other is a type error for a checker and a
+``TypeError`` at run time. Either also takes a plain number of ms, for callers who keep their clocks apart themselves.
+"""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, NewType
+from typing import NamedTuple, Self
 
 __all__ = [
     "AcknowledgeType",
@@ -11,18 +18,44 @@ __all__ = [
     "AcquiredRange",
     "ControlType",
     "FetchedBatch",
-    "LockTimeMs",
+    "LockTime",
     "RecordState",
     "SharePartitionKey",
     "StateBatch",
-    "WallTimeMs",
+    "WallTime",
 ]
 
-LockTimeMs = NewType("LockTimeMs", int)
-"""Milliseconds on the caller's monotonic clock, such as ``time.monotonic_ns() // 1_000_000``. Locks live on it."""
 
-WallTimeMs = NewType("WallTimeMs", int)
-"""Milliseconds since the epoch, such as ``time.time_ns() // 1_000_000``. Record timestamps live on it."""
+@dataclass(frozen=True, slots=True, order=True)
+class LockTime:
+    """A moment on the caller's monotonic clock, on which locks live. It means nothing to another process.
+
+    Attributes:
+        ms: milliseconds since a moment of the clock's own.
+    """
+
+    ms: int
+
+    @classmethod
+    def now(cls) -> Self:
+        """Read the system's monotonic clock."""
+        return cls(time.monotonic_ns() // 1_000_000)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WallTime:
+    """A moment on the wall clock, on which the timestamps of records live.
+
+    Attributes:
+        ms: milliseconds since the epoch.
+    """
+
+    ms: int
+
+    @classmethod
+    def now(cls) -> Self:
+        """Read the system's wall clock."""
+        return cls(time.time_ns() // 1_000_000)
 
 
 class RecordState(IntEnum):

@@ -18,12 +18,12 @@ AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
             "not resolved yet: share.auto.offset.reset decides when records are first fetched",
             id="not-resolved",
         ),
-        pytest.param(0, [], None, "nothing in flight: offsets 0- were never settled", id="empty"),
+        pytest.param(0, [], None, "nothing in flight: offsets from 0 on were never settled", id="empty"),
         pytest.param(
             789,
             [(789, 789, ARCHIVED, 3), (790, 828, ACKNOWLEDGED, 1)],
             None,
-            "nothing in flight: offsets 829- were never settled; 789-828 are settled and passed with the next write",
+            "nothing in flight: offsets from 829 on were never settled; 789-828 are settled and passed with the next write",
             id="all-settled",
         ),
         pytest.param(

@@ -47,7 +47,7 @@ def explain_start_offset(start_offset: int, batches: Sequence[Batch]) -> StartOf
 
 
 def _nothing_in_flight(start_offset: int, position: int) -> StartOffsetReason:
-    behind = f"offsets {position}- were never settled"
+    behind = f"offsets from {position} on were never settled"
     if position == start_offset:
         return StartOffsetReason(None, f"nothing in flight: {behind}")
     return StartOffsetReason(None, f"nothing in flight: {behind}" + _settled_before(start_offset, position))

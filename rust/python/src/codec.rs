@@ -14,8 +14,11 @@ use share_state_wire::messages::{
     AnyRequest, AnyResponse, Api, Delete, Initialize, Read, ReadSummary, Request, Response, Write,
 };
 
+use crate::args::Int;
+use crate::cluster_codec;
 use crate::convert;
 use crate::errors;
+use crate::guarded::caught;
 
 /// A value of a message as a Python value.
 pub trait Plain: Sized {
@@ -24,20 +27,35 @@ pub trait Plain: Sized {
 }
 
 macro_rules! native {
-    ($($type:ty),*) => {$(
+    ($take:ident: $($type:ty),*) => {$(
         impl Plain for $type {
             fn out<'py>(&self, py: Python<'py>, _version: i16) -> PyResult<Bound<'py, PyAny>> {
                 Ok(self.clone().into_pyobject(py)?.into_any())
             }
 
             fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-                value.extract().map_err(Into::into)
+                $take(value)
             }
         }
     )*};
 }
 
-native!(i8, i16, i32, i64, String, Option<String>);
+native!(number: i8, i16, i32, i64);
+native!(text: String, Option<String>);
+
+fn number<T>(value: &Bound<'_, PyAny>) -> PyResult<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.extract::<Int<T>>().map(|number| number.0)
+}
+
+fn text<T>(value: &Bound<'_, PyAny>) -> PyResult<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.extract()
+}
 
 impl Plain for TopicId {
     fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
@@ -64,7 +82,7 @@ impl<T: Plain> Plain for Vec<T> {
 }
 
 /// The field `name` in Kafka's spelling.
-fn camel(name: &str) -> String {
+pub fn camel(name: &str) -> String {
     let mut upper = false;
     name.chars()
         .filter_map(|c| {
@@ -95,29 +113,30 @@ pub fn as_dict<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py,
 /// field, `or` what it is when absent.
 macro_rules! plain_struct {
     ($type:ident $(<$param:ident>)? { $($name:ident $(since $since:literal or $absent:literal)?),* $(,)? }) => {
-        impl $(<$param: Plain>)? Plain for $type $(<$param>)? {
+        impl $(<$param: $crate::codec::Plain>)? $crate::codec::Plain for $type $(<$param>)? {
             fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
                 let dict = PyDict::new(py);
                 $(
                     if true $(&& version >= $since)? {
-                        dict.set_item(camel(stringify!($name)), self.$name.out(py, version)?)?;
+                        dict.set_item($crate::codec::camel(stringify!($name)), self.$name.out(py, version)?)?;
                     }
                 )*
                 Ok(dict.into_any())
             }
 
             fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-                let dict = as_dict(value)?;
+                let dict = $crate::codec::as_dict(value)?;
                 Ok(Self { $($name: {
                     #[allow(unused_mut, unused_assignments, reason = "most fields have no default")]
                     let mut absent = None;
                     $(absent = Some($absent);)?
-                    field(dict, stringify!($name), absent)?
+                    $crate::codec::field(dict, stringify!($name), absent)?
                 },)* })
             }
         }
     };
 }
+pub(crate) use plain_struct;
 
 plain_struct!(StateBatch {
     first_offset,
@@ -205,19 +224,43 @@ fn response_in<A: Api<Answered: Plain>>(dict: &Bound<'_, PyDict>) -> PyResult<Re
     })
 }
 
-/// Reads a request, or an answer, of RPC 83 to 87 without its header.
+/// Read a request, or an answer, without its header: the persister's RPCs 83 to 87 (Kafka: `WriteShareGroupStateRequestData` and
+/// its like), and those by which a client finds its share coordinator (3, 10, 17, 18, 36).
+///
+/// Memory is bounded by the length of `data`, whatever counts it announces.
+///
+/// Args:
+///     api_key: 83 initialize, 84 read, 85 write, 86 delete, 87 read summary; 3 metadata, 10 find coordinator, 17 SASL
+///         handshake, 18 API versions, 36 SASL authenticate.
+///     version: version of the message; 85 and 87 have 0 and 1, 83, 84 and 86 have 0.
+///     data: the bytes.
+///     response: whether it is the answer.
+///
+/// Returns:
+///     A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64. Tagged fields that this
+///     release does not know are not shown.
+///
+/// Raises:
+///     WireDecodeError: the bytes are not such a message; `position` and `kind` say where and why.
+///     UnsupportedVersionError: there is no such message or version.
 #[pyfunction]
 #[pyo3(signature = (api_key, version, data, *, response = false))]
 pub fn decode_message<'py>(
     py: Python<'py>,
-    api_key: i16,
-    version: i16,
+    api_key: Int<i16>,
+    version: Int<i16>,
     data: &[u8],
     response: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let (api_key, version) = (api_key.0, version.0);
+    if let Some(message) = cluster_codec::decode(py, (api_key, version), data, response) {
+        return message;
+    }
     let refuse = |error: WireError| errors::wire(py, &error);
+    let bug = |panic: String| errors::bug(py, "decode_message", &panic);
     if response {
-        match AnyResponse::decode(api_key, version, data).map_err(refuse)? {
+        let message = caught(|| AnyResponse::decode(api_key, version, data)).map_err(bug)?;
+        match message.map_err(refuse)? {
             AnyResponse::Initialize(m) => response_out(py, &m, version),
             AnyResponse::Read(m) => response_out(py, &m, version),
             AnyResponse::Write(m) => response_out(py, &m, version),
@@ -225,7 +268,8 @@ pub fn decode_message<'py>(
             AnyResponse::ReadSummary(m) => response_out(py, &m, version),
         }
     } else {
-        match AnyRequest::decode(api_key, version, data).map_err(refuse)? {
+        let message = caught(|| AnyRequest::decode(api_key, version, data)).map_err(bug)?;
+        match message.map_err(refuse)? {
             AnyRequest::Initialize(m) => request_out(py, &m, version),
             AnyRequest::Read(m) => request_out(py, &m, version),
             AnyRequest::Write(m) => request_out(py, &m, version),
@@ -235,16 +279,31 @@ pub fn decode_message<'py>(
     }
 }
 
-/// The bytes of a request, or an answer, of RPC 83 to 87 without its header.
+/// The bytes of a request, or an answer, without its header.
+///
+/// Args:
+///     api_key: as for `decode_message`.
+///     version: version of the message. A field that it does not have is left out.
+///     message: as `decode_message` gives it; names that the message does not have are passed over.
+///     response: whether it is the answer.
+///
+/// Raises:
+///     ValueError: a field is missing, or does not fit; the text names it.
+///     WireDecodeError: a text or an array is longer than the format can say.
+///     UnsupportedVersionError: there is no such message or version.
 #[pyfunction]
 #[pyo3(signature = (api_key, version, message, *, response = false))]
 pub fn encode_message<'py>(
     py: Python<'py>,
-    api_key: i16,
-    version: i16,
+    api_key: Int<i16>,
+    version: Int<i16>,
     message: &Bound<'py, PyDict>,
     response: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let (api_key, version) = (api_key.0, version.0);
+    if let Some(bytes) = cluster_codec::encode((api_key, version), message, response) {
+        return Ok(PyBytes::new(py, &bytes?));
+    }
     let bytes = if response {
         let message = match api_key {
             Initialize::KEY => AnyResponse::Initialize(response_in(message)?),

@@ -4,14 +4,31 @@ use std::collections::HashMap;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping};
 use share_state_core::limits::{
     AutoOffsetReset, DELIVERY_COUNT_LIMIT, GroupIntConfig, IsolationLevel,
     PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, ShareGroupConfig,
 };
 
+use crate::args::Int;
 use crate::errors;
 
-/// Configuration of a share group, as far as a share partition needs it.
+/// Configuration of a share group, as far as a share partition needs it (Kafka: `GroupConfig`), with Kafka's defaults.
+///
+/// The constructor takes any value that the engine can work with; `from_kafka` holds to Kafka's bounds.
+///
+/// Args:
+///     partition_max_record_locks: `share.partition.max.record.locks`, offsets from the start offset to the end of the window.
+///     delivery_count_limit: `share.delivery.count.limit`, 1 to 32,767 deliveries of a record.
+///     record_lock_duration_ms: `share.record.lock.duration.ms`, 1 to 2**31 - 1 ms.
+///     renew_acknowledge_enable: `share.renew.acknowledge.enable` (KIP-1222).
+///     auto_offset_reset: `share.auto.offset.reset`: `"latest"`, `"earliest"`, or `"by_duration:"` with an ISO-8601 duration.
+///     isolation_level: `share.isolation.level`: `"read_uncommitted"` or `"read_committed"`.
+///     dead_letter_queue_topic: `errors.deadletterqueue.topic.name` (KIP-1191); none when empty.
+///
+/// Raises:
+///     ConfigError: a number is out of its range; `field` is Kafka's name of the property.
+///     ValueError: one of the texts is not one of these.
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone)]
 pub struct GroupConfig {
@@ -22,27 +39,30 @@ pub struct GroupConfig {
 #[pymethods]
 impl GroupConfig {
     #[new]
-    #[pyo3(signature = (*, partition_max_record_locks = 2000, delivery_count_limit = 5, record_lock_duration_ms = 30000,
-        renew_acknowledge_enable = true, auto_offset_reset = "latest", isolation_level = "read_uncommitted",
-        dead_letter_queue_topic = ""))]
+    #[pyo3(signature = (*, partition_max_record_locks = Int(2000), delivery_count_limit = Int(5),
+        record_lock_duration_ms = Int(30_000), renew_acknowledge_enable = true, auto_offset_reset = "latest",
+        isolation_level = "read_uncommitted", dead_letter_queue_topic = ""),
+        text_signature = "(*, partition_max_record_locks=2000, delivery_count_limit=5, record_lock_duration_ms=30000, \
+        renew_acknowledge_enable=True, auto_offset_reset='latest', isolation_level='read_uncommitted', \
+        dead_letter_queue_topic='')")]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python constructor"
     )]
     fn new(
         py: Python<'_>,
-        partition_max_record_locks: u32,
-        delivery_count_limit: i16,
-        record_lock_duration_ms: i64,
+        partition_max_record_locks: Int<u32>,
+        delivery_count_limit: Int<i16>,
+        record_lock_duration_ms: Int<i64>,
         renew_acknowledge_enable: bool,
         auto_offset_reset: &str,
         isolation_level: &str,
         dead_letter_queue_topic: &str,
     ) -> PyResult<Self> {
         let inner = ShareGroupConfig {
-            partition_max_record_locks,
-            delivery_count_limit,
-            record_lock_duration_ms,
+            partition_max_record_locks: partition_max_record_locks.0,
+            delivery_count_limit: delivery_count_limit.0,
+            record_lock_duration_ms: record_lock_duration_ms.0,
             renew_acknowledge_enable,
             auto_offset_reset: auto_offset_reset_in(auto_offset_reset)?,
             isolation_level: isolation_level_in(isolation_level)?,
@@ -55,13 +75,24 @@ impl GroupConfig {
         })
     }
 
+    /// Read Kafka's properties, hold them to Kafka's bounds, and clamp the group's to what the broker allows (KIP-1240).
+    ///
+    /// Args:
+    ///     group: what the group sets, text by Kafka's property name. Names that a share partition does not need are passed over.
+    ///     broker: the broker's properties (`group.share.…`); what it lacks has Kafka's default.
+    ///
+    /// Raises:
+    ///     ConfigError: a number is out of its bounds, or a broker's minimum above its maximum; `field` is the property.
+    ///     ValueError: a text is no whole number, or none of the words that the property has.
     #[staticmethod]
-    #[pyo3(signature = (group, broker = HashMap::new()))]
+    #[pyo3(signature = (group, broker = None))]
     fn from_kafka(
         py: Python<'_>,
-        group: HashMap<String, String>,
-        broker: HashMap<String, String>,
+        group: &Bound<'_, PyMapping>,
+        broker: Option<&Bound<'_, PyMapping>>,
     ) -> PyResult<Self> {
+        let group = properties(group)?;
+        let broker = broker.map(properties).transpose()?.unwrap_or_default();
         let int = |config: GroupIntConfig| -> PyResult<i64> {
             let group = number(&group, config.group.name)?;
             for name in [
@@ -84,10 +115,10 @@ impl GroupConfig {
         let renew = text("share.renew.acknowledge.enable", "true");
         Self::new(
             py,
-            narrow(int(PARTITION_MAX_RECORD_LOCKS)?)?,
-            i16::try_from(int(DELIVERY_COUNT_LIMIT)?)
-                .map_err(|e| PyValueError::new_err(e.to_string()))?,
-            int(RECORD_LOCK_DURATION_MS)?,
+            Int(narrow(int(PARTITION_MAX_RECORD_LOCKS)?)?),
+            Int(i16::try_from(int(DELIVERY_COUNT_LIMIT)?)
+                .map_err(|e| PyValueError::new_err(e.to_string()))?),
+            Int(int(RECORD_LOCK_DURATION_MS)?),
             match renew.as_str() {
                 "true" => true,
                 "false" => false,
@@ -103,31 +134,37 @@ impl GroupConfig {
         )
     }
 
+    /// `share.partition.max.record.locks`, in offsets.
     #[getter]
     const fn partition_max_record_locks(&self) -> u32 {
         self.inner.partition_max_record_locks
     }
 
+    /// `share.delivery.count.limit`.
     #[getter]
     const fn delivery_count_limit(&self) -> i16 {
         self.inner.delivery_count_limit
     }
 
+    /// `share.record.lock.duration.ms`.
     #[getter]
     const fn record_lock_duration_ms(&self) -> i64 {
         self.inner.record_lock_duration_ms
     }
 
+    /// `share.renew.acknowledge.enable` (KIP-1222).
     #[getter]
     const fn renew_acknowledge_enable(&self) -> bool {
         self.inner.renew_acknowledge_enable
     }
 
+    /// `share.auto.offset.reset`.
     #[getter]
     fn auto_offset_reset(&self) -> String {
         auto_offset_reset_out(self.inner.auto_offset_reset)
     }
 
+    /// `share.isolation.level`.
     #[getter]
     const fn isolation_level(&self) -> &'static str {
         match self.inner.isolation_level {
@@ -136,6 +173,7 @@ impl GroupConfig {
         }
     }
 
+    /// `errors.deadletterqueue.topic.name` (KIP-1191); empty when there is none.
     #[getter]
     fn dead_letter_queue_topic(&self) -> &str {
         &self.dead_letter_queue_topic
@@ -163,6 +201,14 @@ impl GroupConfig {
             self.dead_letter_queue_topic,
         )
     }
+}
+
+fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, String>> {
+    mapping
+        .py()
+        .get_type::<PyDict>()
+        .call1((mapping,))?
+        .extract()
 }
 
 fn number(properties: &HashMap<String, String>, name: &str) -> PyResult<Option<i64>> {

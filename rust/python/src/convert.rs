@@ -1,33 +1,60 @@
 //! From Python values to the core's plain data and back. Integers out of range raise `OverflowError`, wrong types `TypeError`.
 
+use std::borrow::Cow;
+
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
 use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::{
     AbortedTransaction, AcquiredRange, ControlType, FetchedBatch,
 };
 use share_state_core::state_batch::StateBatch;
 
+use crate::args::Int;
+
+/// A `FetchedBatch` with what concerns transactions.
+type MarkedBatch = (Int<i64>, Int<i64>, Int<i64>, bool, Option<Int<u8>>);
+
 static STATE_BATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static ACQUIRED_RANGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static KEY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Accepts an iterable of `(first, last, state, count)`.
 pub fn state_batches_in(batches: &Bound<'_, PyAny>) -> PyResult<Vec<StateBatch>> {
     let mut out = Vec::new();
     for batch in batches.try_iter()? {
-        let (first_offset, last_offset, delivery_state, delivery_count) = batch?.extract()?;
+        let (first, last, state, count): (Int<i64>, Int<i64>, Int<i8>, Int<i16>) =
+            batch?.extract()?;
         out.push(StateBatch {
-            first_offset,
-            last_offset,
-            delivery_state,
-            delivery_count,
+            first_offset: first.0,
+            last_offset: last.0,
+            delivery_state: state.0,
+            delivery_count: count.0,
         });
     }
     Ok(out)
+}
+
+/// An instance of a named tuple, made by `tuple.__new__` as its own `_make` does: the constructor in Python costs more than
+/// most calls into the engine.
+fn named_tuple<'py>(
+    class: &Bound<'py, PyType>,
+    fields: Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    TUPLE_NEW
+        .get_or_try_init(py, || {
+            py.get_type::<PyTuple>()
+                .getattr("__new__")
+                .map(Bound::unbind)
+        })?
+        .bind(py)
+        .call1((class, fields))
 }
 
 pub fn state_batches_out<'py>(
@@ -37,12 +64,13 @@ pub fn state_batches_out<'py>(
     let class = STATE_BATCH.import(py, "share_state.types", "StateBatch")?;
     let list = PyList::empty(py);
     for b in batches {
-        list.append(class.call1((
+        let fields = (
             b.first_offset,
             b.last_offset,
             b.delivery_state,
             b.delivery_count,
-        ))?)?;
+        );
+        list.append(named_tuple(class, fields.into_pyobject(py)?)?)?;
     }
     Ok(list)
 }
@@ -54,14 +82,16 @@ pub fn acquired_out<'py>(
     let class = ACQUIRED_RANGE.import(py, "share_state.types", "AcquiredRange")?;
     let list = PyList::empty(py);
     for a in acquired {
-        list.append(class.call1((a.range.first, a.range.last, a.delivery_count))?)?;
+        let fields = (a.range.first, a.range.last, a.delivery_count);
+        list.append(named_tuple(class, fields.into_pyobject(py)?)?)?;
     }
     Ok(list)
 }
 
 /// Accepts a sequence of `(base_offset, last_offset)` or `FetchedBatch`, or an int64 array of shape (n, 2).
 pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
-    if let Ok(array) = fetched.extract::<PyReadonlyArray2<'_, i64>>() {
+    let is_sequence = fetched.is_instance_of::<PyList>() || fetched.is_instance_of::<PyTuple>();
+    if !is_sequence && let Ok(array) = fetched.extract::<PyReadonlyArray2<'_, i64>>() {
         let view = array.as_array();
         if view.ncols() != 2 {
             return Err(PyValueError::new_err(format!(
@@ -83,53 +113,50 @@ pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
             .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("fetched holds something that is no tuple"))?;
         out.push(if tuple.len() == 2 {
-            let (base_offset, last_offset) = tuple.extract()?;
-            FetchedBatch::plain(base_offset, last_offset)
+            let (base, last): (Int<i64>, Int<i64>) = tuple.extract()?;
+            FetchedBatch::plain(base.0, last.0)
         } else {
-            let (base_offset, last_offset, producer_id, is_transactional, control): (
-                i64,
-                i64,
-                i64,
-                bool,
-                Option<u8>,
-            ) = tuple.extract()?;
+            let (base, last, producer_id, is_transactional, control): MarkedBatch =
+                tuple.extract()?;
             FetchedBatch {
-                base_offset,
-                last_offset,
-                producer_id,
+                base_offset: base.0,
+                last_offset: last.0,
+                producer_id: producer_id.0,
                 is_transactional,
-                control: control.map(|c| {
-                    if c == 0 {
-                        ControlType::Abort
-                    } else {
-                        ControlType::Commit
-                    }
-                }),
+                control: control.map(|id| control_in(id.0)).transpose()?,
             }
         });
     }
     Ok(out)
 }
 
+fn control_in(id: u8) -> PyResult<ControlType> {
+    match id {
+        0 => Ok(ControlType::Abort),
+        1 => Ok(ControlType::Commit),
+        other => Err(PyValueError::new_err(format!(
+            "control is {other}, neither 0 nor 1"
+        ))),
+    }
+}
+
 pub fn aborted_in(aborted: &Bound<'_, PyAny>) -> PyResult<Vec<AbortedTransaction>> {
     let mut out = Vec::new();
     for item in aborted.try_iter()? {
-        let (producer_id, first_offset) = item?.extract()?;
+        let (producer_id, first_offset): (Int<i64>, Int<i64>) = item?.extract()?;
         out.push(AbortedTransaction {
-            producer_id,
-            first_offset,
+            producer_id: producer_id.0,
+            first_offset: first_offset.0,
         });
     }
     Ok(out)
 }
 
 /// The elements of a one-dimensional array, without a copy where it is contiguous.
-pub fn column<'a, T: numpy::Element + Copy>(
-    array: &'a PyReadonlyArray1<'_, T>,
-) -> std::borrow::Cow<'a, [T]> {
+pub fn column<'a, T: numpy::Element + Copy>(array: &'a PyReadonlyArray1<'_, T>) -> Cow<'a, [T]> {
     match array.as_slice() {
-        Ok(slice) => std::borrow::Cow::Borrowed(slice),
-        Err(_) => std::borrow::Cow::Owned(array.as_array().iter().copied().collect()),
+        Ok(slice) => Cow::Borrowed(slice),
+        Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
     }
 }
 
@@ -148,4 +175,19 @@ pub fn key(group: &str, topic: &str, partition: i32) -> PyResult<SharePartitionK
 pub fn key_out<'py>(py: Python<'py>, key: &SharePartitionKey) -> PyResult<Bound<'py, PyAny>> {
     KEY.import(py, "share_state.types", "SharePartitionKey")?
         .call1((&*key.group, key.topic_id.to_string(), key.partition))
+}
+
+/// Accepts `SharePartitionKey` or any tuple like it.
+pub fn key_in(key: &Bound<'_, PyAny>) -> PyResult<SharePartitionKey> {
+    let (group, topic_id, partition): (String, String, Int<i32>) = key.extract()?;
+    self::key(&group, &topic_id, partition.0)
+}
+
+pub fn topic_ids_in(ids: &[String]) -> PyResult<Vec<TopicId>> {
+    ids.iter().map(|id| topic_id(id)).collect()
+}
+
+/// A code that share groups do not use is as good as unknown.
+pub fn kafka_code(code: i16) -> KafkaCode {
+    KafkaCode::from_i16(code).unwrap_or(KafkaCode::UnknownServerError)
 }

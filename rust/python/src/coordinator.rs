@@ -1,24 +1,43 @@
 //! `ShareCoordinator` for Python: decides on requests, replays records.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 use share_state_core::coordinator as core;
 use share_state_core::coordinator::CoordinatorConfig;
 use share_state_core::group_offset::ShareGroupOffset;
-use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::{InitializeState, ReadState};
-use share_state_core::records::ShareRecord;
-use share_state_core::state_batch::combine;
-use share_state_core::time::WallTime;
 use share_state_wire::state_record::{self, Decoded};
 
+use crate::args::{Int, WallMs};
 use crate::convert;
-use crate::data::{Decision, ReadStateResult, Record, StateSummary, WriteState};
+use crate::data::{Decision, ReadStateResult, StateSummary, WriteState};
 use crate::errors;
+use crate::folded::{records_out, state_out};
 use crate::guarded::Guarded;
 
-/// The states of the share partitions of one partition of the state topic.
+/// The states of the share partitions of one partition of `__share_group_state` (Kafka: `ShareCoordinatorShard`).
+///
+/// It decides, and keeps nothing on a disk: a verb returns records to append and the answer to give. Append the records, make
+/// them durable, `replay` each, and only then give the answer. `replay` is the only thing that changes the object, so loading
+/// a log and writing one are the same.
+///
+/// Share partitions are named by group, topic id and partition. `wall_ms` is a `WallTime`, or a number of ms since the epoch, for
+/// the timestamps of records. `topic_exists` is what the broker's metadata says.
+///
+/// Beside what a verb names, any call raises `ValueError` for a `topic_id` that is none, `TypeError` or `OverflowError` for an
+/// argument that does not fit, and `EnginePoisonedError` once a bug has made a call of this object panic. Threads may share an
+/// object; it cannot be pickled or copied.
+///
+/// Args:
+///     snapshot_update_records_per_snapshot: updates of a key before its next write becomes a snapshot, 0 to 500
+///         (`share.coordinator.snapshot.update.records.per.snapshot`).
+///     cold_partition_snapshot_interval_ms: age in ms at which a snapshot is written again, at least 1
+///         (`share.coordinator.cold.partition.snapshot.interval.ms`).
+///
+/// Raises:
+///     ConfigError: a number is out of its range; `field` is Kafka's name of the property.
 #[pyclass(frozen, module = "share_state")]
 pub struct ShareCoordinator {
     coordinator: Guarded<core::ShareCoordinator>,
@@ -27,23 +46,37 @@ pub struct ShareCoordinator {
 #[pymethods]
 impl ShareCoordinator {
     #[new]
-    #[pyo3(signature = (*, snapshot_update_records_per_snapshot = 500, cold_partition_snapshot_interval_ms = 300_000))]
+    #[pyo3(signature = (*, snapshot_update_records_per_snapshot = Int(500),
+        cold_partition_snapshot_interval_ms = Int(300_000)),
+        text_signature = "(*, snapshot_update_records_per_snapshot=500, cold_partition_snapshot_interval_ms=300000)")]
     fn new(
         py: Python<'_>,
-        snapshot_update_records_per_snapshot: u32,
-        cold_partition_snapshot_interval_ms: i64,
+        snapshot_update_records_per_snapshot: Int<u32>,
+        cold_partition_snapshot_interval_ms: Int<i64>,
     ) -> PyResult<Self> {
         let config = CoordinatorConfig {
-            snapshot_update_records_per_snapshot,
-            cold_partition_snapshot_interval_ms,
+            snapshot_update_records_per_snapshot: snapshot_update_records_per_snapshot.0,
+            cold_partition_snapshot_interval_ms: cold_partition_snapshot_interval_ms.0,
         };
         let coordinator =
-            core::ShareCoordinator::new(config).map_err(|e| errors::coordinator_config(py, &e))?;
+            core::ShareCoordinator::new(config).map_err(|e| errors::config(py, &e))?;
         Ok(Self {
             coordinator: Guarded::new("this ShareCoordinator", coordinator),
         })
     }
 
+    /// Decide on InitializeShareGroupState (RPC 83): create a state, or replace the whole of it.
+    ///
+    /// A repetition, by state epoch and stored start offset, writes nothing.
+    ///
+    /// Args:
+    ///     state_epoch: epoch of the new state, at least 0.
+    ///     start_offset: where it starts; -1 leaves it to the leader.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: the request is malformed; `field` names the value.
+    ///     FencedStateEpochError: the state has a higher epoch.
+    ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, state_epoch, start_offset, *, wall_ms, topic_exists = true))]
     #[expect(clippy::too_many_arguments, reason = "fields of the request")]
     fn initialize(
@@ -51,24 +84,32 @@ impl ShareCoordinator {
         py: Python<'_>,
         group: &str,
         topic_id: &str,
-        partition: i32,
-        state_epoch: i32,
-        start_offset: i64,
-        wall_ms: i64,
+        partition: Int<i32>,
+        state_epoch: Int<i32>,
+        start_offset: Int<i64>,
+        wall_ms: WallMs,
         topic_exists: bool,
     ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition)?;
+        let key = convert::key(group, topic_id, partition.0)?;
         let request = InitializeState {
-            state_epoch,
-            start_offset,
+            state_epoch: state_epoch.0,
+            start_offset: start_offset.0,
         };
         self.decide(
             py,
-            |c| c.decide_initialize(&key, &request, topic_exists, WallTime(wall_ms)),
+            |c| c.decide_initialize(&key, &request, topic_exists, wall_ms.0),
             |py, ()| Ok(py.None()),
         )
     }
 
+    /// Decide on ReadShareGroupState (RPC 84): answer a state, and fence leaders older than the reader.
+    ///
+    /// A new leader epoch is a record to append, for which the answer, a `ReadStateResult`, has to wait (KAFKA-17796).
+    ///
+    /// Raises:
+    ///     InvalidRequestError: the request is malformed, or there is no state.
+    ///     FencedLeaderEpochError: a leader with a higher epoch has read the state.
+    ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, leader_epoch, *, wall_ms, topic_exists = true))]
     #[expect(clippy::too_many_arguments, reason = "fields of the request")]
     fn read(
@@ -76,26 +117,37 @@ impl ShareCoordinator {
         py: Python<'_>,
         group: &str,
         topic_id: &str,
-        partition: i32,
-        leader_epoch: i32,
-        wall_ms: i64,
+        partition: Int<i32>,
+        leader_epoch: Int<i32>,
+        wall_ms: WallMs,
         topic_exists: bool,
     ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition)?;
+        let key = convert::key(group, topic_id, partition.0)?;
         self.decide(
             py,
             |c| {
                 c.decide_read(
                     &key,
-                    &ReadState { leader_epoch },
+                    &ReadState {
+                        leader_epoch: leader_epoch.0,
+                    },
                     topic_exists,
-                    WallTime(wall_ms),
+                    wall_ms.0,
                 )
             },
             |py, inner| Ok(Py::new(py, ReadStateResult { inner })?.into_any()),
         )
     }
 
+    /// Decide on WriteShareGroupState (RPC 85): merge what a leader says has changed.
+    ///
+    /// Writes may arrive late, doubled or out of order: neither the start offset nor the delivery complete count goes back.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
+    ///     LimitExceededError: the write has more state batches than allowed.
+    ///     FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
+    ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, state, *, wall_ms, topic_exists = true))]
     #[expect(clippy::too_many_arguments, reason = "fields of the request")]
     fn write(
@@ -103,30 +155,35 @@ impl ShareCoordinator {
         py: Python<'_>,
         group: &str,
         topic_id: &str,
-        partition: i32,
+        partition: Int<i32>,
         state: &Bound<'_, WriteState>,
-        wall_ms: i64,
+        wall_ms: WallMs,
         topic_exists: bool,
     ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition)?;
+        let key = convert::key(group, topic_id, partition.0)?;
         let state = &state.get().inner;
         self.decide(
             py,
-            |c| c.decide_write(&key, state, topic_exists, WallTime(wall_ms)),
+            |c| c.decide_write(&key, state, topic_exists, wall_ms.0),
             |py, ()| Ok(py.None()),
         )
     }
 
+    /// Decide on DeleteShareGroupState (RPC 86). Deleting what is not there succeeds and writes nothing.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: the request is malformed.
+    ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, *, topic_exists = true))]
     fn delete(
         &self,
         py: Python<'_>,
         group: &str,
         topic_id: &str,
-        partition: i32,
+        partition: Int<i32>,
         topic_exists: bool,
     ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition)?;
+        let key = convert::key(group, topic_id, partition.0)?;
         self.decide(
             py,
             |c| c.decide_delete(&key, topic_exists),
@@ -134,71 +191,93 @@ impl ShareCoordinator {
         )
     }
 
+    /// Answer ReadShareGroupStateSummary (RPC 87): epochs, start offset and delivery complete count. Fences nobody.
+    ///
+    /// A share partition without state has the summary of one that has not begun.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: the request is malformed.
+    ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, *, topic_exists = true))]
     fn summary(
         &self,
         py: Python<'_>,
         group: &str,
         topic_id: &str,
-        partition: i32,
+        partition: Int<i32>,
         topic_exists: bool,
     ) -> PyResult<StateSummary> {
-        let key = convert::key(group, topic_id, partition)?;
+        let key = convert::key(group, topic_id, partition.0)?;
         self.coordinator
             .with(py, |c| c.read_summary(&key, topic_exists))?
             .map(|inner| StateSummary { inner })
             .map_err(|e| errors::coordinator(py, &e))
     }
 
+    /// New snapshots of the keys whose last one is older than the interval, so that the log below can be pruned (KAFKA-18170).
     #[pyo3(signature = (*, wall_ms))]
-    fn cold_snapshots(&self, py: Python<'_>, wall_ms: i64) -> PyResult<Py<PyList>> {
+    fn cold_snapshots(&self, py: Python<'_>, wall_ms: WallMs) -> PyResult<Py<PyList>> {
         let records = self
             .coordinator
-            .detached(py, |c| c.decide_cold_snapshots(WallTime(wall_ms)))?;
+            .detached(py, |c| c.decide_cold_snapshots(wall_ms.0))?;
         records_out(py, &records)
     }
 
+    /// A tombstone for every key of these topics (Kafka: `ShareCoordinatorShard.maybeCleanupShareState`).
     fn topics_deleted(&self, py: Python<'_>, topic_ids: Vec<String>) -> PyResult<Py<PyList>> {
-        let ids: Vec<TopicId> = topic_ids
-            .iter()
-            .map(|id| convert::topic_id(id))
-            .collect::<PyResult<_>>()?;
+        let ids = convert::topic_ids_in(&topic_ids)?;
         let records = self
             .coordinator
             .with(py, |c| c.decide_topics_deleted(&ids))?;
         records_out(py, &records)
     }
 
+    /// Apply the record at `offset` of the log (Kafka: `ShareCoordinatorShard.replay`).
+    ///
+    /// Returns whether the record is of a known type; one that is not is passed over, as Kafka does.
+    ///
+    /// Raises:
+    ///     WireDecodeError: the bytes are not such a record; nothing has changed.
+    ///     UnsupportedVersionError: the version of the value is not known.
     #[pyo3(signature = (offset, key, value))]
     fn replay(
         &self,
         py: Python<'_>,
-        offset: i64,
+        offset: Int<i64>,
         key: &[u8],
         value: Option<&[u8]>,
     ) -> PyResult<bool> {
         match state_record::decode(key, value).map_err(|e| errors::wire(py, &e))? {
             Decoded::Record(record) => {
-                self.coordinator.with(py, |c| c.replay(offset, &record))?;
+                self.coordinator.with(py, |c| c.replay(offset.0, &record))?;
                 Ok(true)
             }
             Decoded::UnknownType(_) => Ok(false),
         }
     }
 
+    /// The offset below which nothing of the log is needed any more; `None` when nothing new is redundant
+    /// (Kafka: `ShareCoordinatorOffsetsManager.lastRedundantOffset`).
     fn last_redundant_offset(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         self.coordinator.with(py, |c| c.last_redundant_offset())
     }
 
+    /// The state of one share partition, or `None`.
+    ///
+    /// Returns:
+    ///     A dict: `group`, `topic_id` (hyphenated), `partition`, `snapshot_epoch`, `state_epoch`, `leader_epoch`, `start_offset`,
+    ///     `delivery_complete_count`, `batches` (sorted and coalesced, a list of `StateBatch`), `create_timestamp` and
+    ///     `write_timestamp` of the last snapshot in ms since the epoch, `incomplete` (whether there were only updates), and
+    ///     `max_leader_epoch`, `max_state_epoch` (by which writers are fenced), `updates_since_snapshot`.
     #[pyo3(signature = (group, topic_id, partition))]
     fn state<'py>(
         &self,
         py: Python<'py>,
         group: &str,
         topic_id: &str,
-        partition: i32,
+        partition: Int<i32>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let key = convert::key(group, topic_id, partition)?;
+        let key = convert::key(group, topic_id, partition.0)?;
         let known = self.coordinator.with(py, |c| {
             c.state(&key).map(|state| {
                 let maxima = (c.highest_leader_epoch(&key), c.highest_state_epoch(&key));
@@ -215,6 +294,7 @@ impl ShareCoordinator {
         Ok(Some(dict))
     }
 
+    /// Every state, as `state` gives it without the last three, ordered by group, topic id and partition.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let states: Vec<(SharePartitionKey, ShareGroupOffset)> =
             self.coordinator.detached(py, |c| {
@@ -225,6 +305,13 @@ impl ShareCoordinator {
             list.append(state_out(py, key, state)?)?;
         }
         Ok(list)
+    }
+
+    /// Refuses to be pickled or copied.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a ShareCoordinator cannot be pickled or copied; replay its records into another",
+        ))
     }
 }
 
@@ -244,72 +331,4 @@ impl ShareCoordinator {
             answer: answer(py, decision.answer)?,
         })
     }
-}
-
-pub fn records_out(py: Python<'_>, records: &[ShareRecord]) -> PyResult<Py<PyList>> {
-    let list = PyList::empty(py);
-    for record in records {
-        let key = state_record::encode_key(record).map_err(|e| errors::wire(py, &e))?;
-        let value = state_record::encode_value(&record.value).map_err(|e| errors::wire(py, &e))?;
-        list.append(Py::new(
-            py,
-            Record {
-                key: PyBytes::new(py, &key).unbind(),
-                value: value.map(|value| PyBytes::new(py, &value).unbind()),
-            },
-        )?)?;
-    }
-    Ok(list.unbind())
-}
-
-/// A folded state as a dict; `state_batches` are sorted and coalesced.
-pub fn state_out<'py>(
-    py: Python<'py>,
-    key: &SharePartitionKey,
-    state: &ShareGroupOffset,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("group", &*key.group)?;
-    dict.set_item("topic_id", key.topic_id.to_string())?;
-    dict.set_item("partition", key.partition)?;
-    dict.set_item("snapshot_epoch", state.snapshot_epoch)?;
-    dict.set_item("state_epoch", state.state_epoch)?;
-    dict.set_item("leader_epoch", state.leader_epoch)?;
-    dict.set_item("start_offset", state.start_offset)?;
-    dict.set_item("delivery_complete_count", state.delivery_complete_count)?;
-    let batches = state.state_batches.to_vec();
-    dict.set_item("batches", convert::state_batches_out(py, &batches)?)?;
-    dict.set_item("create_timestamp", state.create_timestamp)?;
-    dict.set_item("write_timestamp", state.write_timestamp)?;
-    dict.set_item("incomplete", state.incomplete)?;
-    Ok(dict)
-}
-
-/// Merges state batches: at every offset the higher delivery count wins, then the higher state id.
-#[pyfunction]
-#[pyo3(signature = (current, new, start_offset = -1), text_signature = "(current, new, start_offset=-1)")]
-pub fn combine_state_batches<'py>(
-    py: Python<'py>,
-    current: &Bound<'py, PyAny>,
-    new: &Bound<'py, PyAny>,
-    start_offset: i64,
-) -> PyResult<Bound<'py, PyList>> {
-    let current = convert::state_batches_in(current)?;
-    let new = convert::state_batches_in(new)?;
-    let merged = py.detach(|| combine(&current, &new, start_offset));
-    convert::state_batches_out(py, &merged)
-}
-
-/// The text by which a share partition finds its coordinator.
-#[pyfunction]
-pub fn coordinator_key(group: &str, topic_id: &str, partition: i32) -> PyResult<String> {
-    Ok(convert::key(group, topic_id, partition)?.coordinator_key())
-}
-
-/// Reads the text by which a share partition finds its coordinator.
-#[pyfunction]
-pub fn parse_coordinator_key<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    let key = SharePartitionKey::parse_coordinator_key(text)
-        .map_err(|error| PyValueError::new_err(format!("{text:?}: {error}")))?;
-    convert::key_out(py, &key)
 }

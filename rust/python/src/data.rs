@@ -1,4 +1,4 @@
-//! Plain data that crosses the boundary as frozen classes.
+//! Requests and answers that cross the boundary as frozen classes.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -6,9 +6,17 @@ use pyo3::types::{PyBytes, PyList};
 use share_state_core::persister as core;
 use share_state_core::state_batch::StateBatch;
 
+use crate::args::Int;
 use crate::convert;
 
-/// What to write to the persister (WriteShareGroupState for one share partition).
+/// What to write to the persister: WriteShareGroupState for one share partition (RPC 85; Kafka: `PartitionStateBatchData`).
+///
+/// Args:
+///     state_epoch: epoch of the state that the writer has read.
+///     leader_epoch: epoch of the leader that writes.
+///     start_offset: start offset at the time of the change; -1 leaves it as it was.
+///     delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+///     state_batches: what changed, an iterable of `StateBatch` or tuples like it.
 #[pyclass(frozen, eq, module = "share_state")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct WriteState {
@@ -18,57 +26,88 @@ pub struct WriteState {
 #[pymethods]
 impl WriteState {
     fn __repr__(&self) -> String {
-        format!("{:?}", self.inner)
+        let core::WriteState {
+            state_epoch,
+            leader_epoch,
+            start_offset,
+            delivery_complete_count,
+            state_batches,
+        } = &self.inner;
+        format!(
+            "WriteState(state_epoch={state_epoch}, leader_epoch={leader_epoch}, start_offset={start_offset}, \
+             delivery_complete_count={delivery_complete_count}, state_batches={})",
+            batches_repr(state_batches)
+        )
     }
 
     #[new]
     #[pyo3(signature = (state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches))]
     fn new(
-        state_epoch: i32,
-        leader_epoch: i32,
-        start_offset: i64,
-        delivery_complete_count: i32,
+        state_epoch: Int<i32>,
+        leader_epoch: Int<i32>,
+        start_offset: Int<i64>,
+        delivery_complete_count: Int<i32>,
         state_batches: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         Ok(Self {
             inner: core::WriteState {
-                state_epoch,
-                leader_epoch,
-                start_offset,
-                delivery_complete_count,
+                state_epoch: state_epoch.0,
+                leader_epoch: leader_epoch.0,
+                start_offset: start_offset.0,
+                delivery_complete_count: delivery_complete_count.0,
                 state_batches: convert::state_batches_in(state_batches)?,
             },
         })
     }
 
+    /// Epoch of the state.
     #[getter]
     const fn state_epoch(&self) -> i32 {
         self.inner.state_epoch
     }
 
+    /// Epoch of the leader.
     #[getter]
     const fn leader_epoch(&self) -> i32 {
         self.inner.leader_epoch
     }
 
+    /// Start offset; -1 when it is not known or not changed.
     #[getter]
     const fn start_offset(&self) -> i64 {
         self.inner.start_offset
     }
 
+    /// Terminal records at or behind the start offset; -1 when unknown.
     #[getter]
     const fn delivery_complete_count(&self) -> i32 {
         self.inner.delivery_complete_count
     }
 
+    /// A new list of `StateBatch`.
     #[getter]
     fn state_batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         convert::state_batches_out(py, &self.inner.state_batches)
     }
 
+    /// A new int64 array of shape (n, 4): first offset, last offset, delivery state, delivery count.
     fn state_batches_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         batches_array(py, &self.inner.state_batches)
     }
+}
+
+/// State batches as Python shows a list of tuples.
+fn batches_repr(batches: &[StateBatch]) -> String {
+    let tuples: Vec<String> = batches
+        .iter()
+        .map(|b| {
+            format!(
+                "({}, {}, {}, {})",
+                b.first_offset, b.last_offset, b.delivery_state, b.delivery_count
+            )
+        })
+        .collect();
+    format!("[{}]", tuples.join(", "))
 }
 
 fn batches_array<'py>(
@@ -89,11 +128,13 @@ fn batches_array<'py>(
     PyArray1::from_vec(py, flat).reshape([batches.len(), 4])
 }
 
-/// A write to be made, with the token of its answer.
+/// A write to be made; made by `SharePartition.poll_write`.
 #[pyclass(frozen, module = "share_state")]
 pub struct PendingWrite {
+    /// Names the write in `SharePartition.handle_write_result`.
     #[pyo3(get)]
     pub token: u64,
+    /// What to write.
     #[pyo3(get)]
     pub state: Py<WriteState>,
 }
@@ -102,14 +143,19 @@ pub struct PendingWrite {
 impl PendingWrite {
     fn __repr__(&self) -> String {
         format!(
-            "PendingWrite(token={}, state={:?})",
+            "PendingWrite(token={}, state={})",
             self.token,
-            self.state.get().inner
+            self.state.get().__repr__()
         )
     }
 }
 
-/// The answer to ReadShareGroupState for one share partition.
+/// The answer to ReadShareGroupState for one share partition (RPC 84; Kafka: `PartitionAllData`).
+///
+/// Args:
+///     state_epoch: epoch of the state, to be sent with every write.
+///     start_offset: where the share partition starts; -1 when not yet resolved.
+///     state_batches: what is known of the records behind it, an iterable of `StateBatch` or tuples like it.
 #[pyclass(frozen, eq, module = "share_state")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReadStateResult {
@@ -119,46 +165,64 @@ pub struct ReadStateResult {
 #[pymethods]
 impl ReadStateResult {
     fn __repr__(&self) -> String {
-        format!("{:?}", self.inner)
+        let core::ReadStateResult {
+            state_epoch,
+            start_offset,
+            state_batches,
+        } = &self.inner;
+        format!(
+            "ReadStateResult(state_epoch={state_epoch}, start_offset={start_offset}, state_batches={})",
+            batches_repr(state_batches)
+        )
     }
 
     #[new]
     #[pyo3(signature = (state_epoch, start_offset, state_batches))]
     fn new(
-        state_epoch: i32,
-        start_offset: i64,
+        state_epoch: Int<i32>,
+        start_offset: Int<i64>,
         state_batches: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         Ok(Self {
             inner: core::ReadStateResult {
-                state_epoch,
-                start_offset,
+                state_epoch: state_epoch.0,
+                start_offset: start_offset.0,
                 state_batches: convert::state_batches_in(state_batches)?,
             },
         })
     }
 
+    /// Epoch of the state.
     #[getter]
     const fn state_epoch(&self) -> i32 {
         self.inner.state_epoch
     }
 
+    /// Start offset; -1 when it is not known or not changed.
     #[getter]
     const fn start_offset(&self) -> i64 {
         self.inner.start_offset
     }
 
+    /// A new list of `StateBatch`.
     #[getter]
     fn state_batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         convert::state_batches_out(py, &self.inner.state_batches)
     }
 
+    /// A new int64 array of shape (n, 4): first offset, last offset, delivery state, delivery count.
     fn state_batches_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         batches_array(py, &self.inner.state_batches)
     }
 }
 
-/// The answer to ReadShareGroupStateSummary for one share partition.
+/// The answer to ReadShareGroupStateSummary for one share partition (RPC 87; Kafka: `PartitionStateSummaryData`).
+///
+/// Args:
+///     state_epoch: epoch of the state.
+///     leader_epoch: highest leader epoch that has read it.
+///     start_offset: start offset; -1 when unknown.
+///     delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
 #[pyclass(frozen, eq, module = "share_state")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct StateSummary {
@@ -168,104 +232,83 @@ pub struct StateSummary {
 #[pymethods]
 impl StateSummary {
     fn __repr__(&self) -> String {
-        format!("{:?}", self.inner)
+        let core::StateSummary {
+            state_epoch,
+            leader_epoch,
+            start_offset,
+            delivery_complete_count,
+        } = self.inner;
+        format!(
+            "StateSummary(state_epoch={state_epoch}, leader_epoch={leader_epoch}, start_offset={start_offset}, \
+             delivery_complete_count={delivery_complete_count})"
+        )
     }
 
     #[new]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments of a Python constructor"
+    )]
     const fn new(
-        state_epoch: i32,
-        leader_epoch: i32,
-        start_offset: i64,
-        delivery_complete_count: i32,
+        state_epoch: Int<i32>,
+        leader_epoch: Int<i32>,
+        start_offset: Int<i64>,
+        delivery_complete_count: Int<i32>,
     ) -> Self {
         Self {
             inner: core::StateSummary {
-                state_epoch,
-                leader_epoch,
-                start_offset,
-                delivery_complete_count,
+                state_epoch: state_epoch.0,
+                leader_epoch: leader_epoch.0,
+                start_offset: start_offset.0,
+                delivery_complete_count: delivery_complete_count.0,
             },
         }
     }
 
+    /// Epoch of the state.
     #[getter]
     const fn state_epoch(&self) -> i32 {
         self.inner.state_epoch
     }
 
+    /// Epoch of the leader.
     #[getter]
     const fn leader_epoch(&self) -> i32 {
         self.inner.leader_epoch
     }
 
+    /// Start offset; -1 when it is not known or not changed.
     #[getter]
     const fn start_offset(&self) -> i64 {
         self.inner.start_offset
     }
 
+    /// Terminal records at or behind the start offset; -1 when unknown.
     #[getter]
     const fn delivery_complete_count(&self) -> i32 {
         self.inner.delivery_complete_count
     }
 }
 
-/// A record of the state topic, as bytes.
+/// A record of `__share_group_state`, as bytes (Kafka: `CoordinatorRecord`); `decode_record` reads it.
 #[pyclass(frozen, module = "share_state")]
 pub struct Record {
+    /// Key: record type, group, topic id and partition.
     #[pyo3(get)]
     pub key: Py<PyBytes>,
+    /// Value; `None` in a tombstone.
     #[pyo3(get)]
     pub value: Option<Py<PyBytes>>,
 }
 
-/// What a share coordinator decided: records to append, and the answer to give once they are durable.
+/// What a share coordinator decided (Kafka: `CoordinatorResult`): records to append, and the answer to give once they are
+/// durable and replayed.
 #[pyclass(frozen, module = "share_state")]
 pub struct Decision {
+    /// A list of `Record`, to be appended in one go; may be empty.
     #[pyo3(get)]
     pub records: Py<PyList>,
+    /// A `ReadStateResult` for a read, else `None`.
     #[pyo3(get)]
     pub answer: Py<PyAny>,
-}
-
-/// Records for the dead-letter queue (KIP-1191).
-#[pyclass(frozen, module = "share_state", get_all)]
-pub struct DeadLetter {
-    pub token: u64,
-    pub first_offset: i64,
-    pub last_offset: i64,
-    pub delivery_count: i16,
-    pub cause: &'static str,
-}
-
-/// A run of in-flight records.
-#[pyclass(frozen, module = "share_state", get_all)]
-pub struct InFlight {
-    pub first_offset: i64,
-    pub last_offset: i64,
-    pub state: u8,
-    pub delivery_count: i16,
-    pub pending: bool,
-    pub member: Option<String>,
-    pub acquired_at_ms: Option<i64>,
-    pub deadline_ms: Option<i64>,
-}
-
-#[pymethods]
-impl InFlight {
-    fn __repr__(&self) -> String {
-        let Self {
-            first_offset,
-            last_offset,
-            state,
-            delivery_count,
-            pending,
-            member,
-            acquired_at_ms,
-            deadline_ms,
-        } = self;
-        format!(
-            "InFlight(first_offset={first_offset}, last_offset={last_offset}, state={state}, delivery_count={delivery_count}, \
-             pending={pending}, member={member:?}, acquired_at_ms={acquired_at_ms:?}, deadline_ms={deadline_ms:?})"
-        )
-    }
 }

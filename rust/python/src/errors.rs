@@ -4,13 +4,13 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
-use share_state_core::coordinator::{ConfigError as CoordinatorConfigError, CoordinatorError};
+use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ConfigError;
 use share_state_core::share_partition::{
     AcknowledgeError, AcquireError, InitializeError, UnknownToken,
 };
-use share_state_log::{CorruptLog, OpenError, StoreError};
+use share_state_log::{ConfigError as StoreConfigError, CorruptLog, OpenError, StoreError};
 use share_state_wire::WireError;
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
@@ -67,6 +67,12 @@ pub fn poisoned(py: Python<'_>, what: &str, panic: &str) -> PyErr {
     Raise::new(py, "EnginePoisonedError", message).done()
 }
 
+/// A panic in a function that keeps nothing.
+pub fn bug(py: Python<'_>, what: &str, panic: &str) -> PyErr {
+    let message = format!("{what} panicked, which is a bug: {panic}");
+    Raise::new(py, "EnginePoisonedError", message).done()
+}
+
 pub fn unknown_token(py: Python<'_>, error: UnknownToken) -> PyErr {
     Raise::new(py, "InvalidRequestError", error)
         .fact("field", "token")
@@ -75,15 +81,6 @@ pub fn unknown_token(py: Python<'_>, error: UnknownToken) -> PyErr {
 }
 
 pub fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
-    Raise::new(py, "ConfigError", error)
-        .fact("field", error.name)
-        .fact("value", error.value)
-        .fact("minimum", error.min)
-        .fact("maximum", error.max)
-        .done()
-}
-
-pub fn coordinator_config(py: Python<'_>, error: &CoordinatorConfigError) -> PyErr {
     Raise::new(py, "ConfigError", error)
         .fact("field", error.name)
         .fact("value", error.value)
@@ -224,7 +221,20 @@ pub fn corrupt(py: Python<'_>, error: &CorruptLog) -> PyErr {
 pub fn open(py: Python<'_>, error: &OpenError) -> PyErr {
     let class = match error {
         OpenError::Corrupt(corrupt) => return self::corrupt(py, corrupt),
-        OpenError::Config(_) => "ConfigError",
+        OpenError::Config(StoreConfigError::Coordinator(setting)) => return config(py, setting),
+        OpenError::Config(StoreConfigError::Range {
+            name,
+            value,
+            min,
+            max,
+        }) => {
+            return Raise::new(py, "ConfigError", error)
+                .fact("field", *name)
+                .fact("value", *value)
+                .fact("minimum", *min)
+                .fact("maximum", *max)
+                .done();
+        }
         OpenError::Meta { .. } if error.kafka_code() == KafkaCode::UnsupportedVersion => {
             "UnsupportedVersionError"
         }

@@ -2,6 +2,7 @@
 //!
 //! * Two threads on one object: one after the other. Whoever must wait detaches from the interpreter first, so a thread that
 //!   holds the lock and wants the interpreter back cannot meet one that holds the interpreter and wants the lock.
+//! * No Python code runs while the lock is held, so a call cannot come back into the object it is in.
 //! * A panic becomes an exception and poisons only this object.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,6 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use pyo3::prelude::*;
 
 use crate::errors;
+
+/// Up to this many batches a call is over sooner than a detaching from the interpreter pays.
+const SHORT: usize = 64;
 
 /// The object, or what its last call panicked with.
 enum Slot<T> {
@@ -54,6 +58,20 @@ impl<T: Send> Guarded<T> {
             .map_err(|panic| errors::poisoned(py, self.what, &panic))
     }
 
+    /// Runs `work` on the object, detached from the interpreter when there are many batches to it.
+    pub fn sized<R: Send>(
+        &self,
+        py: Python<'_>,
+        batches: usize,
+        work: impl FnOnce(&mut T) -> R + Send,
+    ) -> PyResult<R> {
+        if batches <= SHORT {
+            self.with(py, work)
+        } else {
+            self.detached(py, work)
+        }
+    }
+
     fn wait(&self) -> MutexGuard<'_, Slot<T>> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,14 +86,21 @@ fn run<T, R>(
         Slot::Poisoned(panic) => return Err(panic.clone()),
     };
     // Unwind safety: after a panic nobody sees the value again.
-    catch_unwind(AssertUnwindSafe(|| work(value))).map_err(|panic| {
-        let text = panic
+    let done = caught(|| work(value));
+    if let Err(panic) = &done {
+        *slot = Slot::Poisoned(panic.clone());
+    }
+    done
+}
+
+/// Runs `work` and turns a panic into its text. For work that leaves nothing behind, or whose object is given up.
+pub fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        panic
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("no message")
-            .to_owned();
-        *slot = Slot::Poisoned(text.clone());
-        text
+            .to_owned()
     })
 }

@@ -2,6 +2,8 @@
 //!
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
+mod args;
+mod cluster_codec;
 mod codec;
 mod config;
 mod convert;
@@ -9,9 +11,11 @@ mod coordinator;
 mod data;
 mod engine;
 mod errors;
+mod folded;
 mod guarded;
 mod records;
 mod scan;
+mod seen;
 mod share_partition;
 mod store;
 
@@ -25,18 +29,17 @@ mod _core {
     #[pymodule_export]
     use crate::config::GroupConfig;
     #[pymodule_export]
-    use crate::coordinator::{
-        ShareCoordinator, combine_state_batches, coordinator_key, parse_coordinator_key,
-    };
+    use crate::coordinator::ShareCoordinator;
     #[pymodule_export]
-    use crate::data::{
-        DeadLetter, Decision, InFlight, PendingWrite, ReadStateResult, Record, StateSummary,
-        WriteState,
-    };
+    use crate::data::{Decision, PendingWrite, ReadStateResult, Record, StateSummary, WriteState};
+    #[pymodule_export]
+    use crate::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
     #[pymodule_export]
     use crate::records::{decode_record, encode_record, state_partition};
     #[pymodule_export]
     use crate::scan::{Scan, fold_path, scan_path};
+    #[pymodule_export]
+    use crate::seen::{DeadLetter, InFlight};
     #[pymodule_export]
     use crate::share_partition::SharePartition;
     #[pymodule_export]

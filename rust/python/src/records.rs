@@ -1,5 +1,6 @@
 //! Records of the state topic as plain dicts and back, in the form in which Kafka's own dump tool prints them.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use share_state_core::ids::SharePartitionKey;
@@ -7,9 +8,11 @@ use share_state_core::records::{ShareRecord, ShareSnapshot, ShareUpdate, ShareVa
 use share_state_wire::partitioner;
 use share_state_wire::state_record::{self, Decoded};
 
+use crate::args::Int;
 use crate::codec::{Plain, as_dict, field};
 use crate::convert;
 use crate::errors;
+use crate::guarded::caught;
 
 /// Kafka's tools name record types and value versions by text.
 const SNAPSHOT: &str = "0";
@@ -55,7 +58,20 @@ fn update_out<'py>(py: Python<'py>, u: &ShareUpdate) -> PyResult<Bound<'py, PyDi
     Ok(dict)
 }
 
-/// Reads a record of the state topic. Tagged fields that this release does not know are not shown.
+/// Read a record of `__share_group_state` (Kafka: `ShareCoordinatorRecordSerde`).
+///
+/// Args:
+///     key: key of the record.
+///     value: value of the record; `None` for a tombstone.
+///
+/// Returns:
+///     A dict of the form in which Kafka's own dump tool prints it: `{"key": {"type": "0" or "1", "data": {…}}, "value":
+///     {"version": "0", "data": {…}} or None}`, names in camelCase, topic ids in URL-safe base64; type 0 is a snapshot, 1 an
+///     update. Tagged fields that this release does not know are not shown.
+///
+/// Raises:
+///     WireDecodeError: the bytes are not such a record; `position` and `kind` say where and why.
+///     UnsupportedVersionError: the type of the key, or the version of the value, is not known.
 #[pyfunction]
 #[pyo3(signature = (key, value))]
 pub fn decode_record<'py>(
@@ -63,7 +79,9 @@ pub fn decode_record<'py>(
     key: &[u8],
     value: Option<&[u8]>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let record = match state_record::decode(key, value).map_err(|e| errors::wire(py, &e))? {
+    let decoded = caught(|| state_record::decode(key, value))
+        .map_err(|panic| errors::bug(py, "decode_record", &panic))?;
+    let record = match decoded.map_err(|e| errors::wire(py, &e))? {
         Decoded::Record(record) => record,
         Decoded::UnknownType(record_type) => {
             return Err(errors::unknown_record_type(py, record_type));
@@ -87,7 +105,17 @@ pub fn decode_record<'py>(
     Ok(dict)
 }
 
-/// The key and value of a record of the state topic, from the form that `decode_record` gives.
+/// The bytes of a record of `__share_group_state`.
+///
+/// Args:
+///     record: as `decode_record` gives it.
+///
+/// Returns:
+///     Key and value; the value of a tombstone is `None`.
+///
+/// Raises:
+///     ValueError: a field is missing, or does not fit; the text names it.
+///     WireDecodeError: a text or an array is longer than the format can say.
 #[pyfunction]
 pub fn encode_record<'py>(
     py: Python<'py>,
@@ -127,7 +155,7 @@ impl Plain for Part {
         let dict = as_dict(value)?;
         let data: Bound<'_, PyAny> = dict
             .get_item("data")?
-            .ok_or_else(|| pyo3::exceptions::PyValueError::new_err("data is missing"))?;
+            .ok_or_else(|| PyValueError::new_err("data is missing"))?;
         Ok(Self {
             number: field(dict, "type", Some(String::new()))?,
             data: as_dict(&data)?.clone().unbind(),
@@ -185,17 +213,24 @@ fn update_in(data: &Bound<'_, PyDict>) -> PyResult<ShareUpdate> {
     })
 }
 
-/// The partition of the state topic that a share partition belongs to.
+/// The partition of `__share_group_state` that a share partition belongs to (Kafka: `ShareCoordinatorService.partitionFor`).
+///
+/// Args:
+///     group, topic_id, partition: the share partition.
+///     partitions: number of partitions of the state topic, at least 1.
+///
+/// Raises:
+///     ValueError: `topic_id` is no topic id, or `partitions` is 0.
 #[pyfunction]
 pub fn state_partition(
     group: &str,
     topic_id: &str,
-    partition: i32,
-    partitions: u32,
+    partition: Int<i32>,
+    partitions: Int<u32>,
 ) -> PyResult<u32> {
-    if partitions == 0 {
-        return Err(pyo3::exceptions::PyValueError::new_err("partitions is 0"));
+    if partitions.0 == 0 {
+        return Err(PyValueError::new_err("partitions is 0"));
     }
-    let key = convert::key(group, topic_id, partition)?;
-    Ok(partitioner::state_partition(&key, partitions))
+    let key = convert::key(group, topic_id, partition.0)?;
+    Ok(partitioner::state_partition(&key, partitions.0))
 }

@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use share_state_log::read::{self, Finding, LogRecord, ScanError};
 
-use crate::coordinator::state_out;
-use crate::guarded::Guarded;
+use crate::errors;
+use crate::folded::state_out;
+use crate::guarded::{Guarded, caught};
 
 type RecordTuple<'py> = (
     u32,
@@ -57,7 +58,12 @@ fn findings_out<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'p
     Ok(list)
 }
 
-/// The records of a state log, in order of state partition and offset.
+/// The records of a state log that somebody else may own, in order of state partition and offset; made by `scan_path`.
+///
+/// An iterator of tuples: state partition (int), name of the segment (str), offset (int), timestamp in ms since the epoch (int),
+/// key (bytes), value (bytes, or `None` for a tombstone). Nothing is locked or changed.
+///
+/// Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings` tells.
 #[pyclass(frozen, module = "share_state")]
 pub struct Scan {
     scan: Guarded<read::Scan>,
@@ -93,12 +99,15 @@ impl Scan {
         )))
     }
 
+    /// What could not be read so far, a new list of dicts: `file`, `position` (the byte in it), `kind` (`"torn_tail"` or
+    /// `"damage"`), `message`. A torn tail is a crash, or a writer at work at this moment.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let findings = self.scan.with(py, |scan| scan.findings().to_vec())?;
         findings_out(py, &findings)
     }
 
+    /// Bytes read so far, and bytes there are.
     #[getter]
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let at = self.scan.with(py, |scan| scan.progress())?;
@@ -106,7 +115,15 @@ impl Scan {
     }
 }
 
-/// Begins to read the records of a state log.
+/// Begin to read the records of a state log, beside a writer if need be. Nothing is locked or changed.
+///
+/// Args:
+///     path: a directory with `__share_group_state-N` folders, one such folder, or one segment, from a Kafka 4.2 to 4.4 broker
+///         or from a `StateStore`, in any compression.
+///
+/// Raises:
+///     FileNotFoundError: there is no such path, or it is none of these.
+///     OSError: the disk fails.
 #[pyfunction]
 pub fn scan_path(py: Python<'_>, path: PathBuf) -> PyResult<Scan> {
     let scan = py
@@ -117,7 +134,21 @@ pub fn scan_path(py: Python<'_>, path: PathBuf) -> PyResult<Scan> {
     })
 }
 
-/// Folds a state log: the states of its share partitions, and what could not be read.
+/// Fold a state log, beside a writer if need be: the states of its share partitions. Nothing is locked or changed.
+///
+/// Ctrl-C is heard about once a MiB.
+///
+/// Args:
+///     path: as for `scan_path`.
+///     progress: called with bytes read and bytes there are, about once a MiB; what it raises ends the call.
+///
+/// Returns:
+///     The states, each as `ShareCoordinator.state` gives it without the last three, ordered by group, topic id and partition;
+///     and what could not be read, as `Scan.findings`.
+///
+/// Raises:
+///     FileNotFoundError: there is no such path, or it is no state log.
+///     OSError: the disk fails.
 #[pyfunction]
 #[pyo3(signature = (path, progress = None))]
 pub fn fold_path<'py>(
@@ -126,7 +157,7 @@ pub fn fold_path<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
     let mut stopped = None;
-    let folded = py.detach(|| {
+    let fold = || {
         read::fold(&path, |at| {
             let heard = Python::attach(|py| {
                 py.check_signals()?;
@@ -145,11 +176,14 @@ pub fn fold_path<'py>(
                 }
             }
         })
-    });
+    };
+    let folded = py.detach(|| caught(fold));
     if let Some(error) = stopped {
         return Err(error);
     }
-    let folded = folded.map_err(|error| scan_error(&error))?;
+    let folded = folded
+        .map_err(|panic| errors::bug(py, "fold_path", &panic))?
+        .map_err(|error| scan_error(&error))?;
     let states = PyList::empty(py);
     for folded in &folded.states {
         states.append(state_out(py, &folded.key, &folded.state)?)?;

@@ -1,0 +1,39 @@
+"""What the package says on its loggers, all below ``share_state``; silent until the application adds a handler.
+
+* ``share_state.store``: a store was opened; a warning for every unfinished batch that was cut off its log.
+* ``share_state.persister``: a share partition was loaded; a warning for every write that was refused.
+
+Ids come from other people: they are logged by ``%r``, so that none can break out of its line.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TypedDict, cast
+
+__all__ = ["PERSISTER", "STORE", "Recovery", "store_opened"]
+
+logging.getLogger("share_state").addHandler(logging.NullHandler())
+
+STORE = logging.getLogger("share_state.store")
+PERSISTER = logging.getLogger("share_state.persister")
+
+
+class Recovery(TypedDict):
+    """What opening a store found, as :meth:`share_state.StateStore.recovery` gives it."""
+
+    records: int
+    batches: int
+    unknown_types: int
+    control_batches: int
+    torn: Sequence[str]
+
+
+def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:
+    """Say what opening a store found. The extension calls it, whichever way the store was opened."""
+    found = cast("Recovery", recovery)
+    STORE.info("opened %r: %d records in %d batches", str(path), found["records"], found["batches"])
+    for torn in found["torn"]:
+        STORE.warning("opened %r: cut off an unfinished batch: %r", str(path), torn)

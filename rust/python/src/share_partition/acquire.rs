@@ -1,0 +1,204 @@
+//! Giving records to a member.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use share_state_core::share_partition::{AcquireMode, AcquireRequest, AcquiredRange};
+use share_state_core::time::LockTime;
+
+use super::SharePartition;
+use crate::args::{Int, LockMs};
+use crate::convert;
+use crate::engine::each;
+use crate::errors;
+
+type AcquiredColumns<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i16>>,
+);
+
+/// The arguments of `acquire`, as Python gives them.
+struct Asked<'a, 'py> {
+    member: &'a str,
+    fetched: &'a Bound<'py, PyAny>,
+    now: LockTime,
+    max_records: i32,
+    batch_size: i32,
+    mode: u8,
+    fetch_offset: Option<i64>,
+    aborted: Option<&'a Bound<'py, PyAny>>,
+}
+
+#[pymethods]
+impl SharePartition {
+    /// The offset from which to read the log for this share partition next (Kafka: `SharePartition.nextFetchOffset`).
+    ///
+    /// It is the first available record in the window, else the offset behind the window. Sub-linear in the number of runs.
+    fn next_fetch_offset(&self, py: Python<'_>) -> PyResult<i64> {
+        self.engine
+            .with(py, |e| each!(e, sp => sp.next_fetch_offset()))
+    }
+
+    /// Whether records may be acquired: the window is not full, or holds available records
+    /// (Kafka: `SharePartition.canAcquireRecords`).
+    fn can_acquire(&self, py: Python<'_>) -> PyResult<bool> {
+        self.engine.with(py, |e| each!(e, sp => sp.can_acquire()))
+    }
+
+    /// Give `member` what is available of the log batches that were read for it (Kafka: `SharePartition.acquire`, and
+    /// `acquireWithRecordLimit` of KIP-1206). Nothing is written for it.
+    ///
+    /// Args:
+    ///     member: id of the member.
+    ///     fetched: the log batches, ascending and disjoint: a sequence of `(base_offset, last_offset)` or `FetchedBatch`, or an
+    ///         int64 array of shape (n, 2).
+    ///     now_ms: now, on the monotonic clock; the lock runs `share.record.lock.duration.ms` from here.
+    ///     max_records: how many records the member wants; 0 or less gives nothing.
+    ///     batch_size: new records are handed out in batches of about this many.
+    ///     mode: an `AcquireMode`: 0 may exceed `max_records` to keep log batches whole, 1 never does.
+    ///     fetch_offset: the offset that was read from; the base of the first batch when absent.
+    ///     aborted: `(producer_id, first_offset)` of the aborted transactions in what was read. When given, their records and
+    ///         control records are archived and not handed out, as for `share.isolation.level=read_committed`.
+    ///
+    /// Returns:
+    ///     Ascending, disjoint ranges, each with the count of this delivery; empty when nothing is available.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: `field` names the argument: an empty `member`, a `batch_size` of 0 or less, a negative
+    ///         `fetch_offset`, or a batch in `fetched` (`index`) that is negative, inverted or out of order.
+    ///     ValueError: `mode`, a control type or the shape of the array is not one of those above.
+    #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Int(0), fetch_offset = None,
+        aborted = None), text_signature = "($self, member, fetched, *, now_ms, max_records, batch_size=500, mode=0, \
+        fetch_offset=None, aborted=None)")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python method"
+    )]
+    fn acquire<'py>(
+        &self,
+        py: Python<'py>,
+        member: &str,
+        fetched: &Bound<'py, PyAny>,
+        now_ms: LockMs,
+        max_records: Int<i32>,
+        batch_size: Int<i32>,
+        mode: Int<u8>,
+        fetch_offset: Option<Int<i64>>,
+        aborted: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let asked = Asked {
+            member,
+            fetched,
+            now: now_ms.0,
+            max_records: max_records.0,
+            batch_size: batch_size.0,
+            mode: mode.0,
+            fetch_offset: fetch_offset.map(|offset| offset.0),
+            aborted,
+        };
+        convert::acquired_out(py, &self.acquired(py, &asked)?)
+    }
+
+    /// As `acquire`, with columns instead of an object a range.
+    ///
+    /// Returns:
+    ///     Three arrays of one length: first offsets (int64), last offsets (int64), delivery counts (int16).
+    #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Int(0), fetch_offset = None,
+        aborted = None), text_signature = "($self, member, fetched, *, now_ms, max_records, batch_size=500, mode=0, \
+        fetch_offset=None, aborted=None)")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python method"
+    )]
+    fn acquire_columns<'py>(
+        &self,
+        py: Python<'py>,
+        member: &str,
+        fetched: &Bound<'py, PyAny>,
+        now_ms: LockMs,
+        max_records: Int<i32>,
+        batch_size: Int<i32>,
+        mode: Int<u8>,
+        fetch_offset: Option<Int<i64>>,
+        aborted: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<AcquiredColumns<'py>> {
+        let asked = Asked {
+            member,
+            fetched,
+            now: now_ms.0,
+            max_records: max_records.0,
+            batch_size: batch_size.0,
+            mode: mode.0,
+            fetch_offset: fetch_offset.map(|offset| offset.0),
+            aborted,
+        };
+        let acquired = self.acquired(py, &asked)?;
+        let first: Vec<i64> = acquired.iter().map(|a| a.range.first).collect();
+        let last: Vec<i64> = acquired.iter().map(|a| a.range.last).collect();
+        let count: Vec<i16> = acquired.iter().map(|a| a.delivery_count).collect();
+        Ok((
+            first.into_pyarray(py),
+            last.into_pyarray(py),
+            count.into_pyarray(py),
+        ))
+    }
+
+    /// Take the right to read the log for this share partition; one reader at a time
+    /// (Kafka: `SharePartition.maybeAcquireFetchLock`).
+    ///
+    /// Args:
+    ///     fetch_id: names the reader, a number from 0 to 2**64 - 1 of the caller's choice.
+    ///
+    /// Returns:
+    ///     Whether this reader has it now; `False` when another has it.
+    fn acquire_fetch_lock(&self, py: Python<'_>, fetch_id: Int<u64>) -> PyResult<bool> {
+        self.engine
+            .with(py, |e| each!(e, sp => sp.acquire_fetch_lock(fetch_id.0)))
+    }
+
+    /// Give back the right to read (Kafka: `SharePartition.releaseFetchLock`).
+    ///
+    /// Returns:
+    ///     Whether this reader had it.
+    fn release_fetch_lock(&self, py: Python<'_>, fetch_id: Int<u64>) -> PyResult<bool> {
+        self.engine
+            .with(py, |e| each!(e, sp => sp.release_fetch_lock(fetch_id.0)))
+    }
+}
+
+impl SharePartition {
+    fn acquired(&self, py: Python<'_>, asked: &Asked<'_, '_>) -> PyResult<Vec<AcquiredRange>> {
+        let fetched = convert::fetched_in(asked.fetched)?;
+        let aborted = asked.aborted.map(convert::aborted_in).transpose()?;
+        let mode = match asked.mode {
+            0 => AcquireMode::BatchOptimized,
+            1 => AcquireMode::RecordLimit,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "mode is {other}, neither 0 nor 1"
+                )));
+            }
+        };
+        let request = AcquireRequest {
+            member: asked.member,
+            mode,
+            batch_size: asked.batch_size,
+            max_records: asked.max_records,
+            fetch_offset: asked
+                .fetch_offset
+                .unwrap_or_else(|| fetched.first().map_or(0, |batch| batch.base_offset)),
+            fetched: &fetched,
+            aborted: aborted.as_deref(),
+        };
+        let now = asked.now;
+        self.engine
+            .sized(
+                py,
+                fetched.len(),
+                |e| each!(e, sp => sp.acquire(&request, now)),
+            )?
+            .map_err(|e| errors::acquire(py, &e))
+    }
+}

@@ -1,0 +1,170 @@
+//! `SharePartition` for Python, a file for each part of its work.
+
+mod acknowledge;
+mod acquire;
+mod inspect;
+mod lifecycle;
+mod pending;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::share_partition as core;
+
+use crate::args::Int;
+use crate::config::GroupConfig;
+use crate::convert;
+use crate::engine::{Engine, each};
+use crate::errors;
+use crate::guarded::Guarded;
+
+/// The state machine of one share partition (KIP-932; Kafka: `SharePartition`): who may hold which record, and since when.
+///
+/// It has no clock, no socket and no disk. Commands are those of members (`acquire`, `acknowledge`, `release`) and of
+/// operators; `handle_…` tell it what happened; `poll_…` tell what to do next: poll after every command and every `handle_…`
+/// until there is nothing more. Nothing calls back into Python.
+///
+/// Offsets are whole numbers from 0 to 2**63 - 2, ranges are inclusive. `now_ms` is a `LockTime`, or a number of ms on the
+/// caller's monotonic clock; every call that takes it first lets due locks run out (a lock is due when now >= deadline), and a
+/// clock that goes back counts as standing still.
+///
+/// A call that raises has changed nothing. Beside what a method names, any call raises `TypeError` or `OverflowError` for an
+/// argument that does not fit (a bool is no number), and `EnginePoisonedError` once a bug has made a call of this object panic.
+///
+/// Threads may share an object: its calls run one after the other, those that take long without the interpreter. It cannot
+/// be pickled or copied; its state is in the persister. A forked child has a copy of its own, which the parent does not hear
+/// of; fork while no other thread is inside a call.
+///
+/// Args:
+///     group: id of the share group.
+///     topic_id: a hyphenated UUID, or 22 characters of URL-safe base64.
+///     partition: partition of the topic.
+///     leader_epoch: epoch of this leader of the partition; goes with every write.
+///     config: configuration of the group; Kafka's defaults when absent.
+///     store: `"tree"`, the interval tree to work with, or `"twin"`, the obvious and slow one to compare it with.
+///
+/// Raises:
+///     ValueError: `topic_id` or `store` is neither of these.
+#[pyclass(frozen, module = "share_state")]
+pub struct SharePartition {
+    engine: Guarded<Engine>,
+    key: SharePartitionKey,
+    leader_epoch: i32,
+}
+
+#[pymethods]
+impl SharePartition {
+    #[new]
+    #[pyo3(signature = (group, topic_id, partition, *, leader_epoch = Int(0), config = None, store = "tree"),
+        text_signature = "(group, topic_id, partition, *, leader_epoch=0, config=None, store='tree')")]
+    fn new(
+        py: Python<'_>,
+        group: &str,
+        topic_id: &str,
+        partition: Int<i32>,
+        leader_epoch: Int<i32>,
+        config: Option<&Bound<'_, GroupConfig>>,
+        store: &str,
+    ) -> PyResult<Self> {
+        let key = convert::key(group, topic_id, partition.0)?;
+        let config = config.map_or_else(ShareGroupConfig::default, |c| c.get().inner);
+        let leader_epoch = leader_epoch.0;
+        let made = match store {
+            "tree" => {
+                core::SharePartition::new(key.clone(), leader_epoch, config).map(Engine::Tree)
+            }
+            "twin" => {
+                core::SharePartition::new(key.clone(), leader_epoch, config).map(Engine::Twin)
+            }
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "store is {other:?}, neither tree nor twin"
+                )));
+            }
+        };
+        Ok(Self {
+            engine: Guarded::new(
+                "this SharePartition",
+                made.map_err(|e| errors::config(py, &e))?,
+            ),
+            key,
+            leader_epoch,
+        })
+    }
+
+    /// Group, topic id and partition, as a `SharePartitionKey`.
+    #[getter]
+    fn key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::key_out(py, &self.key)
+    }
+
+    /// Epoch of this leader of the partition.
+    #[getter]
+    const fn leader_epoch(&self) -> i32 {
+        self.leader_epoch
+    }
+
+    /// `"EMPTY"`, `"INITIALIZING"`, `"ACTIVE"`, `"FAILED"` or `"FENCED"` (Kafka: `SharePartitionState`).
+    #[getter]
+    fn status(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.engine.with(py, |e| each!(e, sp => sp.status().name()))
+    }
+
+    /// First offset that may still be delivered (SPSO); it never goes back.
+    #[getter]
+    fn start_offset(&self, py: Python<'_>) -> PyResult<i64> {
+        self.engine.with(py, |e| each!(e, sp => sp.start_offset()))
+    }
+
+    /// Last offset of the window while a batch is in flight, else the offset to fetch next (SPEO).
+    #[getter]
+    fn end_offset(&self, py: Python<'_>) -> PyResult<i64> {
+        self.engine.with(py, |e| each!(e, sp => sp.end_offset()))
+    }
+
+    /// Epoch of the state that was read; goes with every write.
+    #[getter]
+    fn state_epoch(&self, py: Python<'_>) -> PyResult<i32> {
+        self.engine.with(py, |e| each!(e, sp => sp.state_epoch()))
+    }
+
+    /// Number of terminal records at or behind the start offset (KIP-1226).
+    #[getter]
+    fn delivery_complete_count(&self, py: Python<'_>) -> PyResult<u64> {
+        self.engine
+            .with(py, |e| each!(e, sp => sp.delivery_complete_count()))
+    }
+
+    /// Length of the window in offsets, settled records and holes inside it included. It exceeds `partition_max_record_locks`
+    /// by one log batch at most.
+    #[getter]
+    fn window_len(&self, py: Python<'_>) -> PyResult<u64> {
+        self.engine.with(py, |e| each!(e, sp => sp.window_len()))
+    }
+
+    /// Where a new leader has to read again what the persister knows nothing of: (first offset that may lie in such a gap, last
+    /// offset of the window when the state was read); `None` when no gap is left (Kafka: `GapWindow`, KAFKA-18494).
+    #[getter]
+    fn gap_window(&self, py: Python<'_>) -> PyResult<Option<(i64, i64)>> {
+        let gap = self.engine.with(py, |e| each!(e, sp => sp.gap_window()))?;
+        Ok(gap.map(|gap| (gap.gap_start_offset, gap.end_offset)))
+    }
+
+    /// Refuses to be pickled or copied.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a SharePartition holds live locks and cannot be pickled or copied; read its state from the persister",
+        ))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.engine.with(py, |e| {
+            each!(e, sp => format!(
+                "SharePartition(group={:?}, topic_id='{}', partition={}, status={}, start_offset={}, end_offset={})",
+                &*sp.key().group, sp.key().topic_id, sp.key().partition, sp.status().name(), sp.start_offset(),
+                sp.end_offset(),
+            ))
+        })
+    }
+}

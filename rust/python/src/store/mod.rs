@@ -1,0 +1,248 @@
+//! `StateStore` for Python: the durable embedded log. This file opens, closes and reports; `verbs` has the requests.
+
+mod verbs;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use share_state_core::coordinator::CoordinatorConfig;
+use share_state_log as log;
+use share_state_log::{Progress, StoreConfig, StoreError, SyncPolicy};
+use share_state_wire::record_batch::Compression;
+
+use crate::args::Int;
+use crate::errors;
+use crate::guarded::caught;
+
+/// The states of share partitions in a directory, in Kafka's own log format: durable, one writer, any number of threads.
+///
+/// A verb returns when all its answer depends on is as durable as `sync` asks. Verbs of several threads share their syncs (group
+/// commit), and run without the interpreter. After a failed append or sync every call raises `StoreError` until the
+/// directory is opened anew; what was answered is in the log.
+///
+/// The directory is locked against other writers; readers such as `fold_path` need no lock. A forked child that inherits a store
+/// is refused with `StoreError`; it may open another directory, or this one after the parent has closed it. A store is a
+/// context manager and cannot be pickled or copied: pickle its path. One that is dropped is closed, also at the end of the
+/// interpreter.
+///
+/// Opening replays the log. Ctrl-C during a long load raises `KeyboardInterrupt` within a MiB of log, and nothing was changed. An
+/// unfinished batch at the end, which a crash leaves, is cut off and told by `recovery` and by a warning of the logger
+/// `share_state.store`; any other damage is refused.
+///
+/// Args:
+///     path: the directory.
+///     partitions: number of state partitions; when absent what the store has, or 1 for a new one. It is fixed once made.
+///     create: whether a store is made where there is none.
+///     sync: when appended bytes are made durable: `"always"` before any answer that depends on them, `"interval"` every
+///         `sync_interval_ms` by a thread of the store, `"never"` when the operating system likes, and at a roll and a close.
+///         What was answered under the last two survives the end of the process, but not that of the machine.
+///     sync_interval_ms: ms between two syncs under `"interval"`, at least 1.
+///     segment_bytes: size beyond which no segment grows (`share.coordinator.state.topic.segment.bytes`).
+///     compression: of record batches: `"none"`, `"gzip"`, `"snappy"`, `"lz4"` or `"zstd"`.
+///     snapshot_update_records_per_snapshot, cold_partition_snapshot_interval_ms: as for `ShareCoordinator`.
+///     progress: called with bytes read and bytes there are, about once a MiB while loading; what it raises ends the load.
+///
+/// Raises:
+///     StoreError: the directory is used by another writer, holds no store, or the disk fails.
+///     CorruptLogError: the log is damaged other than by a torn tail; nothing was changed.
+///     UnsupportedVersionError: a later release wrote the store.
+///     ConfigError: a number is out of its range.
+///     ValueError: `sync` or `compression` is not one of these.
+#[pyclass(frozen, module = "share_state")]
+pub struct StateStore {
+    store: log::StateStore,
+}
+
+fn sync_policy(sync: &str, interval_ms: u64) -> PyResult<SyncPolicy> {
+    match sync {
+        "always" => Ok(SyncPolicy::Always),
+        "interval" => Ok(SyncPolicy::Interval { ms: interval_ms }),
+        "never" => Ok(SyncPolicy::Never),
+        other => Err(PyValueError::new_err(format!(
+            "sync is {other:?}, neither always, interval nor never"
+        ))),
+    }
+}
+
+fn compression(name: &str) -> PyResult<Compression> {
+    match name {
+        "none" => Ok(Compression::None),
+        "gzip" => Ok(Compression::Gzip),
+        "snappy" => Ok(Compression::Snappy),
+        "lz4" => Ok(Compression::Lz4),
+        "zstd" => Ok(Compression::Zstd),
+        other => Err(PyValueError::new_err(format!(
+            "compression is {other:?}, neither none, gzip, snappy, lz4 nor zstd"
+        ))),
+    }
+}
+
+#[pymethods]
+impl StateStore {
+    #[new]
+    #[pyo3(signature = (path, *, partitions = None, create = true, sync = "always", sync_interval_ms = Int(1000),
+        segment_bytes = Int(104_857_600), compression = "none", snapshot_update_records_per_snapshot = Int(500),
+        cold_partition_snapshot_interval_ms = Int(300_000), progress = None),
+        text_signature = "(path, *, partitions=None, create=True, sync='always', sync_interval_ms=1000, \
+        segment_bytes=104857600, compression='none', snapshot_update_records_per_snapshot=500, \
+        cold_partition_snapshot_interval_ms=300000, progress=None)")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python constructor"
+    )]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        partitions: Option<Int<u32>>,
+        create: bool,
+        sync: &str,
+        sync_interval_ms: Int<u64>,
+        segment_bytes: Int<u64>,
+        compression: &str,
+        snapshot_update_records_per_snapshot: Int<u32>,
+        cold_partition_snapshot_interval_ms: Int<i64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let config = StoreConfig {
+            partitions: partitions.map(|number| number.0),
+            create,
+            sync: sync_policy(sync, sync_interval_ms.0)?,
+            segment_bytes: segment_bytes.0,
+            compression: self::compression(compression)?,
+            coordinator: CoordinatorConfig {
+                snapshot_update_records_per_snapshot: snapshot_update_records_per_snapshot.0,
+                cold_partition_snapshot_interval_ms: cold_partition_snapshot_interval_ms.0,
+            },
+        };
+        // Ctrl-C and the caller's progress function are heard about once a MiB.
+        let mut stopped = None;
+        let open = || {
+            log::StateStore::open(&path, &config, |at| {
+                match Python::attach(|py| report(py, progress.as_ref(), at)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        stopped = Some(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        };
+        let opened = py.detach(|| caught(open));
+        if let Some(error) = stopped {
+            return Err(error);
+        }
+        let store = opened
+            .map_err(|panic| errors::bug(py, "opening a StateStore", &panic))?
+            .map_err(|error| errors::open(py, &error))?;
+        let store = Self { store };
+        py.import("share_state.logs")?
+            .call_method1("store_opened", (&path, store.recovery(py)?))?;
+        Ok(store)
+    }
+
+    /// Make all that was accepted so far durable, whatever `sync` says.
+    ///
+    /// Raises:
+    ///     StoreError: the sync failed, or the store cannot be used.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, log::StateStore::flush)
+    }
+
+    /// Flush, note that the log is whole, and let go of the directory. Closing again does nothing.
+    ///
+    /// Raises:
+    ///     StoreError: the flush failed; the directory is given up nevertheless.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, log::StateStore::close)
+    }
+
+    /// What the store has done since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches` (group
+    /// commits), `fsyncs`, `pruned_segments`.
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = self.store.counters();
+        let dict = PyDict::new(py);
+        dict.set_item("writes", counters.writes)?;
+        dict.set_item("records", counters.records)?;
+        dict.set_item("bytes", counters.bytes)?;
+        dict.set_item("batches", counters.batches)?;
+        dict.set_item("fsyncs", counters.fsyncs)?;
+        dict.set_item("pruned_segments", counters.pruned_segments)?;
+        Ok(dict)
+    }
+
+    /// What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over, and `torn`, a
+    /// list of texts, one for each unfinished batch that was cut off.
+    fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let recovery = self.store.recovery();
+        let dict = PyDict::new(py);
+        dict.set_item("records", recovery.records)?;
+        dict.set_item("batches", recovery.batches)?;
+        dict.set_item("unknown_types", recovery.unknown_types)?;
+        dict.set_item("control_batches", recovery.control_batches)?;
+        let torn: Vec<String> = recovery.torn.iter().map(ToString::to_string).collect();
+        dict.set_item("torn", torn)?;
+        Ok(dict)
+    }
+
+    /// Number of state partitions.
+    #[getter]
+    fn partition_count(&self) -> u32 {
+        self.store.partition_count()
+    }
+
+    /// The directory, as a `pathlib.Path`.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.store.path().to_owned()
+    }
+
+    const fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    /// Refuses to be pickled or copied.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a StateStore is the one writer of its directory and cannot be pickled or copied; pickle its path",
+        ))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "StateStore({:?}, partitions={})",
+            self.store.path(),
+            self.store.partition_count()
+        )
+    }
+}
+
+impl StateStore {
+    /// Runs a verb detached from the interpreter: it may wait for the disk.
+    fn call<R: Send>(
+        &self,
+        py: Python<'_>,
+        verb: impl FnOnce(&log::StateStore) -> Result<R, StoreError> + Send,
+    ) -> PyResult<R> {
+        // A panic inside the store poisons the store itself.
+        match py.detach(|| caught(|| verb(&self.store))) {
+            Ok(done) => done.map_err(|error| errors::store(py, &error)),
+            Err(panic) => Err(errors::poisoned(py, "this StateStore", &panic)),
+        }
+    }
+}
+
+fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: Progress) -> PyResult<()> {
+    py.check_signals()?;
+    if let Some(progress) = progress {
+        progress.call1(py, (at.bytes_done, at.bytes_total))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+"""Bytes that Kafka's own classes produced, shared with the Rust tests of the codec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+FIXTURES = Path(__file__).resolve().parents[2] / "rust" / "wire" / "tests" / "fixtures"
+
+
+class Message(NamedTuple):
+    """One recorded request or answer, without its header."""
+
+    api_key: int
+    version: int
+    response: bool
+    data: bytes
+
+
+class StateRecord(NamedTuple):
+    """One recorded record of the state topic."""
+
+    key: bytes
+    value: bytes | None
+
+
+def messages() -> list[Message]:
+    """All recorded messages of RPC 83 to 87."""
+    found = []
+    for line in _lines("rpc.txt"):
+        api_key, version, kind, data = line.split()
+        found.append(Message(int(api_key), int(version), kind == "response", bytes.fromhex(data)))
+    return found
+
+
+def records() -> list[StateRecord]:
+    """All recorded records."""
+    found = []
+    for line in _lines("records.txt"):
+        key, value = line.split()
+        found.append(StateRecord(bytes.fromhex(key), None if value == "-" else bytes.fromhex(value)))
+    return found
+
+
+def _lines(name: str) -> list[str]:
+    lines = (FIXTURES / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]

@@ -87,16 +87,22 @@ types: build ## Check the types, and the stubs against the built extension
 test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# Results go to build/bench, figures.json among them; a run begins with an empty folder, so that no old figure is shown.
+BENCH := build/bench
+run-benches = rm -rf $(BENCH) && mkdir -p $(BENCH) && \
+	CRITERION_HOME=$(abspath $(BENCH))/criterion $(CARGO) bench --locked -p share-state-benches -- --noplot $(1) \
+		| tee $(BENCH)/rust.txt && \
+	$(BIN)/python -m pytest benches/python --benchmark-enable --benchmark-only --timeout=0 \
+		--benchmark-json=$(BENCH)/pytest.json --benchmark-quiet && \
+	$(BIN)/python benches/report.py $(BENCH)
+
 .PHONY: bench
 bench: build ## Measure: criterion for Rust, pytest-benchmark for Python
-	$(CARGO) bench --locked -p share-state-benches
-	$(BIN)/python -m pytest benches/python --benchmark-enable --benchmark-only --timeout=0
+	@$(call run-benches,)
 
 .PHONY: bench-quick
 bench-quick: build ## Measure in a few minutes, with wider error
-	$(CARGO) bench --locked -p share-state-benches -- --quick --noplot
-	$(BIN)/python -m pytest benches/python --benchmark-enable --benchmark-only --timeout=0 \
-		--benchmark-max-time=0.2 --benchmark-min-rounds=3
+	@$(call run-benches,--warm-up-time 0.3 --measurement-time 1 --sample-size 20)
 
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.

@@ -1,0 +1,60 @@
+"""Who may know whom, as ARCHITECTURE.md says: crates, and what of the standard library each may touch."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.readme.runner import REPOSITORY
+
+#: What a crate may depend on, of ours.
+MAY_KNOW = {
+    "core": set[str](),
+    "wire": {"core"},
+    "log": {"core", "wire"},
+    "python": {"core", "wire", "log"},
+}
+#: Clock, files, network, threads, processes: what a pure crate has no business with.
+_OUTSIDE_WORLD = re.compile(r"\bstd::(?:env|fs|net|os|process|thread|time)\b|\b(?:SystemTime|Instant)\b")
+
+
+def manifest(crate: str) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = tomllib.loads((REPOSITORY / "rust" / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("crate", MAY_KNOW)
+def test_a_crate_knows_only_what_is_below_it(crate: str) -> None:
+    ours = {name.removeprefix("share-state-") for name in manifest(crate)["dependencies"] if name.startswith("share-state-")}
+    assert ours == MAY_KNOW[crate]
+
+
+def test_the_core_depends_on_nothing() -> None:
+    assert manifest("core")["dependencies"] == {}
+
+
+@pytest.mark.parametrize("crate", ["core", "wire"])
+def test_a_pure_crate_touches_no_outside_world(crate: str) -> None:
+    sources = sorted((REPOSITORY / "rust" / crate / "src").rglob("*.rs"))
+    assert len(sources) > 10
+    assert [found for path in sources for found in touches(path)] == []
+
+
+def test_a_clock_would_be_found(tmp_path: Path) -> None:
+    source = tmp_path / "clock.rs"
+    source.write_text("use std::sync::Arc;\nlet now = std::time::Instant::now();\n", encoding="utf-8")
+    assert touches(source) == [f"{source}:2: let now = std::time::Instant::now();"]
+
+
+def touches(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [f"{path}:{number}: {line.strip()}" for number, line in enumerate(lines, start=1) if _OUTSIDE_WORLD.search(line)]
+
+
+def test_unsafe_code_is_forbidden_everywhere() -> None:
+    workspace = tomllib.loads((REPOSITORY / "Cargo.toml").read_text(encoding="utf-8"))
+    assert workspace["workspace"]["lints"]["rust"]["unsafe_code"] == "forbid"
+    for member in workspace["workspace"]["members"]:
+        crate = tomllib.loads((REPOSITORY / member / "Cargo.toml").read_text(encoding="utf-8"))
+        assert crate["lints"] == {"workspace": True}, member

@@ -101,6 +101,13 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let free =
             u64::from(self.config.partition_max_record_locks).saturating_sub(self.window_len());
+        // Records that the start offset has passed take no room: without this, a window of one record that holds only such
+        // ones would stay full for ever.
+        let free = if self.cached().is_none() {
+            free.max(1)
+        } else {
+            free
+        };
         let (last, room) = if free > 0 {
             (last.last_offset, free)
         } else {

@@ -96,6 +96,14 @@ fn s6_a_full_window_in_which_all_is_settled_is_emptied<S: InFlightStore>() {
         window => start 10 end 14 next 15 length 5 complete 0 | 10-14 acquired 1 m1",
     );
     assert!(lab.sp.can_acquire());
+    // What the start offset has passed takes no room, even in the smallest window.
+    play::<S>(
+        "config locks=1 => ok
+        init 0 => active
+        acquire m1 0 => 0:1
+        logstart 12 => moved
+        acquire m2 14 at=12 => 14:1",
+    );
 }
 
 fn s7_a_gap_that_holds_no_record_does_not_hold_a_full_window<S: InFlightStore>() {

@@ -2,8 +2,11 @@
 //! States that look alike, whatever led to them, are visited once.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
+use share_state_core::in_flight::InFlightStore;
 use share_state_core::limits::ShareGroupConfig;
+use share_state_core::offset::after;
 use share_state_core::share_partition::FetchedBatch;
 
 use super::op::{Answer, MEMBERS, Op};
@@ -22,6 +25,47 @@ fn begin(log: &[(i64, i64)], delivery_count_limit: i16, dead_letter_queue: bool)
         ..ShareGroupConfig::default()
     };
     World::new(log, config)
+}
+
+impl World {
+    /// All that the future depends on: times relative to now, no tokens, no counters.
+    fn fingerprint(&self) -> String {
+        let seen = self.seen();
+        let writes: Vec<_> = self
+            .twin
+            .writes
+            .values()
+            .map(|w| (w.start_offset, w.delivery_complete_count, &w.state_batches))
+            .collect();
+        let mut text = format!(
+            "{} {} {} {:?} {} {writes:?} {:?} {:?} {:?}",
+            seen.start_offset,
+            seen.end_offset,
+            seen.next_fetch_offset,
+            self.twin.sp.gap_window(),
+            self.log_start,
+            self.persister.stored(),
+            self.persister.done,
+            self.twin
+                .dead_letters
+                .values()
+                .map(|letter| letter.range)
+                .collect::<Vec<_>>(),
+        );
+        let mut next = self.twin.sp.store().run_from(i64::MIN);
+        while let Some(run) = next {
+            let lock = run
+                .lock
+                .map(|lock| (lock.member, lock.deadline.0 - self.now(), lock.expired));
+            let _ = write!(
+                text,
+                " {}{:?}{:?}{}{}{lock:?}",
+                run.range, run.state, run.phase, run.delivery_count, run.batch_start
+            );
+            next = after(run.range.last).and_then(|offset| self.twin.sp.store().run_from(offset));
+        }
+        text
+    }
 }
 
 fn acknowledge(member: usize, first: i64, last: i64, id: i8) -> Op {

@@ -85,7 +85,7 @@ fn play((log, config, ops): Sequence) -> World {
 }
 
 proptest! {
-    #![proptest_config(config(500))]
+    #![proptest_config(config(300))]
 
     #[test]
     fn every_invariant_holds_after_every_step(sequence in sequence(120)) {

@@ -18,6 +18,8 @@ pub struct Record {
     pub delivery_count: i16,
     /// Member and deadline.
     pub holder: Option<(String, i64)>,
+    /// When the lock was taken or last renewed.
+    pub since: Option<i64>,
 }
 
 impl Record {
@@ -58,6 +60,7 @@ pub fn look<S: InFlightStore>(lab: &Lab<S>) -> Seen {
             holder: run
                 .holder
                 .map(|(member, _, deadline)| (member.to_owned(), deadline.0)),
+            since: run.holder.map(|(_, since, _)| since.0),
         };
         for offset in run.range.first..=run.range.last {
             records.insert(offset, record.clone());

@@ -1,11 +1,9 @@
 //! A share partition over both stores in lock-step, with its log, its members and its persister.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
-use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
+use share_state_core::in_flight::{IntervalStore, TwinStore};
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::offset::after;
 use share_state_core::persister::WriteState;
 use share_state_core::record_state::Phase;
 use share_state_core::share_partition::{AbortedTransaction, AcquireMode, FetchedBatch};
@@ -65,45 +63,6 @@ impl World {
 
     pub fn tokens(&self) -> Vec<u64> {
         self.twin.writes.keys().copied().collect()
-    }
-
-    /// All that the future depends on: times relative to now, no tokens, no counters.
-    pub fn fingerprint(&self) -> String {
-        let seen = self.seen();
-        let writes: Vec<_> = self
-            .twin
-            .writes
-            .values()
-            .map(|w| (w.start_offset, w.delivery_complete_count, &w.state_batches))
-            .collect();
-        let mut text = format!(
-            "{} {} {} {:?} {} {writes:?} {:?} {:?} {:?}",
-            seen.start_offset,
-            seen.end_offset,
-            seen.next_fetch_offset,
-            self.twin.sp.gap_window(),
-            self.log_start,
-            self.persister.stored(),
-            self.persister.done,
-            self.twin
-                .dead_letters
-                .values()
-                .map(|letter| letter.range)
-                .collect::<Vec<_>>(),
-        );
-        let mut next = self.twin.sp.store().run_from(i64::MIN);
-        while let Some(run) = next {
-            let lock = run
-                .lock
-                .map(|lock| (lock.member, lock.deadline.0 - self.now(), lock.expired));
-            let _ = write!(
-                text,
-                " {}{:?}{:?}{}{}{lock:?}",
-                run.range, run.state, run.phase, run.delivery_count, run.batch_start
-            );
-            next = after(run.range.last).and_then(|offset| self.twin.sp.store().run_from(offset));
-        }
-        text
     }
 
     pub fn dead_letters(&self) -> usize {

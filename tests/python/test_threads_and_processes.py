@@ -172,18 +172,22 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("how", ["open", "fold"])
-def test_ctrl_c_ends_a_load_at_once_and_changes_nothing(how: str, tmp_path: Path) -> None:
-    # Some MiB of log, so that the end of the load is further away than the next look at signals.
+@pytest.fixture
+def long_log(tmp_path: Path) -> Path:
+    """Some MiB of log, so that the end of a load is further away than the next look at signals."""
     batches = [(2 * offset, 2 * offset, 2, 1) for offset in range(4_000)]
     with ss.open(tmp_path, sync="never", snapshot_update_records_per_snapshot=0) as store:
         store.initialize_state(KEY, 0, 0)
-        for _ in range(60):
+        for _ in range(150):
             store.write_state(KEY, ss.WriteState(0, 0, -1, -1, batches))
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"}
-    assert sum(map(len, before.values())) > 4 << 20
+    assert sum(path.stat().st_size for path in tmp_path.rglob("*.log")) > 10 << 20
+    return tmp_path
 
-    command = [sys.executable, "-c", LOAD, how, str(tmp_path)]
+
+@pytest.mark.parametrize("how", ["open", "fold"])
+def test_ctrl_c_ends_a_load_at_once_and_changes_nothing(how: str, long_log: Path) -> None:
+    before = {path: path.read_bytes() for path in long_log.rglob("*") if path.is_file() and path.name != ".lock"}
+    command = [sys.executable, "-c", LOAD, how, str(long_log)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as loading:
         assert loading.stdin is not None
         assert loading.stdout is not None
@@ -194,8 +198,32 @@ def test_ctrl_c_ends_a_load_at_once_and_changes_nothing(how: str, tmp_path: Path
     assert (word, loading.returncode) == ("interrupted", 0)
     assert int(loads) <= 2
     assert {path: path.read_bytes() for path in before} == before
-    with ss.open(tmp_path) as store:
+    with ss.open(long_log) as store:
         assert len(store.read_state(KEY, 0).state_batches) == 4_000
+
+
+#: A signal while no Python code runs: the progress function is of C throughout, so that only the extension can look for it.
+DEAF = """
+import signal, sys
+from collections import defaultdict
+from functools import partial
+import share_state as ss
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+times = defaultdict(partial(signal.setitimer, signal.ITIMER_REAL, 1e-6))
+load = partial(ss.open, sys.argv[2]) if sys.argv[1] == "open" else partial(ss.fold_path, sys.argv[2])
+try:
+    load(progress=partial(max, key=times.__getitem__))
+except KeyboardInterrupt:
+    print("interrupted", len(times))
+"""
+
+
+@pytest.mark.parametrize("how", ["open", "fold"])
+def test_a_signal_is_heard_while_the_extension_is_at_work(how: str, long_log: Path) -> None:
+    word, heard_of = python(DEAF, how, long_log).stdout.split()
+    assert word == "interrupted"
+    # Each look at signals is a MiB of log; to the end there are more than ten.
+    assert int(heard_of) <= 6
 
 
 def test_a_progress_function_that_raises_ends_the_load(tmp_path: Path) -> None:

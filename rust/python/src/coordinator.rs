@@ -65,9 +65,8 @@ impl ShareCoordinator {
         })
     }
 
-    /// Decide on InitializeShareGroupState (RPC 83): create a state, or replace the whole of it.
-    ///
-    /// A repetition, by state epoch and stored start offset, writes nothing.
+    /// Decide on InitializeShareGroupState (RPC 83): create a state, or replace the whole of it. A repetition, by state epoch and
+    /// stored start offset, writes nothing.
     ///
     /// Args:
     ///     state_epoch: epoch of the new state, at least 0.
@@ -139,9 +138,8 @@ impl ShareCoordinator {
         )
     }
 
-    /// Decide on WriteShareGroupState (RPC 85): merge what a leader says has changed.
-    ///
-    /// Writes may arrive late, doubled or out of order: neither the start offset nor the delivery complete count goes back.
+    /// Decide on WriteShareGroupState (RPC 85): merge what a leader says has changed. Writes may arrive late,
+    /// doubled or out of order: neither the start offset nor the delivery complete count goes back.
     ///
     /// Raises:
     ///     InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
@@ -191,9 +189,8 @@ impl ShareCoordinator {
         )
     }
 
-    /// Answer ReadShareGroupStateSummary (RPC 87): epochs, start offset and delivery complete count. Fences nobody.
-    ///
-    /// A share partition without state has the summary of one that has not begun.
+    /// Answer ReadShareGroupStateSummary (RPC 87): epochs, start offset and delivery complete count. Fences nobody. A share
+    /// partition without state has the summary of one that has not begun.
     ///
     /// Raises:
     ///     InvalidRequestError: the request is malformed.
@@ -256,8 +253,7 @@ impl ShareCoordinator {
         }
     }
 
-    /// The offset below which nothing of the log is needed any more; `None` when nothing new is redundant
-    /// (Kafka: `ShareCoordinatorOffsetsManager.lastRedundantOffset`).
+    /// The offset below which nothing of the log is needed; `None` when nothing new is redundant (KAFKA-18170).
     fn last_redundant_offset(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         self.coordinator.with(py, |c| c.last_redundant_offset())
     }

@@ -84,10 +84,10 @@ pub enum NoteKind {
     TombstoneOfUnknownKey,
 }
 
-/// Records between two calls of the progress callback.
-const PROGRESS_RECORDS: u64 = 4096;
+/// Bytes between two calls of the progress callback.
+const PROGRESS_BYTES: u64 = 1 << 20;
 
-/// Folds every state partition under `path`. `on_progress` is called now and then and may end it.
+/// Folds every state partition under `path`. `on_progress` is called about once a MiB and may end it.
 ///
 /// # Errors
 /// There is nothing to read, the disk failed, or the callback asked to stop. Damage is no error but a finding.
@@ -104,14 +104,14 @@ pub(super) fn fold_scan(
 ) -> Result<Folded, ScanError> {
     let mut folded = Folded::default();
     let mut states: HashMap<(u32, SharePartitionKey), ShareGroupOffset> = HashMap::new();
-    let mut until_report = 0;
+    let mut report_at = 0;
     let mut damage = Vec::new();
     while let Some(record) = scan.next() {
-        if until_report == 0 {
-            report(on_progress, scan.progress())?;
-            until_report = PROGRESS_RECORDS;
+        let at = scan.progress();
+        if at.bytes_done >= report_at {
+            report_at = at.bytes_done + PROGRESS_BYTES;
+            report(on_progress, at)?;
         }
-        until_report -= 1;
         let record = record?;
         let unreadable = match record.decode() {
             Ok(Some(Decoded::Record(decoded))) => {

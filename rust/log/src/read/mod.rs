@@ -119,7 +119,11 @@ impl Scan {
     /// How far the reading is, by whole segments. The totals are those at the beginning: a writer may add to them.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.progress
+        let within = self.current.as_ref().map_or(0, OpenSegment::bytes_done);
+        Progress {
+            bytes_done: self.progress.bytes_done + within,
+            ..self.progress
+        }
     }
 
     /// The segment that the last record came from.

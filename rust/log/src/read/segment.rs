@@ -109,6 +109,11 @@ impl OpenSegment {
         Ok(outcome)
     }
 
+    /// Bytes of the segment that have been read, of those that it had when its name was read.
+    pub fn bytes_done(&self) -> u64 {
+        self.reader.position().min(self.target.length)
+    }
+
     fn records(&self, position: u64, batch: &DecodedBatch<'_>) -> VecDeque<LogRecord> {
         batch
             .records()

@@ -98,6 +98,14 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Locks the records for another full lock duration (KIP-1222). Nothing is written.
     fn renew(&mut self, range: OffsetRange, member: Option<MemberIndex>) {
         let Some(member) = member else { return };
+        if self
+            .store
+            .run_from(range.first)
+            .is_none_or(|run| run.range.first > range.last)
+        {
+            // A hole holds nothing, and nothing would ever end its lock.
+            return;
+        }
         let duration_ms = self.config.record_lock_duration_ms;
         let lock = self.store.new_lock(range, member, self.now, duration_ms);
         let renewed = &mut self.counters.renewed;
@@ -132,7 +140,7 @@ impl<S: InFlightStore> SharePartition<S> {
         if whole.is_none() {
             self.check_in_flight(index, batch)?;
         }
-        let renews = types_of(batch, range).contains(&(AcknowledgeType::Renew as i8));
+        let disabled = !self.config.renew_acknowledge_enable;
         let mut next = whole.or_else(|| self.store.run_from(range.first));
         let mut runs = 0;
         while let Some(run) = next.filter(|run| run.range.first <= range.last) {
@@ -142,7 +150,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 Some(RecordStateReason::NotAcquired)
             } else if run.lock.map(|lock| lock.member) != member {
                 Some(RecordStateReason::OtherMember)
-            } else if renews && !self.config.renew_acknowledge_enable {
+            } else if disabled && renews(batch, run.range, range) {
                 Some(RecordStateReason::RenewDisabled)
             } else {
                 None
@@ -206,6 +214,18 @@ fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> &'a [i8] {
         one @ [_] => one,
         each => each.get(skipped..).unwrap_or(&[]),
     }
+}
+
+/// Whether a record of `run` is to be renewed. Types of offsets in holes say nothing.
+fn renews(batch: &AcknowledgeBatch<'_>, run: OffsetRange, range: OffsetRange) -> bool {
+    let Some(part) = run.intersection(range) else {
+        return false;
+    };
+    let types = types_of(batch, part);
+    let len = usize::try_from(part.len()).unwrap_or(usize::MAX);
+    types
+        .get(..len.min(types.len()))
+        .is_some_and(|types| types.contains(&(AcknowledgeType::Renew as i8)))
 }
 
 /// The stretches of `range` with equal types, when every offset has one.

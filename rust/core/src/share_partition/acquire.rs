@@ -63,6 +63,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let Some(fetched) = fetched.last_within() else {
             self.read_gap_in_vain(request);
+            self.unblock();
             return Ok(Vec::new());
         };
         let store = &self.store;
@@ -85,6 +86,8 @@ impl<S: InFlightStore> SharePartition<S> {
             Some(last) => self.read_gap_through(last.range.last),
             None => self.read_gap_in_vain(request),
         }
+        // Only now: what was fetched may lie in a hole of a window that is otherwise settled.
+        self.unblock();
         if let Some(aborted) = request.aborted {
             self.archive_aborted(request.fetched, aborted, &mut acquired);
         }
@@ -252,7 +255,6 @@ impl<S: InFlightStore> SharePartition<S> {
                 available,
                 &mut Changes::default(),
             );
-            self.unblock();
         }
     }
 }

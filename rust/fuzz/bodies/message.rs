@@ -1,5 +1,10 @@
 //! Any bytes as request or answer of any RPC and version: refused, or written again so that they read the same.
 
+use share_state_wire::messages::cluster::{
+    ApiVersionsRequest, ApiVersionsResponse, ClusterMessage, FindCoordinatorRequest,
+    FindCoordinatorResponse, MetadataRequest, MetadataResponse, SaslAuthenticateRequest,
+    SaslAuthenticateResponse, SaslHandshakeRequest, SaslHandshakeResponse,
+};
 use share_state_wire::messages::header::{RequestHeader, ResponseHeader};
 use share_state_wire::messages::{AnyRequest, AnyResponse};
 
@@ -9,6 +14,10 @@ pub fn run(data: &[u8]) -> bool {
         return false;
     };
     headers(message);
+    // Kinds 2 and 3 are request and answer of the messages by which a coordinator is found.
+    if let 2 | 3 = kind {
+        return cluster(*key, i16::from(*version), *kind == 2, message);
+    }
     let (key, version) = (82 + i16::from(*key), i16::from(*version));
     let written = if *kind == 0 {
         let Ok(request) = AnyRequest::decode(key, version, message) else {
@@ -30,6 +39,34 @@ pub fn run(data: &[u8]) -> bool {
         written
     };
     assert!(written.len() <= message.len(), "the shortest form");
+    true
+}
+
+fn cluster(key: u8, version: i16, request: bool, bytes: &[u8]) -> bool {
+    match (key, request) {
+        (3, true) => again::<MetadataRequest>(version, bytes),
+        (3, false) => again::<MetadataResponse>(version, bytes),
+        (10, true) => again::<FindCoordinatorRequest>(version, bytes),
+        (10, false) => again::<FindCoordinatorResponse>(version, bytes),
+        (17, true) => again::<SaslHandshakeRequest>(version, bytes),
+        (17, false) => again::<SaslHandshakeResponse>(version, bytes),
+        (18, true) => again::<ApiVersionsRequest>(version, bytes),
+        (18, false) => again::<ApiVersionsResponse>(version, bytes),
+        (36, true) => again::<SaslAuthenticateRequest>(version, bytes),
+        (36, false) => again::<SaslAuthenticateResponse>(version, bytes),
+        _ => false,
+    }
+}
+
+fn again<M: ClusterMessage + PartialEq + core::fmt::Debug>(version: i16, bytes: &[u8]) -> bool {
+    let Ok(message) = M::decode(bytes, version) else {
+        return false;
+    };
+    let Ok(written) = message.encode(version) else {
+        unreachable!("it can be written")
+    };
+    assert!(written.len() <= bytes.len(), "the shortest form");
+    assert_eq!(M::decode(&written, version), Ok(message));
     true
 }
 

@@ -104,7 +104,7 @@ fn state_records() {
 
 #[test]
 fn messages() {
-    replay("message", message::run, 55, 1_000);
+    replay("message", message::run, 75, 1_000);
 }
 
 #[test]

@@ -96,6 +96,20 @@ run-benches = rm -rf $(BENCH) && mkdir -p $(BENCH) && \
 		--benchmark-json=$(BENCH)/pytest.json --benchmark-quiet && \
 	$(BIN)/python benches/report.py $(BENCH)
 
+# Into a cache outside the tree (XDG_CACHE_HOME); a second run finds everything in place. Needs a JDK and Maven.
+.PHONY: kafka
+kafka: venv ## Fetch real Kafka from Maven and build its driver, the judge of tests/kafka
+	$(BIN)/python -m tests.kafka.home
+
+# The group `kafka` of the tests: Kafka's own classes as judge, and real brokers. Not part of `make test`.
+JUDGE := --manifest-path rust/judge/Cargo.toml
+.PHONY: test-kafka
+test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Maven)
+	$(CARGO) fmt $(JUDGE) --check
+	$(CARGO) clippy $(JUDGE) --all-targets --locked --quiet -- -D warnings
+	$(CARGO) test $(JUDGE) --locked --quiet
+	$(BIN)/python -m pytest -m kafka tests/kafka tests/python/kafka_persister $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: build ## Measure: criterion for Rust, pytest-benchmark for Python
 	@$(call run-benches,)
@@ -127,6 +141,6 @@ lock: ## Renew requirements/dev.txt and Cargo.lock (needs uv)
 
 .PHONY: clean
 clean: ## Remove everything that was built, the virtual environment included
-	rm -rf $(VENV) target build .demo rust/fuzz/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) target build .demo rust/fuzz/target rust/judge/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find python tests examples benches scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 	find python -name '*.so' -delete

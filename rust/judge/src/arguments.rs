@@ -1,0 +1,46 @@
+//! The command line.
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    /// Which of Kafka's classes.
+    pub profile: String,
+    /// From where all choices follow.
+    pub seed: u64,
+    first: u64,
+    count: u64,
+    /// Operations of a sequence.
+    pub length: usize,
+    /// How many unexplained differences are made small.
+    pub shrink: usize,
+    /// The program, with its arguments, that is Kafka's side.
+    pub command: Vec<String>,
+}
+
+impl Arguments {
+    /// Reads `profile seed first count length shrink command…`.
+    ///
+    /// # Errors
+    /// An argument is missing or no number.
+    pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut next = |name: &str| arguments.next().ok_or_else(|| format!("{name} is missing"));
+        let number = |name: &str, text: String| {
+            text.parse::<u64>()
+                .map_err(|_| format!("{name} is {text}, no number"))
+        };
+        Ok(Self {
+            profile: next("profile")?,
+            seed: number("seed", next("seed")?)?,
+            first: number("first", next("first")?)?,
+            count: number("count", next("count")?)?,
+            length: number("length", next("length")?)? as usize,
+            shrink: number("shrink", next("shrink")?)? as usize,
+            command: arguments.collect(),
+        })
+    }
+
+    /// Numbers of the sequences.
+    pub fn sequences(&self) -> std::ops::Range<u64> {
+        self.first..self.first + self.count
+    }
+}

@@ -1,0 +1,55 @@
+//! Plays random sequences on Kafka's own classes and on share_state, and compares after every operation.
+//!
+//! `tests/kafka/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
+//! JSON object, the report, to standard output.
+
+mod arguments;
+mod combiner;
+mod compare;
+mod coordinator;
+mod coordinator_engine;
+mod coordinator_operation;
+mod coordinator_outcome;
+mod deliberate;
+mod engine;
+mod export;
+mod generate;
+mod kafka;
+mod log_model;
+mod operation;
+mod outcome;
+mod partition;
+mod random;
+mod report;
+mod shrink;
+mod verdict;
+
+use std::io;
+use std::process::ExitCode;
+
+use arguments::Arguments;
+use kafka::Kafka;
+
+fn main() -> ExitCode {
+    let run = Arguments::parse(std::env::args().skip(1))
+        .map_err(io::Error::other)
+        .and_then(|arguments| {
+            let mut kafka = Kafka::start(&arguments.command)?;
+            match arguments.profile.as_str() {
+                "engine" => partition::run(&arguments, &mut kafka),
+                "coordinator" => coordinator::run(&arguments, &mut kafka),
+                "combiner" => combiner::run(&arguments, &mut kafka),
+                other => Err(io::Error::other(format!("no profile is called {other}"))),
+            }
+        });
+    match run {
+        Ok(report) => {
+            println!("{}", report.to_json());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("share-state-judge: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Makes a sequence smaller as long as it still shows the same difference.
+
+use std::io;
+
+use serde_json::{Value, json};
+use share_state_core::in_flight::IntervalStore;
+
+use crate::kafka::Kafka;
+use crate::operation::{Answer, Operation, Verb};
+use crate::verdict::{Difference, judge, own_fault, play};
+
+/// The request that plays operations on Kafka's side.
+#[must_use]
+pub fn request(ops: &[Operation]) -> Value {
+    let ops: Vec<Value> = ops.iter().map(|op| op.to_json(false)).collect();
+    json!({"suite": "share_partition", "deadlines": true, "ops": ops})
+}
+
+/// The first difference of a sequence, on either side.
+///
+/// # Errors
+/// Kafka's side has failed.
+pub fn difference(kafka: &mut Kafka, ops: &[Operation]) -> io::Result<Option<Difference>> {
+    kafka.send(&request(ops));
+    let given = kafka.receive()?;
+    let engine = play::<IntervalStore>(ops);
+    if let Some(fault) = own_fault(ops, &engine) {
+        return Ok(Some(fault));
+    }
+    let verdict =
+        judge(ops, &given, &engine.outcomes).map_err(|error| io::Error::other(error.0))?;
+    Ok(verdict.difference)
+}
+
+fn alike(a: &Difference, b: &Difference, kind: &str, ops: &[Operation]) -> bool {
+    a.class == b.class
+        && ops.get(b.at).is_some_and(|op| op.verb.name() == kind)
+        && a.points.first().map(|p| p.what) == b.points.first().map(|p| p.what)
+}
+
+/// The smallest sequence found, with its difference.
+///
+/// # Errors
+/// Kafka's side has failed.
+pub fn shrink(
+    kafka: &mut Kafka,
+    ops: &[Operation],
+    found: &Difference,
+) -> io::Result<(Vec<Operation>, Difference)> {
+    let kind = ops[found.at].verb.name();
+    let mut best = (ops[..=found.at].to_vec(), found.clone());
+    loop {
+        let before = best.0.len();
+        let weight = weight(&best.0);
+        drop_operations(kafka, &mut best, kind)?;
+        simplify_operations(kafka, &mut best, kind)?;
+        if best.0.len() == before && self::weight(&best.0) == weight {
+            return Ok(best);
+        }
+    }
+}
+
+type Best = (Vec<Operation>, Difference);
+
+fn attempt(
+    kafka: &mut Kafka,
+    best: &mut Best,
+    kind: &str,
+    candidate: Vec<Operation>,
+) -> io::Result<bool> {
+    match difference(kafka, &candidate)? {
+        Some(found) if alike(&best.1, &found, kind, &candidate) => {
+            let mut ops = candidate;
+            ops.truncate(found.at + 1);
+            *best = (ops, found);
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn drop_operations(kafka: &mut Kafka, best: &mut Best, kind: &str) -> io::Result<()> {
+    let mut size = (best.0.len() / 2).max(1);
+    loop {
+        let mut at = 0;
+        while at < best.0.len() {
+            let mut candidate = best.0.clone();
+            candidate.drain(at..(at + size).min(best.0.len()));
+            if !attempt(kafka, best, kind, renumbered(candidate))? {
+                at += size;
+            }
+        }
+        if size == 1 {
+            return Ok(());
+        }
+        size /= 2;
+    }
+}
+
+/// Numbers leaders anew after some were dropped; what spoke of a dropped one speaks of the one before.
+fn renumbered(mut ops: Vec<Operation>) -> Vec<Operation> {
+    let mut leaders = 0;
+    let mut numbers = std::collections::BTreeMap::new();
+    for op in &mut ops {
+        if let Verb::Create { leader_epoch, .. } = &mut op.verb {
+            numbers.insert(op.partition, leaders);
+            op.partition = leaders;
+            *leader_epoch = leaders as i32;
+            leaders += 1;
+        } else {
+            let known = numbers.range(..=op.partition).next_back();
+            op.partition = known.map_or(0, |(_, number)| *number);
+        }
+    }
+    ops
+}
+
+fn weight(ops: &[Operation]) -> usize {
+    ops.iter()
+        .map(|op| {
+            let world = usize::from(op.limits.is_some())
+                + usize::from(op.answer != Answer::OK)
+                + usize::from(!op.queue_takes);
+            world
+                + match &op.verb {
+                    Verb::Acquire {
+                        fetched,
+                        record_limit,
+                        aborted,
+                        ..
+                    } => {
+                        fetched.len() + usize::from(*record_limit) + usize::from(aborted.is_some())
+                    }
+                    Verb::Acknowledge { ranges, .. } => {
+                        ranges.iter().map(|r| 1 + r.types.len()).sum()
+                    }
+                    Verb::Initialize { batches, .. } => batches.len(),
+                    _ => 0,
+                }
+        })
+        .sum()
+}
+
+fn simplify_operations(kafka: &mut Kafka, best: &mut Best, kind: &str) -> io::Result<()> {
+    let mut at = 0;
+    while at < best.0.len() {
+        for simpler in simpler(&best.0[at]) {
+            if at >= best.0.len() {
+                break;
+            }
+            let mut candidate = best.0.clone();
+            candidate[at] = simpler;
+            if candidate != best.0 {
+                attempt(kafka, best, kind, candidate)?;
+            }
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Smaller forms of an operation, one step each.
+fn simpler(op: &Operation) -> Vec<Operation> {
+    let mut forms = vec![
+        Operation {
+            limits: None,
+            ..op.clone()
+        },
+        Operation {
+            answer: Answer::OK,
+            ..op.clone()
+        },
+        Operation {
+            queue_takes: true,
+            ..op.clone()
+        },
+    ];
+    let mut add = |verb: Verb| forms.push(Operation { verb, ..op.clone() });
+    match &op.verb {
+        Verb::Acquire { fetched, .. } => {
+            for index in 0..fetched.len() {
+                let mut verb = op.verb.clone();
+                if let Verb::Acquire { fetched, .. } = &mut verb {
+                    fetched.remove(index);
+                }
+                add(verb);
+            }
+            let mut verb = op.verb.clone();
+            if let Verb::Acquire {
+                record_limit,
+                aborted,
+                ..
+            } = &mut verb
+            {
+                *record_limit = false;
+                *aborted = None;
+            }
+            add(verb);
+        }
+        Verb::Acknowledge { ranges, .. } => {
+            for index in 0..ranges.len() {
+                if ranges.len() > 1 {
+                    let mut verb = op.verb.clone();
+                    if let Verb::Acknowledge { ranges, .. } = &mut verb {
+                        ranges.remove(index);
+                    }
+                    add(verb);
+                }
+                if ranges[index].types.len() > 1 {
+                    let mut verb = op.verb.clone();
+                    if let Verb::Acknowledge { ranges, .. } = &mut verb {
+                        ranges[index].types.truncate(1);
+                    }
+                    add(verb);
+                }
+            }
+        }
+        Verb::Initialize { batches, .. } => {
+            for index in 0..batches.len() {
+                let mut verb = op.verb.clone();
+                if let Verb::Initialize { batches, .. } = &mut verb {
+                    batches.remove(index);
+                }
+                add(verb);
+            }
+        }
+        _ => {}
+    }
+    forms
+}

@@ -1,0 +1,39 @@
+package kafka.server.share;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import org.apache.kafka.common.TopicIdPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.server.share.metrics.SharePartitionMetrics;
+
+/** One of Kafka's share partitions with everything around it played by the sequence. */
+final class PartitionUnderTest {
+    static final TopicIdPartition TOPIC = new TopicIdPartition(new Uuid(0x0001020304050607L, 0x08090a0b0c0d0e0fL), 0, "topic");
+    private static final String GROUP = "group";
+    // Metrics register themselves for good, so that one object serves all.
+    private static final SharePartitionMetrics METRICS = new SharePartitionMetrics(GROUP, TOPIC.topic(), TOPIC.partition());
+
+    final ManualClock clock;
+    final GroupConfig config = new GroupConfig();
+    final ScriptedPersister persister;
+    final ScriptedDeadLetterQueue deadLetters = new ScriptedDeadLetterQueue();
+    final ScriptedMetadata metadata = new ScriptedMetadata();
+    final SharePartition partition;
+    String lastState = "";
+
+    PartitionUnderTest(JsonNode config, ManualClock clock, ScriptedPersister persister) {
+        this.clock = clock;
+        this.persister = persister;
+        boolean deadLettersOn = config.get("dlq_enabled").asBoolean();
+        partition = new SharePartition(GROUP, TOPIC, config.get("leader_epoch").asInt(), config.get("max_in_flight").asInt(),
+            config.get("max_delivery_count").asInt(), config.get("record_lock_ms").asInt(), clock, clock, persister, metadata,
+            key -> { }, this.config, SharePartition.SharePartitionState.valueOf(config.get("initial_status").asText()), null,
+            METRICS, () -> deadLettersOn, deadLetters);
+    }
+
+    /** What the operation says of the world around counts from here on. */
+    void begin(JsonNode op) {
+        config.set(op);
+        deadLetters.begin(op);
+        metadata.begin(op);
+    }
+}

@@ -1,0 +1,95 @@
+package kafka.server.share;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.kafka.coordinator.share.ShareCoordinatorSequence;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+
+/** Plays sequences one after the other, until the input ends or it is abandoned because Kafka does not return. */
+final class Player extends Thread {
+    private final ObjectMapper json = new ObjectMapper();
+    private final BufferedReader in;
+    private final BufferedWriter out;
+    private volatile SharePartitionSequence playing;
+    private volatile long since;
+    private volatile boolean failed;
+
+    Player(BufferedReader in, BufferedWriter out) {
+        super("player");
+        setDaemon(true);
+        this.in = in;
+        this.out = out;
+    }
+
+    /** Whether the pipes broke. */
+    boolean failed() {
+        return failed;
+    }
+
+    /** For how long one share-partition sequence has been played, in ns; 0 when none is. */
+    long playingFor() {
+        return playing == null ? 0 : System.nanoTime() - since;
+    }
+
+    /** Gives up on a call of Kafka's that does not return; the answer for its sequence. */
+    @SuppressWarnings({"deprecation", "removal"})
+    String abandon() {
+        ObjectNode answer = JsonNodeFactory.instance.objectNode();
+        answer.set("ops", playing.hung());
+        // An endless loop sees no interrupt. Newer runtimes cannot end it; then it goes on by itself, beside the next player.
+        try {
+            stop();
+        } catch (UnsupportedOperationException unsupported) {
+            setPriority(MIN_PRIORITY);
+        }
+        return answer + "\n";
+    }
+
+    @Override
+    public void run() {
+        try {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                ObjectNode answer = JsonNodeFactory.instance.objectNode();
+                try {
+                    answer.set("ops", play(json.readTree(line)));
+                } catch (RuntimeException failure) {
+                    answer.put("failure", failure + " at " + failure.getStackTrace()[0]);
+                }
+                playing = null;
+                out.write(json.writeValueAsString(answer));
+                out.write('\n');
+                if (!in.ready()) {
+                    out.flush();
+                }
+            }
+        } catch (IOException broken) {
+            failed = true;
+        }
+    }
+
+    private ArrayNode play(JsonNode request) {
+        JsonNode ops = request.get("ops");
+        switch (request.get("suite").asText()) {
+            case "share_partition" -> {
+                SharePartitionSequence sequence = new SharePartitionSequence(
+                    request.path("clock").asText().equals("recorder"), request.path("deadlines").asBoolean(false));
+                since = System.nanoTime();
+                playing = sequence;
+                return sequence.play(ops);
+            }
+            case "combiner" -> {
+                return Combiner.play(ops);
+            }
+            case "share_coordinator_shard" -> {
+                return new ShareCoordinatorSequence().play(ops);
+            }
+            default -> throw new IllegalArgumentException("unknown suite");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package kafka.server.share;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.kafka.clients.consumer.internals.ShareAcquireMode;
+import org.apache.kafka.common.message.ShareFetchResponseData.AcquiredRecords;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.server.share.acknowledge.ShareAcknowledgementBatch;
+import org.apache.kafka.server.share.fetch.ShareAcquiredRecords;
+import org.apache.kafka.server.storage.log.FetchIsolation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** Plays the operations of one sequence on Kafka's SharePartition; each gets what it gave, in the form of the conformance files. */
+final class SharePartitionSequence {
+    private final boolean likeRecorder;
+    private final EffectiveState states;
+    private final ScriptedPersister persister = new ScriptedPersister();
+    private final List<PartitionUnderTest> partitions = new ArrayList<>();
+    private final List<Runnable> atTheEnd = new ArrayList<>();
+    private final ArrayNode given = JsonNodeFactory.instance.arrayNode();
+    private long now;
+
+    SharePartitionSequence(boolean likeRecorder, boolean deadlines) {
+        this.likeRecorder = likeRecorder;
+        this.states = new EffectiveState(deadlines);
+    }
+
+    ArrayNode play(JsonNode ops) {
+        for (JsonNode op : ops) {
+            given.add(step(op));
+        }
+        atTheEnd.forEach(Runnable::run);
+        return given;
+    }
+
+    /** What the operations gave so far, and of the one under way that it does not return. */
+    ArrayNode hung() {
+        ArrayNode soFar = given.deepCopy();
+        soFar.addObject().put("code", Errors.UNKNOWN_SERVER_ERROR.code()).putObject("expect").putObject("result").put("error", "DoesNotReturn");
+        return soFar;
+    }
+
+    private ObjectNode step(JsonNode op) {
+        ObjectNode given = JsonNodeFactory.instance.objectNode();
+        persister.begin(op);
+        if (op.get("op").asText().equals("create")) {
+            ManualClock clock = new ManualClock(likeRecorder, now);
+            partitions.add(new PartitionUnderTest(op.get("config"), clock, persister));
+        }
+        // Time passes for the latest leader only: an earlier one is gone, and answers to its writes are all that reaches it.
+        int index = op.get("op").asText().equals("advance_clock") ? partitions.size() - 1 : op.path("partition_index").asInt(0);
+        if (index < 0 || index >= partitions.size()) {
+            // A sequence that is being shrunk may speak of what is not made any more.
+            return given;
+        }
+        PartitionUnderTest at = partitions.get(index);
+        at.begin(op);
+        try {
+            run(at, op, given);
+        } catch (RuntimeException thrown) {
+            given.withObject("/expect").set("result", error(given, thrown));
+        }
+        note(given, "group_config", at.config.takeAsked());
+        note(given, "persister_writes", persister.takeWritten());
+        note(given, "dlq_enqueued", at.deadLetters.takeEnqueued());
+        ObjectNode state = states.of(at.partition);
+        String text = state.toString();
+        if (!text.equals(at.lastState)) {
+            at.lastState = text;
+            given.set("state", state);
+        }
+        return given;
+    }
+
+    private static void note(ObjectNode given, String field, JsonNode value) {
+        if (value.size() > 0) {
+            given.set(field, value);
+        }
+    }
+
+    private void run(PartitionUnderTest at, JsonNode op, ObjectNode given) {
+        SharePartition partition = at.partition;
+        switch (op.get("op").asText()) {
+            case "create" -> { }
+            case "initialize" -> future(given, partition::maybeInitialize);
+            case "acquire" -> acquire(partition, op, given);
+            case "acknowledge" -> future(given, () -> partition.acknowledge(op.get("member").asText(), ranges(op)));
+            case "release_session" -> future(given, () -> partition.releaseAcquiredRecords(op.get("member").asText()));
+            case "advance_clock" -> advance(at, op, given);
+            case "persister_completes" -> {
+                JsonNode result = persister.complete(op.get("async_id").asInt());
+                ObjectNode expect = given.putObject("expect");
+                if (result != null && result.isTextual()) {
+                    int code = result.asText().equals("ok") ? 0 : Integer.parseInt(result.asText().substring("error_code ".length()));
+                    expect.putObject("result").put("partition", 0).put("error_code", code);
+                } else {
+                    expect.set("result", result);
+                }
+            }
+            case "move_log_start_offset" -> partition.updateCacheAndOffsets(op.get("log_start_offset").asLong());
+            case "next_fetch_offset" -> given.putObject("expect").put("result", partition.nextFetchOffset());
+            case "can_acquire_records" -> given.putObject("expect").put("result", partition.canAcquireRecords());
+            case "mark_fenced" -> partition.markFenced();
+            default -> given.put("unknown", true);
+        }
+    }
+
+    private void advance(PartitionUnderTest at, JsonNode op, ObjectNode given) {
+        now += op.get("ms").asLong();
+        ArrayNode timeouts = JsonNodeFactory.instance.arrayNode();
+        at.clock.onFired(task -> {
+            ObjectNode timeout = timeouts.addObject();
+            timeout.put("member", Timers.member(task)).put("first", Timers.first(task)).put("last", Timers.last(task));
+            note(timeout, "persister_writes", persister.takeWritten());
+            note(timeout, "dlq_enqueued", at.deadLetters.takeEnqueued());
+        });
+        given.putObject("expect").put("result", at.clock.advanceClock(op.get("ms").asLong()));
+        note(given, "lock_timeouts_fired", timeouts);
+    }
+
+    private static void acquire(SharePartition partition, JsonNode op, ObjectNode given) {
+        ObjectNode expect = given.putObject("expect");
+        ShareAcquiredRecords records;
+        try {
+            records = partition.acquire(op.get("member").asText(),
+                op.get("mode").asText().equals("record_limit") ? ShareAcquireMode.RECORD_LIMIT : ShareAcquireMode.BATCH_OPTIMIZED,
+                op.get("batch_size").asInt(), op.get("max_fetch_records").asInt(), op.get("fetch_offset").asLong(),
+                FetchedLog.of(op), FetchIsolation.valueOf(op.get("isolation").asText()));
+        } catch (RuntimeException thrown) {
+            expect.set("result", error(given, thrown));
+            return;
+        }
+        ArrayNode acquired = expect.putArray("acquired");
+        for (AcquiredRecords range : records.acquiredRecords()) {
+            acquired.addArray().add(range.firstOffset()).add(range.lastOffset()).add(range.deliveryCount());
+        }
+        expect.put("count", records.count());
+    }
+
+    private static List<ShareAcknowledgementBatch> ranges(JsonNode op) {
+        List<ShareAcknowledgementBatch> ranges = new ArrayList<>();
+        for (JsonNode batch : op.get("batches")) {
+            List<Byte> types = new ArrayList<>();
+            JsonNode coded = batch.get(2).path("rle");
+            for (JsonNode pair : coded) {
+                for (int i = 0; i < pair.get(1).asInt(); i++) {
+                    types.add((byte) pair.get(0).asInt());
+                }
+            }
+            if (coded.isMissingNode()) {
+                batch.get(2).forEach(type -> types.add((byte) type.asInt()));
+            }
+            ranges.add(new ShareAcknowledgementBatch(batch.get(0).asLong(), batch.get(1).asLong(), types));
+        }
+        return ranges;
+    }
+
+    private interface Call {
+        CompletableFuture<Void> run();
+    }
+
+    /** What came of a call, also when it is known only later. */
+    private void future(ObjectNode given, Call call) {
+        ObjectNode expect = given.putObject("expect");
+        CompletableFuture<Void> future;
+        try {
+            future = call.run();
+        } catch (RuntimeException thrown) {
+            expect.set("result", error(given, thrown));
+            return;
+        }
+        if (future.isDone()) {
+            settle(given, expect, future);
+            return;
+        }
+        expect.put("result", "pending");
+        expect.put("pending_at_return", true);
+        atTheEnd.add(() -> {
+            if (future.isDone()) {
+                settle(given, expect, future);
+            }
+        });
+    }
+
+    private static void settle(ObjectNode given, ObjectNode expect, CompletableFuture<Void> future) {
+        try {
+            future.join();
+            expect.put("result", "ok");
+        } catch (CompletionException failed) {
+            expect.set("result", error(given, failed.getCause()));
+        }
+    }
+
+    private static JsonNode error(ObjectNode given, Throwable thrown) {
+        given.put("code", Errors.forException(thrown).code());
+        return JsonNodeFactory.instance.objectNode().put("error", thrown.getClass().getSimpleName());
+    }
+}

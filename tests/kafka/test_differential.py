@@ -1,0 +1,90 @@
+"""share_state answers as Kafka's own classes do, over random sequences: fixed seeds and a fresh one."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import subprocess
+
+import pytest
+
+from .differential import PROFILES, run
+from .home import judge_command
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
+
+#: Sequences of one run, by profile.
+SEQUENCES = {"combiner": 200, "engine": 1_500, "coordinator": 500}
+LENGTH = 60
+FRESH = secrets.randbits(32)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("seed", [1, 2, FRESH], ids=["seed-1", "seed-2", f"fresh-{FRESH}"])
+def test_no_difference_is_unexplained(profile: str, seed: int) -> None:
+    result = run(profile, seed, SEQUENCES[profile], LENGTH)
+    assert result.operations >= SEQUENCES[profile] * LENGTH
+    assert result.compared > result.operations // 2
+    assert not result.unexplained, json.dumps(result.differences, indent=1)
+
+
+def test_every_operation_and_refusal_is_reached() -> None:
+    reached = run("engine", 3, 2_000, LENGTH).coverage
+    wanted = [
+        "acquire: 4 ranges",
+        "acknowledge: code 0, written",
+        "acknowledge: code 42",
+        "acknowledge: code 121",
+        "acknowledge: pending, written",
+        "acknowledge: code 0, written, dead letters",
+        "advance_clock: done, written",
+        "release_session: code 0, written",
+        "release_session: pending, written",
+        "persister_completes: done",
+        "move_log_start_offset: done",
+        "mark_fenced: done",
+        "can_acquire_records: true",
+        "can_acquire_records: false",
+        "initialize: code 0",
+        "initialize: code -1",
+        *(f"acknowledge: code {code}, written" for code in (-1, 3, 6, 15, 69)),
+    ]
+    assert [what for what in wanted if what not in reached] == []
+
+
+def test_the_driver_plays_a_recorded_file_as_it_was_recorded() -> None:
+    """The one format: the operations of a recording are the driver's input, their outcomes its output."""
+    ops = [
+        {
+            "op": "create",
+            "config": {
+                "leader_epoch": 0,
+                "max_in_flight": 200,
+                "max_delivery_count": 5,
+                "record_lock_ms": 100,
+                "initial_status": "ACTIVE",
+                "dlq_enabled": False,
+            },
+        },
+        {
+            "op": "acquire",
+            "member": "m1",
+            "mode": "batch_optimized",
+            "batch_size": 500,
+            "max_fetch_records": 10,
+            "fetch_offset": 0,
+            "isolation": "HIGH_WATERMARK",
+            "fetched_batches": [[0, 9]],
+        },
+        {"op": "acknowledge", "member": "m1", "batches": [[0, 4, [1]]], "persister_writes": [{"result": "error_code 74"}]},
+        {"op": "advance_clock", "ms": 101},
+        {"op": "next_fetch_offset"},
+    ]
+    request = {"suite": "share_partition", "clock": "recorder", "ops": ops}
+    ran = subprocess.run(judge_command(), input=json.dumps(request) + "\n", capture_output=True, text=True, check=True)
+    given = json.loads(ran.stdout)["ops"]
+    assert given[1]["expect"] == {"acquired": [[0, 9, 1]], "count": 10}
+    assert given[2]["expect"] == {"result": {"error": "NotLeaderOrFollowerException"}}
+    assert given[2]["persister_writes"][0]["batches"] == [[offset, offset, 2, 1] for offset in range(5)]
+    assert [timeout["first"] for timeout in given[3]["lock_timeouts_fired"]] == list(range(10))
+    assert given[4]["expect"] == {"result": 0}

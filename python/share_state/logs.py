@@ -2,6 +2,9 @@
 
 * ``share_state.store``: a store was opened; a warning for every unfinished batch that was cut off its log.
 * ``share_state.persister``: a share partition was loaded; a warning for every write that was refused.
+* ``share_state.kafka``: a warning for every call to a cluster that is tried again.
+* ``share_state.coordinator``: a warning for every client of :class:`share_state.kafka.FakeShareCoordinator` that sent no
+  request of Kafka's.
 
 Ids come from other people: they are logged by ``%r``, so that none can break out of its line.
 """

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from share_state.cli.coordinator_command import coordinator
 from share_state.cli.dump_command import dump
 from share_state.cli.state_command import state
 
@@ -19,6 +20,7 @@ app = typer.Typer(
 )
 app.command()(state)
 app.command()(dump)
+app.command()(coordinator)
 
 
 def _show_version(asked: bool) -> None:

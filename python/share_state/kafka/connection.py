@@ -1,0 +1,290 @@
+"""One connection to one broker: requests go out at once, answers find their request by correlation id."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from dataclasses import dataclass
+from typing import Any, Final
+
+from share_state._core import __version__, decode_message, encode_message
+from share_state.errors import UnsupportedVersionError, WireDecodeError
+from share_state.kafka import codes
+from share_state.kafka.clock import Clock, Timer, within
+from share_state.kafka.errors import (
+    AuthenticationFailedError,
+    BadAnswerError,
+    BrokerTooOldError,
+    BrokerUnreachableError,
+    class_of,
+)
+from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_bytes, response_of
+from share_state.kafka.peers import API_NAMES, API_VERSIONS, LostError, Node
+from share_state.kafka.security import SecurityOptions, UnconvincedError
+
+__all__ = ["Connection", "ConnectionOptions"]
+
+_SASL_HANDSHAKE, _API_VERSIONS, _SASL_AUTHENTICATE = 17, 18, 36
+#: Share of a session's life after which a connection is not used any more (KIP-368).
+_SESSION_SHARE: Final = 0.85
+#: More messages than any mechanism has.
+_MAX_SASL_STEPS: Final = 8
+_MAX_CORRELATION_ID: Final = 0x7FFF_FFFF
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOptions:
+    """What all connections have in common.
+
+    Attributes:
+        security: TLS and SASL.
+        clock: measures the time-outs.
+        client_id: name of the client, for the broker's logs and quotas.
+        connect_timeout: seconds for connecting, TLS and SASL together.
+        request_timeout: seconds that an answer may take.
+        max_frame: bytes that an answer may have.
+    """
+
+    security: SecurityOptions
+    clock: Clock
+    client_id: str
+    connect_timeout: float
+    request_timeout: float
+    max_frame: int = MAX_FRAME
+
+
+@dataclass(slots=True)
+class _Pending:
+    api_key: int
+    version: int
+    answer: asyncio.Future[dict[str, Any]]
+    timer: Timer
+
+
+class Connection:
+    """An open connection; made by :meth:`open`."""
+
+    def __init__(self, node: Node, options: ConnectionOptions) -> None:
+        self.node = node
+        self.requests = 0
+        self._options = options
+        self._versions: dict[int, tuple[int, int]] = {}
+        self._pending: dict[int, _Pending] = {}
+        self._correlation_id = 0
+        self._lost: LostError | None = None
+        self._retired = False
+        self._retirement: Timer | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, node: Node, options: ConnectionOptions) -> Connection:
+        """Connect, agree on versions and authenticate.
+
+        Raises:
+            LostError: this failed in a way that another attempt may not.
+            KafkaPersisterError: it will fail again.
+        """
+        connection = cls(node, options)
+        try:
+            await within(options.clock, options.connect_timeout, connection._set_up())
+        except TimeoutError:
+            late = connection._loss("connecting took too long", code=codes.REQUEST_TIMED_OUT, sent=False)
+            connection._fail(late)
+            raise late.again() from None
+        except LostError as lost:
+            if lost.retriable:
+                raise lost.unsent() from None
+            raise BadAnswerError(str(lost), kafka_code=lost.code, node=str(node)) from None
+        except BaseException:
+            connection._fail(connection._loss("not connected", sent=False))
+            raise
+        return connection
+
+    @property
+    def usable(self) -> bool:
+        """Whether a new request may be sent."""
+        return self._lost is None and not self._retired
+
+    def version_of(self, api_key: int) -> int:
+        """Give the newest version of a request that both sides have.
+
+        Raises:
+            BrokerTooOldError: there is none.
+        """
+        oldest, newest = API_VERSIONS[api_key]
+        theirs = self._versions.get(api_key)
+        if theirs is None or theirs[0] > newest or theirs[1] < oldest:
+            has = "does not have it" if theirs is None else f"has versions {theirs[0]} to {theirs[1]}"
+            message = (
+                f"{self.node}: {API_NAMES[api_key]} version {oldest} to {newest} is needed, the broker {has};"
+                " share groups need Kafka 4.2 with share.version 1 or higher"
+            )
+            raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
+        return min(newest, theirs[1])
+
+    async def request(self, api_key: int, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its answer. A cancelled wait leaves the connection in order.
+
+        Raises:
+            LostError: there will be no answer.
+            BrokerTooOldError: the broker does not have the request.
+        """
+        return await self.send(api_key, message)
+
+    def send(self, api_key: int, message: dict[str, Any]) -> asyncio.Future[dict[str, Any]]:
+        """Send a request at once; the future is its answer. See :meth:`request` for what it raises."""
+        version = API_VERSIONS[_API_VERSIONS][1] if api_key == _API_VERSIONS else self.version_of(api_key)
+        body = encode_message(api_key, version, message)
+        if self._lost is not None or self._writer is None:
+            raise self._loss("the connection is closed", sent=False)
+        correlation_id = self._correlation_id
+        self._correlation_id = (correlation_id + 1) & _MAX_CORRELATION_ID
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
+        self._pending[correlation_id] = _Pending(api_key, version, answer, timer)
+        self.requests += 1
+        self._writer.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
+        return answer
+
+    async def close(self) -> None:
+        """Close the connection; requests without answer are lost."""
+        self._fail(self._loss("the connection was closed by us", sent=True))
+        if self._reading is not None:
+            self._reading.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._reading
+
+    async def _set_up(self) -> None:
+        security = self._options.security
+        host, port = self.node.address
+        try:
+            reader, self._writer = await asyncio.open_connection(
+                host,
+                port,
+                ssl=security.ssl_context,
+                server_hostname=(security.server_hostname or host) if security.ssl_context else None,
+            )
+        except ssl.SSLCertVerificationError as error:
+            message = f"{self.node}: its certificate is not trusted: {error.verify_message}"
+            raise AuthenticationFailedError(message, kafka_code=codes.SASL_AUTHENTICATION_FAILED, node=str(self.node)) from error
+        except ssl.SSLError as error:
+            raise BrokerUnreachableError(
+                f"{self.node}: no TLS: {error}", kafka_code=codes.NETWORK_EXCEPTION, node=str(self.node)
+            ) from error
+        except OSError as error:
+            reason = error.strerror or str(error) or type(error).__name__
+            raise self._loss(reason, sent=False) from error
+        self._reading = asyncio.get_running_loop().create_task(self._read(reader))
+        await self._learn_versions()
+        if security.sasl is not None:
+            await self._authenticate()
+
+    async def _learn_versions(self) -> None:
+        ours = {"clientSoftwareName": "share-state", "clientSoftwareVersion": __version__}
+        answer = await self.request(_API_VERSIONS, ours)
+        if answer["errorCode"] == codes.UNSUPPORTED_VERSION:
+            message = f"{self.node}: the broker does not have ApiVersions version 3, so it is older than share groups"
+            raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
+        self._check(answer, "ApiVersions")
+        self._versions = {api["apiKey"]: (api["minVersion"], api["maxVersion"]) for api in answer["apiKeys"]}
+
+    async def _authenticate(self) -> None:
+        mechanism = self._options.security.sasl
+        if mechanism is None:
+            return
+        handshake = await self.request(_SASL_HANDSHAKE, {"mechanism": mechanism.name})
+        if handshake["errorCode"] == codes.UNSUPPORTED_SASL_MECHANISM:
+            takes = ", ".join(handshake["mechanisms"])
+            message = f"{self.node}: the broker does not take {mechanism.name}; it takes {takes or 'no mechanism'}"
+            raise AuthenticationFailedError(message, kafka_code=handshake["errorCode"], node=str(self.node))
+        self._check(handshake, "SaslHandshake")
+        conversation = mechanism.start()
+        try:
+            lifetime_ms = 0
+            say: bytes | None = await conversation.first()
+            for _ in range(_MAX_SASL_STEPS):
+                answer = await self.request(_SASL_AUTHENTICATE, {"authBytes": say})
+                self._check(answer, f"authentication by {mechanism.name}")
+                lifetime_ms = answer["sessionLifetimeMs"]
+                say = await conversation.answer(answer["authBytes"])
+                if say is None:
+                    break
+            conversation.check_ended()
+        except UnconvincedError as wrong:
+            message = f"{self.node}: authentication by {mechanism.name} failed: {wrong}"
+            raise AuthenticationFailedError(message, kafka_code=codes.SASL_AUTHENTICATION_FAILED, node=str(self.node)) from None
+        if lifetime_ms > 0:
+            self._retirement = self._options.clock.call_later(lifetime_ms / 1000 * _SESSION_SHARE, self._retire)
+
+    def _check(self, answer: dict[str, Any], what: str) -> None:
+        code = answer["errorCode"]
+        if code != codes.NONE:
+            said = answer.get("errorMessage") or "no reason given"
+            message = f"{self.node}: {what} failed with code {code} ({codes.name_of(code)}): {said}"
+            raise class_of(code)(message, kafka_code=code, node=str(self.node))
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        lost = "closed the connection"
+        try:
+            while (payload := await read_frame(reader, self._options.max_frame)) is not None:
+                self._take(payload)
+        except (WireDecodeError, UnsupportedVersionError) as wrong:
+            reason = f"what came is no answer: {wrong}"
+            self._fail(self._loss(reason, code=codes.UNKNOWN_SERVER_ERROR, sent=True, retriable=False))
+        except asyncio.IncompleteReadError:
+            lost = "closed the connection within an answer"
+        except OSError as error:
+            lost = error.strerror or str(error) or type(error).__name__
+        self._fail(self._loss(lost, sent=True))
+
+    def _take(self, payload: bytes) -> None:
+        correlation_id = int.from_bytes(payload[:4], "big", signed=True)
+        pending = self._pending.get(correlation_id)
+        if pending is None:
+            raise WireDecodeError(f"nothing was asked with correlation id {correlation_id}", position=0, kind="correlation")
+        body = response_of(pending.api_key, payload)
+        if pending.api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
+            # Said in version 0, whatever was asked, so that anybody can read it.
+            answer: dict[str, Any] = {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}
+        else:
+            answer = decode_message(pending.api_key, pending.version, body, response=True)
+        del self._pending[correlation_id]
+        pending.timer.cancel()
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+        self._close_when_retired()
+
+    def _expire(self, api_key: int) -> None:
+        # The broker answers in order, so nothing behind this request can be answered either.
+        seconds = self._options.request_timeout
+        reason = f"{API_NAMES[api_key]} was not answered in {seconds:g} s"
+        self._fail(self._loss(reason, code=codes.REQUEST_TIMED_OUT, sent=True))
+
+    def _retire(self) -> None:
+        self._retired = True
+        self._close_when_retired()
+
+    def _close_when_retired(self) -> None:
+        if self._retired and not self._pending:
+            self._fail(self._loss("the session is over", sent=False))
+
+    def _loss(self, reason: str, *, code: int = codes.NETWORK_EXCEPTION, sent: bool, retriable: bool = True) -> LostError:
+        return LostError(str(self.node), reason, code=code, sent=sent, retriable=retriable)
+
+    def _fail(self, lost: LostError) -> None:
+        if self._lost is not None:
+            return
+        self._lost = lost
+        if self._retirement is not None:
+            self._retirement.cancel()
+        if self._writer is not None:
+            self._writer.transport.abort()
+        pending, self._pending = self._pending, {}
+        for request in pending.values():
+            request.timer.cancel()
+            if not request.answer.done():
+                request.answer.set_exception(lost.again())
+                # Whoever waits gets it; whoever has stopped waiting has nothing to be told.
+                request.answer.exception()

@@ -1,0 +1,180 @@
+"""A share coordinator of our own on a socket, so that clients and brokers can be tried without a JVM."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+import struct
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Final, Self
+
+from share_state._core import decode_message, encode_message
+from share_state.errors import UnsupportedVersionError, WireDecodeError
+from share_state.kafka import codes
+from share_state.kafka.fake_answers import Answers, Topic
+from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
+from share_state.kafka.peers import Address
+from share_state.persister import Persister
+
+__all__ = ["FakeShareCoordinator", "Topic", "serve_in_thread"]
+
+_LOG = logging.getLogger("share_state.coordinator")
+_API_VERSIONS: Final = 18
+#: The requests that are answered, and in which versions.
+_VERSIONS: Final = {
+    3: (12, 13),
+    10: (4, 6),
+    _API_VERSIONS: (0, 4),
+    83: (0, 0),
+    84: (0, 0),
+    85: (0, 1),
+    86: (0, 0),
+    87: (0, 1),
+}
+_API_KEY: Final = struct.Struct(">hh")
+_FLEXIBLE_API_VERSIONS: Final = 3
+
+
+class FakeShareCoordinator:
+    """Answers RPC 83 to 87, FindCoordinator, Metadata and ApiVersions over TCP, from any persister.
+
+    As Kafka does, it works on the requests of one connection one after the other, and closes a connection that sends what
+    is no request.
+
+    Args:
+        store: where the state is kept: ``share_state.open(path)``, or a ``MemoryPersister``. It is not closed.
+        topics: the topics that exist, by name; ``None`` when every topic exists, with any number of partitions.
+        node_id: id of this broker.
+        cluster_id: id of the cluster.
+        ssl_context: for TLS, of purpose ``ssl.Purpose.CLIENT_AUTH``.
+        max_frame: the longest request, bytes (``socket.request.max.bytes``).
+    """
+
+    def __init__(
+        self,
+        store: Persister,
+        *,
+        topics: Mapping[str, Topic] | None = None,
+        node_id: int = 1,
+        cluster_id: str = "share-state-coordinator",
+        ssl_context: ssl.SSLContext | None = None,
+        max_frame: int = MAX_FRAME,
+    ) -> None:
+        self._answers = Answers(store, topics, node_id, cluster_id)
+        self._ssl_context = ssl_context
+        self._max_frame = max_frame
+        self._server: asyncio.Server | None = None
+        self._clients: set[asyncio.Task[None]] = set()
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> Address:
+        """Listen, and give the address; port 0 takes any that is free.
+
+        Raises:
+            OSError: the address cannot be listened on.
+        """
+        self._server = await asyncio.start_server(self._client, host, port, ssl=self._ssl_context)
+        name = self._server.sockets[0].getsockname()
+        return Address(name[0], name[1])
+
+    async def close(self) -> None:
+        """Stop listening and close every connection; an answer that is being worked out is not sent any more."""
+        if self._server is not None:
+            self._server.close()
+        for client in list(self._clients):
+            client.cancel()
+        await asyncio.gather(*self._clients, return_exceptions=True)
+        if self._server is not None:
+            await self._server.wait_closed()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+    async def respond(self, payload: bytes, here: Address) -> bytes | None:
+        """Answer one request: frame for frame; ``None`` closes the connection.
+
+        Raises:
+            WireDecodeError: it is no request.
+            UnsupportedVersionError: its version is not known.
+        """
+        if len(payload) < _API_KEY.size:
+            raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")
+        api_key, version = _API_KEY.unpack_from(payload)
+        if api_key == _API_VERSIONS:
+            return _api_versions(version, request_of(payload, flexible=version >= _FLEXIBLE_API_VERSIONS))
+        oldest, newest = _VERSIONS.get(api_key, (0, -1))
+        if not oldest <= version <= newest:
+            raise UnsupportedVersionError(f"request {api_key} version {version} is not known")
+        request = request_of(payload, flexible=True)
+        asked = decode_message(api_key, version, request.body)
+        # The store may wait for a disk; other connections go on meanwhile.
+        answer = await asyncio.to_thread(self._answers.answer, api_key, version, asked, here)
+        return response_bytes(api_key, request.correlation_id, encode_message(api_key, version, answer, response=True))
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._clients.add(task)
+            task.add_done_callback(self._clients.discard)
+        name = writer.get_extra_info("sockname")
+        peer = writer.get_extra_info("peername")
+        try:
+            await self._serve(reader, writer, Address(name[0], name[1]))
+            # What was answered last is still sent.
+            writer.close()
+        except (WireDecodeError, UnsupportedVersionError) as wrong:
+            _LOG.warning("closed the connection of %r: %s", peer, wrong)
+        except (OSError, asyncio.IncompleteReadError):
+            _LOG.info("%r went away", peer)
+        except asyncio.CancelledError:
+            # By close(): the task ends here, and asyncio has nobody to tell.
+            _LOG.debug("closed the connection of %r", peer)
+        finally:
+            if not writer.is_closing():
+                writer.transport.abort()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, here: Address) -> None:
+        while (payload := await read_frame(reader, self._max_frame)) is not None:
+            answer = await self.respond(payload, here)
+            if answer is None:
+                return
+            writer.write(answer)
+            await writer.drain()
+
+
+def _api_versions(version: int, request: Request) -> bytes:
+    oldest, newest = _VERSIONS[_API_VERSIONS]
+    known = oldest <= version <= newest
+    code = codes.NONE if known else codes.UNSUPPORTED_VERSION
+    if known and version >= _FLEXIBLE_API_VERSIONS:
+        decode_message(_API_VERSIONS, version, request.body)
+        keys = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in _VERSIONS.items()]
+        answer = {"errorCode": code, "apiKeys": keys, "throttleTimeMs": 0}
+        body = encode_message(_API_VERSIONS, version, answer, response=True)
+    else:
+        # A version that is not known is answered in version 0, so that the client can choose another.
+        versions = b"".join(struct.pack(">hhh", key, low, high) for key, (low, high) in _VERSIONS.items())
+        throttle = bytes(4) if known and version > 0 else b""
+        body = struct.pack(">hi", code, len(_VERSIONS)) + versions + throttle
+    return response_bytes(_API_VERSIONS, request.correlation_id, body)
+
+
+@contextlib.contextmanager
+def serve_in_thread(coordinator: FakeShareCoordinator, host: str = "127.0.0.1", port: int = 0) -> Iterator[Address]:
+    """Run a coordinator on an event loop in a thread of its own, for programs without one."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="share-state-coordinator", daemon=True)
+    thread.start()
+    try:
+        yield asyncio.run_coroutine_threadsafe(coordinator.start(host, port), loop).result()
+    finally:
+        asyncio.run_coroutine_threadsafe(coordinator.close(), loop).result()
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,0 +1,126 @@
+"""What stands around a message on a connection: the frame's length and the headers (Kafka: ``RequestHeader``)."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from typing import Final, NamedTuple
+
+from share_state.errors import WireDecodeError
+
+__all__ = ["MAX_FRAME", "Request", "frame", "read_frame", "request_bytes", "request_of", "response_bytes", "response_of"]
+
+#: The longest frame that a broker takes by default, bytes (``socket.request.max.bytes``).
+MAX_FRAME: Final = 100 << 20
+
+_LENGTH: Final = struct.Struct(">i")
+_REQUEST: Final = struct.Struct(">hhih")
+_NULL: Final = -1
+#: SaslHandshake was frozen before headers had tagged fields; ApiVersions is answered before the version is agreed on.
+_UNTAGGED_REQUESTS: Final = frozenset({17})
+_UNTAGGED_RESPONSES: Final = frozenset({17, 18})
+
+
+class Request(NamedTuple):
+    """A request as it came."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str
+    body: bytes
+
+
+def frame(payload: bytes) -> bytes:
+    """Put the payload behind its length."""
+    return _LENGTH.pack(len(payload)) + payload
+
+
+async def read_frame(reader: asyncio.StreamReader, max_frame: int) -> bytes | None:
+    """Read the next frame; ``None`` when the other side has closed the connection between two frames.
+
+    Memory follows what has arrived, not what the length announces.
+
+    Raises:
+        WireDecodeError: the length cannot be that of a message, so this is no peer of ours.
+        asyncio.IncompleteReadError: the connection was closed half-way.
+    """
+    try:
+        head = await reader.readexactly(_LENGTH.size)
+    except asyncio.IncompleteReadError as short:
+        if not short.partial:
+            return None
+        raise
+    (length,) = _LENGTH.unpack(head)
+    if not _LENGTH.size <= length <= max_frame:
+        hint = "; it begins like TLS" if head[0] in (0x15, 0x16) and head[1] == 3 else ""  # noqa: PLR2004  a record of TLS
+        message = f"a frame announces {length} bytes, not {_LENGTH.size} to {max_frame}{hint}"
+        raise WireDecodeError(message, position=0, kind="length")
+    return await reader.readexactly(length)
+
+
+def request_bytes(request: Request) -> bytes:
+    """Frame a request."""
+    client_id = request.client_id.encode()
+    head = _REQUEST.pack(request.api_key, request.version, request.correlation_id, len(client_id))
+    tags = b"" if request.api_key in _UNTAGGED_REQUESTS else b"\0"
+    return frame(head + client_id + tags + request.body)
+
+
+def request_of(payload: bytes, *, flexible: bool) -> Request:
+    """Read the request in a frame.
+
+    Args:
+        payload: the frame, without its length.
+        flexible: whether a request of this key and version has tagged fields in its header.
+
+    Raises:
+        WireDecodeError: it ends too early, or the client id is damaged.
+    """
+    if len(payload) < _REQUEST.size:
+        raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")
+    api_key, version, correlation_id, length = _REQUEST.unpack_from(payload)
+    end = _REQUEST.size + max(length, 0)
+    if length < _NULL or end > len(payload):
+        raise WireDecodeError(f"a client id announces {length} bytes", position=8, kind="length")
+    try:
+        client_id = payload[_REQUEST.size : end].decode()
+    except UnicodeDecodeError:
+        raise WireDecodeError("a client id is not UTF-8", position=_REQUEST.size, kind="utf8") from None
+    start = _skip_tags(payload, end) if flexible else end
+    return Request(api_key, version, correlation_id, client_id, payload[start:])
+
+
+def response_bytes(api_key: int, correlation_id: int, body: bytes) -> bytes:
+    """Frame an answer."""
+    tags = b"" if api_key in _UNTAGGED_RESPONSES else b"\0"
+    return frame(_LENGTH.pack(correlation_id) + tags + body)
+
+
+def response_of(api_key: int, payload: bytes) -> bytes:
+    """Give the message in the answer to a request of ``api_key``.
+
+    Raises:
+        WireDecodeError: the header is damaged.
+    """
+    return payload[_LENGTH.size :] if api_key in _UNTAGGED_RESPONSES else payload[_skip_tags(payload, _LENGTH.size) :]
+
+
+def _skip_tags(payload: bytes, position: int) -> int:
+    count, position = _varint(payload, position)
+    for _ in range(count):
+        _, position = _varint(payload, position)
+        size, position = _varint(payload, position)
+        position += size
+        if position > len(payload):
+            raise WireDecodeError("a tagged field of a header ends too late", position=len(payload), kind="truncated")
+    return position
+
+
+def _varint(payload: bytes, position: int) -> tuple[int, int]:
+    value = 0
+    for index, byte in enumerate(payload[position : position + 5]):
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:  # noqa: PLR2004  the last byte of a varint
+            return value, position + index + 1
+    raise WireDecodeError("a varint of a header does not end", position=position, kind="varint")

@@ -1,0 +1,132 @@
+"""The five requests of a persister: what is asked about a share partition, checked before it leaves, and what comes back.
+
+The checks are those of the share coordinator's own rules (:class:`share_state.ShareCoordinator`), so a call that the
+coordinator could only refuse, or that an older broker would take to its harm, is refused here and nothing is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from share_state._core import (
+    ReadStateResult,
+    ShareCoordinator,
+    StateSummary,
+    WriteState,
+    coordinator_key,
+    encode_message,
+)
+from share_state.errors import InvalidRequestError, WireDecodeError
+from share_state.types import SharePartitionKey, StateBatch
+
+__all__ = ["Operation", "delete", "initialize", "normal", "read", "read_result", "summary", "summary_result", "write"]
+
+#: Knows no state and learns none: it only checks what a request says.
+_CHECKING = ShareCoordinator()
+_FIND_COORDINATOR, _INITIALIZE, _READ, _WRITE, _DELETE, _SUMMARY = 10, 83, 84, 85, 86, 87
+
+
+class Operation(NamedTuple):
+    """A request about one share partition.
+
+    Attributes:
+        api_key: the RPC.
+        name: what it does, for messages.
+        key: the share partition; its topic id is in base64.
+        partition: the element of the request.
+        size: bytes that it takes there, about.
+    """
+
+    api_key: int
+    name: str
+    key: SharePartitionKey
+    partition: dict[str, Any]
+    size: int
+
+
+def normal(key: SharePartitionKey) -> SharePartitionKey:
+    """Spell the key with its topic id in base64, as messages do.
+
+    Raises:
+        InvalidRequestError: the group is not text that can be sent.
+        ValueError: the topic id is none.
+    """
+    try:
+        text = coordinator_key(*key)
+        encode_message(_FIND_COORDINATOR, 6, {"keyType": 2, "coordinatorKeys": [text]})
+    except (UnicodeEncodeError, WireDecodeError) as wrong:
+        raise InvalidRequestError(f"the group cannot be sent: {wrong}", field="groupId") from None
+    group, topic_id, _ = text.rsplit(":", 2)
+    return SharePartitionKey(group, topic_id, key[2])
+
+
+def initialize(key: SharePartitionKey, state_epoch: int, start_offset: int) -> Operation:
+    """InitializeShareGroupState (83)."""
+    _CHECKING.initialize(*key, state_epoch, start_offset, wall_ms=0)
+    return _operation(_INITIALIZE, "initialize", key, {"stateEpoch": state_epoch, "startOffset": start_offset})
+
+
+def read(key: SharePartitionKey, leader_epoch: int) -> Operation:
+    """ReadShareGroupState (84)."""
+    _unless_uninitialized(lambda: _CHECKING.read(*key, leader_epoch, wall_ms=0))
+    return _operation(_READ, "read", key, {"leaderEpoch": leader_epoch})
+
+
+def write(key: SharePartitionKey, state: WriteState) -> Operation:
+    """WriteShareGroupState (85)."""
+    _unless_uninitialized(lambda: _CHECKING.write(*key, state, wall_ms=0))
+    batches = [
+        {"firstOffset": first, "lastOffset": last, "deliveryState": delivery_state, "deliveryCount": count}
+        for first, last, delivery_state, count in state.state_batches
+    ]
+    fields = {
+        "stateEpoch": state.state_epoch,
+        "leaderEpoch": state.leader_epoch,
+        "startOffset": state.start_offset,
+        "deliveryCompleteCount": state.delivery_complete_count,
+        "stateBatches": batches,
+    }
+    return _operation(_WRITE, "write", key, fields)
+
+
+def delete(key: SharePartitionKey) -> Operation:
+    """DeleteShareGroupState (86)."""
+    _CHECKING.delete(*key)
+    return _operation(_DELETE, "delete", key, {})
+
+
+def summary(key: SharePartitionKey) -> Operation:
+    """ReadShareGroupStateSummary (87); the coordinator does not look at the leader epoch."""
+    _CHECKING.summary(*key)
+    return _operation(_SUMMARY, "read the summary of", key, {"leaderEpoch": 0})
+
+
+def read_result(answer: dict[str, Any]) -> ReadStateResult:
+    """Take what ReadShareGroupState answered."""
+    batches = [
+        StateBatch(batch["firstOffset"], batch["lastOffset"], batch["deliveryState"], batch["deliveryCount"])
+        for batch in answer["stateBatches"]
+    ]
+    return ReadStateResult(answer["stateEpoch"], answer["startOffset"], batches)
+
+
+def summary_result(answer: dict[str, Any]) -> StateSummary:
+    """Take what ReadShareGroupStateSummary answered; a broker without version 1 does not count what is complete."""
+    complete = answer.get("deliveryCompleteCount", -1)
+    return StateSummary(answer["stateEpoch"], answer["leaderEpoch"], answer["startOffset"], complete)
+
+
+def _operation(api_key: int, name: str, key: SharePartitionKey, fields: dict[str, Any]) -> Operation:
+    # Bytes of a batch, and of all the rest.
+    size = 64 + 22 * len(fields.get("stateBatches", ()))
+    return Operation(api_key, name, key, {"partition": key.partition, **fields}, size)
+
+
+def _unless_uninitialized(check: Callable[[], object]) -> None:
+    """Run a check that ends at the latest where state would be needed."""
+    try:
+        check()
+    except InvalidRequestError as refused:
+        if refused.field is not None:
+            raise

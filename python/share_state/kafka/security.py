@@ -1,0 +1,202 @@
+"""How a client shows who it is: TLS by a context of the standard library, SASL by one of four mechanisms.
+
+A mechanism is a conversation: :meth:`Mechanism.start` gives an object that is handed each of the broker's messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol, cast
+
+from share_state.errors import ConfigError
+
+__all__ = ["Conversation", "Mechanism", "OAuthBearer", "Plain", "Scram", "SecurityOptions", "UnconvincedError"]
+
+_SCRAM: Final = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+class UnconvincedError(Exception):
+    """What the broker said does not show that it is the one that knows us."""
+
+
+class Conversation(Protocol):
+    """One authentication under way."""
+
+    async def first(self) -> bytes:
+        """Give the message that opens it."""
+
+    async def answer(self, said: bytes) -> bytes | None:
+        """Take what the broker said and give the next message, or ``None`` when nothing is left to say.
+
+        Raises:
+            UnconvincedError: the broker's message is wrong.
+        """
+
+    def check_ended(self) -> None:
+        """Check, when the broker is content, that so are we.
+
+        Raises:
+            UnconvincedError: the broker has not shown that it knows us.
+        """
+
+
+class Mechanism(Protocol):
+    """A SASL mechanism with its credentials."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the wire."""
+
+    def start(self) -> Conversation:
+        """Begin an authentication."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityOptions:
+    """How connections are secured.
+
+    Attributes:
+        ssl_context: for TLS, such as ``ssl.create_default_context(cafile=...)``; client certificates are loaded into it.
+        server_hostname: the name that the brokers' certificates are checked against, when it is not their address.
+        sasl: the mechanism, or ``None`` for none.
+    """
+
+    ssl_context: ssl.SSLContext | None = None
+    server_hostname: str | None = None
+    sasl: Mechanism | None = None
+
+    def __post_init__(self) -> None:
+        if self.server_hostname is not None and self.ssl_context is None:
+            raise ConfigError("server_hostname needs an ssl_context", field="server_hostname", value=self.server_hostname)
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """PLAIN (RFC 4616). The password is sent as it is: use it over TLS."""
+
+    username: str
+    password: str = field(repr=False)
+
+    name = "PLAIN"
+
+    def __post_init__(self) -> None:
+        if "\0" in self.username or "\0" in self.password:
+            # The value is left out of the error: it may be the password.
+            raise ConfigError("a user name or password of PLAIN holds a zero character", field="username")
+
+    def start(self) -> Conversation:
+        """See :meth:`Mechanism.start`."""
+        return _OneMessage(f"\0{self.username}\0{self.password}".encode())
+
+
+class _OneMessage:
+    """All is said in the first message."""
+
+    def __init__(self, message: bytes) -> None:
+        self._message = message
+
+    async def first(self) -> bytes:
+        return self._message
+
+    async def answer(self, _said: bytes) -> bytes | None:
+        return None
+
+    def check_ended(self) -> None:
+        """Nothing is to be checked: PLAIN does not show who the broker is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scram:
+    """SCRAM-SHA-256 or SCRAM-SHA-512 (RFC 5802, 7677), by the package ``scramp`` (extra ``kafka-scram``)."""
+
+    username: str
+    password: str = field(repr=False)
+    name: str = "SCRAM-SHA-512"
+
+    def __post_init__(self) -> None:
+        if self.name not in _SCRAM:
+            raise ConfigError(f"{self.name!r} is not one of {', '.join(_SCRAM)}", field="name", value=self.name)
+
+    def start(self) -> Conversation:
+        """See :meth:`Mechanism.start`."""
+        return _ScramConversation(self)
+
+
+class _ScramConversation:
+    def __init__(self, scram: Scram) -> None:
+        try:
+            import scramp  # type: ignore[import-untyped]  # noqa: PLC0415  an extra: only who uses SCRAM needs it
+        except ImportError:
+            raise ConfigError(
+                "SCRAM needs the package scramp: install share-state[kafka-scram]", field="sasl", value=scram.name
+            ) from None
+        self._client = scramp.ScramClient([scram.name], scram.username, scram.password)
+        self._error = scramp.ScramException
+        self._steps = 0
+
+    async def first(self) -> bytes:
+        return cast("str", self._client.get_client_first()).encode()
+
+    async def answer(self, said: bytes) -> bytes | None:
+        self._steps += 1
+        try:
+            if self._steps == 1:
+                # Thousands of rounds of a hash: not on the event loop.
+                await asyncio.to_thread(self._client.set_server_first, said.decode())
+                return cast("str", self._client.get_client_final()).encode()
+            self._client.set_server_final(said.decode())
+        except (self._error, ValueError) as wrong:
+            raise UnconvincedError(str(wrong)) from None
+        return None
+
+    def check_ended(self) -> None:
+        if self._steps < 2:  # noqa: PLR2004  the server's first and final message
+            raise UnconvincedError("the broker was content before it showed that it knows the password")
+
+
+#: Gives a token when one is needed; may be a coroutine function. A plain function runs in a thread.
+TokenCallback = Callable[[], str | Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthBearer:
+    """OAUTHBEARER (RFC 7628): a callback gives the token, anew for each connection."""
+
+    token: TokenCallback = field(repr=False)
+
+    name = "OAUTHBEARER"
+
+    def start(self) -> Conversation:
+        """See :meth:`Mechanism.start`."""
+        return _BearerConversation(self.token)
+
+
+class _BearerConversation:
+    def __init__(self, token: TokenCallback) -> None:
+        self._token = token
+        self._said: str | None = None
+
+    async def first(self) -> bytes:
+        if inspect.iscoroutinefunction(self._token):
+            token = await self._token()
+        else:
+            given = await asyncio.to_thread(self._token)
+            token = await given if inspect.isawaitable(given) else given
+        if "\x01" in token:
+            raise UnconvincedError("the token holds a character that cannot be sent")
+        return f"n,,\x01auth=Bearer {token}\x01\x01".encode()
+
+    async def answer(self, said: bytes) -> bytes | None:
+        if not said or self._said is not None:
+            return None
+        # Why the token is not taken, as JSON; the broker says so with a code once this is acknowledged.
+        self._said = said.decode(errors="replace")
+        return b"\x01"
+
+    def check_ended(self) -> None:
+        if self._said is not None:
+            raise UnconvincedError(self._said)

@@ -12,12 +12,16 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from share_state.analysis.history import HistoryRow
 from share_state.types import AcquiredRange, LockTime, SharePartitionKey, StateBatch, WallTime
 
 __all__ = [
+    "HISTORY_CAUSES",
     "DeadLetter",
     "Decision",
     "GroupConfig",
+    "History",
+    "HistoryScan",
     "InFlight",
     "PendingWrite",
     "ReadStateResult",
@@ -36,12 +40,14 @@ __all__ = [
     "encode_message",
     "encode_record",
     "fold_path",
+    "history_path",
     "parse_coordinator_key",
     "scan_path",
     "state_partition",
 ]
 
 __version__: str
+HISTORY_CAUSES: list[str]
 
 _LockMs: TypeAlias = int | LockTime
 _WallMs: TypeAlias = int | WallTime
@@ -374,6 +380,29 @@ class Scan:
     def __iter__(self) -> Iterator[tuple[int, str, int, int, bytes, bytes | None]]: ...
     def __next__(self) -> tuple[int, str, int, int, bytes, bytes | None]: ...
 
+@final
+class HistoryScan:
+    @property
+    def findings(self) -> list[dict[str, Any]]: ...
+    @property
+    def progress(self) -> tuple[int, int]: ...
+    def columns(self, max_rows: int = 65536) -> dict[str, Any] | None: ...
+    def __iter__(self) -> Iterator[HistoryRow]: ...
+    def __next__(self) -> HistoryRow: ...
+
+@final
+class History:
+    def __new__(cls, state_partition: int = 0) -> Self: ...
+    def replay(self, offset: int, timestamp: int, key: bytes, value: bytes | None) -> list[HistoryRow]: ...
+
+def history_path(
+    path: str | PathLike[str],
+    *,
+    group: str | None = None,
+    topic_id: str | None = None,
+    partition: int | None = None,
+    offset: int | None = None,
+) -> HistoryScan: ...
 def scan_path(path: str | PathLike[str]) -> Scan: ...
 def fold_path(
     path: str | PathLike[str], progress: _Progress | None = None

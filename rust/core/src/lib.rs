@@ -10,10 +10,11 @@
 //! their contract.
 //!
 //! Read in this order: [`record_state`] (the rule), [`in_flight`] (the structure), [`share_partition`] (the verbs),
-//! [`state_batch`] and [`group_offset`] (how changes become state), [`coordinator`].
+//! [`state_batch`] and [`group_offset`] (how changes become state), [`coordinator`], [`history`] (how state became so).
 
 pub mod coordinator;
 pub mod group_offset;
+pub mod history;
 pub mod ids;
 pub mod in_flight;
 pub mod interval_tree;

@@ -42,7 +42,7 @@ pub fn state_batches_in(batches: &Bound<'_, PyAny>) -> PyResult<Vec<StateBatch>>
 
 /// An instance of a named tuple, made by `tuple.__new__` as its own `_make` does: the constructor in Python costs more than
 /// most calls into the engine.
-fn named_tuple<'py>(
+pub fn named_tuple<'py>(
     class: &Bound<'py, PyType>,
     fields: Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {

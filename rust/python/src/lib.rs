@@ -13,6 +13,8 @@ mod engine;
 mod errors;
 mod folded;
 mod guarded;
+mod history;
+mod history_rows;
 mod records;
 mod scan;
 mod seen;
@@ -35,6 +37,8 @@ mod _core {
     #[pymodule_export]
     use crate::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
     #[pymodule_export]
+    use crate::history::{History, HistoryScan, history_path};
+    #[pymodule_export]
     use crate::records::{decode_record, encode_record, state_partition};
     #[pymodule_export]
     use crate::scan::{Scan, fold_path, scan_path};
@@ -49,6 +53,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("HISTORY_CAUSES", crate::history_rows::cause_names())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

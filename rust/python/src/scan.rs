@@ -21,7 +21,7 @@ type RecordTuple<'py> = (
     Option<Bound<'py, PyBytes>>,
 );
 
-fn scan_error(error: &ScanError) -> PyErr {
+pub fn scan_error(error: &ScanError) -> PyErr {
     match error {
         ScanError::NoStateLog { .. } => PyFileNotFoundError::new_err(error.to_string()),
         ScanError::Interrupted(_) => PyOSError::new_err(error.to_string()),
@@ -50,7 +50,7 @@ fn finding_out<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-fn findings_out<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'py, PyList>> {
+pub fn findings_out<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for finding in findings {
         list.append(finding_out(py, finding)?)?;

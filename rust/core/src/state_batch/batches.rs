@@ -64,6 +64,21 @@ impl StateBatches {
         self.runs.iter().map(batch)
     }
 
+    /// The offsets from the first that is covered to the last.
+    #[must_use]
+    pub fn bounds(&self) -> Option<OffsetRange> {
+        self.runs.bounds()
+    }
+
+    /// The runs that reach into `range`, cut to it, in the order of their offsets.
+    pub fn within(&self, range: OffsetRange) -> impl Iterator<Item = StateBatch> {
+        self.runs
+            .iter_from(range.first)
+            .take_while(move |run| run.range.first <= range.last)
+            .filter_map(move |run| run.clipped(range))
+            .map(batch)
+    }
+
     /// The runs in the order of their offsets, as they stand in a record.
     #[must_use]
     pub fn to_vec(&self) -> Vec<StateBatch> {

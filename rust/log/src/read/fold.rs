@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use share_state_core::group_offset::ShareGroupOffset;
+pub use share_state_core::history::Oddity as NoteKind;
 use share_state_core::ids::SharePartitionKey;
-use share_state_core::records::ShareValue;
+use share_state_wire::WireError;
 use share_state_wire::state_record::Decoded;
 
 use super::{Finding, LogRecord, Scan, ScanError, scan};
@@ -63,27 +64,6 @@ pub struct Note {
     pub kind: NoteKind,
 }
 
-/// What is odd about a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoteKind {
-    /// An update of another snapshot epoch than the current one.
-    UpdateOfOtherSnapshot {
-        /// Epoch in the record.
-        found: i32,
-        /// Epoch of the snapshot before it.
-        current: i32,
-    },
-    /// A snapshot whose epoch does not rise.
-    SnapshotEpochNotRising {
-        /// Epoch in the record.
-        found: i32,
-        /// Epoch of the snapshot before it.
-        current: i32,
-    },
-    /// A tombstone of a key that has no state.
-    TombstoneOfUnknownKey,
-}
-
 /// Bytes between two calls of the progress callback.
 const PROGRESS_BYTES: u64 = 1 << 20;
 
@@ -113,43 +93,23 @@ pub(super) fn fold_scan(
             report(on_progress, at)?;
         }
         let record = record?;
-        let unreadable = match record.decode() {
+        match record.decode() {
             Ok(Some(Decoded::Record(decoded))) => {
                 folded.records += 1;
                 let key = (record.partition, decoded.key);
                 let mut state = states.remove(&key);
-                if let Some(kind) = oddity(&decoded.value, state.as_ref()) {
+                if let Some(kind) = NoteKind::of(&decoded.value, state.as_ref()) {
                     folded.note(&record, &key.1, kind);
                 }
                 ShareGroupOffset::fold(&mut state, &decoded.value);
                 if let Some(state) = state {
                     states.insert(key, state);
                 }
-                continue;
             }
-            Ok(Some(Decoded::UnknownType(_))) => {
-                folded.unknown_types += 1;
-                continue;
-            }
-            Ok(None) => CorruptKind::NullKey {
-                offset: record.offset,
-            },
-            Err(error) => CorruptKind::Record {
-                offset: record.offset,
-                error,
-            },
-        };
-        damage.push(Finding::Damage {
-            partition: record.partition,
-            corrupt: CorruptLog {
-                segment: scan
-                    .path()
-                    .unwrap_or(Path::new(&*record.segment))
-                    .to_owned(),
-                position: record.position,
-                kind: unreadable,
-            },
-        });
+            Ok(Some(Decoded::UnknownType(_))) => folded.unknown_types += 1,
+            Ok(None) => damage.push(unreadable(&scan, &record, None)),
+            Err(error) => damage.push(unreadable(&scan, &record, Some(error))),
+        }
     }
     report(on_progress, scan.progress())?;
     folded.states = states
@@ -185,23 +145,22 @@ impl Folded {
     }
 }
 
-/// Compares a record with the state before it.
-fn oddity(value: &ShareValue, state: Option<&ShareGroupOffset>) -> Option<NoteKind> {
-    match (value, state) {
-        (ShareValue::Tombstone, None) => Some(NoteKind::TombstoneOfUnknownKey),
-        (ShareValue::Update(update), Some(state)) => (update.snapshot_epoch
-            != state.snapshot_epoch)
-            .then_some(NoteKind::UpdateOfOtherSnapshot {
-                found: update.snapshot_epoch,
-                current: state.snapshot_epoch,
-            }),
-        (ShareValue::Snapshot(snapshot), Some(state)) => (!state.incomplete
-            && snapshot.snapshot_epoch <= state.snapshot_epoch)
-            .then_some(NoteKind::SnapshotEpochNotRising {
-                found: snapshot.snapshot_epoch,
-                current: state.snapshot_epoch,
-            }),
-        _ => None,
+/// What is to be told of a record that cannot be read: its key is missing, or what is wrong with its bytes.
+pub(super) fn unreadable(scan: &Scan, record: &LogRecord, error: Option<WireError>) -> Finding {
+    let offset = record.offset;
+    Finding::Damage {
+        partition: record.partition,
+        corrupt: CorruptLog {
+            segment: scan
+                .path()
+                .unwrap_or(Path::new(&*record.segment))
+                .to_owned(),
+            position: record.position,
+            kind: match error {
+                Some(error) => CorruptKind::Record { offset, error },
+                None => CorruptKind::NullKey { offset },
+            },
+        },
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod finding;
 mod fold;
+mod history;
 mod locate;
 mod segment;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use share_state_wire::state_record::{Decoded, decode};
 
 pub use finding::{Finding, ScanError};
 pub use fold::{Folded, FoldedState, Note, NoteKind, fold};
+pub use history::{HistoryFilter, HistoryScan, LoggedRow, history};
 
 use crate::disk::{Disk, RealDisk};
 use crate::store::Progress;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::read::fold::fold_scan;
 
-fn snapshot(n: i32, snapshot_epoch: i32) -> ShareRecord {
+pub(super) fn snapshot(n: i32, snapshot_epoch: i32) -> ShareRecord {
     let value = ShareValue::Snapshot(ShareSnapshot {
         snapshot_epoch,
         state_epoch: 1,
@@ -18,7 +18,7 @@ fn snapshot(n: i32, snapshot_epoch: i32) -> ShareRecord {
     ShareRecord { key: key(n), value }
 }
 
-fn update(n: i32, snapshot_epoch: i32) -> ShareRecord {
+pub(super) fn update(n: i32, snapshot_epoch: i32) -> ShareRecord {
     let value = ShareValue::Update(ShareUpdate {
         snapshot_epoch,
         leader_epoch: 0,
@@ -30,7 +30,7 @@ fn update(n: i32, snapshot_epoch: i32) -> ShareRecord {
     ShareRecord { key: key(n), value }
 }
 
-fn tombstone(n: i32) -> ShareRecord {
+pub(super) fn tombstone(n: i32) -> ShareRecord {
     ShareRecord {
         key: key(n),
         value: ShareValue::Tombstone,
@@ -38,7 +38,7 @@ fn tombstone(n: i32) -> ShareRecord {
 }
 
 /// A log of these records, one batch.
-fn log_of(records: &[ShareRecord]) -> Vec<u8> {
+pub(super) fn log_of(records: &[ShareRecord]) -> Vec<u8> {
     let bytes: Vec<_> = records
         .iter()
         .map(|record| {

@@ -4,6 +4,7 @@ mod beside;
 mod damage;
 mod folding;
 mod paths;
+mod telling;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -1,0 +1,103 @@
+"""`share-state anomalies`: what is wrong with the share partitions, as far as their history tells."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Annotated, cast
+
+import typer
+
+from share_state.analysis.anomaly import Anomaly, AnomalyConfig
+from share_state.analysis.history import history
+from share_state.analysis.search import find_anomalies
+from share_state.cli import findings, source
+from share_state.cli.dump_table import instant
+from share_state.cli.exit_codes import ExitCode, reading
+from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
+from share_state.cli.json_output import write_rows
+from share_state.cli.output_format import FormatOption, OutputFormat, PathArgument
+from share_state.cli.printable import printable
+from share_state.cli.progress import counted
+
+#: Thresholds that are one number; those of single groups are for callers of the library.
+_THRESHOLDS = tuple(
+    field.name for field in fields(AnomalyConfig) if "int" in str(field.type) and "Mapping" not in str(field.type)
+)
+
+
+def anomalies_command(
+    path: PathArgument,
+    *,
+    group: GroupOption = None,
+    topic_id: TopicIdOption = None,
+    partition: PartitionOption = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=NUMBER", help=f"A threshold: {', '.join(_THRESHOLDS)}.", show_default=False),
+    ] = None,
+    output_format: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
+
+    Each with evidence and advice. Exit status 0 says that nothing was found, 1 that something was.
+
+    Nothing is locked or changed; a writer may be at work meanwhile.
+    """
+    config = _config(threshold or [])
+    told = 0
+
+    def count(rows: Iterable[Anomaly]) -> Iterable[Anomaly]:
+        nonlocal told
+        for row in rows:
+            told += 1
+            yield row
+
+    with reading(path):
+        try:
+            scan = history(path, group=group, topic_id=topic_id, partition=partition)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        rows = count(find_anomalies(counted(scan, "rows"), config))
+        if output_format is OutputFormat.TABLE:
+            _write_table(rows)
+        else:
+            write_rows((row._asdict() for row in rows), output_format)
+        found = cast("list[source.Finding]", scan.findings)
+    findings.report(found)
+    if told:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def _config(settings: list[str]) -> AnomalyConfig:
+    numbers: dict[str, int] = {}
+    for setting in settings:
+        name, _, number = setting.partition("=")
+        if name not in _THRESHOLDS or not (number.isascii() and number.isdigit()):
+            raise typer.BadParameter(f"{setting!r} is not NAME=NUMBER, with one of {', '.join(_THRESHOLDS)}")
+        numbers[name] = int(number)
+    try:
+        return AnomalyConfig(**numbers)  # type: ignore[arg-type]  # the names are those of numbers
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _write_table(rows: Iterable[Anomaly]) -> None:
+    """Write a block an anomaly, as they come."""
+    nothing = True
+    for row in rows:
+        nothing = False
+        offsets = _offsets(row)
+        until = "lasting" if row.until_timestamp is None else f"until {instant(row.until_timestamp)}"
+        since = f"since {instant(row.since_timestamp)} (__share_group_state-{row.state_partition} at {row.since_offset})"
+        head = f"{row.severity.upper()}  {row.kind}  {row.group}  {row.topic_id}  {row.partition}{offsets}"
+        for line in (head, f"  {since}, {until}", f"  {row.evidence}", f"  -> {row.advice}"):
+            sys.stdout.write(printable(line) + "\n")
+    if nothing:
+        sys.stdout.write("Nothing is wrong, as far as the log tells.\n")
+
+
+def _offsets(row: Anomaly) -> str:
+    if row.first_offset is None:
+        return ""
+    single = row.first_offset == row.last_offset
+    return f"  offset {row.first_offset}" if single else f"  offsets {row.first_offset}-{row.last_offset}"

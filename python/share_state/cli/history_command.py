@@ -1,0 +1,78 @@
+"""`share-state history`: what became of every record, and when."""
+
+import sys
+from collections.abc import Iterable
+from typing import Annotated, cast
+
+import typer
+
+from share_state.analysis.history import HistoryRow, history
+from share_state.cli import findings, source
+from share_state.cli.dump_table import instant
+from share_state.cli.exit_codes import reading
+from share_state.cli.explain import STATE_NAMES
+from share_state.cli.json_output import write_rows
+from share_state.cli.output_format import FormatOption, OutputFormat, PathArgument
+from share_state.cli.printable import printable
+from share_state.cli.progress import counted
+
+GroupOption = Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)]
+TopicIdOption = Annotated[str | None, typer.Option("--topic-id", help="Only this topic, UUID or base64.", show_default=False)]
+PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only this partition.", show_default=False)]
+
+
+def history_command(
+    path: PathArgument,
+    *,
+    group: GroupOption = None,
+    topic_id: TopicIdOption = None,
+    partition: PartitionOption = None,
+    offset: Annotated[
+        int | None, typer.Option("--offset", help="Only changes of this offset, and of the whole.", show_default=False)
+    ] = None,
+    output_format: FormatOption = OutputFormat.TABLE,
+) -> None:
+    """Show what became of every record, and when.
+
+    One row for each interval of offsets and each change of its state, in order of state partition and offset.
+
+    Nothing is locked or changed; a writer may be at work meanwhile.
+    """
+    with reading(path):
+        try:
+            scan = history(path, group=group, topic_id=topic_id, partition=partition, offset=offset)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        rows = counted(scan, "rows")
+        if output_format is OutputFormat.TABLE:
+            _write_table(rows)
+        else:
+            write_rows((row._asdict() for row in rows), output_format)
+        found = cast("list[source.Finding]", scan.findings)
+    findings.report(found)
+
+
+def _write_table(rows: Iterable[HistoryRow]) -> None:
+    """Write a heading where the share partition changes, and one line a row, as they come."""
+    heading: tuple[str, str, int] | None = None
+    for row in rows:
+        if row[:3] != heading:
+            heading = row[:3]
+            place = f"{row.group}  {row.topic_id}  {row.partition}  (__share_group_state-{row.state_partition})"
+            sys.stdout.write(printable(place) + "\n")
+        sys.stdout.write(_line(row) + "\n")
+    if heading is None:
+        sys.stdout.write("No change is here.\n")
+
+
+def _line(row: HistoryRow) -> str:
+    head = f"{row.at_offset:>8}  {instant(row.at_timestamp)}  {row.cause:<10}"
+    if row.first_offset is None:
+        epochs = f"{row.snapshot_epoch}/{row.state_epoch}/{row.leader_epoch}"
+        return f"{head}  epochs {epochs}  start {row.start_offset}  complete {row.delivery_complete_count}"
+    span = str(row.first_offset) if row.first_offset == row.last_offset else f"{row.first_offset}-{row.last_offset}"
+    return f"{head}  {span}  {_known(row.from_state, row.from_count)} -> {_known(row.to_state, row.to_count)}"
+
+
+def _known(state: int | None, count: int | None) -> str:
+    return "unknown" if state is None else f"{STATE_NAMES.get(state, f'state-{state}')}x{count}"

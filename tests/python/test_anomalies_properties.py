@@ -1,0 +1,89 @@
+"""Whatever a state topic holds, looking for anomalies ends, and knows of every record what the fold knows."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import share_state as ss
+from share_state.analysis.window import TERMINAL, Run, Window
+from tests.python.history_replay import Key, Replayed, replay
+from tests.python.made_up_log import MadeUpLog
+
+CONFIG = ss.AnomalyConfig(
+    stuck_ms=3,
+    stuck_records=2,
+    burst_records=3,
+    burst_ms=5,
+    record_lock_duration_ms=2,
+    loop_releases=1,
+    count_records=1,
+    gap_ms=2,
+    cold_ms=1,
+    cold_records=1,
+)
+
+offsets = st.integers(-3, 40)
+batches = st.lists(
+    st.tuples(offsets, st.integers(0, 12), st.integers(0, 5), st.integers(-1, 4)).map(lambda b: (b[0], b[0] + b[1], b[2], b[3])),
+    max_size=4,
+)
+starts = st.one_of(st.just(-1), st.integers(0, 45))
+counts = st.integers(-1, 20)
+partitions = st.integers(0, 1)
+steps = st.one_of(
+    st.tuples(
+        st.just("snapshot"),
+        batches,
+        st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(-1, 2)),
+        starts,
+        counts,
+        partitions,
+    ),
+    st.tuples(st.just("update"), batches, st.tuples(st.integers(0, 3), st.integers(-1, 2)), starts, counts, partitions),
+    st.tuples(st.just("tombstone"), partitions),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), steps), max_size=30))
+def test_any_log_is_looked_through(life: list[tuple[int, tuple[object, ...]]]) -> None:
+    log = MadeUpLog()
+    ms = 0
+    for wait, (verb, *arguments) in life:
+        ms += wait
+        if verb == "tombstone":
+            log.tombstone(ms, partition=arguments[0])  # type: ignore[arg-type]
+        else:
+            told, epochs, start, complete, partition = arguments
+            getattr(log, str(verb))(ms, told, epochs=epochs, start=start, complete=complete, partition=partition)
+    states: dict[Key, Replayed] = {}
+    for row in log.rows:
+        replay(states, row)
+    for found in ss.find_anomalies(log.rows, CONFIG):
+        assert found.until_timestamp is None or found.until_timestamp >= found.since_timestamp
+        assert (found.first_offset is None) == (found.last_offset is None)
+        assert found.first_offset is None or found.last_offset is None or found.first_offset <= found.last_offset
+        missing = found.kind == ss.AnomalyKind.MISSING_SNAPSHOT
+        assert not missing or states[found[2:5]].row.snapshot_offset is None
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(offsets, st.integers(0, 9), st.one_of(st.none(), st.integers(0, 4))), max_size=40))
+def test_a_window_is_a_map_from_offsets_to_states(changes: list[tuple[int, int, int | None]]) -> None:
+    window = Window()
+    model: dict[int, int] = {}
+    for first, length, state in changes:
+        last = first + length
+        taken = window.take(first, last)
+        known = {offset: run.state for run in taken for offset in range(run.first, run.last + 1)}
+        assert known == {offset: model.pop(offset) for offset in range(first, last + 1) if offset in model}
+        if state is not None:
+            window.put(Run(first, last, state, 1, 0, 0, 0))
+            model |= dict.fromkeys(range(first, last + 1), state)
+        told = [offset for run in window.runs for offset in range(run.first, run.last + 1)]
+        assert told == sorted(model)
+        assert window.terminal == sum(state in TERMINAL for state in model.values())
+        holes = [offset for begin, end, _ in window.holes(-3) for offset in range(begin, end + 1)]
+        assert holes == [offset for offset in range(-3, max(model, default=-4)) if offset not in model]
+        holder, run = window.holder(-3)
+        assert holder == next(offset for offset in range(-3, 100) if model.get(offset, 0) not in TERMINAL)
+        assert (run is not None) == (holder in model)

@@ -1,0 +1,141 @@
+"""What is wrong in the recorded logs is what their clients did; and the command that shows it."""
+
+import base64
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+import share_state as ss
+from share_state import AnomalyConfig, AnomalyKind
+from tests.python.cli_runner import run
+from tests.python.recordings import JOBS, ORDERS, SHARED, recording_id, shared_is_required
+
+#: The settings of the recorded groups, as their clients noted them.
+LIMITS = {"workers": 3, "tx-workers": 5, "leaver": 5}
+LOCKS_MS = {"workers": 2000, "tx-workers": 3000, "leaver": 15000}
+
+
+def groups(directory: Path, settings: dict[str, int]) -> dict[str, int]:
+    prefix = directory.name.split("-")[0]
+    return {f"{prefix}-{name}": value for name, value in settings.items()}
+
+
+def kinds(rows: list[ss.Anomaly]) -> Counter[tuple[str, str]]:
+    return Counter((row.kind, row.group.split("-", 1)[1]) for row in rows)
+
+
+@pytest.mark.parametrize("config", [None, AnomalyConfig(delivery_count_limits=groups(ORDERS, LIMITS))], ids=["log", "given"])
+def test_orders_with_the_defaults(config: AnomalyConfig | None) -> None:
+    rows = list(ss.anomalies(ORDERS, config))
+    assert kinds(rows) == {
+        (AnomalyKind.ARCHIVE_BURST, "leaver"): 2,
+        (AnomalyKind.ARCHIVE_BURST, "workers"): 1,
+        (AnomalyKind.POISON_RECORD, "workers"): 21,
+        (AnomalyKind.POISON_RECORD, "tx-workers"): 3,
+    }
+    # The clients of the leaver released 604 records at their fifth delivery.
+    bursts = [row.evidence.split(" ", 1)[0] for row in rows if row.group == "orders-leaver"]
+    assert sorted(bursts) == ["300", "304"]
+
+
+def test_jobs_with_the_defaults() -> None:
+    rows = list(ss.anomalies(JOBS))
+    assert kinds(rows) == {
+        (AnomalyKind.ARCHIVE_BURST, "leaver"): 2,
+        (AnomalyKind.ARCHIVE_BURST, "workers"): 1,
+        (AnomalyKind.POISON_RECORD, "workers"): 15,
+        (AnomalyKind.POISON_RECORD, "tx-workers"): 5,
+    }
+    # ... and those of this one 263.
+    bursts = [row.evidence.split(" ", 1)[0] for row in rows if row.group == "jobs-leaver"]
+    assert sorted(bursts) == ["124", "139"]
+
+
+def test_orders_with_thresholds_of_a_recording_of_twenty_seconds() -> None:
+    config = AnomalyConfig(stuck_ms=2000, stuck_records=50, record_lock_durations_ms=groups(ORDERS, LOCKS_MS), gap_ms=2000)
+    rows = [row for row in ss.anomalies(ORDERS, config) if row.kind not in {"archive_burst", "poison_record"}]
+    # Members answered after their locks had run out (INVALID_RECORD_STATE in their notes), and too late again at the last
+    # attempt, which goes out one record at a time; meanwhile the start offset stood.
+    assert [(row.kind, row.partition, row.first_offset) for row in rows] == [
+        (AnomalyKind.LOCK_EXPIRY_LOOP, 0, 13),
+        (AnomalyKind.START_OFFSET_STUCK, 0, 14),
+        (AnomalyKind.LOCK_EXPIRY_LOOP, 1, 1251),
+        (AnomalyKind.LOCK_EXPIRY_LOOP, 1, 1255),
+    ]
+    assert {row.group for row in rows} == {"orders-workers"}
+
+
+def clients() -> list[Path]:
+    return sorted(path.parent for path in SHARED.glob("*/clients.json"))
+
+
+def test_the_notes_of_the_clients_are_at_hand_where_they_must_be() -> None:
+    assert not shared_is_required() or len(clients()) >= 2
+
+
+@pytest.mark.parametrize("directory", clients(), ids=recording_id)
+def test_every_record_that_clients_gave_up_at_the_limit_is_found(directory: Path) -> None:
+    notes = json.loads((directory / "clients.json").read_text(encoding="utf-8"))
+    limits = {group: int(settings["limit"]) for group, settings in notes["groups"].items()}
+    ids = {name: str(UUID(bytes=base64.b64decode(text + "=="))) for name, text in notes["topic_ids"].items()}
+    given_up: set[tuple[Any, ...]] = set()
+    accepted: dict[tuple[Any, ...], int] = {}
+    for group, _member, topic, partition, offset, answer, count, error in notes["events"]:
+        if error is None and topic in ids:
+            place = (group, ids[topic], partition, offset)
+            if answer == "ACCEPT":
+                accepted[place] = count
+            elif answer in {"RELEASE", "REJECT"} and count == limits[group]:
+                given_up.add(place)
+    # No burst is large enough, so every record is told by itself.
+    config = AnomalyConfig(delivery_count_limits=limits, burst_records=10**9)
+    found = {
+        (row.group, row.topic_id, row.partition, offset)
+        for row in ss.anomalies(directory, config)
+        if row.kind == AnomalyKind.POISON_RECORD and row.first_offset is not None and row.last_offset is not None
+        for offset in range(row.first_offset, row.last_offset + 1)
+    }
+    assert len(given_up) > 100
+    assert given_up - found == set()
+    # The others' last lock ran out: nobody answered, or the acceptance that a client noted came too late for the broker.
+    assert len(found - given_up) <= 10
+    late = found & set(accepted)
+    assert len(late) <= 3
+    assert all(accepted[place] == limits[place[0]] for place in late)
+
+
+def test_the_command_shows_what_is_wrong() -> None:
+    lines = run("anomalies", ORDERS, "--format", "jsonl")
+    assert (lines.returncode, lines.stderr) == (1, "")
+    rows = [json.loads(line) for line in lines.stdout.splitlines()]
+    assert rows == [row._asdict() for row in ss.anomalies(ORDERS)]
+    table = run("anomalies", ORDERS)
+    assert (table.returncode, table.stderr) == (1, "")
+    assert len(table.stdout.splitlines()) == 4 * len(rows)
+    assert "CRITICAL  archive_burst  orders-leaver" in table.stdout
+
+
+def test_the_command_takes_a_choice_and_thresholds() -> None:
+    choice = ("--group", "jobs-tx-workers", "--partition", "0")
+    nothing = run("anomalies", JOBS, *choice, "--set", "delivery_count_limit=9")
+    assert (nothing.returncode, nothing.stdout) == (0, "Nothing is wrong, as far as the log tells.\n")
+    array = run("anomalies", JOBS, *choice, "--format", "json")
+    assert (array.returncode, len(json.loads(array.stdout))) == (1, 5)
+    for wrong in ("stuck=1", "stuck_ms", "stuck_ms=x", "stuck_ms=0", "record_lock_durations_ms=1"):
+        assert run("anomalies", JOBS, "--set", wrong).returncode == 2, wrong
+
+
+def test_the_command_fails_as_the_others_do(tmp_path: Path) -> None:
+    assert run("anomalies", tmp_path / "nowhere").returncode == 3
+    assert run("anomalies", JOBS, "--topic-id", "x").returncode == 2
+    torn = tmp_path / "__share_group_state-0"
+    torn.mkdir()
+    segment = JOBS / "__share_group_state-0" / "00000000000000000000.log"
+    (torn / segment.name).write_bytes(segment.read_bytes()[:-3])
+    result = run("anomalies", torn, "--set", "delivery_count_limit=9")
+    assert (result.returncode, result.stdout) == (1, "Nothing is wrong, as far as the log tells.\n")
+    assert "torn_tail" in result.stderr

@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
+from share_state.cli.anomalies_command import anomalies_command
 from share_state.cli.coordinator_command import coordinator
 from share_state.cli.dump_command import dump
+from share_state.cli.history_command import history_command
 from share_state.cli.state_command import state
 
 app = typer.Typer(
     name="share-state",
-    help="Look at the state of Kafka's share groups (KIP-932) in log segments on disk.",
-    epilog="Exit status: 0 all was read; 1 findings (torn tail, damage) are on stderr; 2 usage; 3 PATH cannot be read.",
+    help="Look at the state of Kafka's share groups (KIP-932), in log segments on disk or in a running cluster.",
+    epilog="Exit status: 0 all was read; 1 findings (torn tail, damage, anomalies); 2 usage; 3 what was named cannot be read.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -20,6 +22,8 @@ app = typer.Typer(
 )
 app.command()(state)
 app.command()(dump)
+app.command("history")(history_command)
+app.command("anomalies")(anomalies_command)
 app.command()(coordinator)
 
 

@@ -1,26 +1,31 @@
-"""`share-state dump`: every record of the state topic as it lies on disk."""
+"""`share-state dump`: every record of the state topic, as it lies on disk or as a cluster hands it out."""
 
 from collections.abc import Iterator
 
-from share_state.cli import findings, source
+from share_state.cli import any_source, findings, source
 from share_state.cli.dump_table import write_dump_table
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import FormatOption, OutputFormat, PathArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.progress import counted
 from share_state.errors import ShareStateError
 
 
-def dump(path: PathArgument, output_format: FormatOption = OutputFormat.TABLE) -> None:
-    """Show every record, also deletions and what lies below the log start.
+def dump(
+    path: SourceArgument,
+    output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
+) -> None:
+    """Show every record, also deletions and, on disk, what lies below the log start.
 
-    In order of partition and offset, with the fields of Kafka's DumpLogSegments.
+    In order of partition and offset, with the fields of Kafka's DumpLogSegments. A running cluster, which needs the
+    extra `kafka` of the package, is read from each partition's log start on; its records have no segment.
 
     Nothing is locked or changed; a writer may be at work meanwhile.
     """
     with reading(path):
         found: list[source.Finding] = []
-        scan = source.scan_path(path)
+        scan = any_source.scan(path, command_config)
         rows = counted(_rows(scan, found), "records")
         if output_format is OutputFormat.TABLE:
             write_dump_table(rows)
@@ -38,6 +43,5 @@ def _rows(scan: source.Scan, found: list[source.Finding]) -> Iterator[dict[str, 
         except ShareStateError as error:
             decoded = {"key": {"raw": key.hex()}, "value": None if value is None else {"raw": value.hex()}}
             message = f"the record at offset {offset} cannot be decoded and is shown raw: {error}"
-            file = f"__share_group_state-{partition}/{segment}"
-            found.append({"file": file, "position": offset, "kind": "record", "message": message})
+            found.append({"file": source.file_of(partition, segment), "position": offset, "kind": "record", "message": message})
         yield {"partition": partition, "segment": segment, "offset": offset, "timestamp": timestamp, **decoded}

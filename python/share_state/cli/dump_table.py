@@ -9,6 +9,7 @@ from uuid import UUID
 
 from share_state.cli.explain import STATE_NAMES
 from share_state.cli.printable import printable
+from share_state.cli.source import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.
 _BATCHES_SHOWN = 4
@@ -22,7 +23,7 @@ def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
     for row in rows:
         segment = (row["partition"], row["segment"])
         if segment != heading:
-            sys.stdout.write(printable(f"__share_group_state-{segment[0]}/{segment[1]}") + "\n")
+            sys.stdout.write(printable(file_of(cast("int", segment[0]), cast("str | None", segment[1]))) + "\n")
             heading = segment
         sys.stdout.write(printable(_line(row)) + "\n")
     if heading is None:
@@ -30,7 +31,7 @@ def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def _line(row: Mapping[str, object]) -> str:
-    when = _instant(cast("int", row["timestamp"]))
+    when = instant(cast("int", row["timestamp"]))
     key = cast("dict[str, object]", row["key"])
     value = cast("dict[str, object] | None", row["value"])
     head = f"{row['offset']:>8}  {when}"
@@ -67,7 +68,8 @@ def _hyphenated(topic_id: str) -> str:
     return str(UUID(bytes=base64.urlsafe_b64decode(topic_id + "==")))
 
 
-def _instant(timestamp: int) -> str:
+def instant(timestamp: int) -> str:
+    """Return a wall-clock time in ms as ISO 8601 in UTC."""
     try:
         moment = _EPOCH + timedelta(milliseconds=timestamp)
     except OverflowError:

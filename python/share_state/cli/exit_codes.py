@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading(path: Path | str) -> Iterator[None]:
     """Turn a failure to read `path` into one sentence on stderr and exit status 3.
 
     A reader that closes our output early (`share-state dump … | head`) has got what it wanted: that ends quietly
@@ -47,7 +47,7 @@ def reading(path: Path) -> Iterator[None]:
         _fail(path, str(error))
 
 
-def _fail(path: Path, reason: str) -> None:
+def _fail(path: Path | str, reason: str) -> None:
     sys.stdout.flush()
     typer.echo(f"share-state: cannot read {printable(str(path))}: {printable(reason)}", err=True)
     raise typer.Exit(ExitCode.IO) from None

@@ -17,6 +17,7 @@ def report(findings: Sequence[Finding]) -> None:
     # Whoever merges the two streams sees the records first.
     sys.stdout.flush()
     for finding in findings:
-        place = f"{finding['file']} at byte {finding['position']}"
+        unit = "offset" if finding["kind"] == "record" else "byte"
+        place = f"{finding['file']} at {unit} {finding['position']}"
         typer.echo(printable(f"{finding['kind']}: {place}: {finding['message']}"), err=True)
     raise typer.Exit(ExitCode.FINDINGS)

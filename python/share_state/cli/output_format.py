@@ -23,4 +23,21 @@ PathArgument = Annotated[
         show_default=False,
     ),
 ]
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH|kafka://HOST:PORT[,…]",
+        help="A directory with __share_group_state-N folders, one such folder, one segment file, or a running cluster.",
+        show_default=False,
+    ),
+]
 FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print.")]
+CommandConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        help="For a cluster: lines NAME=VALUE for the client, in librdkafka's names, security.protocol for instance.",
+        show_default=False,
+    ),
+]

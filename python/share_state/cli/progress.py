@@ -3,11 +3,11 @@
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
 from share_state.cli import source
 
@@ -17,13 +17,22 @@ _Row = TypeVar("_Row")
 _PATIENCE = 0.5
 
 
-@contextmanager
-def byte_progress(description: str) -> Iterator[source.Progress | None]:
+def byte_progress(description: str) -> AbstractContextManager[source.Progress | None]:
     """Give a callable to report bytes to; None where stderr is no terminal."""
+    return _progress(description, DownloadColumn())
+
+
+def record_progress(description: str) -> AbstractContextManager[source.Progress | None]:
+    """Give a callable to report records to; None where stderr is no terminal."""
+    return _progress(description, MofNCompleteColumn())
+
+
+@contextmanager
+def _progress(description: str, figures: ProgressColumn) -> Iterator[source.Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), figures, TimeElapsedColumn())
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(description, total=None)
     begun = time.monotonic()

@@ -1,7 +1,6 @@
-"""What the commands read, as plain data with types: the only module of the command line that calls the extension."""
+"""What the commands read, as plain data with types; and the reading of a path, through the extension."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple, Protocol, TypedDict, cast
 
 from share_state import _core
@@ -43,18 +42,19 @@ class Finding(TypedDict):
     """Something in the log that could not be read."""
 
     file: str
-    #: Byte at which it begins.
+    #: Byte at which it begins; of a `record` its offset.
     position: int
-    #: For instance `torn_tail` or `damage`.
+    #: For instance `torn_tail`, `damage`, or `record`: one that lies there whole and cannot be decoded.
     kind: str
     message: str
 
 
 class LogRecord(NamedTuple):
-    """One record of the state topic as it lies on disk."""
+    """One record of the state topic."""
 
     partition: int
-    segment: str
+    #: None where it came from a running cluster.
+    segment: str | None
     offset: int
     #: Wall-clock ms.
     timestamp: int
@@ -72,19 +72,25 @@ class Scan(Protocol):
         """Walk the records, one batch in memory at a time."""
 
 
-#: Called now and then with the bytes read so far and the bytes there are.
+#: Called now and then with the bytes (of a cluster: the records) read so far and those there are.
 Progress = Callable[[int, int], None]
 
 
-def fold_path(path: Path, progress: Progress | None) -> tuple[list[ShareState], list[Finding]]:
+def fold_path(path: str, progress: Progress | None) -> tuple[list[ShareState], list[Finding]]:
     """Fold all records under `path`; the states come in order of group, topic id and partition."""
-    states, findings = _core.fold_path(str(path), progress=progress)
+    states, findings = _core.fold_path(path, progress=progress)
     return cast("list[ShareState]", states), cast("list[Finding]", findings)
 
 
-def scan_path(path: Path) -> Scan:
+def scan_path(path: str) -> Scan:
     """Read every record under `path`, records below the log start included."""
-    return cast("Scan", _core.scan_path(str(path)))
+    return cast("Scan", _core.scan_path(path))
+
+
+def file_of(partition: int, segment: str | None) -> str:
+    """Name where a record lies: its segment, or in a cluster the state partition."""
+    folder = f"__share_group_state-{partition}"
+    return folder if segment is None else f"{folder}/{segment}"
 
 
 def decode_record(key: bytes, value: bytes | None) -> dict[str, object]:

@@ -1,0 +1,1 @@
+"""The engine in front of a cluster: its records, its share coordinator, our share partition."""

@@ -1,0 +1,253 @@
+"""What drives a broker: topics, groups, producers with transactions, and members that work, stall and vanish."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
+
+from confluent_kafka import Producer, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from confluent_kafka.cimpl import NewTopic
+
+from share_state import SharePartitionKey
+from tests.kafka.broker import Broker
+from tests.kafka.home import REPOSITORY
+from tests.kafka.roundtrip.member import Plan
+from tests.kafka.roundtrip.wire import Coordinator
+
+#: Partitions of each topic.
+TOPICS = {"orders": 2, "audit": 1, "tx": 1}
+
+
+class Group(NamedTuple):
+    """A share group: what it reads and its limits."""
+
+    topics: list[str]
+    config: dict[str, str]
+
+
+WORKERS, TX_WORKERS, LEAVER, STALLER = "workers", "tx-workers", "leaver", "staller"
+GROUPS = {
+    WORKERS: Group(["orders", "audit"], {"share.record.lock.duration.ms": "1000", "share.delivery.count.limit": "3"}),
+    TX_WORKERS: Group(["tx"], {"share.record.lock.duration.ms": "1500", "share.isolation.level": "read_committed"}),
+    LEAVER: Group(["orders"], {"share.record.lock.duration.ms": "15000"}),
+    # Its one member has the records to itself, and lets the first locks run out.
+    STALLER: Group(["audit"], {"share.record.lock.duration.ms": "1000"}),
+}
+
+#: Settings that let members join and be missed quickly, and a broker come back quickly after it was killed.
+BROKER_SETTINGS = {
+    "broker.session.timeout.ms": "2000",
+    "broker.heartbeat.interval.ms": "500",
+    "group.share.min.heartbeat.interval.ms": "200",
+    "group.share.heartbeat.interval.ms": "300",
+    "group.share.min.session.timeout.ms": "1000",
+    "group.share.session.timeout.ms": "3000",
+}
+
+STATE_TOPIC = "__share_group_state"
+_SEGMENT_BYTES = 32768
+
+#: Seconds that members work in one phase.
+_SECONDS = 5.0
+
+#: Of what members write, about thirty an acknowledgement; a whole phase comes to five times as many.
+_BYTES_BEFORE_KILL = 30_000
+
+#: By then every partition has more records than are deleted.
+_DELETE_AT_TURN = 15
+_DELETED = 60
+
+
+class Acknowledged(NamedTuple):
+    """One acknowledgement that the broker has answered."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
+    kind: str
+    delivery_count: int
+    error: int | None
+
+
+def _wait_for_work(directory: Path, members: list[subprocess.Popen[bytes]]) -> None:
+    """Wait until the members have written of a good part of what they do in a whole phase."""
+    while sum(output.stat().st_size for output in directory.iterdir()) < _BYTES_BEFORE_KILL:
+        assert any(member.poll() is None for member in members), "the members ended before there was enough to interrupt"
+        time.sleep(0.05)
+
+
+def admin_of(broker: Broker) -> AdminClient:
+    """A client for administration; it has to outlive its answers."""
+    return AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
+
+
+def create_topic(broker: Broker, name: str, partitions: int) -> str:
+    """Make a topic; its id, hyphenated."""
+    admin = admin_of(broker)
+    admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
+    topic_id = admin.describe_topics(TopicCollection([name]))[name].result().topic_id
+    bits = (topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits())
+    high, low = (part & (2**64 - 1) for part in bits)
+    return str(UUID(int=high << 64 | low))
+
+
+class Workload:
+    """The clients of one cluster through all its starts."""
+
+    def __init__(self, broker: Broker, seed: int) -> None:
+        self.broker = broker
+        self.random = random.Random(seed)  # noqa: S311  a workload, not a secret
+        #: What the broker has answered, without what a reset of offsets took back.
+        self.acknowledged: list[Acknowledged] = []
+        self.vanished = 0
+        self.aborted = 0
+        self.topic_ids: dict[str, str] = {}
+
+    def set_up(self) -> None:
+        """Make the topics and configure the groups."""
+        admin = admin_of(self.broker)
+        self.topic_ids = {name: create_topic(self.broker, name, partitions) for name, partitions in TOPICS.items()}
+        with Coordinator(self.broker.port) as coordinator:
+            # Nobody's key: asking for its coordinator makes the state topic.
+            coordinator.find(SharePartitionKey("nobody", str(UUID(int=1)), 0))
+        resources = [
+            ConfigResource(
+                ConfigResource.Type.GROUP,
+                name,
+                incremental_configs=[
+                    ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+                    for key, value in {"share.auto.offset.reset": "earliest", **group.config}.items()
+                ],
+            )
+            for name, group in GROUPS.items()
+        ]
+        # Below what a user may set, which is 1 MiB.
+        small = ConfigEntry("internal.segment.bytes", str(_SEGMENT_BYTES), incremental_operation=AlterConfigOpType.SET)
+        resources.append(ConfigResource(ConfigResource.Type.TOPIC, STATE_TOPIC, incremental_configs=[small]))
+        for done in admin.incremental_alter_configs(resources).values():
+            done.result()
+
+    def keys(self) -> list[SharePartitionKey]:
+        """Every share partition that may have state."""
+        return [
+            SharePartitionKey(name, self.topic_ids[topic], partition)
+            for name, group in GROUPS.items()
+            for topic in group.topics
+            for partition in range(TOPICS[topic])
+        ]
+
+    def run(self, directory: Path, *, delete_records: bool, kill: bool) -> None:
+        """One phase: members work while records come; returns when all members are gone.
+
+        With ``kill`` the broker ends in the middle of it, by SIGKILL, and the members with it.
+        """
+        plans = [
+            (WORKERS, 0.0, 0), (STALLER, 1.5, 0), (WORKERS, 0.0, 150),
+            (TX_WORKERS, 0.0, 0), (TX_WORKERS, 0.0, 60),
+            (LEAVER, 0.0, 0), (LEAVER, 0.0, 100),
+        ]  # fmt: skip
+        directory.mkdir()
+        with ExitStack() as cleanup:
+            members = []
+            with self._producing(delete_records=delete_records):
+                for number, (group, stall, vanish_after) in enumerate(plans):
+                    seed = self.random.randrange(2**32)
+                    plan = Plan(self.broker.bootstrap, group, GROUPS[group].topics, seed, _SECONDS, stall, vanish_after)
+                    output = cleanup.enter_context((directory / f"{number}-{group}.jsonl").open("w+", encoding="utf-8"))
+                    member = subprocess.Popen(
+                        [sys.executable, "-m", "tests.kafka.roundtrip.member", json.dumps(plan._asdict())],
+                        cwd=REPOSITORY,
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                    )
+                    cleanup.callback(member.wait)
+                    cleanup.callback(member.kill)
+                    members.append((group, vanish_after, member, output))
+                if kill:
+                    _wait_for_work(directory, [member for _, _, member, _ in members])
+                else:
+                    for _, _, member, _ in members:
+                        member.wait(_SECONDS + 60)
+            if kill:
+                # While they work: what they asked last may be written, half written, or never have arrived.
+                self.broker.kill()
+                for _, _, member, _ in members:
+                    member.kill()
+            for group, vanish_after, member, output in members:
+                status = member.wait(60)
+                assert status in ({0, -signal.SIGKILL} if vanish_after or kill else {0}), f"a member of {group}: {status}"
+                self.vanished += status != 0
+                output.seek(0)
+                self.acknowledged += [Acknowledged(group, *json.loads(line)) for line in output if line.endswith("\n")]
+
+    def forget(self, group: str, topic: str) -> None:
+        """Offsets were reset or deleted: what was acknowledged before counts no longer."""
+        self.acknowledged = [one for one in self.acknowledged if (one.group, one.topic) != (group, topic)]
+
+    def settled(self) -> Iterator[tuple[SharePartitionKey, int]]:
+        """Every offset whose ACCEPT, REJECT or GAP the broker has confirmed."""
+        for one in self.acknowledged:
+            if one.error is None and one.kind in {"ACCEPT", "REJECT", "GAP"}:
+                yield SharePartitionKey(one.group, self.topic_ids[one.topic], one.partition), one.offset
+
+    def outcomes(self) -> Counter[tuple[str, bool]]:
+        """Acknowledgements by type and success."""
+        return Counter((one.kind, one.error is None) for one in self.acknowledged)
+
+    def _delete_records(self) -> None:
+        admin = admin_of(self.broker)
+        place = TopicPartition("orders", 0, _DELETED)
+        admin.delete_records([place])[place].result()
+
+    @contextmanager
+    def _producing(self, *, delete_records: bool) -> Iterator[None]:
+        """Records come in small batches from the beginning to the end of the block."""
+        enough = threading.Event()
+        base = {"bootstrap.servers": self.broker.bootstrap, "linger.ms": 0, "log_level": 0}
+        plain = Producer({**base, "batch.num.messages": 8})
+        transactional = Producer({**base, "transactional.id": "tx", "batch.num.messages": 8})
+        transactional.init_transactions(60)
+        chance = random.Random(self.random.randrange(2**32))  # noqa: S311  a workload, not a secret
+
+        def produce() -> None:
+            for turn in itertools.count():
+                if delete_records and turn == _DELETE_AT_TURN:
+                    self._delete_records()
+                for topic, partitions in (("orders", 2), ("orders", 2), ("audit", 1)):
+                    for number in range(chance.randrange(4, 40)):
+                        plain.produce(topic, b"%d" % number, partition=chance.randrange(partitions))
+                plain.flush(60)
+                transactional.begin_transaction()
+                for number in range(chance.randrange(1, 20)):
+                    transactional.produce("tx", b"%d" % number)
+                if chance.random() < 0.3:
+                    transactional.flush(60)
+                    transactional.abort_transaction(60)
+                    self.aborted += 1
+                else:
+                    transactional.commit_transaction(60)
+                if enough.wait(0.1):
+                    return
+
+        thread = threading.Thread(target=produce)
+        thread.start()
+        try:
+            yield
+        finally:
+            enough.set()
+            thread.join()

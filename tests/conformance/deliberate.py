@@ -11,7 +11,7 @@ The letters are those of ``docs/deliberate-differences.md``.
   log start passed them. Kafka gives them back as available below its start offset, where its next fetch offset then
   points (recorded as quirk K2 from the first question for it on). With us such a record is archived, as every other
   record is that is given back below the start offset (§1.1). :func:`as_ours` reads the recorded state so.
-* **No exception for a hole** (§8 point 7). Where nothing is cached at the start offset Kafka dereferences null (§1.10
+* **N1, no exception for a hole** (§8 point 7). Where nothing is cached at the start offset Kafka dereferences null (§1.10
   step 3); the request is refused as one for records that are not held. :func:`refused_where_kafka_throws`.
 
 What differs because several start offsets are sound stands in ``sound_starts.py``, what the recorder's clocks did in
@@ -77,7 +77,7 @@ def _renewed(first: int, low: int, high: int, types: list[int]) -> Iterator[tupl
 
 
 def refused_where_kafka_throws(recorded: object, our_code: int | None) -> bool:
-    """Whether Kafka failed on an acknowledgement by a null pointer and we refuse it properly."""
+    """Whether Kafka failed on an acknowledgement by a null pointer and we refuse it properly (N1)."""
     return recorded == {"error": "NullPointerException"} and our_code in (INVALID_RECORD_STATE, INVALID_REQUEST)
 
 

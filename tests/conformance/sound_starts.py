@@ -1,4 +1,4 @@
-"""Two start offsets, both sound: what follows from the one being ahead of the other.
+"""Two start offsets, both sound: what follows from the one being ahead of the other (deliberate difference S8).
 
 Kafka moves its start offset lazily: at the answer to each of its payloads, and not always as far as it could. Ours
 moves at other moments, because the lock timeouts of one moment make one write with us (S2; the format says that several start

@@ -228,3 +228,100 @@ fn simpler(op: &Operation) -> Vec<Operation> {
     }
     forms
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Operation, Verb, renumbered, simpler, weight};
+    use crate::operation::{Limits, Range, When};
+
+    fn op(partition: usize, verb: Verb) -> Operation {
+        Operation {
+            partition,
+            verb,
+            limits: None,
+            answer: Answer::OK,
+            queue_takes: true,
+        }
+    }
+
+    fn create(leader_epoch: i32) -> Verb {
+        Verb::Create {
+            leader_epoch,
+            limits: LIMITS,
+        }
+    }
+
+    const LIMITS: Limits = Limits {
+        max_locks: 10,
+        delivery_limit: 5,
+        lock_ms: 100,
+        dead_letters: false,
+    };
+
+    #[test]
+    fn leaders_are_numbered_anew_when_one_is_dropped() {
+        let ops = vec![
+            op(0, create(0)),
+            op(2, create(2)),
+            op(2, Verb::CanAcquire),
+            op(1, Verb::Fence),
+        ];
+        let ops = renumbered(ops);
+        let partitions: Vec<usize> = ops.iter().map(|op| op.partition).collect();
+        assert_eq!(partitions, [0, 1, 1, 0]);
+        assert!(matches!(
+            ops[1].verb,
+            Verb::Create {
+                leader_epoch: 1,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn a_simpler_form_is_never_heavier_and_each_part_can_go() {
+        let range = |first, types: &[i8]| Range {
+            first,
+            last: first + 1,
+            types: types.to_vec(),
+        };
+        let whole = Operation {
+            limits: Some(LIMITS),
+            answer: Answer {
+                code: 3,
+                when: When::Never,
+            },
+            queue_takes: false,
+            ..op(
+                0,
+                Verb::Acknowledge {
+                    member: 1,
+                    ranges: vec![range(0, &[1, 2]), range(5, &[1])],
+                    renew: false,
+                },
+            )
+        };
+        let begun = weight(std::slice::from_ref(&whole));
+        let mut least = whole;
+        let mut steps = 0;
+        loop {
+            let heavy = weight(std::slice::from_ref(&least));
+            let forms = simpler(&least);
+            assert!(
+                forms
+                    .iter()
+                    .all(|form| weight(std::slice::from_ref(form)) <= heavy)
+            );
+            let Some(lighter) = forms
+                .into_iter()
+                .find(|form| weight(std::slice::from_ref(form)) < heavy)
+            else {
+                break;
+            };
+            least = lighter;
+            steps += 1;
+        }
+        assert_eq!(begun, 8);
+        assert_eq!((weight(&[least]), steps), (2, 4));
+    }
+}

@@ -13,6 +13,8 @@ mod common;
 #[cfg(test)]
 mod fold;
 #[cfg(test)]
+mod holes;
+#[cfg(test)]
 mod own_rules;
 #[cfg(test)]
 mod requests;
@@ -41,6 +43,7 @@ macro_rules! differences {
 fn tested() -> Vec<(&'static str, &'static str)> {
     [
         window::DIFFERENCES,
+        holes::DIFFERENCES,
         requests::DIFFERENCES,
         fold::DIFFERENCES,
         own_rules::DIFFERENCES,

@@ -1,4 +1,4 @@
-//! S1 to S7: rules of share_state itself, where Kafka's follow from its threads, timers and RPC layer.
+//! S1 to S8: rules of share_state itself, where Kafka's follow from its threads, timers and RPC layer.
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::persister::MAX_STATE_BATCHES_PER_WRITE;
@@ -125,6 +125,18 @@ fn s7_a_gap_that_holds_no_record_does_not_hold_a_full_window<S: InFlightStore>()
     );
 }
 
+fn s8_the_start_offset_passes_what_is_settled_at_once<S: InFlightStore>() {
+    // Records of an aborted transaction at the front of the window are passed with the fetch that brought them.
+    play::<S>(
+        "config locks=8 => ok
+        init 0 => active
+        acquire m1 4-5t2,6-7 at=0 aborted=2@4 => 6-7:1
+        window => start 6 end 7 next 8 length 2 complete 0 | 4-5 archived 1 | 6-7 acquired 1 m1
+        ack m1 4-6 accept => w0 + w0 start 6 complete 1 [6 acknowledged 1]
+        acquire m1 8-13 => 8-13:1",
+    );
+}
+
 crate::differences!(both stores:
     S1 s1_a_lock_ends_at_its_deadline,
     S2 s2_all_locks_that_are_due_make_one_write,
@@ -133,4 +145,5 @@ crate::differences!(both stores:
     S5 s5_a_write_has_a_greatest_size,
     S6 s6_a_full_window_in_which_all_is_settled_is_emptied,
     S7 s7_a_gap_that_holds_no_record_does_not_hold_a_full_window,
+    S8 s8_the_start_offset_passes_what_is_settled_at_once,
 );

@@ -2,7 +2,9 @@
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::share_partition::{AcquireError, CorruptField, InitializeError, Status};
+use share_state_core::share_partition::{
+    AbortedTransaction, AcquireError, CorruptField, InitializeError, Status,
+};
 
 use crate::common::lab::{Fetch, Lab, batch, read_result};
 use crate::common::script::{play, step};
@@ -99,14 +101,21 @@ fn v3_a_corrupt_persisted_state_is_refused_whole<S: InFlightStore>() {
 fn v4_a_batch_size_is_positive<S: InFlightStore>() {
     let mut lab: Lab<S> = Lab::new();
     let before = everything(&lab.sp);
+    let transaction = AbortedTransaction {
+        producer_id: 1,
+        first_offset: 0,
+    };
     for batch_size in [0, -1] {
-        let fetch = Fetch {
-            batch_size,
-            ..Fetch::of(&[(0, 9)])
-        };
-        let refused = lab.acquire("m1", &fetch);
-        assert_eq!(refused, Err(AcquireError::BatchSize { batch_size }));
-        assert_eq!(everything(&lab.sp), before);
+        for aborted in [None, Some(vec![transaction])] {
+            let fetch = Fetch {
+                batch_size,
+                aborted,
+                ..Fetch::of(&[(0, 9)])
+            };
+            let refused = lab.acquire("m1", &fetch);
+            assert_eq!(refused, Err(AcquireError::BatchSize { batch_size }));
+            assert_eq!(everything(&lab.sp), before);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! K1 to K6: apparent defects of Kafka's share partition.
+//! K1 to K7: apparent defects of Kafka's share partition.
 
 use share_state_core::in_flight::InFlightStore;
 
@@ -104,6 +104,20 @@ fn k6_nothing_is_acquired_below_the_start_offset<S: InFlightStore>() {
     }
 }
 
+fn k7_an_aborted_batch_that_begins_below_the_window_is_left_out<S: InFlightStore>() {
+    play::<S>(
+        "init 2 => active
+        acquire m1 0-6t1 at=2 aborted=1@0 => nothing
+        window => start 7 end 7 next 7 length 0 complete 0
+        acquire m1 7-9 => 7-9:1",
+    );
+    // What was read behind it is given.
+    play::<S>(
+        "init 2 => active
+        acquire m1 0-6t1,7-9 at=2 aborted=1@0 => 7-9:1",
+    );
+}
+
 crate::differences!(both stores:
     K1 k1_the_start_offset_never_goes_back,
     K2 k2_a_gap_before_the_log_start_is_not_read_again,
@@ -111,4 +125,5 @@ crate::differences!(both stores:
     K4 k4_a_full_window_gives_nothing_and_does_not_fail,
     K5 k5_the_delivery_complete_count_is_the_number_of_terminal_records,
     K6 k6_nothing_is_acquired_below_the_start_offset,
+    K7 k7_an_aborted_batch_that_begins_below_the_window_is_left_out,
 );

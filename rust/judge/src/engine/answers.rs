@@ -1,0 +1,117 @@
+//! The persister and the dead-letter queue of our side: what is handed out, and the answers, at once, later or never.
+
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::persister::WriteToken;
+use share_state_core::share_partition::DeadLetterCause;
+use share_state_core::time::LockTime;
+
+use super::{Engine, Held, code_of};
+use crate::operation::{Answer, Operation, When};
+use crate::outcome::{Answered, Write};
+
+impl<S: InFlightStore> Engine<S> {
+    /// Hands out what is to be written and given to the dead-letter queue, and answers as the operation says, until nothing
+    /// is left.
+    pub(super) fn settle(&mut self, partition: usize, op: &Operation, at: usize, waits: bool) {
+        let mut asked_by = waits.then_some(at);
+        loop {
+            let mut idle = true;
+            while let Some(write) = self.partitions[partition].poll_write() {
+                idle = false;
+                self.outcomes[at].writes.push(Write {
+                    start: write.state.start_offset,
+                    delivery_complete: i64::from(write.state.delivery_complete_count),
+                    batches: write
+                        .state
+                        .state_batches
+                        .iter()
+                        .map(|b| {
+                            (
+                                b.first_offset,
+                                b.last_offset,
+                                b.delivery_state,
+                                b.delivery_count,
+                            )
+                        })
+                        .collect(),
+                });
+                if op.answer.code == 0 && op.answer.when != When::Never {
+                    // Stored when sent: when the answer arrives is another matter.
+                    self.stored.start = self.stored.start.max(write.state.start_offset);
+                    self.stored
+                        .batches
+                        .merge(&write.state.state_batches, self.stored.start);
+                }
+                self.answer_as_planned(partition, write.token, op.answer, asked_by, at);
+            }
+            // Writes of the second phase concern no member.
+            asked_by = None;
+            while let Some(letter) = self.partitions[partition].poll_dead_letter() {
+                idle = false;
+                let rejected = letter.cause == DeadLetterCause::ClientReject;
+                self.outcomes[at].letters.push((
+                    letter.range.first,
+                    letter.range.last,
+                    letter.delivery_count,
+                    rejected,
+                ));
+                let _ = self.partitions[partition]
+                    .handle_dead_letter_done(letter.token, LockTime(self.clocks[partition]));
+            }
+            if idle {
+                return;
+            }
+        }
+    }
+
+    fn answer_as_planned(
+        &mut self,
+        partition: usize,
+        token: WriteToken,
+        answer: Answer,
+        asked_by: Option<usize>,
+        at: usize,
+    ) {
+        match answer.when {
+            When::AtOnce => self.answer(partition, token, answer.code, asked_by, at),
+            When::Later(id) => {
+                self.held.entry(id).or_default().push(Held {
+                    partition,
+                    token,
+                    code: answer.code,
+                    asked_by,
+                });
+                self.wait(asked_by);
+            }
+            When::Never => self.wait(asked_by),
+        }
+    }
+
+    fn wait(&mut self, asked_by: Option<usize>) {
+        if let Some(operation) = asked_by {
+            self.outcomes[operation].answered = Answered::Pending;
+        }
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        partition: usize,
+        token: WriteToken,
+        code: i16,
+        asked_by: Option<usize>,
+        at: usize,
+    ) {
+        let result = self.partitions[partition].handle_write_result(
+            token,
+            code_of(code),
+            LockTime(self.clocks[partition]),
+        );
+        match (result, asked_by) {
+            (Ok(answer), Some(operation)) => {
+                self.outcomes[operation].answered = Answered::Code(answer.member_code.code());
+            }
+            (Ok(_), None) => {}
+            (Err(error), _) => self.broken = Some((at, format!("{error:?}"))),
+        }
+    }
+}

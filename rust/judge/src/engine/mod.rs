@@ -1,0 +1,184 @@
+//! share_state's side: plays operations on our share partition, on one in-flight store.
+
+mod answers;
+mod commands;
+mod view;
+
+use std::collections::BTreeMap;
+
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::WriteToken;
+use share_state_core::share_partition::SharePartition;
+use share_state_core::state_batch::StateBatches;
+
+use self::view::state_of;
+use crate::operation::{Limits, Operation, Verb};
+use crate::outcome::{Answered, Outcome, State};
+
+/// A write whose answer is held back.
+struct Held {
+    partition: usize,
+    token: WriteToken,
+    code: i16,
+    /// The operation whose member waits.
+    asked_by: Option<usize>,
+}
+
+/// What a coordinator would have stored.
+#[derive(Clone, Debug, Default)]
+pub struct Stored {
+    /// Start offset; -1 while nothing was written.
+    pub start: i64,
+    /// Batches.
+    pub batches: StateBatches,
+}
+
+/// Plays operations one after the other.
+pub struct Engine<S> {
+    partitions: Vec<SharePartition<S>>,
+    config: ShareGroupConfig,
+    /// Each leader's clock; that of one who has been succeeded stands still.
+    clocks: Vec<i64>,
+    held: BTreeMap<u32, Vec<Held>>,
+    /// What each operation gave.
+    pub outcomes: Vec<Outcome>,
+    /// What was written with success.
+    pub stored: Stored,
+    /// An invariant that broke, with the operation.
+    pub broken: Option<(usize, String)>,
+    last_start: i64,
+    shown: Vec<State>,
+}
+
+impl<S: InFlightStore> Default for Engine<S> {
+    fn default() -> Self {
+        Self {
+            partitions: Vec::new(),
+            config: ShareGroupConfig::default(),
+            clocks: Vec::new(),
+            held: BTreeMap::new(),
+            outcomes: Vec::new(),
+            stored: Stored {
+                start: -1,
+                batches: StateBatches::new(),
+            },
+            broken: None,
+            last_start: -1,
+            shown: Vec::new(),
+        }
+    }
+}
+
+fn configured(config: &mut ShareGroupConfig, limits: Limits) {
+    config.partition_max_record_locks = limits.max_locks;
+    config.delivery_count_limit = limits.delivery_limit;
+    config.record_lock_duration_ms = limits.lock_ms;
+    config.dead_letter_queue = limits.dead_letters;
+}
+
+fn code_of(answer: i16) -> KafkaCode {
+    KafkaCode::from_i16(answer).unwrap_or(KafkaCode::UnknownServerError)
+}
+
+impl<S: InFlightStore> Engine<S> {
+    /// The share partition of the latest leader.
+    pub fn current(&self) -> Option<&SharePartition<S>> {
+        self.partitions.last()
+    }
+
+    /// Number of leaders so far.
+    pub const fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Milliseconds since the sequence began.
+    pub fn now(&self) -> i64 {
+        self.clocks.last().copied().unwrap_or(0)
+    }
+
+    /// Ids under which answers are held back, with the partition they go to.
+    pub fn waiting(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.held
+            .iter()
+            .filter_map(|(id, held)| Some((*id, held.first()?.partition)))
+    }
+
+    /// The state of a share partition as last seen.
+    pub fn state(&self, partition: usize) -> Option<&State> {
+        self.shown.get(partition)
+    }
+
+    /// Plays one operation. Operations on share partitions that were never made are passed over (they come up while a sequence
+    /// is shrunk).
+    pub fn play(&mut self, op: &Operation) {
+        let at = self.outcomes.len();
+        self.outcomes.push(Outcome {
+            answered: Answered::Nothing,
+            exception: None,
+            writes: Vec::new(),
+            letters: Vec::new(),
+            state: None,
+        });
+        if let Verb::Create {
+            leader_epoch,
+            limits,
+        } = &op.verb
+        {
+            self.create(*leader_epoch, *limits);
+        }
+        let partition = match op.verb {
+            Verb::Advance { .. } => self.partitions.len().saturating_sub(1),
+            _ => op.partition,
+        };
+        if partition >= self.partitions.len() {
+            return;
+        }
+        if let Some(limits) = op.limits {
+            configured(&mut self.config, limits);
+        }
+        self.config.renew_acknowledge_enable =
+            matches!(op.verb, Verb::Acknowledge { renew: true, .. });
+        if self.partitions[partition].configure(self.config).is_err() {
+            self.broken = Some((at, "the configuration was refused".to_owned()));
+        }
+        let answered = self.run(partition, op, at);
+        self.outcomes[at].answered = answered;
+        let waits = matches!(op.verb, Verb::Acknowledge { .. } | Verb::Release { .. });
+        self.settle(partition, op, at, waits);
+        self.show(partition, at);
+    }
+
+    fn create(&mut self, leader_epoch: i32, limits: Limits) {
+        configured(&mut self.config, limits);
+        self.config.dead_letter_queue = false;
+        let key = SharePartitionKey::new("group", TopicId([7; 16]), 0);
+        if let Ok(partition) = SharePartition::new(key, leader_epoch, self.config) {
+            self.partitions.push(partition);
+            self.clocks.push(self.now());
+            self.shown.push(State::default());
+            self.last_start = -1;
+        }
+    }
+
+    fn show(&mut self, partition: usize, at: usize) {
+        let under_test = &self.partitions[partition];
+        if let Err(broken) = under_test.check() {
+            self.broken.get_or_insert((at, broken));
+        }
+        let state = state_of(under_test);
+        if partition + 1 == self.partitions.len() && state.status == "ACTIVE" {
+            if state.start < self.last_start {
+                self.broken
+                    .get_or_insert((at, "the start offset went back".to_owned()));
+            }
+            self.last_start = state.start;
+        }
+        if self.shown[partition] != state {
+            self.outcomes[at].state = Some(state.clone());
+            self.shown[partition] = state;
+        }
+    }
+}

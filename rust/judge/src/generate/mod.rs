@@ -1,0 +1,228 @@
+//! Sequences of operations that follow from a seed. Each operation is chosen with our engine's state in sight, so that most of
+//! them mean something; what the operation is does not depend on Kafka.
+
+mod acknowledge;
+mod leader;
+mod world;
+
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
+
+use crate::engine::Engine;
+use crate::log_model::Log;
+use crate::operation::{Answer, Limits, Operation, Verb, When};
+use crate::outcome::State;
+use crate::random::Random;
+
+/// How the persister of a sequence behaves.
+#[derive(Clone, Copy, Debug)]
+struct PersisterManner {
+    refuses: u64,
+    later: u64,
+    never: u64,
+}
+
+/// Makes the operations of one sequence.
+pub struct Generator {
+    random: Random,
+    log: Log,
+    log_start: i64,
+    limits: Limits,
+    persister: PersisterManner,
+    queue_fails: u64,
+    renews: bool,
+    asks_always: bool,
+    members: u8,
+    malformed: u64,
+    next_id: u32,
+    leader_epoch: i32,
+    ask: bool,
+}
+
+impl Generator {
+    /// The generator of a sequence.
+    pub fn new(seed: u64, sequence: u64) -> Self {
+        let mut random = Random::new(seed, sequence);
+        let log_start = random.pick(&[0, 0, 0, 7]);
+        let manners = [
+            PersisterManner {
+                refuses: 0,
+                later: 0,
+                never: 0,
+            },
+            PersisterManner {
+                refuses: 25,
+                later: 0,
+                never: 0,
+            },
+            PersisterManner {
+                refuses: 10,
+                later: 60,
+                never: 0,
+            },
+            PersisterManner {
+                refuses: 10,
+                later: 40,
+                never: 3,
+            },
+        ];
+        Self {
+            log: Log::new(&mut random, log_start),
+            log_start,
+            limits: Limits {
+                max_locks: random.pick(&[10, 20, 50, 200, 1_000]),
+                delivery_limit: random.pick(&[2, 2, 3, 4, 5, 5, 7]),
+                lock_ms: random.pick(&[100, 100, 1_000, 30_000]),
+                dead_letters: random.percent(15),
+            },
+            persister: random.pick(&manners),
+            queue_fails: random.pick(&[0, 50]),
+            renews: random.percent(40),
+            asks_always: random.percent(50),
+            members: random.pick(&[1, 2, 3, 3]),
+            malformed: random.pick(&[0, 0, 0, 30]),
+            random,
+            next_id: 0,
+            leader_epoch: -1,
+            ask: false,
+        }
+    }
+
+    /// Appends the next operation; often two, for a fetch is preceded by the question where to fetch.
+    pub fn step<S: InFlightStore>(&mut self, engine: &mut Engine<S>, ops: &mut Vec<Operation>) {
+        let verbs = self.verbs(engine, ops);
+        for verb in verbs {
+            let op = self.around(engine, ops, verb);
+            engine.play(&op);
+            ops.push(op);
+        }
+    }
+
+    fn verbs<S: InFlightStore>(&mut self, engine: &Engine<S>, ops: &[Operation]) -> Vec<Verb> {
+        let Some(partition) = engine.current() else {
+            return vec![self.create()];
+        };
+        if matches!(ops.last().map(|op| &op.verb), Some(Verb::Create { .. })) {
+            return vec![self.initialize(engine)];
+        }
+        if partition.status().name() != "ACTIVE" {
+            let waiting: Vec<u32> = engine.waiting().map(|(id, _)| id).collect();
+            return vec![match self.random.below(6) {
+                0 if !waiting.is_empty() => Verb::Completes {
+                    id: self.random.pick(&waiting),
+                },
+                1 => self.advance(engine.now(), partition.poll_timeout().map(|time| time.0)),
+                2 => self.acquire(partition.next_fetch_offset(), &State::default()),
+                _ => self.create(),
+            }];
+        }
+        if core::mem::take(&mut self.ask) {
+            return vec![if self.random.percent(70) {
+                Verb::NextFetchOffset
+            } else {
+                Verb::CanAcquire
+            }];
+        }
+        self.ask = self.asks_always;
+        let empty = State::default();
+        let state = engine.state(engine.partitions() - 1).unwrap_or(&empty);
+        let next = partition.next_fetch_offset();
+        match self.random.below(100) {
+            0..=33 => {
+                let mut verbs = Vec::new();
+                if self.random.percent(80) {
+                    verbs.push(Verb::NextFetchOffset);
+                }
+                verbs.push(self.acquire(next, state));
+                verbs
+            }
+            34..=65 => vec![self.acknowledge(state)],
+            66..=74 => {
+                vec![self.advance(engine.now(), partition.poll_timeout().map(|time| time.0))]
+            }
+            75..=79 => vec![Verb::Release {
+                member: self.member(),
+            }],
+            80..=83 => vec![self.log_start(state)],
+            84..=92 => {
+                let waiting: Vec<u32> = engine.waiting().map(|(id, _)| id).collect();
+                if waiting.is_empty() {
+                    vec![self.acknowledge(state)]
+                } else {
+                    vec![Verb::Completes {
+                        id: self.random.pick(&waiting),
+                    }]
+                }
+            }
+            93 => vec![Verb::CanAcquire],
+            94 => vec![Verb::NextFetchOffset],
+            95 | 96 => {
+                self.log.compact(&mut self.random, state.start);
+                vec![self.acquire(next, state)]
+            }
+            97 => {
+                self.change_limits();
+                vec![Verb::CanAcquire]
+            }
+            98 if self.random.percent(15) => vec![Verb::Fence],
+            _ => vec![self.create()],
+        }
+    }
+
+    /// The operation around a verb: where it goes, what the persister says.
+    fn around<S: InFlightStore>(
+        &mut self,
+        engine: &Engine<S>,
+        ops: &[Operation],
+        verb: Verb,
+    ) -> Operation {
+        let latest = engine.partitions().saturating_sub(1);
+        let partition = match &verb {
+            Verb::Create { .. } => engine.partitions(),
+            Verb::Completes { id } => engine
+                .waiting()
+                .find(|(waiting, _)| waiting == id)
+                .map_or(latest, |(_, at)| at),
+            _ => latest,
+        };
+        let in_force = ops.iter().rev().find_map(|op| op.limits);
+        let limits = (in_force != Some(self.limits)).then_some(self.limits);
+        let writes = matches!(
+            verb,
+            Verb::Acknowledge { .. }
+                | Verb::Release { .. }
+                | Verb::Advance { .. }
+                | Verb::Completes { .. }
+        );
+        Operation {
+            partition,
+            answer: if writes { self.answer() } else { Answer::OK },
+            queue_takes: !self.random.percent(self.queue_fails),
+            limits,
+            verb,
+        }
+    }
+
+    fn answer(&mut self) -> Answer {
+        let mut answer = Answer::OK;
+        if self.random.percent(self.persister.refuses) {
+            let code = self.random.pick(KafkaCode::ALL).code();
+            answer.code = if self.random.one_in(20) {
+                Answer::EXCEPTION
+            } else {
+                code
+            };
+        }
+        if self.random.percent(self.persister.later) {
+            self.next_id += 1;
+            answer.when = When::Later(self.next_id);
+        } else if self.random.percent(self.persister.never) {
+            answer.when = When::Never;
+        }
+        answer
+    }
+
+    fn member(&mut self) -> u8 {
+        self.random.between(1, i64::from(self.members)) as u8
+    }
+}

@@ -51,19 +51,21 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{RngSeed, TestRunner};
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::share_partition::FetchedBatch;
 
 use op::Op;
 use world::World;
 
-/// As many sequences as `PROPTEST_CASES` says, or as many as take some seconds without optimisation. A sequence that
-/// fails is printed whole, and belongs into a scenario of its own.
+/// As many new sequences as `PROPTEST_CASES` says; without it, as many as take some seconds without optimisation, the same
+/// ones each time. A sequence that fails is printed whole, and belongs into a scenario of its own.
 fn config(cases: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok();
+    let asked: Option<u32> = asked.and_then(|text| text.parse().ok());
     ProptestConfig {
-        cases: asked.and_then(|text| text.parse().ok()).unwrap_or(cases),
+        cases: asked.unwrap_or(cases),
+        rng_seed: asked.map_or(RngSeed::Fixed(932), |_| RngSeed::Random),
         failure_persistence: None,
         max_shrink_iters: 20_000,
         ..ProptestConfig::default()

@@ -112,6 +112,8 @@ impl World {
         if leader_epoch == self.leader_epoch {
             after.check_since(&before);
             self.check_passed(&before, &after);
+            // Also what was given up and passed in one step, which is never seen to be terminal (S6).
+            self.settled.extend(before.start_offset..after.start_offset);
         }
     }
 

@@ -9,9 +9,9 @@ use share_state_wire::messages::cluster::{
     SaslAuthenticateRequest, SaslAuthenticateResponse, SaslHandshakeRequest, SaslHandshakeResponse,
 };
 
-use crate::codec::{Plain, plain_struct};
 use crate::errors;
 use crate::guarded::caught;
+use crate::plain::{Plain, plain_struct};
 
 impl Plain for bool {
     fn out<'py>(&self, py: Python<'py>, _version: i16) -> PyResult<Bound<'py, PyAny>> {

@@ -15,6 +15,7 @@ mod folded;
 mod guarded;
 mod history;
 mod history_rows;
+mod plain;
 mod records;
 mod scan;
 mod seen;

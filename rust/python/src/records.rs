@@ -9,10 +9,10 @@ use share_state_wire::partitioner;
 use share_state_wire::state_record::{self, Decoded};
 
 use crate::args::Int;
-use crate::codec::{Plain, as_dict, field};
 use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
+use crate::plain::{Plain, as_dict, field};
 
 /// Kafka's tools name record types and value versions by text.
 const SNAPSHOT: &str = "0";

@@ -1,0 +1,127 @@
+//! Values of messages as plain Python values: numbers, text, lists, and a dict a struct.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use share_state_core::ids::TopicId;
+
+use crate::args::Int;
+use crate::convert;
+
+/// A value of a message as a Python value.
+pub trait Plain: Sized {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>>;
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self>;
+}
+
+macro_rules! native {
+    ($take:ident: $($type:ty),*) => {$(
+        impl Plain for $type {
+            fn out<'py>(&self, py: Python<'py>, _version: i16) -> PyResult<Bound<'py, PyAny>> {
+                Ok(self.clone().into_pyobject(py)?.into_any())
+            }
+
+            fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                $take(value)
+            }
+        }
+    )*};
+}
+
+native!(number: i8, i16, i32, i64);
+native!(text: String, Option<String>);
+
+fn number<T>(value: &Bound<'_, PyAny>) -> PyResult<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.extract::<Int<T>>().map(|number| number.0)
+}
+
+fn text<T>(value: &Bound<'_, PyAny>) -> PyResult<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    value.extract()
+}
+
+impl Plain for TopicId {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+        self.to_base64().out(py, version)
+    }
+
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        convert::topic_id(value.extract()?)
+    }
+}
+
+impl<T: Plain> Plain for Vec<T> {
+    fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+        let list = PyList::empty(py);
+        for item in self {
+            list.append(item.out(py, version)?)?;
+        }
+        Ok(list.into_any())
+    }
+
+    fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        value.try_iter()?.map(|item| T::take(&item?)).collect()
+    }
+}
+
+/// The field `name` in Kafka's spelling.
+pub fn camel(name: &str) -> String {
+    let mut upper = false;
+    name.chars()
+        .filter_map(|c| {
+            let was_upper = std::mem::replace(&mut upper, c == '_');
+            (c != '_').then(|| if was_upper { c.to_ascii_uppercase() } else { c })
+        })
+        .collect()
+}
+
+pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) -> PyResult<T> {
+    let spelled = camel(name);
+    match (dict.get_item(&spelled)?, absent) {
+        (Some(value), _) => T::take(&value).map_err(|error| {
+            PyValueError::new_err(format!("{spelled}: {}", error.value(dict.py())))
+        }),
+        (None, Some(absent)) => Ok(absent),
+        (None, None) => Err(PyValueError::new_err(format!("{spelled} is missing"))),
+    }
+}
+
+pub fn as_dict<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyDict>> {
+    value
+        .cast::<PyDict>()
+        .map_err(|_| PyTypeError::new_err(format!("a dict is needed, not {}", value.get_type())))
+}
+
+/// Implements [`Plain`] for a struct. The names are checked by the compiler; `since` names the first version that has the
+/// field, `or` what it is when absent.
+macro_rules! plain_struct {
+    ($type:ident $(<$param:ident>)? { $($name:ident $(since $since:literal or $absent:literal)?),* $(,)? }) => {
+        impl $(<$param: $crate::plain::Plain>)? $crate::plain::Plain for $type $(<$param>)? {
+            fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
+                let dict = PyDict::new(py);
+                $(
+                    if true $(&& version >= $since)? {
+                        dict.set_item($crate::plain::camel(stringify!($name)), self.$name.out(py, version)?)?;
+                    }
+                )*
+                Ok(dict.into_any())
+            }
+
+            fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                let dict = $crate::plain::as_dict(value)?;
+                Ok(Self { $($name: {
+                    #[allow(unused_mut, unused_assignments, reason = "most fields have no default")]
+                    let mut absent = None;
+                    $(absent = Some($absent);)?
+                    $crate::plain::field(dict, stringify!($name), absent)?
+                },)* })
+            }
+        }
+    };
+}
+pub(crate) use plain_struct;

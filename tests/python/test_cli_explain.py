@@ -3,7 +3,7 @@
 import pytest
 
 from share_state.cli.explain import explain_start_offset
-from share_state.cli.source import Batch
+from share_state.types import StateBatch
 
 AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
 
@@ -81,6 +81,6 @@ AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
 def test_explanation(
     start_offset: int, batches: list[tuple[int, int, int, int]], oldest_unsettled: int | None, text: str
 ) -> None:
-    reason = explain_start_offset(start_offset, [Batch(*batch) for batch in batches])
+    reason = explain_start_offset(start_offset, [StateBatch(*batch) for batch in batches])
     assert reason.text == text
     assert reason.oldest_unsettled == oldest_unsettled

@@ -5,22 +5,19 @@ The messages are drawn from kio's own schema: a field that ours lacks, or has at
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import importlib
-import io
 import types
 import typing
-import uuid
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
-from kio.serial import entity_reader, entity_writer
+from kio.serial import entity_reader
 
 import share_state as ss
+from tests.python.kio_oracle import BITS, ZERO, Shape, kio_bytes, plain, shape_id
 
 NAMES = {
     83: "InitializeShareGroupState",
@@ -32,38 +29,9 @@ NAMES = {
 #: The versions of Kafka 4.4 (spec: 85 and 87 have 0 and 1).
 VERSIONS = [(83, 0), (84, 0), (85, 0), (85, 1), (86, 0), (87, 0), (87, 1)]
 EXAMPLES = 60
-BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
-ZERO = uuid.UUID(int=0)
 
 
-class Shape(NamedTuple):
-    """One message of one version."""
-
-    api_key: int
-    version: int
-    response: bool
-
-    @property
-    def entity(self) -> type[Any]:
-        """kio's class for it."""
-        name = NAMES[self.api_key]
-        package = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-        kind = "response" if self.response else "request"
-        module = importlib.import_module(f"kio.schema.{package}.v{self.version}.{kind}")
-        entity: type[Any] = getattr(module, name + kind.capitalize())
-        return entity
-
-
-SHAPES = [Shape(api_key, version, response) for api_key, version in VERSIONS for response in (False, True)]
-
-
-def shape_id(shape: Shape) -> str:
-    return f"{NAMES[shape.api_key]}-v{shape.version}-{'response' if shape.response else 'request'}"
-
-
-def camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+SHAPES = [Shape(api_key, NAMES[api_key], version, response) for api_key, version in VERSIONS for response in (False, True)]
 
 
 def entities(entity: type[Any]) -> st.SearchStrategy[Any]:
@@ -86,29 +54,6 @@ def values(field: dataclasses.Field[Any], hint: Any) -> st.SearchStrategy[Any]:
         return st.none() | text if isinstance(hint, types.UnionType) else text
     half = 1 << (BITS[kafka_type] - 1)
     return st.integers(-half, half - 1)
-
-
-def plain(value: Any) -> Any:
-    """What we make of the same message: Kafka's JSON."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        out = {}
-        for field in dataclasses.fields(value):
-            inner = getattr(value, field.name)
-            if field.metadata.get("kafka_type") == "uuid":
-                inner = base64.urlsafe_b64encode((inner or ZERO).bytes).decode().rstrip("=")
-            out[camel(field.name)] = plain(inner)
-        return out
-    if isinstance(value, tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, ErrorCode):
-        return int(value.value)
-    return value
-
-
-def kio_bytes(message: Any) -> bytes:
-    buffer = io.BytesIO()
-    entity_writer(type(message))(buffer, message)
-    return buffer.getvalue()
 
 
 def test_kio_knows_every_version_that_we_know() -> None:

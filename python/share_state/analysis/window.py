@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
+from share_state.types import RecordState
+
 __all__ = ["TERMINAL", "Run", "Window"]
 
 #: States from which no record comes back: acknowledged, archived.
-TERMINAL = frozenset({2, 4})
+TERMINAL = frozenset({RecordState.ACKNOWLEDGED, RecordState.ARCHIVED})
 
 
 class Run(NamedTuple):

@@ -8,12 +8,11 @@ A record in a consumer's hands is never persisted as such, so it shows as its la
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from share_state.cli.source import Batch
+from share_state.analysis.window import TERMINAL
+from share_state.types import RecordState, StateBatch
 
-#: States by the ids that Kafka persists (RecordState); 1, ACQUIRED, is never written.
-STATE_NAMES = {0: "available", 1: "acquired", 2: "acknowledged", 3: "archiving", 4: "archived"}
-_AVAILABLE, _ARCHIVING = 0, 3
-_SETTLED = frozenset({2, 4})
+#: States by the ids that Kafka persists; ACQUIRED is never written.
+STATE_NAMES = {state.value: state.name.lower() for state in RecordState}
 
 
 class StartOffsetReason(NamedTuple):
@@ -23,16 +22,16 @@ class StartOffsetReason(NamedTuple):
     text: str
 
 
-def explain_start_offset(start_offset: int, batches: Sequence[Batch]) -> StartOffsetReason:
+def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> StartOffsetReason:
     """Explain a start offset; `batches` are sorted and disjoint."""
     if start_offset < 0:
         return StartOffsetReason(None, "not resolved yet: share.auto.offset.reset decides when records are first fetched")
     position = start_offset
-    blocker: Batch | None = None
+    blocker: StateBatch | None = None
     for batch in batches:
         if batch.last_offset < position:
             continue
-        if batch.first_offset > position or batch.delivery_state not in _SETTLED:
+        if batch.first_offset > position or batch.delivery_state not in TERMINAL:
             blocker = batch
             break
         position = batch.last_offset + 1
@@ -53,13 +52,13 @@ def _nothing_in_flight(start_offset: int, position: int) -> StartOffsetReason:
     return StartOffsetReason(None, f"nothing in flight: {behind}" + _settled_before(start_offset, position))
 
 
-def _unsettled(batch: Batch) -> str:
+def _unsettled(batch: StateBatch) -> str:
     records = _records(batch.first_offset, batch.last_offset)
     state = batch.delivery_state
-    if state == _AVAILABLE:
+    if state == RecordState.AVAILABLE:
         count = batch.delivery_count
         return f"{records} available after {count} {'delivery' if count == 1 else 'deliveries'}"
-    if state == _ARCHIVING:
+    if state == RecordState.ARCHIVING:
         return f"{records} archiving: the dead-letter write is not finished"
     return f"{records} in state {state}, which this version does not know"
 

@@ -6,15 +6,6 @@ from typing import NamedTuple, Protocol, TypedDict, cast
 from share_state import _core
 
 
-class Batch(NamedTuple):
-    """A run of offsets of one state and one delivery count (Kafka: PersisterStateBatch)."""
-
-    first_offset: int
-    last_offset: int
-    delivery_state: int
-    delivery_count: int
-
-
 class ShareState(TypedDict):
     """The folded state of one share partition (Kafka: ShareGroupOffset)."""
 

@@ -4,7 +4,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from share_state.cli.explain import explain_start_offset
-from share_state.cli.source import Batch, ShareState
+from share_state.cli.source import ShareState
+from share_state.types import RecordState, StateBatch
 
 
 class Summary(NamedTuple):
@@ -31,7 +32,7 @@ class Summary(NamedTuple):
 
 def summarise(state: ShareState) -> Summary:
     """Count the records of a state and explain its start offset."""
-    batches = [Batch(*batch) for batch in state["batches"]]
+    batches = [StateBatch(*batch) for batch in state["batches"]]
     counts: Counter[int] = Counter()
     for batch in batches:
         counts[batch.delivery_state] += batch.last_offset - batch.first_offset + 1
@@ -48,10 +49,10 @@ def summarise(state: ShareState) -> Summary:
         leader_epoch=state["leader_epoch"],
         start_offset=None if state["start_offset"] < 0 else state["start_offset"],
         window_end=batches[-1].last_offset if batches else None,
-        available=counts[0],
-        acknowledged=counts[2],
-        archiving=counts[3],
-        archived=counts[4],
+        available=counts[RecordState.AVAILABLE],
+        acknowledged=counts[RecordState.ACKNOWLEDGED],
+        archiving=counts[RecordState.ARCHIVING],
+        archived=counts[RecordState.ARCHIVED],
         highest_delivery_count=max((batch.delivery_count for batch in batches), default=0),
         oldest_unsettled=reason.oldest_unsettled,
         reason=text,

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import datetime as dt
-import importlib
-import io
 import types
 import typing
-import uuid
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
-from kio.serial import entity_reader, entity_writer
+from kio.serial import entity_reader
 
 import share_state as ss
 from share_state.errors import UnsupportedVersionError, WireDecodeError
+from tests.python.kio_oracle import BITS, Shape, kio_bytes, plain, shape_id
 
 EXAMPLES = 40
-BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
-ZERO = uuid.UUID(int=0)
-
-
-class Shape(NamedTuple):
-    """One message of one version."""
-
-    api_key: int
-    name: str
-    version: int
-    response: bool
-
-    @property
-    def entity(self) -> type[Any]:
-        """kio's class for it."""
-        package = "".join(f"_{c.lower()}" if c.isupper() else c for c in self.name).lstrip("_")
-        kind = "response" if self.response else "request"
-        module = importlib.import_module(f"kio.schema.{package}.v{self.version}.{kind}")
-        entity: type[Any] = getattr(module, self.name + kind.capitalize())
-        return entity
 
 
 VERSIONS = [
@@ -56,15 +33,6 @@ VERSIONS = [
     (36, "SaslAuthenticate", 2),
 ]
 SHAPES = [Shape(*version, response) for version in VERSIONS for response in (False, True)]
-
-
-def shape_id(shape: Shape) -> str:
-    return f"{shape.name}-v{shape.version}-{'response' if shape.response else 'request'}"
-
-
-def camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def entities(entity: type[Any]) -> st.SearchStrategy[Any]:
@@ -105,27 +73,6 @@ def scalar(kafka_type: str) -> st.SearchStrategy[Any]:
     return st.integers(-half, half - 1)
 
 
-def plain(value: Any) -> Any:
-    """What we make of the same message: Kafka's JSON."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        out = {}
-        for field in dataclasses.fields(value):
-            if field.metadata.get("tag") is not None:
-                continue
-            inner, name = getattr(value, field.name), field.name
-            if field.metadata.get("kafka_type") == "uuid":
-                inner = base64.urlsafe_b64encode((inner or ZERO).bytes).decode().rstrip("=")
-            if isinstance(inner, dt.timedelta):
-                inner, name = inner // dt.timedelta(milliseconds=1), f"{name}_ms"
-            out[camel(name)] = plain(inner)
-        return out
-    if isinstance(value, tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, ErrorCode):
-        return int(value.value)
-    return value
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=shape_id)
 def test_both_codecs_write_the_same_bytes_and_read_the_same_values(shape: Shape) -> None:
     assert (shape.entity.__api_key__, shape.entity.__version__) == (shape.api_key, shape.version)
@@ -135,9 +82,7 @@ def test_both_codecs_write_the_same_bytes_and_read_the_same_values(shape: Shape)
     @given(entities(shape.entity))
     def agree(message: Any) -> None:
         nonlocal ran
-        buffer = io.BytesIO()
-        entity_writer(shape.entity)(buffer, message)
-        theirs, expected = buffer.getvalue(), plain(message)
+        theirs, expected = kio_bytes(message), plain(message)
         assert ss.decode_message(shape.api_key, shape.version, theirs, response=shape.response) == expected
         ours = ss.encode_message(shape.api_key, shape.version, expected, response=shape.response)
         # kio writes its own defaults of tagged fields, of which an answer to ApiVersions has some.

@@ -62,8 +62,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.archive_compacted(request.fetch_offset, fetched.first);
         }
         let Some(fetched) = fetched.last_within() else {
-            self.read_gap_in_vain(request);
-            self.unblock();
+            self.acquired_nothing(request);
             return Ok(Vec::new());
         };
         let store = &self.store;
@@ -84,10 +83,9 @@ impl<S: InFlightStore> SharePartition<S> {
         let mut acquired = acquisition.acquired;
         match acquired.last() {
             Some(last) => self.read_gap_through(last.range.last),
-            None => self.read_gap_in_vain(request),
+            // Only now: what was fetched may lie in a hole of a window that is otherwise settled.
+            None => self.acquired_nothing(request),
         }
-        // Only now: what was fetched may lie in a hole of a window that is otherwise settled.
-        self.unblock();
         if let Some(aborted) = request.aborted {
             self.archive_aborted(request.fetched, aborted, &mut acquired);
         }

@@ -81,19 +81,20 @@ impl<S: InFlightStore> SharePartition<S> {
             });
     }
 
-    /// Takes note of a fetch that reached behind the window and gave nothing: the gaps that it read hold no record, and the
-    /// window is full. Nothing would ever close the gap window then, for nothing behind it may be acquired (deliberate
+    /// Takes note of a fetch that gave nothing. If it reached behind the window, the gaps that it read hold no record, and the
+    /// window is full: nothing would ever close the gap window then, for nothing behind it may be acquired (deliberate
     /// difference S7).
-    pub(super) fn read_gap_in_vain(&mut self, request: &AcquireRequest<'_>) {
-        let Some(gap) = self.gap_window() else { return };
-        let hole = self
-            .store
-            .first_hole(gap.gap_start_offset.max(self.start_offset));
-        let reached = request.fetched.last().map(|batch| batch.last_offset);
-        if request.fetch_offset <= hole && reached.is_some_and(|last| last > self.end_offset) {
-            self.gap_window = None;
-            self.unblock();
+    pub(super) fn acquired_nothing(&mut self, request: &AcquireRequest<'_>) {
+        if let Some(gap) = self.gap_window() {
+            let hole = self
+                .store
+                .first_hole(gap.gap_start_offset.max(self.start_offset));
+            let reached = request.fetched.last().map(|batch| batch.last_offset);
+            if request.fetch_offset <= hole && reached.is_some_and(|last| last > self.end_offset) {
+                self.gap_window = None;
+            }
         }
+        self.unblock();
     }
 
     /// Moves the start offset past everything settled at the front of the window, and drops the batches behind it

@@ -58,8 +58,15 @@ build: $(BUILD_STAMP) ## Build the extension (release) into .venv
 demo: build ## Run the main job on a real broker's state: inspect, serve, kill, restart, check
 	$(BIN)/python examples/demo/run.py
 
+# CI always runs the group, so that a missing Java or Maven is a failure there.
+KAFKA_GROUP := $(if $(or $(CI),$(and $(shell command -v javac),$(shell command -v mvn))),test-kafka,left-out-kafka)
+
+.PHONY: left-out-kafka
+left-out-kafka:
+	@echo 'NOT RUN: the tests against real Kafka. They need a JDK (17 or newer) and Maven; then `make test-kafka` fetches the rest.'
+
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python ## Run every test: Rust and Python, lint, types, stubs, README
+test: lint-rust lint-python test-rust types test-python $(KAFKA_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka
 
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
@@ -101,7 +108,7 @@ run-benches = rm -rf $(BENCH) && mkdir -p $(BENCH) && \
 kafka: venv ## Fetch real Kafka from Maven and build its driver, the judge of tests/kafka
 	$(BIN)/python -m tests.kafka.home
 
-# The group `kafka` of the tests: Kafka's own classes as judge, and real brokers. Not part of `make test`.
+# The group `kafka` of the tests: Kafka's own classes as judge, and real brokers.
 JUDGE := --manifest-path rust/judge/Cargo.toml
 .PHONY: test-kafka
 test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Maven)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -12,10 +12,24 @@ from . import broker, home
 #: Set to run the group together with the others; ``pytest -m kafka`` runs it alone.
 SWITCH = "SHARE_STATE_KAFKA"
 
+_TOLD = pytest.StashKey[list[str]]()
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the group known."""
     config.addinivalue_line("markers", "kafka: needs a JDK, Maven and real Kafka (`make kafka`); run with `pytest -m kafka`")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print what the tests told, passed or not: the fresh seed among it."""
+    for line in config.stash.get(_TOLD, []):
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def tell(pytestconfig: pytest.Config) -> Callable[[str], None]:
+    """Keep a line for the end of the run."""
+    return pytestconfig.stash.setdefault(_TOLD, []).append
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -21,8 +22,9 @@ FRESH = secrets.randbits(32)
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("seed", [1, 2, FRESH], ids=["seed-1", "seed-2", f"fresh-{FRESH}"])
-def test_no_difference_is_unexplained(profile: str, seed: int) -> None:
+def test_no_difference_is_unexplained(profile: str, seed: int, tell: Callable[[str], None]) -> None:
     result = run(profile, seed, SEQUENCES[profile], LENGTH)
+    tell(f"judge: {profile}, seed {seed}: {result.operations:,} operations, {result.compared:,} compared")
     assert result.operations >= SEQUENCES[profile] * LENGTH
     assert result.compared > result.operations // 2
     assert not result.unexplained, json.dumps(result.differences, indent=1)

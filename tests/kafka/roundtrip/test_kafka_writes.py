@@ -90,8 +90,8 @@ def test_our_view_is_the_brokers_own(version: str, tmp_path: Path) -> None:
         assert agree.unsettled(agree.fold(broker.data), workload.settled()) == []
     _saw_enough(workload)
     assert max(pruned.values()) > 0
-    # Several a state partition, those already deleted included.
-    assert len(segments) > 2 * len(pruned)
+    # More than one a state partition, those already deleted included.
+    assert len(segments) > len(pruned)
 
 
 def _settings(phase: Phase) -> dict[str, str]:

@@ -52,6 +52,18 @@ class Broker:
         """The log directory, with ``__share_group_state-N`` in it."""
         return self.directory / "data"
 
+    @property
+    def properties(self) -> Path:
+        """Its ``server.properties``."""
+        return self.directory / "server.properties"
+
+    @property
+    def pid(self) -> int:
+        """Its process, while it runs."""
+        if self._process is None:
+            raise BrokerError("the broker does not run")
+        return self._process.pid
+
     def runs(self) -> bool:
         """Whether its process lives."""
         return self._process is not None and self._process.poll() is None
@@ -81,9 +93,9 @@ class Broker:
             **settings,
         }
         lines = [f"{name}={value}" for name, value in properties.items()]
-        self._properties.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.properties.write_text("\n".join(lines) + "\n", encoding="utf-8")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
-        command = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)]
+        command = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties)]
         ran = subprocess.run(
             self._java("-Xmx256m", *command),
             stdin=subprocess.DEVNULL,
@@ -102,7 +114,7 @@ class Broker:
         # In a session of its own, so that an interrupt at the terminal reaches the tests alone: they stop it in order. Should
         # they be killed, the kernel kills it.
         self._process = subprocess.Popen(
-            self._java("-Xmx768m", "kafka.Kafka", str(self._properties)),
+            self._java("-Xmx768m", "kafka.Kafka", str(self.properties)),
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=subprocess.STDOUT,
@@ -152,10 +164,6 @@ class Broker:
         if ran.returncode != 0:
             raise BrokerError((ran.stdout + ran.stderr).decode("utf-8", "replace"))
         return ran.stdout.decode("utf-8", "replace")
-
-    @property
-    def _properties(self) -> Path:
-        return self.directory / "server.properties"
 
     def _java(self, *arguments: str) -> list[str]:
         return [java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{libraries(self.version)}/*", *arguments]

@@ -55,17 +55,21 @@ def libraries(version: str) -> Path:
 
 def judge_classes() -> Path:
     """The directory with our compiled driver."""
-    jars = libraries(JUDGE)
-    sources = sorted(_SOURCES.rglob("*.java"))
-    place = cache() / f"judge-{_hash([_HERE / 'maven' / JUDGE / 'pom.xml', *sources])}"
+    return compiled(sorted(_SOURCES.rglob("*.java")), name="judge")
 
-    def compile_driver(directory: Path) -> None:
+
+def compiled(sources: list[Path], name: str = "classes") -> Path:
+    """The directory with what these sources of ours become, compiled against the judge's release when one has changed."""
+    jars = libraries(JUDGE)
+    place = cache() / f"{name}-{_hash([_HERE / 'maven' / JUDGE / 'pom.xml', *sources])}"
+
+    def compile_all(directory: Path) -> None:
         _run(
             [_tool("javac"), "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars}/*", "-d", str(directory), *map(str, sources)],
-            "the driver does not compile",
+            "our Java sources do not compile",
         )
 
-    return _once(place, compile_driver)
+    return _once(place, compile_all)
 
 
 def judge_command() -> list[str]:

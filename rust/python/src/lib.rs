@@ -21,6 +21,7 @@ mod scan;
 mod seen;
 mod share_partition;
 mod store;
+mod write_codec;
 
 use pyo3::prelude::*;
 
@@ -49,6 +50,8 @@ mod _core {
     use crate::share_partition::SharePartition;
     #[pymodule_export]
     use crate::store::StateStore;
+    #[pymodule_export]
+    use crate::write_codec::{check_write_state, decode_write_results, encode_write_states};
 
     use pyo3::prelude::*;
 

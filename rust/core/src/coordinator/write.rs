@@ -23,8 +23,7 @@ impl ShareCoordinator {
         topic_exists: bool,
         now: WallTime,
     ) -> Result<Decision<()>, CoordinatorError> {
-        check::key(key)?;
-        check::write(request)?;
+        Self::check_write(key, request)?;
         let (known, state) = check::initialized(self.known(key), Operation::Write)?;
         check::leader_not_fenced(known, request.leader_epoch)?;
         check::state_not_fenced(known, request.state_epoch)?;
@@ -40,6 +39,19 @@ impl ShareCoordinator {
             records: vec![self.record(key, known, state, change, now)],
             answer: (),
         })
+    }
+
+    /// Checks the form of a write, as [`Self::decide_write`] does first: a client need not send what every coordinator
+    /// refuses.
+    ///
+    /// # Errors
+    /// The key or the request is malformed, or holds too many state batches.
+    pub fn check_write(
+        key: &SharePartitionKey,
+        request: &WriteState,
+    ) -> Result<(), CoordinatorError> {
+        check::key(key)?;
+        check::write(request)
     }
 }
 

@@ -5,6 +5,7 @@ mod error;
 mod flusher;
 mod group;
 mod inner;
+mod many;
 mod open;
 mod progress;
 mod state_partition;
@@ -26,6 +27,7 @@ use share_state_wire::partitioner::state_partition;
 
 pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
 pub use error::{OpenError, PoisonCause, StoreError};
+pub use many::Answers;
 pub use open::Recovery;
 pub use progress::Progress;
 

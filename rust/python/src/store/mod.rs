@@ -1,5 +1,7 @@
-//! `StateStore` for Python: the durable embedded log. This file opens, closes and reports; `verbs` has the requests.
+//! `StateStore` for Python: the durable embedded log. This file opens, closes and reports; `verbs` has the requests, `many`
+//! many at once.
 
+mod many;
 mod verbs;
 
 use std::ops::ControlFlow;

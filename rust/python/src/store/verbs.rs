@@ -15,7 +15,7 @@ use crate::data::{ReadStateResult, StateSummary, WriteState};
 use crate::folded::state_out;
 
 /// The wall clock, for callers who give no time of their own.
-fn wall(wall_ms: Option<WallMs>) -> WallTime {
+pub fn wall(wall_ms: Option<WallMs>) -> WallTime {
     wall_ms.map_or_else(
         || {
             let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -97,19 +97,47 @@ impl StatePartition {
         decide: impl FnOnce(&ShareCoordinator) -> Result<Decision<A>, CoordinatorError>,
     ) -> Result<A, StoreError> {
         let mut shared = self.enter()?;
-        let answer = match decide(&shared.coordinator) {
-            Ok(decision) => {
-                self.take_in(&mut shared, &decision.records, now)?;
-                if !decision.records.is_empty() {
-                    self.tally.write();
-                }
-                Ok(decision.answer)
-            }
-            Err(refusal) => Err(StoreError::Refused(refusal)),
-        };
+        let answer = self.decide(&mut shared, now, decide);
         let ticket = shared.next_offset;
         self.wait(shared, ticket, Settled::ByPolicy)?;
         answer
+    }
+
+    /// Decides one request after the other and appends, so that they share their groups, and does not wait: the answers may
+    /// be given once [`Self::settle`] has returned for the offset that comes with them.
+    pub fn operate_many<A, D>(
+        &self,
+        now: WallTime,
+        requests: impl Iterator<Item = D>,
+    ) -> Result<(Vec<Result<A, StoreError>>, i64), StoreError>
+    where
+        D: FnOnce(&ShareCoordinator) -> Result<Decision<A>, CoordinatorError>,
+    {
+        let mut shared = self.enter()?;
+        let answers = requests
+            .map(|request| self.decide(&mut shared, now, request))
+            .collect();
+        Ok((answers, shared.next_offset))
+    }
+
+    /// Returns when the records below `ticket` are as durable as the sync policy asks.
+    pub fn settle(&self, ticket: i64) -> Result<(), StoreError> {
+        let shared = self.lock()?;
+        self.wait(shared, ticket, Settled::ByPolicy)
+    }
+
+    fn decide<A>(
+        &self,
+        shared: &mut Shared,
+        now: WallTime,
+        decide: impl FnOnce(&ShareCoordinator) -> Result<Decision<A>, CoordinatorError>,
+    ) -> Result<A, StoreError> {
+        let decision = decide(&shared.coordinator).map_err(StoreError::Refused)?;
+        self.take_in(shared, &decision.records, now)?;
+        if !decision.records.is_empty() {
+            self.tally.write();
+        }
+        Ok(decision.answer)
     }
 
     /// Appends records that need not be in one group. Returns how many there were.

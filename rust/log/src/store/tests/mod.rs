@@ -5,6 +5,7 @@ mod crash;
 mod damage;
 mod fault;
 mod format;
+mod many;
 mod process;
 mod property;
 mod threads;

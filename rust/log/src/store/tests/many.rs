@@ -1,0 +1,106 @@
+//! Many requests in one call: answered as one after the other, durable together.
+
+use super::*;
+use crate::disk::sim::Fault;
+
+const WALL: WallTime = WallTime(7);
+
+fn begun(disk: &SimDisk, partitions: u32) -> StateStore {
+    let config = StoreConfig {
+        partitions: Some(partitions),
+        ..config()
+    };
+    let store = open(disk, &config).unwrap();
+    let begin = InitializeState {
+        state_epoch: 1,
+        start_offset: 0,
+    };
+    let all: Vec<_> = (0..20).map(|n| (key(n), begin)).collect();
+    let answers = store.initialize_many(&all, WALL).unwrap();
+    assert_eq!(answers, vec![Ok(()); 20]);
+    store
+}
+
+#[test]
+fn they_are_answered_and_kept_as_if_one_came_after_the_other() {
+    for partitions in [1, 3] {
+        let (disk, twin_disk) = (SimDisk::default(), SimDisk::default());
+        let (store, twin) = (begun(&disk, partitions), begun(&twin_disk, partitions));
+        // The second for key 3 goes on from the first; key 99 has no state; an inverted batch is no batch.
+        let writes: Vec<_> = (0..20)
+            .map(|n| (key(n), write_request(0, 9, 0)))
+            .chain([
+                (key(3), write_request(10, 19, 10)),
+                (key(99), write_request(0, 9, 0)),
+                (key(4), write_request(9, 0, 0)),
+                (key(5), write_request(20, 29, 20)),
+            ])
+            .collect();
+        let answers = store.write_many(&writes, WALL).unwrap();
+        let expected: Vec<_> = writes
+            .iter()
+            .map(|(key, write)| twin.write(key, write, WALL))
+            .collect();
+        assert_eq!(answers, expected);
+        assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 2);
+        let read = ReadState { leader_epoch: 5 };
+        let reads: Vec<_> = [7, 99, 3].map(|n| (key(n), read)).to_vec();
+        let expected: Vec<_> = reads
+            .iter()
+            .map(|(key, read)| twin.read(key, read, WALL))
+            .collect();
+        assert_eq!(store.read_many(&reads, WALL).unwrap(), expected);
+        let gone: Vec<_> = [8, 99].map(|n| (key(n), ())).to_vec();
+        assert_eq!(
+            store.delete_many(&gone, WALL).unwrap(),
+            vec![twin.delete(&key(8), WALL), twin.delete(&key(99), WALL)]
+        );
+        assert_eq!(store.states().unwrap(), twin.states().unwrap());
+        assert_eq!(store.counters().records, twin.counters().records);
+        assert_eq!(store.counters().writes, twin.counters().writes);
+        let states = store.states().unwrap();
+        drop(store);
+        let config = StoreConfig {
+            partitions: Some(partitions),
+            ..config()
+        };
+        assert_eq!(open(&disk, &config).unwrap().states().unwrap(), states);
+    }
+}
+
+#[test]
+fn they_are_one_group_and_one_sync() {
+    let store = begun(&SimDisk::default(), 1);
+    let before = store.counters();
+    let writes: Vec<_> = (0..20).map(|n| (key(n), write_request(0, 9, 0))).collect();
+    store.write_many(&writes, WALL).unwrap();
+    let after = store.counters();
+    assert_eq!(after.records - before.records, 20);
+    assert_eq!(after.batches - before.batches, 1);
+    assert_eq!(after.fsyncs - before.fsyncs, 1);
+    // None is none.
+    assert_eq!(store.write_many(&[], WALL).unwrap(), vec![]);
+    assert_eq!(store.counters(), after);
+}
+
+#[test]
+fn a_failed_disk_answers_none_of_them() {
+    let mut failed = 0;
+    for at in 0.. {
+        let disk = SimDisk::default();
+        let store = begun(&disk, 1);
+        disk.set_fault(Some(Fault::FailOnce(at)));
+        let writes: Vec<_> = (0..20).map(|n| (key(n), write_request(0, 9, 0))).collect();
+        let Err(refused) = store.write_many(&writes, WALL) else {
+            break;
+        };
+        assert!(
+            matches!(refused, StoreError::Poisoned { .. }),
+            "fault at {at}: {refused}"
+        );
+        assert_eq!(store.write_many(&writes, WALL), Err(refused));
+        failed += 1;
+    }
+    // The append and the sync.
+    assert_eq!(failed, 2);
+}

@@ -12,6 +12,7 @@ import os
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -136,36 +137,28 @@ class Blocking:
     def round(self, concurrency: int, writes: int) -> Round:
         """See :meth:`Load.round`."""
         taking = threading.Lock()
-        left, latencies, failures = writes, [], []
+        left = writes
 
-        def work(worker: int) -> None:
+        def work(worker: int) -> list[int]:
             nonlocal left
+            latencies: list[int] = []
             mine = self._keys.of_worker(worker, concurrency)
             turn = 0
             while True:
                 with taking:
-                    if left == 0 or failures:
-                        return
+                    if left == 0:
+                        return latencies
                     left -= 1
                 key, state = self._keys.write(mine[turn % len(mine)])
                 turn += 1
                 began = time.perf_counter_ns()
-                try:
-                    self._persister.write_state(key, state)
-                except Exception as error:
-                    failures.append(error)
-                    return
+                self._persister.write_state(key, state)
                 latencies.append(time.perf_counter_ns() - began)
 
-        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(concurrency)]
         requests, cpu, start = self._persister.requests_sent, time.process_time_ns(), time.perf_counter_ns()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(concurrency) as pool:
+            latencies = [nanos for taken in pool.map(work, range(concurrency)) for nanos in taken]
         nanos = time.perf_counter_ns() - start
-        if failures:
-            raise failures[0]
         return Round(nanos, time.process_time_ns() - cpu, self._persister.requests_sent - requests, latencies)
 
     def close(self) -> None:

@@ -135,8 +135,9 @@ def main() -> None:
             topic_id = persister.topic_ids(["orders"])["orders"]
         loads: list[Load] = []
         try:
-            for kind in (Awaited, Blocking, Kafkas):
-                loads.append(kind(broker, topic_id, PARTITIONS))
+            loads.append(Awaited(broker, topic_id, PARTITIONS))
+            loads.append(Blocking(broker, topic_id, PARTITIONS))
+            loads.append(Kafkas(broker, topic_id, PARTITIONS))
             figures = measure(loads, broker, rounds=chosen.rounds, scale=chosen.scale)
         finally:
             for load in loads:

@@ -9,10 +9,12 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 from share_state._core import ReadStateResult, StateSummary, WriteState
-from share_state.kafka import codes
+from share_state.kafka import codes, operations
+from share_state.kafka.calls import Call
+from share_state.kafka.client import Client
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.errors import PersisterClosedError
-from share_state.kafka.persister import AsyncKafkaPersister
+from share_state.kafka.operations import Operation
 from share_state.kafka.security import SecurityOptions
 from share_state.types import SharePartitionKey
 
@@ -25,8 +27,8 @@ class KafkaPersister:
     """Keeps the state of share partitions in the share coordinator of a Kafka cluster; a ``Persister``.
 
     An event loop in a thread of its own does the work; any number of threads may call, and what they ask at the same time
-    goes out together. See :class:`AsyncKafkaPersister` for the arguments and the guarantees. Close it, or use it in a
-    ``with`` statement.
+    goes out together. See :class:`share_state.kafka.AsyncKafkaPersister` for the arguments and the guarantees. Close it, or
+    use it in a ``with`` statement.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class KafkaPersister:
         retry: RetryPolicy | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._persister = AsyncKafkaPersister(
+        self._client = Client(
             bootstrap,
             security=security,
             client_id=client_id,
@@ -55,6 +57,8 @@ class KafkaPersister:
         #: Held while work is handed to the loop, and while that is forbidden.
         self._starting = threading.Lock()
         self._closed = False
+        #: Calls that the loop has not yet taken. It is woken for the first of them.
+        self._inbox: list[Call] = []
         self._thread.start()
 
     @property
@@ -64,27 +68,27 @@ class KafkaPersister:
 
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
-        self._run(self._persister.initialize_state(key, state_epoch, start_offset))
+        self._call(operations.initialize(operations.normal(key), state_epoch, start_offset))
 
     def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""
-        return self._run(self._persister.read_state(key, leader_epoch))
+        return operations.read_result(self._call(operations.read(operations.normal(key), leader_epoch)))
 
     def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
         """Write a change (WriteShareGroupState, RPC 85)."""
-        self._run(self._persister.write_state(key, state))
+        self._call(operations.write(operations.normal(key), state))
 
     def delete_state(self, key: SharePartitionKey) -> None:
         """Delete a state; deleting what is not there succeeds (DeleteShareGroupState, RPC 86)."""
-        self._run(self._persister.delete_state(key))
+        self._call(operations.delete(operations.normal(key)))
 
     def read_summary(self, key: SharePartitionKey) -> StateSummary:
         """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
-        return self._run(self._persister.read_summary(key))
+        return operations.summary_result(self._call(operations.summary(operations.normal(key))))
 
     def topic_ids(self, names: Sequence[str]) -> dict[str, str]:
         """Ask the cluster for the ids of topics; see :meth:`AsyncKafkaPersister.topic_ids`."""
-        return self._run(self._persister.topic_ids(names))
+        return self._run(self._client.topic_ids(names))
 
     def close(self) -> None:
         """Wait for the answers to what was sent, fail what was not, and end the thread. Closing again does nothing."""
@@ -104,21 +108,47 @@ class KafkaPersister:
         self.close()
 
     async def _requests_sent(self) -> int:
-        return self._persister.requests_sent
+        return self._client.requests
 
     async def _shut_down(self) -> None:
-        await self._persister.close()
+        await self._client.close()
         # The callers' own coroutines have still to hand over what they got.
         others = asyncio.all_tasks() - {asyncio.current_task()}
         await asyncio.gather(*others, return_exceptions=True)
         await self._loop.shutdown_default_executor()
 
+    def _call(self, operation: Operation) -> dict[str, Any]:
+        result: concurrent.futures.Future[dict[str, Any]] = concurrent.futures.Future()
+        call = Call(operation, result)
+        with self._starting:
+            self._check_open()
+            self._inbox.append(call)
+            if len(self._inbox) == 1:
+                self._loop.call_soon_threadsafe(self._take_in)
+        try:
+            return result.result()
+        except BaseException:
+            if result.cancel():
+                # Ctrl-C while it waits: the call is given up as if it had been cancelled.
+                with self._starting:
+                    if not self._closed:
+                        self._loop.call_soon_threadsafe(self._client.abandon, call)
+            raise
+
+    def _take_in(self) -> None:
+        with self._starting:
+            calls, self._inbox = self._inbox, []
+        for call in calls:
+            self._client.start(call)
+
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         # Under the lock, so that nothing is handed to a loop that has been stopped.
         with self._starting:
-            if self._closed:
+            try:
+                self._check_open()
+            except PersisterClosedError:
                 work.close()
-                raise PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION)
+                raise
             answer = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return answer.result()
@@ -128,3 +158,7 @@ class KafkaPersister:
             # Ctrl-C while it waits: the call is given up as if it had been cancelled.
             answer.cancel()
             raise
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION)

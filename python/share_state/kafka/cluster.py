@@ -57,6 +57,14 @@ class Cluster:
         """Requests sent so far, of every kind."""
         return self._requests + sum(connection.requests for connection in self._open())
 
+    def opened(self, node: Node) -> Connection | None:
+        """Give the connection to a broker if there is one that can be used."""
+        task = self._connections.get(node.address)
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+            return None
+        connection = task.result()
+        return connection if connection.usable else None
+
     async def connection(self, node: Node) -> Connection:
         """Give the connection to a broker, opened when there is none.
 
@@ -65,7 +73,7 @@ class Cluster:
             KafkaPersisterError: there is none and will be none.
         """
         task = self._connections.get(node.address)
-        if task is not None and task.done() and (task.cancelled() or task.exception() or not task.result().usable):
+        if task is not None and task.done() and self.opened(node) is None:
             self._drop(node.address, task)
             task = None
         if task is None:
@@ -76,6 +84,10 @@ class Cluster:
             return await asyncio.shield(task)
         except LostError as lost:
             raise lost.again() from None
+
+    def known(self, key: SharePartitionKey) -> Node | None:
+        """Give the broker that coordinates a share partition if it was looked up before."""
+        return self._coordinators.get(key)
 
     async def coordinator(self, key: SharePartitionKey) -> Node:
         """Give the broker that coordinates a share partition. Keys that are asked for together go out in one request.

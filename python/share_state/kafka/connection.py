@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from share_state._core import __version__, decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
@@ -24,6 +25,8 @@ from share_state.kafka.peers import API_NAMES, API_VERSIONS, LostError, Node
 from share_state.kafka.security import SecurityOptions, UnconvincedError
 
 __all__ = ["Connection", "ConnectionOptions"]
+
+T = TypeVar("T")
 
 _SASL_HANDSHAKE, _API_VERSIONS, _SASL_AUTHENTICATE = 17, 18, 36
 #: Share of a session's life after which a connection is not used any more (KIP-368).
@@ -57,8 +60,10 @@ class ConnectionOptions:
 @dataclass(slots=True)
 class _Pending:
     api_key: int
-    version: int
-    answer: asyncio.Future[dict[str, Any]]
+    #: Takes the message of the answer apart; what that raises ends the connection.
+    decode: Callable[[bytes], Any]
+    #: Called once, with what was decoded or with why there is nothing.
+    done: Callable[[Any], None]
     timer: Timer
 
 
@@ -131,22 +136,49 @@ class Connection:
             LostError: there will be no answer.
             BrokerTooOldError: the broker does not have the request.
         """
-        return await self.send(api_key, message)
-
-    def send(self, api_key: int, message: dict[str, Any]) -> asyncio.Future[dict[str, Any]]:
-        """Send a request at once; the future is its answer. See :meth:`request` for what it raises."""
         version = API_VERSIONS[_API_VERSIONS][1] if api_key == _API_VERSIONS else self.version_of(api_key)
-        body = encode_message(api_key, version, message)
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+
+        def done(what: dict[str, Any] | LostError) -> None:
+            # Who has stopped waiting has nothing to be told.
+            if answer.done():
+                return
+            if isinstance(what, LostError):
+                answer.set_exception(what)
+            else:
+                answer.set_result(what)
+
+        self.send(api_key, version, encode_message(api_key, version, message), _decoder(api_key), done)
+        return await answer
+
+    def send(
+        self,
+        api_key: int,
+        version: int,
+        body: bytes,
+        decode: Callable[[int, bytes], T],
+        done: Callable[[T | LostError], None],
+    ) -> None:
+        """Send a request at once.
+
+        Args:
+            api_key: of the request.
+            version: of the request.
+            body: the request behind its header.
+            decode: takes the version and the answer behind its header.
+            done: called once, with what was decoded, or with why there is no answer.
+
+        Raises:
+            LostError: the connection is closed.
+        """
         if self._lost is not None or self._writer is None:
             raise self._loss("the connection is closed", sent=False)
         correlation_id = self._correlation_id
         self._correlation_id = (correlation_id + 1) & _MAX_CORRELATION_ID
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
-        self._pending[correlation_id] = _Pending(api_key, version, answer, timer)
+        self._pending[correlation_id] = _Pending(api_key, lambda answer: decode(version, answer), done, timer)
         self.requests += 1
         self._writer.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
-        return answer
 
     async def close(self) -> None:
         """Close the connection; requests without answer are lost."""
@@ -244,16 +276,10 @@ class Connection:
         pending = self._pending.get(correlation_id)
         if pending is None:
             raise WireDecodeError(f"nothing was asked with correlation id {correlation_id}", position=0, kind="correlation")
-        body = response_of(pending.api_key, payload)
-        if pending.api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
-            # Said in version 0, whatever was asked, so that anybody can read it.
-            answer: dict[str, Any] = {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}
-        else:
-            answer = decode_message(pending.api_key, pending.version, body, response=True)
+        answer = pending.decode(response_of(pending.api_key, payload))
         del self._pending[correlation_id]
         pending.timer.cancel()
-        if not pending.answer.done():
-            pending.answer.set_result(answer)
+        pending.done(answer)
         self._close_when_retired()
 
     def _expire(self, api_key: int) -> None:
@@ -284,7 +310,14 @@ class Connection:
         pending, self._pending = self._pending, {}
         for request in pending.values():
             request.timer.cancel()
-            if not request.answer.done():
-                request.answer.set_exception(lost.again())
-                # Whoever waits gets it; whoever has stopped waiting has nothing to be told.
-                request.answer.exception()
+            request.done(lost.again())
+
+
+def _decoder(api_key: int) -> Callable[[int, bytes], dict[str, Any]]:
+    def decode(version: int, body: bytes) -> dict[str, Any]:
+        if api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
+            # Said in version 0, whatever was asked, so that anybody can read it.
+            return {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}
+        return decode_message(api_key, version, body, response=True)
+
+    return decode

@@ -1,7 +1,8 @@
 """Many share partitions in one request (Kafka: ``PersisterStateManager``).
 
 What is asked of one broker, by one RPC and for one group, waits together while a request of that kind is under way, and
-goes out as one when it is answered. Different RPCs and groups do not wait for each other: their requests follow one
+goes out as one when it is answered. Where very many wait, two requests are under way, so that the broker works on one while
+the answers of the other are handed out. Different RPCs and groups do not wait for each other: their requests follow one
 another on the connection without a pause.
 """
 
@@ -9,154 +10,198 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
 
+from share_state._core import WriteState, decode_message, decode_write_results, encode_message, encode_write_states
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
 from share_state.kafka.cluster import Cluster
+from share_state.kafka.connection import Connection
 from share_state.kafka.peers import LostError, Node
-from share_state.types import SharePartitionKey
 
-__all__ = ["Asked", "Folding"]
+if TYPE_CHECKING:
+    from share_state.kafka.calls import Call
+
+__all__ = ["Folding"]
 
 #: What one request holds at most; a single share partition always has room.
 MAX_PARTITIONS: Final = 1000
 MAX_BYTES: Final = 1 << 20
+#: A second request goes out behind one that is under way once it has so many share partitions. With fewer the pause costs
+#: less than a request does.
+SECOND_FROM: Final = 64
+_WRITE: Final = 85
+
+#: A share partition's topic id and number, then Kafka's code, the text with it, and the whole element of the answer, which a
+#: write does without.
+_Results = Iterable[tuple[str, int, int, str | None, dict[str, Any]]]
 
 
-@dataclass(slots=True, eq=False)
-class Asked:
-    """What is asked about one share partition.
+class _Lane:
+    """What waits for one broker, RPC and group."""
 
-    Attributes:
-        api_key: the RPC.
-        key: the share partition; its topic id is in base64, as in messages.
-        partition: the element of the request.
-        size: bytes that it takes there, about.
-        result: the element of the answer.
-        sent: whether it may have reached the broker.
-    """
+    __slots__ = ("api_key", "group", "node", "requests", "turn", "waiting")
 
-    api_key: int
-    key: SharePartitionKey
-    partition: dict[str, Any]
-    size: int
-    result: asyncio.Future[dict[str, Any]] = field(init=False)
-    sent: bool = False
-
-    def __post_init__(self) -> None:
-        self.result = asyncio.get_running_loop().create_future()
-
-
-class _LaneKey(NamedTuple):
-    node: Node
-    api_key: int
-    group: str
+    def __init__(self, node: Node, api_key: int, group: str) -> None:
+        self.node = node
+        self.api_key = api_key
+        self.group = group
+        self.waiting: deque[Call] = deque()
+        #: How many requests are under way.
+        self.requests = 0
+        #: Whether the next request is about to be sent, or waits for a connection.
+        self.turn = False
 
 
 class Folding:
-    """The waiting lines, one for each broker, RPC and group."""
+    """The waiting lines, one for each broker, RPC and group.
 
-    def __init__(self, cluster: Cluster) -> None:
+    Args:
+        cluster: gives the connections.
+        answered: called with a call, Kafka's code, the text with it and the element of the answer.
+        failed: called with a call that was not answered, and why.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        answered: Callable[[Call, int, str | None, dict[str, Any]], None],
+        failed: Callable[[Call, LostError | ShareStateError], None],
+    ) -> None:
         self._cluster = cluster
-        self._lanes: dict[_LaneKey, deque[Asked]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._answered = answered
+        self._failed = failed
+        #: A line is there while a request of its kind is under way, or about to be sent.
+        self._lanes: dict[tuple[Node, int, str], _Lane] = {}
+        self._connecting: set[asyncio.Task[None]] = set()
 
-    def submit(self, node: Node, asked: Asked) -> None:
-        """Let ``asked`` wait for the next request to ``node``; it must be the only one of its key."""
-        lane = _LaneKey(node, asked.api_key, asked.key.group)
-        waiting = self._lanes.get(lane)
-        if waiting is not None:
-            waiting.append(asked)
-            return
-        self._lanes[lane] = deque([asked])
-        task = asyncio.get_running_loop().create_task(self._work_off(lane))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def submit(self, node: Node, call: Call) -> None:
+        """Let ``call`` wait for the next request to ``node``; it must be the only one of its key."""
+        api_key, group = call.operation.api_key, call.operation.key.group
+        lane = self._lanes.get((node, api_key, group))
+        if lane is None:
+            lane = self._lanes[node, api_key, group] = _Lane(node, api_key, group)
+        lane.waiting.append(call)
+        self._go_on(lane)
 
     async def close(self) -> None:
-        """Give up what waits."""
-        for task in list(self._tasks):
+        """Give up opening connections."""
+        for task in list(self._connecting):
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._connecting, return_exceptions=True)
 
-    async def _work_off(self, lane: _LaneKey) -> None:
-        """Send request after request until nothing waits any more."""
-        waiting = self._lanes[lane]
-        try:
-            while waiting:
-                await self._send_next(lane, waiting)
-        finally:
-            del self._lanes[lane]
-            for asked in waiting:
-                asked.result.cancel()
+    def _send(self, lane: _Lane) -> None:
+        connection = self._cluster.opened(lane.node)
+        if connection is not None:
+            self._send_on(connection, lane)
+            return
+        task = asyncio.get_running_loop().create_task(self._connect(lane))
+        self._connecting.add(task)
+        task.add_done_callback(self._connecting.discard)
 
-    async def _send_next(self, lane: _LaneKey, waiting: deque[Asked]) -> None:
-        batch: list[Asked] = []
+    async def _connect(self, lane: _Lane) -> None:
         try:
             connection = await self._cluster.connection(lane.node)
-            # Only now, so that what has come while the connection was opened goes with it.
-            batch = _take(waiting)
-            if not batch:
-                return
-            answer = connection.send(lane.api_key, _request(lane.group, batch))
-            for asked in batch:
-                asked.sent = True
-            results = _results(await answer)
         except (LostError, ShareStateError) as error:
-            # Before anything was taken, the failure is that of the connection, and so of all who wait for it.
-            failed = batch or _take_all(waiting)
-            for asked in failed:
-                _fail(asked, error)
+            # It is that of all who wait for the connection.
+            failed = list(lane.waiting)
+            lane.waiting.clear()
+            lane.turn = False
+            self._fail(failed, error)
+            self._go_on(lane)
             return
-        for asked in batch:
-            result = results.get((asked.key.topic_id, asked.key.partition))
-            if asked.result.done():
-                continue
-            if result is None:
-                reason = "the answer says nothing about the share partition"
-                asked.result.set_exception(
-                    LostError(str(lane.node), reason, code=codes.UNKNOWN_SERVER_ERROR, sent=True, retriable=False)
-                )
-                asked.result.exception()
+        self._send_on(connection, lane)
+
+    def _send_on(self, connection: Connection, lane: _Lane) -> None:
+        lane.turn = False
+        waiting = len(lane.waiting)
+        in_two = lane.requests == 0 and waiting >= 2 * SECOND_FROM
+        batch = _take(lane.waiting, waiting // 2 if in_two else MAX_PARTITIONS)
+        if not batch:
+            self._go_on(lane)
+            return
+
+        def done(results: _Results | LostError) -> None:
+            lane.requests -= 1
+            if isinstance(results, LostError):
+                self._fail(batch, results)
             else:
-                asked.result.set_result(result)
+                self._hand_out(lane, batch, results)
+            self._go_on(lane)
+
+        try:
+            version = connection.version_of(lane.api_key)
+            connection.send(lane.api_key, version, _encode(lane, version, batch), _decoder(lane.api_key), done)
+        except (LostError, ShareStateError) as error:
+            self._fail(batch, error)
+        else:
+            lane.requests += 1
+            for call in batch:
+                call.sent = True
+        self._go_on(lane)
+
+    def _go_on(self, lane: _Lane) -> None:
+        """See to it that what waits is sent when it is due."""
+        if lane.turn:
+            return
+        waiting = len(lane.waiting)
+        if waiting > 0 if lane.requests == 0 else lane.requests == 1 and waiting >= SECOND_FROM:
+            # Not at once, so that what is asked in this turn of the loop goes with it.
+            lane.turn = True
+            asyncio.get_running_loop().call_soon(self._send, lane)
+        elif lane.requests == waiting == 0:
+            del self._lanes[lane.node, lane.api_key, lane.group]
+
+    def _hand_out(self, lane: _Lane, batch: list[Call], results: _Results) -> None:
+        waiting = {(call.operation.key.topic_id, call.operation.key.partition): call for call in batch}
+        for topic_id, partition, code, said, answer in results:
+            call = waiting.pop((topic_id, partition), None)
+            if call is not None:
+                self._answered(call, code, said, answer)
+        if waiting:
+            reason = "the answer says nothing about the share partition"
+            self._fail(
+                waiting.values(),
+                LostError(str(lane.node), reason, code=codes.UNKNOWN_SERVER_ERROR, sent=True, retriable=False),
+            )
+
+    def _fail(self, calls: Iterable[Call], error: LostError | ShareStateError) -> None:
+        for call in calls:
+            if not call.over:
+                self._failed(call, error)
 
 
-def _take(waiting: deque[Asked]) -> list[Asked]:
-    batch: list[Asked] = []
+def _take(waiting: deque[Call], most: int) -> list[Call]:
+    batch: list[Call] = []
     size = 0
-    while waiting and len(batch) < MAX_PARTITIONS and (not batch or size + waiting[0].size <= MAX_BYTES):
-        asked = waiting.popleft()
-        if not asked.result.done():
-            batch.append(asked)
-            size += asked.size
+    while waiting and len(batch) < min(most, MAX_PARTITIONS) and (not batch or size + waiting[0].operation.size <= MAX_BYTES):
+        call = waiting.popleft()
+        if not call.over:
+            batch.append(call)
+            size += call.operation.size
     return batch
 
 
-def _take_all(waiting: deque[Asked]) -> list[Asked]:
-    taken = list(waiting)
-    waiting.clear()
-    return taken
-
-
-def _request(group: str, batch: list[Asked]) -> dict[str, Any]:
+def _encode(lane: _Lane, version: int, batch: list[Call]) -> bytes:
+    if lane.api_key == _WRITE:
+        writes: list[tuple[str, int, WriteState]] = []
+        for call in batch:
+            _, topic_id, partition = call.operation.key
+            writes.append((topic_id, partition, call.operation.asked))
+        return encode_write_states(version, lane.group, writes)
     topics: dict[str, list[dict[str, Any]]] = {}
-    for asked in batch:
-        topics.setdefault(asked.key.topic_id, []).append(asked.partition)
-    return {"groupId": group, "topics": [{"topicId": topic, "partitions": parts} for topic, parts in topics.items()]}
+    for call in batch:
+        topics.setdefault(call.operation.key.topic_id, []).append(call.operation.asked)
+    message = {"groupId": lane.group, "topics": [{"topicId": topic, "partitions": parts} for topic, parts in topics.items()]}
+    return encode_message(lane.api_key, version, message)
 
 
-def _results(answer: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    return {
-        (topic["topicId"], partition["partition"]): partition for topic in answer["results"] for partition in topic["partitions"]
-    }
-
-
-def _fail(asked: Asked, error: LostError | ShareStateError) -> None:
-    if asked.result.done():
-        return
-    asked.result.set_exception(error.again() if isinstance(error, LostError) else error)
-    # Whoever waits gets it; whoever has stopped waiting has nothing to be told.
-    asked.result.exception()
+def _decoder(api_key: int) -> Callable[[int, bytes], _Results]:
+    if api_key == _WRITE:
+        return lambda version, body: [(*result, {}) for result in decode_write_results(version, body)]
+    return lambda version, body: [
+        (topic["topicId"], result["partition"], result["errorCode"], result["errorMessage"], result)
+        for topic in decode_message(api_key, version, body, response=True)["results"]
+        for result in topic["partitions"]
+    ]

@@ -7,13 +7,15 @@ coordinator could only refuse, or that an older broker would take to its harm, i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from share_state._core import (
     ReadStateResult,
     ShareCoordinator,
     StateSummary,
     WriteState,
+    check_write_state,
     coordinator_key,
     encode_message,
 )
@@ -24,6 +26,10 @@ __all__ = ["Operation", "delete", "initialize", "normal", "read", "read_result",
 
 #: Knows no state and learns none: it only checks what a request says.
 _CHECKING = ShareCoordinator()
+#: Bytes of a state batch in a request, and of all the rest, about.
+_BATCH_SIZE, _FIXED_SIZE = 22, 64
+#: Share partitions whose key is remembered as it was spelled for the wire.
+_KEYS: Final = 1 << 16
 _FIND_COORDINATOR, _INITIALIZE, _READ, _WRITE, _DELETE, _SUMMARY = 10, 83, 84, 85, 86, 87
 
 
@@ -34,14 +40,14 @@ class Operation(NamedTuple):
         api_key: the RPC.
         name: what it does, for messages.
         key: the share partition; its topic id is in base64.
-        partition: the element of the request.
+        asked: the element of the request; a write's is the ``WriteState`` itself.
         size: bytes that it takes there, about.
     """
 
     api_key: int
     name: str
     key: SharePartitionKey
-    partition: dict[str, Any]
+    asked: Any
     size: int
 
 
@@ -52,13 +58,19 @@ def normal(key: SharePartitionKey) -> SharePartitionKey:
         InvalidRequestError: the group is not text that can be sent.
         ValueError: the topic id is none.
     """
+    return _normal(*key)
+
+
+# By type as well, so that what only compares equal to a number is still refused.
+@lru_cache(_KEYS, typed=True)
+def _normal(group: str, topic_id: str, partition: int) -> SharePartitionKey:
     try:
-        text = coordinator_key(*key)
+        text = coordinator_key(group, topic_id, partition)
         encode_message(_FIND_COORDINATOR, 6, {"keyType": 2, "coordinatorKeys": [text]})
     except (UnicodeEncodeError, WireDecodeError) as wrong:
         raise InvalidRequestError(f"the group cannot be sent: {wrong}", field="groupId") from None
     group, topic_id, _ = text.rsplit(":", 2)
-    return SharePartitionKey(group, topic_id, key[2])
+    return SharePartitionKey(group, topic_id, partition)
 
 
 def initialize(key: SharePartitionKey, state_epoch: int, start_offset: int) -> Operation:
@@ -75,19 +87,8 @@ def read(key: SharePartitionKey, leader_epoch: int) -> Operation:
 
 def write(key: SharePartitionKey, state: WriteState) -> Operation:
     """WriteShareGroupState (85)."""
-    _unless_uninitialized(lambda: _CHECKING.write(*key, state, wall_ms=0))
-    batches = [
-        {"firstOffset": first, "lastOffset": last, "deliveryState": delivery_state, "deliveryCount": count}
-        for first, last, delivery_state, count in state.state_batches
-    ]
-    fields = {
-        "stateEpoch": state.state_epoch,
-        "leaderEpoch": state.leader_epoch,
-        "startOffset": state.start_offset,
-        "deliveryCompleteCount": state.delivery_complete_count,
-        "stateBatches": batches,
-    }
-    return _operation(_WRITE, "write", key, fields)
+    batches = check_write_state(key, state)
+    return Operation(_WRITE, "write", key, state, _FIXED_SIZE + _BATCH_SIZE * batches)
 
 
 def delete(key: SharePartitionKey) -> Operation:
@@ -118,9 +119,7 @@ def summary_result(answer: dict[str, Any]) -> StateSummary:
 
 
 def _operation(api_key: int, name: str, key: SharePartitionKey, fields: dict[str, Any]) -> Operation:
-    # Bytes of a batch, and of all the rest.
-    size = 64 + 22 * len(fields.get("stateBatches", ()))
-    return Operation(api_key, name, key, {"partition": key.partition, **fields}, size)
+    return Operation(api_key, name, key, {"partition": key.partition, **fields}, _FIXED_SIZE)
 
 
 def _unless_uninitialized(check: Callable[[], object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,8 +10,9 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import FakeShareCoordinator, KafkaPersister, PersisterClosedError, Topic, serve_in_thread
+from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
-from tests.python.kafka_persister.scripted import KEY, write
+from tests.python.kafka_persister.scripted import KEY, WRITE, write
 
 
 def test_many_threads_share_one_connection() -> None:
@@ -87,3 +89,26 @@ def test_closing_while_others_call_ends_every_call() -> None:
             kafka.read_summary(KEY)
             kafka.close()
             assert len([count.result(timeout=60) for count in counts]) == 4
+
+
+class Interrupting(FakeShareCoordinator):
+    """Interrupts the main thread, once, when a write has come in."""
+
+    interrupted = False
+
+    async def respond(self, payload: bytes, here: Address) -> bytes | None:
+        main = threading.main_thread().ident
+        if int.from_bytes(payload[:2]) == WRITE and not self.interrupted and main is not None:
+            self.interrupted = True
+            signal.pthread_kill(main, signal.SIGINT)
+        return await super().respond(payload, here)
+
+
+def test_a_call_given_up_by_ctrl_c_is_still_answered_before_the_next() -> None:
+    with serve_in_thread(Interrupting(MemoryPersister())) as (host, port), KafkaPersister(f"{host}:{port}") as kafka:
+        kafka.initialize_state(KEY, 1, 0)
+        with pytest.raises(KeyboardInterrupt):
+            kafka.write_state(KEY, write(start_offset=5))
+        # It was on the wire, so it was carried out, and a younger one waits for that.
+        kafka.write_state(KEY, write(start_offset=6))
+        assert kafka.read_summary(KEY).start_offset == 6

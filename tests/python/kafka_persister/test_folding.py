@@ -72,6 +72,52 @@ def test_writes_wait_together_for_the_answer_to_the_one_before() -> None:
     run(test)
 
 
+def test_where_very_many_wait_two_requests_are_under_way() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+            many = 2 * folding.SECOND_FROM
+            await asyncio.gather(*(client.initialize_state(key, 1, 0) for key in [*keys(3 * many), *keys(1, "others")]))
+            release = asyncio.Event()
+            broker.script[WRITE].extend([held(release)] * 2)
+            first = [asyncio.create_task(client.write_state(key, write())) for key in keys(many)]
+            await broker.until(lambda: len(broker.said(WRITE)) == 2)
+            assert [len(partitions_of(message)) for message in broker.said(WRITE)] == [many // 2, many // 2]
+            # A third waits, however many there are.
+            late = [asyncio.create_task(client.write_state(key, write())) for key in keys(3 * many)[many:]]
+            elsewhere = asyncio.create_task(client.read_summary(KEY._replace(group="others")))
+            await broker.until(lambda: bool(broker.said(SUMMARY)))
+            assert len(broker.said(WRITE)) == 2
+            release.set()
+            await asyncio.gather(*first, *late, elsewhere)
+            written = sorted(number for message in broker.said(WRITE) for number in partitions_of(message))
+            assert written == list(range(3 * many))
+
+    run(test)
+
+
+def test_a_second_request_does_not_go_out_for_a_few() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+            few = folding.SECOND_FROM - 1
+            await asyncio.gather(*(client.initialize_state(key, 1, 0) for key in [*keys(few + 2), *keys(1, "others")]))
+            release = asyncio.Event()
+            broker.script[WRITE].append(held(release))
+            writes = [asyncio.create_task(client.write_state(KEY, write()))]
+            await broker.until(lambda: bool(broker.said(WRITE)))
+            writes += [asyncio.create_task(client.write_state(key, write())) for key in keys(few + 1)[1:]]
+            elsewhere = asyncio.create_task(client.read_summary(KEY._replace(group="others")))
+            await broker.until(lambda: bool(broker.said(SUMMARY)))
+            assert len(broker.said(WRITE)) == 1
+            # One more and it does.
+            writes.append(asyncio.create_task(client.write_state(keys(few + 2)[-1], write())))
+            await broker.until(lambda: len(broker.said(WRITE)) == 2)
+            release.set()
+            await asyncio.gather(*writes, elsewhere)
+            assert [len(partitions_of(message)) for message in broker.said(WRITE)] == [1, few + 1]
+
+    run(test)
+
+
 def test_the_calls_for_one_share_partition_keep_their_order() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
@@ -121,6 +167,9 @@ def test_a_call_that_breaks_the_rules_is_refused_before_it_joins_others() -> Non
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
             await client.initialize_state(KEY, 0, 0)
+            for number in (0.0, "0", None):
+                with pytest.raises(TypeError):
+                    await client.read_summary((*KEY[:2], number))  # type: ignore[arg-type]
             before = client.requests_sent
             batches = [ss.StateBatch(2 * index, 2 * index, 2, 1) for index in range(100_000)]
             for refused in (

@@ -28,8 +28,8 @@ from share_state.kafka import (
     RetryPolicy,
     UnknownTopicError,
 )
+from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.peers import Address
-from share_state.kafka.persister import parse_bootstrap
 from tests.python.kafka_persister.scripted import (
     FIND,
     INITIALIZE,

@@ -1,0 +1,254 @@
+"""Calls under way: in order for each share partition, tried again where that may help, each answered once.
+
+No task runs for a call. It is moved on by what happens to it: the coordinator is found, an answer comes or will not come, a
+wait is over, its caller gives up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from concurrent.futures import InvalidStateError
+from typing import Any, Protocol
+
+from share_state.errors import ShareStateError
+from share_state.kafka import codes
+from share_state.kafka.clock import Clock, RetryPolicy, Timer
+from share_state.kafka.cluster import Cluster, UnavailableError
+from share_state.kafka.errors import (
+    BadAnswerError,
+    BrokerUnreachableError,
+    CoordinatorUnavailableError,
+    KafkaPersisterError,
+    OutcomeUnknownError,
+    PersisterClosedError,
+    class_of,
+)
+from share_state.kafka.folding import Folding
+from share_state.kafka.operations import Operation
+from share_state.kafka.peers import LostError, Node
+from share_state.types import SharePartitionKey
+
+__all__ = ["Call", "Calls", "Result"]
+
+_LOG = logging.getLogger("share_state.kafka")
+
+
+class Result(Protocol):
+    """Where an answer is put: a future of asyncio, or one of ``concurrent.futures``."""
+
+    def done(self) -> bool:
+        """Whether it has one, or nobody waits for one any more."""
+
+    def set_result(self, result: dict[str, Any], /) -> None:
+        """Give the answer."""
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        """Give the failure."""
+
+
+class Call:
+    """One call.
+
+    Attributes:
+        operation: what is asked.
+        result: the element of the answer; nothing for a write.
+        sent: whether it is on the wire: an answer may come.
+        over: whether it needs nothing any more.
+    """
+
+    __slots__ = ("abandoned", "attempt", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
+
+    def __init__(self, operation: Operation, result: Result) -> None:
+        self.operation = operation
+        self.result = result
+        self.sent = False
+        self.over = False
+        #: Nobody waits for it, or the persister is being closed: it is not tried again.
+        self.abandoned = False
+        #: An attempt was sent and never answered.
+        self.unanswered = False
+        self.attempt = 0
+        self.node: Node | None = None
+        self.finding: asyncio.Task[None] | None = None
+        self.wait: Timer | None = None
+
+
+class Calls:
+    """The calls of one persister. All of it lives on one event loop."""
+
+    def __init__(self, cluster: Cluster, retry: RetryPolicy, clock: Clock) -> None:
+        self._cluster = cluster
+        self._retry = retry
+        self._clock = clock
+        self._folding = Folding(cluster, self._answered, self._failed)
+        #: Share partitions with a call under way, and the calls that wait for it to be over; no line when there is none.
+        self._lines: dict[SharePartitionKey, deque[Call] | None] = {}
+        self._under_way: set[Call] = set()
+        self._idle: asyncio.Future[None] | None = None
+
+    def start(self, call: Call) -> None:
+        """Carry a call out, once those before it for the same share partition are over."""
+        if call.abandoned:
+            return
+        self._under_way.add(call)
+        key = call.operation.key
+        if key not in self._lines:
+            self._lines[key] = None
+            self._try(call)
+            return
+        line = self._lines[key]
+        if line is None:
+            line = self._lines[key] = deque()
+        line.append(call)
+
+    def abandon(self, call: Call) -> None:
+        """Take back what nobody waits for; what is on the wire stays under way until it is answered."""
+        call.abandoned = True
+        if not call.sent and not call.over:
+            self._end(call)
+
+    async def close(self) -> None:
+        """Fail what is not sent, and wait for the answers to what is."""
+        for call in list(self._under_way):
+            call.abandoned = True
+            if not call.sent and not call.over:
+                error = self._error(PersisterClosedError, call, "closed before it was sent", attempts=0)
+                self._end(call)
+                _fail(call, error)
+        if self._under_way:
+            if self._idle is None:
+                self._idle = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._idle)
+        await self._folding.close()
+
+    def _try(self, call: Call) -> None:
+        call.attempt += 1
+        node = self._cluster.known(call.operation.key)
+        if node is None:
+            call.finding = asyncio.get_running_loop().create_task(self._find(call))
+        else:
+            call.node = node
+            self._folding.submit(node, call)
+
+    async def _find(self, call: Call) -> None:
+        try:
+            node = await self._cluster.coordinator(call.operation.key)
+        except (LostError, UnavailableError, ShareStateError) as error:
+            call.finding = None
+            self._failed(call, error)
+        else:
+            call.finding = None
+            call.node = node
+            self._folding.submit(node, call)
+
+    def _again(self, call: Call) -> None:
+        call.wait = None
+        if not call.over:
+            self._try(call)
+
+    def _end(self, call: Call) -> None:
+        """Leave it behind and let the next for its share partition begin."""
+        call.over = True
+        call.sent = False
+        self._under_way.discard(call)
+        if call.finding is not None:
+            call.finding.cancel()
+        if call.wait is not None:
+            call.wait.cancel()
+        key = call.operation.key
+        if call.attempt > 0:
+            # It was its turn; one that still stood in the line is passed over there.
+            self._go_on(key)
+        if self._idle is not None and not self._under_way and not self._idle.done():
+            self._idle.set_result(None)
+
+    def _go_on(self, key: SharePartitionKey) -> None:
+        line = self._lines[key]
+        while line:
+            following = line.popleft()
+            if not following.over:
+                self._try(following)
+                return
+        del self._lines[key]
+
+    def _answered(self, call: Call, code: int, said: str | None, answer: dict[str, Any]) -> None:
+        call.sent = False
+        if code == codes.NONE:
+            self._end(call)
+            if not call.result.done():
+                _settle(call, answer)
+            return
+        text = f"{call.node} answers {code} ({codes.name_of(code)}): {said or 'no reason given'}"
+        error = self._error(class_of(code), call, text, code=code, node=str(call.node))
+        self._end_or_retry(call, error, retriable=code in codes.RETRIABLE)
+
+    def _failed(self, call: Call, failure: LostError | UnavailableError | ShareStateError) -> None:
+        call.sent = False
+        error: ShareStateError = failure if isinstance(failure, ShareStateError) else self._lost(call, failure)
+        if isinstance(failure, KafkaPersisterError):
+            code = codes.UNKNOWN_SERVER_ERROR if failure.kafka_code is None else failure.kafka_code
+            error = self._error(type(failure), call, str(failure), code=code, node=failure.node)
+        retriable = isinstance(failure, UnavailableError) or (isinstance(failure, LostError) and failure.retriable)
+        self._end_or_retry(call, error, retriable=retriable)
+
+    def _lost(self, call: Call, failure: LostError | UnavailableError) -> KafkaPersisterError:
+        if isinstance(failure, UnavailableError):
+            return self._error(class_of(failure.code), call, str(failure), code=failure.code, node=str(failure.node))
+        call.unanswered = call.unanswered or failure.sent
+        kind: type[KafkaPersisterError] = BrokerUnreachableError if failure.retriable else BadAnswerError
+        if failure.sent:
+            kind = OutcomeUnknownError
+        return self._error(kind, call, str(failure), code=failure.code, node=failure.node)
+
+    def _end_or_retry(self, call: Call, error: ShareStateError, *, retriable: bool) -> None:
+        if not retriable or call.attempt >= self._retry.attempts or call.abandoned:
+            self._end(call)
+            _fail(call, error)
+            return
+        self._cluster.forget(call.operation.key)
+        seconds = self._retry.wait_after(call.attempt, self._clock.random())
+        _LOG.warning("%r: attempt %d of %d, again in %.1f s", str(error), call.attempt, self._retry.attempts, seconds)
+        call.wait = self._clock.call_later(seconds, lambda: self._again(call))
+
+    def _error(
+        self,
+        kind: type[KafkaPersisterError],
+        call: Call,
+        reason: str,
+        *,
+        code: int = codes.NETWORK_EXCEPTION,
+        node: str = "",
+        attempts: int | None = None,
+    ) -> KafkaPersisterError:
+        operation = call.operation
+        if call.unanswered and kind in (BrokerUnreachableError, CoordinatorUnavailableError, PersisterClosedError):
+            # The last attempt changed nothing, but one before it may have.
+            kind, reason = OutcomeUnknownError, f"{reason}; an earlier attempt was sent and never answered"
+        return kind(
+            f"cannot {operation.name} {operation.key!r}: {reason}",
+            kafka_code=code,
+            node=node,
+            key=operation.key,
+            attempts=call.attempt if attempts is None else attempts,
+            outcome_unknown=call.unanswered,
+        )
+
+
+def _settle(call: Call, answer: dict[str, Any]) -> None:
+    try:
+        call.result.set_result(answer)
+    except InvalidStateError:
+        # Another thread has given it up in this moment.
+        _LOG.debug("nobody waits for %r any more", call.operation.key)
+
+
+def _fail(call: Call, error: ShareStateError) -> None:
+    if call.result.done():
+        _LOG.warning("a cancelled call failed: %r", str(error))
+        return
+    try:
+        call.result.set_exception(error)
+    except InvalidStateError:
+        _LOG.warning("a cancelled call failed: %r", str(error))

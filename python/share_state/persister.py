@@ -10,6 +10,7 @@ back.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Protocol, Self, cast, runtime_checkable
 
 from share_state._core import (
@@ -25,7 +26,7 @@ from share_state.errors import ShareStateError
 from share_state.logs import PERSISTER
 from share_state.types import LockTime, SharePartitionKey, WallTime
 
-__all__ = ["MemoryPersister", "Persister", "drain_writes", "lead"]
+__all__ = ["ManyAtOnce", "MemoryPersister", "Persister", "drain_writes", "lead"]
 
 UNKNOWN_SERVER_ERROR = -1
 
@@ -53,6 +54,28 @@ class Persister(Protocol):
 
     def read_summary(self, key: SharePartitionKey) -> StateSummary:
         """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
+
+
+@runtime_checkable
+class ManyAtOnce(Protocol):
+    """A persister that takes many requests in one call: :class:`share_state.StateStore`, which then waits for its disk once.
+
+    A request is a tuple of what the single call takes; they are worked on in their order. A method returns an answer for each:
+    what the single call returns, or the :class:`share_state.ShareStateError` that it would raise. It raises one itself when
+    nothing was answered.
+    """
+
+    def initialize_states(self, requests: Iterable[tuple[SharePartitionKey, int, int]]) -> list[ShareStateError | None]:
+        """Do :meth:`Persister.initialize_state` for each."""
+
+    def read_states(self, requests: Iterable[tuple[SharePartitionKey, int]]) -> list[ReadStateResult | ShareStateError]:
+        """Do :meth:`Persister.read_state` for each."""
+
+    def write_states(self, requests: Iterable[tuple[SharePartitionKey, WriteState]]) -> list[ShareStateError | None]:
+        """Do :meth:`Persister.write_state` for each."""
+
+    def delete_states(self, keys: Iterable[SharePartitionKey]) -> list[ShareStateError | None]:
+        """Do :meth:`Persister.delete_state` for each."""
 
 
 class MemoryPersister:

@@ -9,12 +9,14 @@ import ssl
 import struct
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Self
 
 from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import codes
-from share_state.kafka.fake_answers import Answers, Topic
+from share_state.kafka.fake_answers import Answers
+from share_state.kafka.fake_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
 from share_state.kafka.peers import Address
 from share_state.persister import Persister
@@ -34,6 +36,7 @@ _VERSIONS: Final = {
     86: (0, 0),
     87: (0, 1),
 }
+_WORKERS: Final = 64
 _API_KEY: Final = struct.Struct(">hh")
 _FLEXIBLE_API_VERSIONS: Final = 3
 
@@ -68,6 +71,8 @@ class FakeShareCoordinator:
         self._max_frame = max_frame
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
+        #: So many connections may wait for the disk together; a store like ours syncs once for all of them.
+        self._workers: ThreadPoolExecutor | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> Address:
         """Listen, and give the address; port 0 takes any that is free.
@@ -75,6 +80,7 @@ class FakeShareCoordinator:
         Raises:
             OSError: the address cannot be listened on.
         """
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="share-state-coordinator")
         self._server = await asyncio.start_server(self._client, host, port, ssl=self._ssl_context)
         name = self._server.sockets[0].getsockname()
         return Address(name[0], name[1])
@@ -88,6 +94,9 @@ class FakeShareCoordinator:
         await asyncio.gather(*self._clients, return_exceptions=True)
         if self._server is not None:
             await self._server.wait_closed()
+        if self._workers is not None:
+            await asyncio.to_thread(self._workers.shutdown)
+            self._workers = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -113,7 +122,8 @@ class FakeShareCoordinator:
         request = request_of(payload, flexible=True)
         asked = decode_message(api_key, version, request.body)
         # The store may wait for a disk; other connections go on meanwhile.
-        answer = await asyncio.to_thread(self._answers.answer, api_key, version, asked, here)
+        loop = asyncio.get_running_loop()
+        answer = await loop.run_in_executor(self._workers, self._answers.answer, api_key, version, asked, here)
         return response_bytes(api_key, request.correlation_id, encode_message(api_key, version, answer, response=True))
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

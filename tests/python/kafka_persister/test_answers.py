@@ -9,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
+import share_state as ss
 from share_state.kafka import FakeShareCoordinator, Topic, serve_in_thread
 from share_state.kafka.peers import Address
-from share_state.persister import MemoryPersister
+from share_state.persister import MemoryPersister, Persister
 from tests.python.kafka_persister.answers import RECORDED, Message, ask, scenario
 from tests.python.kafka_persister.real_broker import running
 
 ID = "zaqk6kZrRv24zZ5f5qL_tQ"
 
 
-def fake_answers() -> list[Message]:
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister(), topics={"orders": Topic(ID, 3)})) as address:
+def fake_answers(store: Persister | None = None) -> list[Message]:
+    coordinator = FakeShareCoordinator(store or MemoryPersister(), topics={"orders": Topic(ID, 3)})
+    with serve_in_thread(coordinator) as address:
         return asyncio.run(ask(address, ID, scenario()))
 
 
@@ -36,6 +38,11 @@ def test_every_answer_of_the_fake_is_that_of_kafka_but_for_what_is_named() -> No
         assert (mine != kafkas) == bool(step.ours), (step, mine, kafkas)
         differing += bool(step.ours)
     assert differing == 7
+
+
+def test_a_store_that_takes_many_at_once_answers_the_same(tmp_path: Path) -> None:
+    with ss.open(tmp_path / "state", partitions=3) as store:
+        assert fake_answers(store) == fake_answers()
 
 
 def test_what_is_refused_on_purpose_is_refused_with_a_reason() -> None:

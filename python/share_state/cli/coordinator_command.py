@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import ssl
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,9 @@ import typer
 from share_state import _core
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.printable import printable
-from share_state.errors import ShareStateError
+from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import FakeShareCoordinator, Topic
+from share_state.kafka.fake_logins import read_users
 from share_state.kafka.peers import Address
 from share_state.types import SharePartitionKey
 
@@ -44,32 +46,65 @@ def _topic(text: str) -> tuple[str, Topic]:
 def coordinator(
     listen: Annotated[str, typer.Option("--listen", help="HOST:PORT to listen on; port 0 takes any that is free.")],
     path: Annotated[Path, typer.Option("--path", help="Directory of the state; made when it does not exist.")],
+    *,
     topic: Annotated[
         list[str] | None,
         typer.Option("--topic", help="NAME:ID:PARTITIONS of a topic; once one is given, others do not exist."),
     ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", help="Certificate for TLS, PEM, with those that lead to its authority.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM, without a passphrase.")] = None,
+    sasl_users: Annotated[
+        Path | None,
+        typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in, by PLAIN or SCRAM."),
+    ] = None,
 ) -> None:
     """Serve a share coordinator (RPC 83 to 87), for tests without a JVM.
 
-    Neither authentication nor TLS: listen on the loopback address. Ctrl-C or SIGTERM ends it with status 0.
+    Whoever may log in may do everything; without --sasl-users everybody may. Ctrl-C or SIGTERM ends it with status 0.
     """
     address = _listen_address(listen)
     topics = dict(_topic(text) for text in topic) if topic else None
+    tls = _tls(tls_cert, tls_key)
+    try:
+        users = None if sasl_users is None else read_users(sasl_users)
+    except ConfigError as wrong:
+        raise typer.BadParameter(printable(str(wrong))) from None
     try:
         with _core.StateStore(path) as store:
-            asyncio.run(_serve(store, topics, address))
+            coordinator = FakeShareCoordinator(store, topics=topics, ssl_context=tls, users=users)
+            asyncio.run(_serve(store, coordinator, address))
     except (ShareStateError, OSError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
         typer.echo(f"share-state: cannot serve {printable(str(path))} at {listen}: {printable(reason)}", err=True)
         raise typer.Exit(ExitCode.IO) from None
 
 
-async def _serve(store: _core.StateStore, topics: dict[str, Topic] | None, address: Address) -> None:
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise typer.BadParameter("--tls-cert and --tls-key go together")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+
+    def no_passphrase() -> str:
+        # Asked for otherwise at the terminal, where nobody may be.
+        raise typer.BadParameter(f"{printable(str(key))} has a passphrase")
+
+    try:
+        context.load_cert_chain(certificate, key, no_passphrase)
+    except (OSError, ValueError) as wrong:
+        raise typer.BadParameter(f"no certificate and key for TLS: {printable(str(wrong))}") from None
+    return context
+
+
+async def _serve(store: _core.StateStore, coordinator: FakeShareCoordinator, address: Address) -> None:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)
-    async with FakeShareCoordinator(store, topics=topics) as server:
-        host, port = await server.start(*address)
+    async with coordinator:
+        host, port = await coordinator.start(*address)
         # One line for whoever has started it and waits for the port.
         typer.echo(f"listening on {f'[{host}]' if ':' in host else host}:{port}")
         while not stopped.is_set():

@@ -16,6 +16,7 @@ from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import codes
 from share_state.kafka.fake_answers import Answers
+from share_state.kafka.fake_logins import Login, Users
 from share_state.kafka.fake_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
 from share_state.kafka.peers import Address
@@ -24,7 +25,7 @@ from share_state.persister import Persister
 __all__ = ["FakeShareCoordinator", "Topic", "serve_in_thread"]
 
 _LOG = logging.getLogger("share_state.coordinator")
-_API_VERSIONS: Final = 18
+_HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
 #: The requests that are answered, and in which versions.
 _VERSIONS: Final = {
     3: (12, 13),
@@ -36,6 +37,11 @@ _VERSIONS: Final = {
     86: (0, 0),
     87: (0, 1),
 }
+#: These too where users log in.
+_LOGIN_VERSIONS: Final = {_HANDSHAKE: (1, 1), _AUTHENTICATE: (2, 2)}
+#: The longest frame of somebody who is not yet let in, bytes (``sasl.server.max.receive.size``).
+_MAX_STRANGERS_FRAME: Final = 512 << 10
+#: How many requests may wait for the disk together.
 _WORKERS: Final = 64
 _API_KEY: Final = struct.Struct(">hh")
 _FLEXIBLE_API_VERSIONS: Final = 3
@@ -53,6 +59,7 @@ class FakeShareCoordinator:
         node_id: id of this broker.
         cluster_id: id of the cluster.
         ssl_context: for TLS, of purpose ``ssl.Purpose.CLIENT_AUTH``.
+        users: passwords by name: who may log in, by SASL PLAIN and SCRAM; ``None`` lets everybody in.
         max_frame: the longest request, bytes (``socket.request.max.bytes``).
     """
 
@@ -64,10 +71,13 @@ class FakeShareCoordinator:
         node_id: int = 1,
         cluster_id: str = "share-state-coordinator",
         ssl_context: ssl.SSLContext | None = None,
+        users: Mapping[str, str] | None = None,
         max_frame: int = MAX_FRAME,
     ) -> None:
         self._answers = Answers(store, topics, node_id, cluster_id)
         self._ssl_context = ssl_context
+        self._users = None if users is None else Users(users)
+        self._versions = _VERSIONS if users is None else {**_VERSIONS, **_LOGIN_VERSIONS}
         self._max_frame = max_frame
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
@@ -111,11 +121,9 @@ class FakeShareCoordinator:
             WireDecodeError: it is no request.
             UnsupportedVersionError: its version is not known.
         """
-        if len(payload) < _API_KEY.size:
-            raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")
-        api_key, version = _API_KEY.unpack_from(payload)
+        api_key, version = _api_of(payload)
         if api_key == _API_VERSIONS:
-            return _api_versions(version, request_of(payload, flexible=version >= _FLEXIBLE_API_VERSIONS))
+            return _api_versions(version, request_of(payload, flexible=version >= _FLEXIBLE_API_VERSIONS), self._versions)
         oldest, newest = _VERSIONS.get(api_key, (0, -1))
         if not oldest <= version <= newest:
             raise UnsupportedVersionError(f"request {api_key} version {version} is not known")
@@ -149,6 +157,8 @@ class FakeShareCoordinator:
                 writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, here: Address) -> None:
+        if self._users is not None and not await self._let_in(Login(self._users), reader, writer, here):
+            return
         while (payload := await read_frame(reader, self._max_frame)) is not None:
             answer = await self.respond(payload, here)
             if answer is None:
@@ -156,21 +166,49 @@ class FakeShareCoordinator:
             writer.write(answer)
             await writer.drain()
 
+    async def _let_in(self, login: Login, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, here: Address) -> bool:
+        """Authenticate a client; before that it may ask for versions and for nothing else."""
+        while not login.over and not login.failed:
+            payload = await read_frame(reader, min(self._max_frame, _MAX_STRANGERS_FRAME))
+            if payload is None:
+                return False
+            writer.write(await self._introduction(login, payload, here))
+            await writer.drain()
+        return login.over
 
-def _api_versions(version: int, request: Request) -> bytes:
-    oldest, newest = _VERSIONS[_API_VERSIONS]
+    async def _introduction(self, login: Login, payload: bytes, here: Address) -> bytes:
+        api_key, version = _api_of(payload)
+        if api_key == _API_VERSIONS and (answer := await self.respond(payload, here)) is not None:
+            return answer
+        if _LOGIN_VERSIONS.get(api_key) != (version, version):
+            raise UnsupportedVersionError(f"request {api_key} version {version} of a client that has not logged in")
+        request = request_of(payload, flexible=api_key != _HANDSHAKE)
+        asked = decode_message(api_key, version, request.body)
+        said = login.handshake(asked) if api_key == _HANDSHAKE else await login.authenticate(asked)
+        return response_bytes(api_key, request.correlation_id, encode_message(api_key, version, said, response=True))
+
+
+def _api_of(payload: bytes) -> tuple[int, int]:
+    if len(payload) < _API_KEY.size:
+        raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")
+    api_key, version = _API_KEY.unpack_from(payload)
+    return api_key, version
+
+
+def _api_versions(version: int, request: Request, versions: Mapping[int, tuple[int, int]]) -> bytes:
+    oldest, newest = versions[_API_VERSIONS]
     known = oldest <= version <= newest
     code = codes.NONE if known else codes.UNSUPPORTED_VERSION
     if known and version >= _FLEXIBLE_API_VERSIONS:
         decode_message(_API_VERSIONS, version, request.body)
-        keys = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in _VERSIONS.items()]
+        keys = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in versions.items()]
         answer = {"errorCode": code, "apiKeys": keys, "throttleTimeMs": 0}
         body = encode_message(_API_VERSIONS, version, answer, response=True)
     else:
         # A version that is not known is answered in version 0, so that the client can choose another.
-        versions = b"".join(struct.pack(">hhh", key, low, high) for key, (low, high) in _VERSIONS.items())
+        keys_alone = b"".join(struct.pack(">hhh", key, low, high) for key, (low, high) in versions.items())
         throttle = bytes(4) if known and version > 0 else b""
-        body = struct.pack(">hi", code, len(_VERSIONS)) + versions + throttle
+        body = struct.pack(">hi", code, len(versions)) + keys_alone + throttle
     return response_bytes(_API_VERSIONS, request.correlation_id, body)
 
 

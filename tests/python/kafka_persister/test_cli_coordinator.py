@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import signal
 import socket
+import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 
 import share_state as ss
-from share_state.kafka import KafkaPersister, RetryPolicy, UnknownTopicError
+from share_state.kafka import (
+    AuthenticationFailedError,
+    KafkaPersister,
+    KafkaPersisterError,
+    Plain,
+    RetryPolicy,
+    Scram,
+    SecurityOptions,
+    UnknownTopicError,
+)
 from tests.python.cli_runner import COMMAND, environment, run
 from tests.python.kafka_persister.scripted import KEY, TOPIC, write
 
@@ -52,6 +64,85 @@ def test_what_it_confirmed_is_there_after_it_has_ended(tmp_path: Path, how: sign
         assert store.read_state(KEY, 1) == ss.ReadStateResult(1, 5, [ss.StateBatch(5, 9, 2, 1)])
     with coordinator(path) as (_, bootstrap), KafkaPersister(bootstrap) as kafka:
         assert kafka.read_summary(KEY).start_offset == 5
+
+
+@pytest.fixture
+def secured(tmp_path: Path) -> tuple[list[str], ssl.SSLContext]:
+    """Options for TLS and SASL with files to go with them, and a context of a client that trusts the certificate."""
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    cert, key, users = tmp_path / "cert.pem", tmp_path / "key.pem", tmp_path / "users"
+    cert.write_bytes(b"".join(pem.bytes() for pem in certificate.cert_chain_pems))
+    key.write_bytes(certificate.private_key_pem.bytes())
+    users.write_text("# who may log in\n\nalice:alice:secret\n", encoding="utf-8")
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return ["--tls-cert", str(cert), "--tls-key", str(key), "--sasl-users", str(users)], context
+
+
+@pytest.mark.parametrize(
+    "sasl",
+    [
+        Plain("alice", "alice:secret"),
+        Scram("alice", "alice:secret", "SCRAM-SHA-256"),
+        Scram("alice", "alice:secret", "SCRAM-SHA-512"),
+    ],
+)
+def test_tls_and_users(tmp_path: Path, secured: tuple[list[str], ssl.SSLContext], sasl: Plain | Scram) -> None:
+    options, context = secured
+    once = RetryPolicy(attempts=1)
+    with coordinator(tmp_path / "state", *options) as (_, bootstrap):
+        with KafkaPersister(bootstrap, security=SecurityOptions(ssl_context=context, sasl=sasl)) as kafka:
+            kafka.initialize_state(KEY, 1, 0)
+            kafka.write_state(KEY, write(start_offset=5))
+            assert kafka.read_summary(KEY).start_offset == 5
+        wrong = dataclasses.replace(sasl, password=sasl.password[::-1])
+        with (
+            KafkaPersister(bootstrap, security=SecurityOptions(ssl_context=context, sasl=wrong), retry=once) as kafka,
+            pytest.raises(AuthenticationFailedError, match="nvalid"),
+        ):
+            kafka.read_summary(KEY)
+        # TLS without SASL, SASL without TLS, neither.
+        for security in (SecurityOptions(ssl_context=context), SecurityOptions(sasl=sasl), None):
+            with (
+                KafkaPersister(bootstrap, security=security, retry=once) as kafka,
+                pytest.raises(KafkaPersisterError) as refused,
+            ):
+                kafka.read_summary(KEY)
+            assert not isinstance(refused.value, AuthenticationFailedError)
+
+
+def test_tls_alone_lets_everybody_in(tmp_path: Path, secured: tuple[list[str], ssl.SSLContext]) -> None:
+    options, context = secured
+    with (
+        coordinator(tmp_path / "state", *options[:4]) as (_, bootstrap),
+        KafkaPersister(bootstrap, security=SecurityOptions(ssl_context=context)) as kafka,
+    ):
+        kafka.initialize_state(KEY, 1, 7)
+        assert kafka.read_summary(KEY).start_offset == 7
+
+
+def test_what_is_no_certificate_and_no_list_of_users_is_a_usage_error(
+    tmp_path: Path, secured: tuple[list[str], ssl.SSLContext]
+) -> None:
+    options, _ = secured
+    cert, key = options[1], options[3]
+    files = {"none": "", "no password": "alice\n", "twice": "a:b\na:c\n", "nobody": ":secret-word\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    users = [["--sasl-users", str(tmp_path / name)] for name in (*files, "missing")]
+    tls = [
+        ["--tls-cert", cert],
+        ["--tls-key", key],
+        ["--tls-cert", key, "--tls-key", cert],
+        ["--tls-cert", "x", "--tls-key", key],
+    ]
+    for wrong in (*users, *tls):
+        path = tmp_path / "state"
+        ran = run("coordinator", "--listen", "127.0.0.1:0", "--path", str(path), *wrong)
+        assert (ran.returncode, ran.stdout) == (2, ""), wrong
+        assert "secret-word" not in ran.stderr
+        assert not path.exists()
 
 
 def test_a_client_finds_its_way_to_its_successor(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 .PHONY: help
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r name text; do \
-		printf '  make %-12s %s\n' "$$name" "$$text"; done
+		printf '  make %-16s %s\n' "$$name" "$$text"; done
 
 .PHONY: check-tools
 check-tools:
@@ -124,6 +124,11 @@ bench: build ## Measure: criterion for Rust, pytest-benchmark for Python
 .PHONY: bench-quick
 bench-quick: build ## Measure in a few minutes, with wider error
 	@$(call run-benches,--warm-up-time 0.3 --measurement-time 1 --sample-size 20)
+
+# Beside Kafka's own persister, against a real broker, which is fetched if need be. Needs a JDK and Maven.
+.PHONY: bench-persister
+bench-persister: build ## Measure the Kafka persisters beside Kafka's own (needs a JDK and Maven)
+	$(BIN)/python -m benches.persister.run
 
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.

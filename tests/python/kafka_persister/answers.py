@@ -1,6 +1,6 @@
 """One scenario of requests and what share coordinators answer to it, field by field.
 
-``answers-4.4.0.json`` is what a real broker of that release answered. It is recorded anew by
+``answers-4.4.0.json`` and ``answers-4.3.1.json`` are what real brokers of these releases answered. They are recorded anew by
 ``python -m pytest -m kafka tests/python/kafka_persister/test_answers.py`` with ``RECORD_ANSWERS=1`` in the environment.
 """
 
@@ -15,7 +15,12 @@ from share_state.kafka.connection import Connection, ConnectionOptions
 from share_state.kafka.peers import Address, Node
 from share_state.kafka.security import SecurityOptions
 
-RECORDED = Path(__file__).with_name("answers-4.4.0.json")
+NEWEST, OLDER = "4.4.0", "4.3.1"
+VERSIONS = (NEWEST, OLDER)
+#: How the older release differs from the newest.
+TAKES_EPOCHS = "takes an epoch below 0, which the newest refuses"
+OTHER_TEXT = "has another text for a fenced state epoch"
+GOES_BACK = "lets a write take the start offset back (#23074)"
 #: Stands for the id of the topic that exists, with three partitions.
 TOPIC = "<topic>"
 UNKNOWN = "AAECAwQFBgcICQoLDA0ODw"
@@ -26,11 +31,17 @@ Message = dict[str, Any]
 
 
 class Step(NamedTuple):
-    """A request; ``ours`` says why our coordinator answers another way, on purpose."""
+    """A request.
+
+    ``ours`` says why our coordinator answers another way, on purpose; ``older`` how the older release differs. ``newest`` is
+    whether only the newest release is asked.
+    """
 
     api_key: int
     message: Message
     ours: str = ""
+    older: str = ""
+    newest: bool = False
 
 
 def _partition(api_key: int, changed: Message) -> Message:
@@ -49,10 +60,19 @@ def batch(first: int, last: int, state: int, count: int) -> Message:
     return {"firstOffset": first, "lastOffset": last, "deliveryState": state, "deliveryCount": count}
 
 
-def one(api_key: int, group: str = "main", topic: str = TOPIC, ours: str = "", **changed: Any) -> Step:
+def one(
+    api_key: int,
+    group: str = "main",
+    topic: str = TOPIC,
+    ours: str = "",
+    older: str = "",
+    *,
+    newest: bool = False,
+    **changed: Any,
+) -> Step:
     """A request about one share partition."""
     topics = [{"topicId": topic, "partitions": [_partition(api_key, changed)]}]
-    return Step(api_key, {"groupId": group, "topics": topics}, ours)
+    return Step(api_key, {"groupId": group, "topics": topics}, ours, older, newest)
 
 
 def several(api_key: int, group: str, *changes: Message) -> Step:
@@ -64,8 +84,13 @@ def find(*keys: str, key_type: int = 2) -> Step:
     return Step(FIND, {"keyType": key_type, "coordinatorKeys": list(keys)})
 
 
-def scenario() -> list[Step]:
-    """All steps; each depends on those before it."""
+def recorded(version: str) -> Path:
+    """Where the answers of a release are."""
+    return Path(__file__).with_name(f"answers-{version}.json")
+
+
+def scenario(version: str = NEWEST) -> list[Step]:
+    """All steps that a release is asked; each depends on those before it."""
     steps = [
         find(f"main:{TOPIC}:0", f"a:b:{TOPIC}:2"),
         find("nonsense"),
@@ -98,11 +123,11 @@ def scenario() -> list[Step]:
         one(SUMMARY, leaderEpoch=-1),
         one(DELETE),
         # Fields out of range.
-        one(INITIALIZE, stateEpoch=-1),
-        one(READ, leaderEpoch=-1),
-        one(WRITE, stateEpoch=-1),
-        one(WRITE, leaderEpoch=-1),
-        one(WRITE, stateEpoch=-1, leaderEpoch=-1),
+        one(INITIALIZE, stateEpoch=-1, older=TAKES_EPOCHS),
+        one(READ, leaderEpoch=-1, older=TAKES_EPOCHS),
+        one(WRITE, stateEpoch=-1, older=TAKES_EPOCHS),
+        one(WRITE, leaderEpoch=-1, older=TAKES_EPOCHS),
+        one(WRITE, stateEpoch=-1, leaderEpoch=-1, older=TAKES_EPOCHS),
         # A life.
         one(INITIALIZE),
         one(SUMMARY),
@@ -110,16 +135,16 @@ def scenario() -> list[Step]:
         one(READ, leaderEpoch=4),
         one(WRITE, leaderEpoch=4),
         one(WRITE, leaderEpoch=4, stateEpoch=0),
-        one(WRITE, leaderEpoch=5, stateEpoch=0),
+        one(WRITE, leaderEpoch=5, stateEpoch=0, older=OTHER_TEXT),
         several(WRITE, "main", {"leaderEpoch": 5}, {"leaderEpoch": 5, "partition": 1}),
         one(WRITE, leaderEpoch=5, startOffset=90, deliveryCompleteCount=7),
         one(WRITE, leaderEpoch=6, stateEpoch=2, startOffset=-1, stateBatches=[batch(105, 119, 0, 3)]),
-        one(READ, leaderEpoch=5),
-        one(SUMMARY),
+        one(READ, leaderEpoch=5, older=GOES_BACK),
+        one(SUMMARY, older=GOES_BACK),
         one(WRITE, leaderEpoch=5, startOffset=103, stateBatches=[]),
         one(READ, leaderEpoch=7),
         one(SUMMARY),
-        one(INITIALIZE, stateEpoch=0),
+        one(INITIALIZE, stateEpoch=0, older=OTHER_TEXT),
         one(INITIALIZE, stateEpoch=1, startOffset=100),
         one(READ, leaderEpoch=7),
         one(INITIALIZE, stateEpoch=2, startOffset=-1),
@@ -141,11 +166,19 @@ def scenario() -> list[Step]:
         one(WRITE, "bad", stateEpoch=3, startOffset=-2, stateBatches=[], ours="a start offset below -1 is no offset"),
         one(WRITE, "bad", stateEpoch=3, deliveryCompleteCount=-5, stateBatches=[], ours="a count below -1 is no count"),
         one(WRITE, "bad", stateEpoch=3, stateBatches=[batch(120, 110, 2, 1)], ours="M1: an inverted batch"),
-        one(WRITE, "bad", stateEpoch=3, stateBatches=[batch(110, 120, 1, 1)], ours="acquired records are never persisted"),
-        one(WRITE, "bad", stateEpoch=3, stateBatches=[batch(110, 120, 9, 1)], ours="there is no delivery state 9"),
-        one(WRITE, "bad", stateEpoch=3, stateBatches=[batch(110, 120, 2, -1)], ours="a delivery count below 0"),
+        # The older release never answers a write to a state that holds an inverted batch.
+        one(
+            WRITE,
+            "bad",
+            stateEpoch=3,
+            stateBatches=[batch(110, 120, 1, 1)],
+            ours="acquired records are never persisted",
+            newest=True,
+        ),
+        one(WRITE, "bad", stateEpoch=3, stateBatches=[batch(110, 120, 9, 1)], ours="there is no delivery state 9", newest=True),
+        one(WRITE, "bad", stateEpoch=3, stateBatches=[batch(110, 120, 2, -1)], ours="a delivery count below 0", newest=True),
     ]
-    return steps
+    return [step for step in steps if version == NEWEST or not step.newest]
 
 
 def _sorted(answer: Message) -> Message:

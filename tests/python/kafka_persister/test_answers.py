@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ import share_state as ss
 from share_state.kafka import FakeShareCoordinator, Topic, serve_in_thread
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister, Persister
-from tests.python.kafka_persister.answers import RECORDED, Message, ask, scenario
+from tests.python.kafka_persister import answers
+from tests.python.kafka_persister.answers import NEWEST, OLDER, VERSIONS, Message, ask, scenario
 from tests.python.kafka_persister.real_broker import running
 
 ID = "zaqk6kZrRv24zZ5f5qL_tQ"
@@ -25,9 +27,9 @@ def fake_answers(store: Persister | None = None) -> list[Message]:
         return asyncio.run(ask(address, ID, scenario()))
 
 
-def recorded() -> list[Message]:
-    answers: list[Message] = json.loads(RECORDED.read_text(encoding="utf-8"))
-    return answers
+def recorded(version: str = NEWEST) -> list[Message]:
+    given: list[Message] = json.loads(answers.recorded(version).read_text(encoding="utf-8"))
+    return given
 
 
 def test_every_answer_of_the_fake_is_that_of_kafka_but_for_what_is_named() -> None:
@@ -38,6 +40,29 @@ def test_every_answer_of_the_fake_is_that_of_kafka_but_for_what_is_named() -> No
         assert (mine != kafkas) == bool(step.ours), (step, mine, kafkas)
         differing += bool(step.ours)
     assert differing == 7
+
+
+def test_the_older_release_answers_as_the_newest_but_for_what_is_named() -> None:
+    steps, older, newest = scenario(OLDER), recorded(OLDER), recorded()
+    assert len(steps) == len(older) == 96
+    differing = Counter(step.older for step in steps)
+    assert (differing[answers.TAKES_EPOCHS], differing[answers.OTHER_TEXT], differing[answers.GOES_BACK]) == (5, 2, 2)
+    # What only the newest is asked stands at the end, so the answers of both are in step.
+    for step, theirs, others, mine in zip(steps, older, newest[: len(steps)], fake_answers()[: len(steps)], strict=True):
+        assert (theirs != others) == bool(step.older), (step, theirs, others)
+        # And so is that of the fake.
+        assert (theirs != mine) == bool(step.older or step.ours), (step, theirs, mine)
+        if step.older == answers.OTHER_TEXT:
+            assert without_text(theirs) == without_text(others)
+
+
+def without_text(answer: Message) -> Message:
+    """An answer with its codes alone."""
+    copied: Message = json.loads(json.dumps(answer))
+    for topic in copied["results"]:
+        for partition in topic["partitions"]:
+            del partition["errorMessage"]
+    return copied
 
 
 def test_a_store_that_takes_many_at_once_answers_the_same(tmp_path: Path) -> None:
@@ -59,11 +84,12 @@ def test_what_is_refused_on_purpose_is_refused_with_a_reason() -> None:
 
 @pytest.mark.kafka
 @pytest.mark.timeout(600)
-def test_a_real_broker_answers_as_recorded(tmp_path: Path) -> None:
-    with running("4.4.0", tmp_path) as broker:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_real_broker_answers_as_recorded(version: str, tmp_path: Path) -> None:
+    with running(version, tmp_path) as broker:
         topic_id = broker.create_topic("orders", 3)
-        answers = asyncio.run(ask(Address("127.0.0.1", broker.port), topic_id, scenario()))
+        given = asyncio.run(ask(Address("127.0.0.1", broker.port), topic_id, scenario(version)))
     if os.environ.get("RECORD_ANSWERS"):
-        text = "[\n" + ",\n".join(json.dumps(answer, sort_keys=True) for answer in answers) + "\n]\n"
-        RECORDED.write_text(text, encoding="utf-8")
-    assert answers == recorded()
+        text = "[\n" + ",\n".join(json.dumps(answer, sort_keys=True) for answer in given) + "\n]\n"
+        answers.recorded(version).write_text(text, encoding="utf-8")
+    assert given == recorded(version)

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from share_state._core import ReadStateResult, StateSummary, WriteState
 from share_state.kafka import codes, operations
-from share_state.kafka.calls import Call
+from share_state.kafka.calls import Call, closed
 from share_state.kafka.client import Client
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.errors import PersisterClosedError
@@ -132,14 +132,14 @@ class KafkaPersister:
                 # Ctrl-C while it waits: the call is given up as if it had been cancelled.
                 with self._starting:
                     if not self._closed:
-                        self._loop.call_soon_threadsafe(self._client.abandon, call)
+                        self._loop.call_soon_threadsafe(self._client.calls.abandon, call)
             raise
 
     def _take_in(self) -> None:
         with self._starting:
             calls, self._inbox = self._inbox, []
         for call in calls:
-            self._client.start(call)
+            self._client.calls.start(call)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         # Under the lock, so that nothing is handed to a loop that has been stopped.
@@ -161,4 +161,4 @@ class KafkaPersister:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION)
+            raise closed()

@@ -30,7 +30,7 @@ from share_state.kafka.operations import Operation
 from share_state.kafka.peers import LostError, Node
 from share_state.types import SharePartitionKey
 
-__all__ = ["Call", "Calls", "Result"]
+__all__ = ["Call", "Calls", "Result", "closed"]
 
 _LOG = logging.getLogger("share_state.kafka")
 
@@ -56,16 +56,16 @@ class Call:
         result: the element of the answer; nothing for a write.
         sent: whether it is on the wire: an answer may come.
         over: whether it needs nothing any more.
+        abandoned: whether nobody waits for it, or the persister is being closed: it is not tried again.
     """
 
-    __slots__ = ("abandoned", "attempt", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
+    __slots__ = ("abandoned", "attempt", "behind", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
 
     def __init__(self, operation: Operation, result: Result) -> None:
         self.operation = operation
         self.result = result
         self.sent = False
         self.over = False
-        #: Nobody waits for it, or the persister is being closed: it is not tried again.
         self.abandoned = False
         #: An attempt was sent and never answered.
         self.unanswered = False
@@ -73,6 +73,8 @@ class Call:
         self.node: Node | None = None
         self.finding: asyncio.Task[None] | None = None
         self.wait: Timer | None = None
+        #: Younger calls for the same share partition, while it is the turn of this one.
+        self.behind: deque[Call] | None = None
 
 
 class Calls:
@@ -83,25 +85,30 @@ class Calls:
         self._retry = retry
         self._clock = clock
         self._folding = Folding(cluster, self._answered, self._failed)
-        #: Share partitions with a call under way, and the calls that wait for it to be over; no line when there is none.
-        self._lines: dict[SharePartitionKey, deque[Call] | None] = {}
-        self._under_way: set[Call] = set()
+        #: The call whose turn it is, for each share partition that has one.
+        self._turns: dict[SharePartitionKey, Call] = {}
+        self._closed = False
         self._idle: asyncio.Future[None] | None = None
 
     def start(self, call: Call) -> None:
-        """Carry a call out, once those before it for the same share partition are over."""
+        """Carry a call out, once those before it for the same share partition are over.
+
+        Raises:
+            PersisterClosedError: the persister is closed.
+        """
+        if self._closed:
+            raise closed()
         if call.abandoned:
             return
-        self._under_way.add(call)
         key = call.operation.key
-        if key not in self._lines:
-            self._lines[key] = None
+        before = self._turns.get(key)
+        if before is None:
+            self._turns[key] = call
             self._try(call)
-            return
-        line = self._lines[key]
-        if line is None:
-            line = self._lines[key] = deque()
-        line.append(call)
+        elif before.behind is None:
+            before.behind = deque([call])
+        else:
+            before.behind.append(call)
 
     def abandon(self, call: Call) -> None:
         """Take back what nobody waits for; what is on the wire stays under way until it is answered."""
@@ -111,13 +118,15 @@ class Calls:
 
     async def close(self) -> None:
         """Fail what is not sent, and wait for the answers to what is."""
-        for call in list(self._under_way):
+        self._closed = True
+        waiting = [call for turn in self._turns.values() for call in (*(turn.behind or ()), turn)]
+        for call in waiting:
             call.abandoned = True
             if not call.sent and not call.over:
                 error = self._error(PersisterClosedError, call, "closed before it was sent", attempts=0)
                 self._end(call)
                 _fail(call, error)
-        if self._under_way:
+        if self._turns:
             if self._idle is None:
                 self._idle = asyncio.get_running_loop().create_future()
             await asyncio.shield(self._idle)
@@ -152,33 +161,38 @@ class Calls:
         """Leave it behind and let the next for its share partition begin."""
         call.over = True
         call.sent = False
-        self._under_way.discard(call)
         if call.finding is not None:
             call.finding.cancel()
         if call.wait is not None:
             call.wait.cancel()
-        key = call.operation.key
+        # One whose turn has not come is passed over when it does.
         if call.attempt > 0:
-            # It was its turn; one that still stood in the line is passed over there.
-            self._go_on(key)
-        if self._idle is not None and not self._under_way and not self._idle.done():
-            self._idle.set_result(None)
+            self._go_on(call)
 
-    def _go_on(self, key: SharePartitionKey) -> None:
-        line = self._lines[key]
-        while line:
-            following = line.popleft()
+    def _go_on(self, call: Call) -> None:
+        key, behind = call.operation.key, call.behind
+        while behind:
+            following = behind.popleft()
             if not following.over:
+                following.behind = behind
+                self._turns[key] = following
                 self._try(following)
                 return
-        del self._lines[key]
+        del self._turns[key]
+        if self._idle is not None and not self._turns and not self._idle.done():
+            self._idle.set_result(None)
 
     def _answered(self, call: Call, code: int, said: str | None, answer: dict[str, Any]) -> None:
         call.sent = False
         if code == codes.NONE:
-            self._end(call)
-            if not call.result.done():
-                _settle(call, answer)
+            call.over = True
+            self._go_on(call)
+            try:
+                if not call.result.done():
+                    call.result.set_result(answer)
+            except InvalidStateError:
+                # Another thread has given it up in this moment.
+                _LOG.debug("nobody waits for %r any more", call.operation.key)
             return
         text = f"{call.node} answers {code} ({codes.name_of(code)}): {said or 'no reason given'}"
         error = self._error(class_of(code), call, text, code=code, node=str(call.node))
@@ -236,12 +250,9 @@ class Calls:
         )
 
 
-def _settle(call: Call, answer: dict[str, Any]) -> None:
-    try:
-        call.result.set_result(answer)
-    except InvalidStateError:
-        # Another thread has given it up in this moment.
-        _LOG.debug("nobody waits for %r any more", call.operation.key)
+def closed() -> PersisterClosedError:
+    """Make the error of a call that comes too late."""
+    return PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION)
 
 
 def _fail(call: Call, error: ShareStateError) -> None:

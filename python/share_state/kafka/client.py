@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from share_state.errors import ConfigError
-from share_state.kafka import codes
-from share_state.kafka.calls import Call, Calls
+from share_state.kafka.calls import Calls, closed
 from share_state.kafka.clock import Clock, LoopClock, RetryPolicy
 from share_state.kafka.cluster import Cluster
 from share_state.kafka.connection import ConnectionOptions
-from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError, PersisterClosedError
+from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
 from share_state.kafka.peers import Address, LostError
 from share_state.kafka.security import SecurityOptions
 
@@ -41,7 +40,11 @@ def parse_bootstrap(bootstrap: str | Iterable[str]) -> list[Address]:
 
 
 class Client:
-    """Lives on one event loop, but for its making. The arguments are those of ``AsyncKafkaPersister``."""
+    """Lives on one event loop, but for its making. The arguments are those of ``AsyncKafkaPersister``.
+
+    Attributes:
+        calls: the calls under way.
+    """
 
     def __init__(
         self,
@@ -63,7 +66,7 @@ class Client:
         clock = clock or LoopClock()
         options = ConnectionOptions(security or SecurityOptions(), clock, client_id, connect_timeout, request_timeout)
         self._cluster = Cluster(addresses, options)
-        self._calls = Calls(self._cluster, retry or RetryPolicy(), clock)
+        self.calls = Calls(self._cluster, retry or RetryPolicy(), clock)
         self._closed = False
 
     @property
@@ -71,22 +74,10 @@ class Client:
         """Requests sent so far, of every kind."""
         return self._cluster.requests
 
-    def start(self, call: Call) -> None:
-        """See :meth:`Calls.start`.
-
-        Raises:
-            PersisterClosedError: it is closed.
-        """
-        self._check_open()
-        self._calls.start(call)
-
-    def abandon(self, call: Call) -> None:
-        """See :meth:`Calls.abandon`."""
-        self._calls.abandon(call)
-
     async def topic_ids(self, names: Sequence[str]) -> dict[str, str]:
         """See :meth:`AsyncKafkaPersister.topic_ids`."""
-        self._check_open()
+        if self._closed:
+            raise closed()
         try:
             return await self._cluster.topic_ids(names)
         except LostError as lost:
@@ -96,9 +87,5 @@ class Client:
     async def close(self) -> None:
         """Wait for the answers to what was sent, fail what was not, and close the connections."""
         self._closed = True
-        await self._calls.close()
+        await self.calls.close()
         await self._cluster.close()
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION)

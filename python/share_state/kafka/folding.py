@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from share_state._core import WriteState, decode_message, decode_write_results, encode_message, encode_write_states
+from share_state._core import decode_message, decode_write_results, encode_message, encode_write_states
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
 from share_state.kafka.cluster import Cluster
@@ -185,11 +185,7 @@ def _take(waiting: deque[Call], most: int) -> list[Call]:
 
 def _encode(lane: _Lane, version: int, batch: list[Call]) -> bytes:
     if lane.api_key == _WRITE:
-        writes: list[tuple[str, int, WriteState]] = []
-        for call in batch:
-            _, topic_id, partition = call.operation.key
-            writes.append((topic_id, partition, call.operation.asked))
-        return encode_write_states(version, lane.group, writes)
+        return encode_write_states(version, lane.group, [call.operation.asked for call in batch])
     topics: dict[str, list[dict[str, Any]]] = {}
     for call in batch:
         topics.setdefault(call.operation.key.topic_id, []).append(call.operation.asked)

@@ -40,7 +40,7 @@ class Operation(NamedTuple):
         api_key: the RPC.
         name: what it does, for messages.
         key: the share partition; its topic id is in base64.
-        asked: the element of the request; a write's is the ``WriteState`` itself.
+        asked: the element of the request; a write's is topic id, partition and the ``WriteState`` itself.
         size: bytes that it takes there, about.
     """
 
@@ -88,7 +88,7 @@ def read(key: SharePartitionKey, leader_epoch: int) -> Operation:
 def write(key: SharePartitionKey, state: WriteState) -> Operation:
     """WriteShareGroupState (85)."""
     batches = check_write_state(key, state)
-    return Operation(_WRITE, "write", key, state, _FIXED_SIZE + _BATCH_SIZE * batches)
+    return Operation(_WRITE, "write", key, (key.topic_id, key.partition, state), _FIXED_SIZE + _BATCH_SIZE * batches)
 
 
 def delete(key: SharePartitionKey) -> Operation:

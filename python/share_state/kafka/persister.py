@@ -112,9 +112,9 @@ class AsyncKafkaPersister:
     async def _call(self, operation: Operation) -> dict[str, Any]:
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         call = Call(operation, result)
-        self._client.start(call)
+        self._client.calls.start(call)
         try:
             return await result
         except asyncio.CancelledError:
-            self._client.abandon(call)
+            self._client.calls.abandon(call)
             raise

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from share_state._core import __version__, decode_message, encode_message
-from share_state.errors import UnsupportedVersionError, WireDecodeError
+from share_state.errors import ShareStateError, WireDecodeError
 from share_state.kafka import codes
 from share_state.kafka.clock import Clock, Timer, within
 from share_state.kafka.errors import (
@@ -20,7 +19,7 @@ from share_state.kafka.errors import (
     BrokerUnreachableError,
     class_of,
 )
-from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_bytes, response_of
+from share_state.kafka.framing import MAX_FRAME, Frames, Request, request_bytes, response_of
 from share_state.kafka.peers import API_NAMES, API_VERSIONS, LostError, Node
 from share_state.kafka.security import SecurityOptions, UnconvincedError
 
@@ -80,8 +79,7 @@ class Connection:
         self._lost: LostError | None = None
         self._retired = False
         self._retirement: Timer | None = None
-        self._writer: asyncio.StreamWriter | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._transport: asyncio.Transport | None = None
 
     @classmethod
     async def open(cls, node: Node, options: ConnectionOptions) -> Connection:
@@ -171,28 +169,25 @@ class Connection:
         Raises:
             LostError: the connection is closed.
         """
-        if self._lost is not None or self._writer is None:
+        if self._lost is not None or self._transport is None:
             raise self._loss("the connection is closed", sent=False)
         correlation_id = self._correlation_id
         self._correlation_id = (correlation_id + 1) & _MAX_CORRELATION_ID
         timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
         self._pending[correlation_id] = _Pending(api_key, lambda answer: decode(version, answer), done, timer)
         self.requests += 1
-        self._writer.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
+        self._transport.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
 
     async def close(self) -> None:
         """Close the connection; requests without answer are lost."""
         self._fail(self._loss("the connection was closed by us", sent=True))
-        if self._reading is not None:
-            self._reading.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._reading
 
     async def _set_up(self) -> None:
         security = self._options.security
         host, port = self.node.address
         try:
-            reader, self._writer = await asyncio.open_connection(
+            self._transport, _ = await asyncio.get_running_loop().create_connection(
+                lambda: Frames(self._options.max_frame, self._take, self._ended),
                 host,
                 port,
                 ssl=security.ssl_context,
@@ -208,7 +203,6 @@ class Connection:
         except OSError as error:
             reason = error.strerror or str(error) or type(error).__name__
             raise self._loss(reason, sent=False) from error
-        self._reading = asyncio.get_running_loop().create_task(self._read(reader))
         await self._learn_versions()
         if security.sasl is not None:
             await self._authenticate()
@@ -257,18 +251,14 @@ class Connection:
             message = f"{self.node}: {what} failed with code {code} ({codes.name_of(code)}): {said}"
             raise class_of(code)(message, kafka_code=code, node=str(self.node))
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        lost = "closed the connection"
-        try:
-            while (payload := await read_frame(reader, self._options.max_frame)) is not None:
-                self._take(payload)
-        except (WireDecodeError, UnsupportedVersionError) as wrong:
-            reason = f"what came is no answer: {wrong}"
+    def _ended(self, why: Exception | None, within: bool) -> None:
+        if isinstance(why, ShareStateError):
+            reason = f"what came is no answer: {why}"
             self._fail(self._loss(reason, code=codes.UNKNOWN_SERVER_ERROR, sent=True, retriable=False))
-        except asyncio.IncompleteReadError:
-            lost = "closed the connection within an answer"
-        except OSError as error:
-            lost = error.strerror or str(error) or type(error).__name__
+            return
+        lost = "closed the connection within an answer" if within else "closed the connection"
+        if why is not None:
+            lost = (why.strerror if isinstance(why, OSError) else None) or str(why) or type(why).__name__
         self._fail(self._loss(lost, sent=True))
 
     def _take(self, payload: bytes) -> None:
@@ -305,8 +295,8 @@ class Connection:
         self._lost = lost
         if self._retirement is not None:
             self._retirement.cancel()
-        if self._writer is not None:
-            self._writer.transport.abort()
+        if self._transport is not None:
+            self._transport.abort()
         pending, self._pending = self._pending, {}
         for request in pending.values():
             request.timer.cancel()

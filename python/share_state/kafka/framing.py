@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from share_state.errors import WireDecodeError
+from share_state.errors import ShareStateError, WireDecodeError
 
-__all__ = ["MAX_FRAME", "Request", "frame", "read_frame", "request_bytes", "request_of", "response_bytes", "response_of"]
+__all__ = [
+    "MAX_FRAME",
+    "Frames",
+    "Request",
+    "frame",
+    "read_frame",
+    "request_bytes",
+    "request_of",
+    "response_bytes",
+    "response_of",
+]
 
 #: The longest frame that a broker takes by default, bytes (``socket.request.max.bytes``).
 MAX_FRAME: Final = 100 << 20
@@ -51,12 +62,72 @@ async def read_frame(reader: asyncio.StreamReader, max_frame: int) -> bytes | No
         if not short.partial:
             return None
         raise
+    return await reader.readexactly(_length(head, max_frame))
+
+
+class Frames(asyncio.Protocol):
+    """Takes frames from a connection as they arrive, without a task that waits for them.
+
+    Memory follows what has arrived, not what a length announces.
+
+    Args:
+        max_frame: bytes that a frame may have.
+        take: called with each frame.
+        ended: called once when no more will come, with why if it was not the other side's wish, and whether that was within
+            a frame. What ``take`` raises as :class:`share_state.ShareStateError` ends the connection.
+    """
+
+    def __init__(
+        self,
+        max_frame: int,
+        take: Callable[[bytes], None],
+        ended: Callable[[Exception | None, bool], None],
+    ) -> None:
+        self._max_frame = max_frame
+        self._take = take
+        self._ended = ended
+        self._arrived = bytearray()
+        self._transport: asyncio.BaseTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See :class:`asyncio.Protocol`."""
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """See :class:`asyncio.Protocol`."""
+        arrived = self._arrived
+        arrived += data
+        at = 0
+        try:
+            while len(arrived) - at >= _LENGTH.size:
+                start = at + _LENGTH.size
+                end = start + _length(arrived[at:start], self._max_frame)
+                if len(arrived) < end:
+                    break
+                at = end
+                self._take(bytes(arrived[start:end]))
+        except ShareStateError as wrong:
+            self._end(wrong, within=False)
+        del arrived[:at]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See :class:`asyncio.Protocol`."""
+        self._end(exc, within=bool(self._arrived))
+
+    def _end(self, why: Exception | None, *, within: bool) -> None:
+        if self._transport is not None:
+            self._transport.close()
+            self._transport = None
+            self._ended(why, within)
+
+
+def _length(head: bytes | bytearray, max_frame: int) -> int:
     (length,) = _LENGTH.unpack(head)
     if not _LENGTH.size <= length <= max_frame:
         hint = "; it begins like TLS" if head[0] in (0x15, 0x16) and head[1] == 3 else ""  # noqa: PLR2004  a record of TLS
         message = f"a frame announces {length} bytes, not {_LENGTH.size} to {max_frame}{hint}"
         raise WireDecodeError(message, position=0, kind="length")
-    return await reader.readexactly(length)
+    return int(length)
 
 
 def request_bytes(request: Request) -> bytes:

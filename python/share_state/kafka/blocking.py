@@ -23,6 +23,49 @@ __all__ = ["KafkaPersister"]
 T = TypeVar("T")
 
 
+class _Answer:
+    """What a thread waits for: a future of ``concurrent.futures`` without the condition variable, which costs more than a call.
+
+    Attributes:
+        given_up: whether the thread waits no more: it was interrupted, as by Ctrl-C.
+    """
+
+    __slots__ = ("_answer", "_error", "_ready", "given_up")
+
+    def __init__(self) -> None:
+        self.given_up = False
+        self._answer: dict[str, Any] | None = None
+        self._error: BaseException | None = None
+        #: Held until there is an answer.
+        self._ready = threading.Lock()
+        self._ready.acquire()
+
+    def done(self) -> bool:
+        """See :class:`share_state.kafka.calls.Result`."""
+        return self.given_up
+
+    def set_result(self, result: dict[str, Any], /) -> None:
+        """See :class:`share_state.kafka.calls.Result`."""
+        self._answer = result
+        self._ready.release()
+
+    def set_exception(self, exception: BaseException, /) -> None:
+        """See :class:`share_state.kafka.calls.Result`."""
+        self._error = exception
+        self._ready.release()
+
+    def wait(self) -> dict[str, Any]:
+        """Wait for the answer, or raise the failure."""
+        try:
+            self._ready.acquire()
+        except BaseException:
+            self.given_up = True
+            raise
+        if self._error is not None:
+            raise self._error
+        return self._answer or {}
+
+
 class KafkaPersister:
     """Keeps the state of share partitions in the share coordinator of a Kafka cluster; a ``Persister``.
 
@@ -118,18 +161,17 @@ class KafkaPersister:
         await self._loop.shutdown_default_executor()
 
     def _call(self, operation: Operation) -> dict[str, Any]:
-        result: concurrent.futures.Future[dict[str, Any]] = concurrent.futures.Future()
-        call = Call(operation, result)
+        answer = _Answer()
+        call = Call(operation, answer)
         with self._starting:
             self._check_open()
             self._inbox.append(call)
             if len(self._inbox) == 1:
                 self._loop.call_soon_threadsafe(self._take_in)
         try:
-            return result.result()
+            return answer.wait()
         except BaseException:
-            if result.cancel():
-                # Ctrl-C while it waits: the call is given up as if it had been cancelled.
+            if answer.given_up:
                 with self._starting:
                     if not self._closed:
                         self._loop.call_soon_threadsafe(self._client.calls.abandon, call)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from concurrent.futures import InvalidStateError
 from typing import Any, Protocol
 
 from share_state.errors import ShareStateError
@@ -36,10 +35,10 @@ _LOG = logging.getLogger("share_state.kafka")
 
 
 class Result(Protocol):
-    """Where an answer is put: a future of asyncio, or one of ``concurrent.futures``."""
+    """Where an answer is put, once: a future of asyncio, or what a thread waits for."""
 
     def done(self) -> bool:
-        """Whether it has one, or nobody waits for one any more."""
+        """Whether nobody waits for one any more."""
 
     def set_result(self, result: dict[str, Any], /) -> None:
         """Give the answer."""
@@ -187,12 +186,8 @@ class Calls:
         if code == codes.NONE:
             call.over = True
             self._go_on(call)
-            try:
-                if not call.result.done():
-                    call.result.set_result(answer)
-            except InvalidStateError:
-                # Another thread has given it up in this moment.
-                _LOG.debug("nobody waits for %r any more", call.operation.key)
+            if not call.result.done():
+                call.result.set_result(answer)
             return
         text = f"{call.node} answers {code} ({codes.name_of(code)}): {said or 'no reason given'}"
         error = self._error(class_of(code), call, text, code=code, node=str(call.node))
@@ -259,7 +254,4 @@ def _fail(call: Call, error: ShareStateError) -> None:
     if call.result.done():
         _LOG.warning("a cancelled call failed: %r", str(error))
         return
-    try:
-        call.result.set_exception(error)
-    except InvalidStateError:
-        _LOG.warning("a cancelled call failed: %r", str(error))
+    call.result.set_exception(error)

@@ -173,7 +173,7 @@ class Kafkas:
     name = "DefaultStatePersister"
 
     def __init__(self, broker: Broker, topic_id: str, partitions: int) -> None:
-        # Its writes are counted where they are made; here the states are begun, and looked at in the end.
+        # Its writes are counted where they are made; here the states are begun.
         keys = _Keys("kafkas", topic_id, partitions)
         keys.begin(broker.bootstrap)
         classpath = f"{home.compiled([Path(__file__).with_name('PersisterLoad.java')])}{os.pathsep}{home.libraries(home.JUDGE)}/*"

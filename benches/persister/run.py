@@ -58,6 +58,25 @@ class Figure:
     broker_cpu_us: float
 
 
+def against(broker: brokers.Broker, *, rounds: int, scale: float) -> list[Figure]:
+    """Make the topic and the three loads, and measure them."""
+    broker.tool(
+        "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", broker.bootstrap, "--create",
+        "--topic", "bench-orders", "--partitions", str(PARTITIONS),
+    )  # fmt: skip
+    with KafkaPersister(broker.bootstrap) as persister:
+        topic_id = persister.topic_ids(["bench-orders"])["bench-orders"]
+    loads: list[Load] = []
+    try:
+        loads.append(Awaited(broker, topic_id, PARTITIONS))
+        loads.append(Blocking(broker, topic_id, PARTITIONS))
+        loads.append(Kafkas(broker, topic_id, PARTITIONS))
+        return measure(loads, broker, rounds=rounds, scale=scale)
+    finally:
+        for load in loads:
+            load.close()
+
+
 def measure(loads: Sequence[Load], broker: brokers.Broker, *, rounds: int, scale: float) -> list[Figure]:
     """Run every load at every concurrency."""
     figures = []
@@ -127,21 +146,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="share of the usual number of writes")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="share-state-") as name, brokers.running(home.JUDGE, Path(name)) as broker:
-        broker.tool(
-            "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", broker.bootstrap, "--create",
-            "--topic", "orders", "--partitions", str(PARTITIONS),
-        )  # fmt: skip
-        with KafkaPersister(broker.bootstrap) as persister:
-            topic_id = persister.topic_ids(["orders"])["orders"]
-        loads: list[Load] = []
-        try:
-            loads.append(Awaited(broker, topic_id, PARTITIONS))
-            loads.append(Blocking(broker, topic_id, PARTITIONS))
-            loads.append(Kafkas(broker, topic_id, PARTITIONS))
-            figures = measure(loads, broker, rounds=chosen.rounds, scale=chosen.scale)
-        finally:
-            for load in loads:
-                load.close()
+        figures = against(broker, rounds=chosen.rounds, scale=chosen.scale)
     print(table(figures))
     _RESULTS.parent.mkdir(parents=True, exist_ok=True)
     about = {

@@ -2,6 +2,7 @@
 
 from share_state import logs
 from share_state._core import (
+    Acquired,
     DeadLetter,
     Decision,
     GroupConfig,
@@ -9,11 +10,13 @@ from share_state._core import (
     HistoryScan,
     InFlight,
     PendingWrite,
+    PendingWrites,
     ReadStateResult,
     Record,
     Scan,
     ShareCoordinator,
     SharePartition,
+    SharePartitions,
     StateStore,
     StateSummary,
     WriteState,
@@ -52,6 +55,7 @@ open = StateStore  # noqa: A001  reads as share_state.open(path)
 __all__ = [
     "AcknowledgeType",
     "AcquireMode",
+    "Acquired",
     "AcquiredRange",
     "Anomaly",
     "AnomalyConfig",
@@ -68,6 +72,7 @@ __all__ = [
     "InFlight",
     "LockTime",
     "PendingWrite",
+    "PendingWrites",
     "ReadStateResult",
     "Record",
     "RecordState",
@@ -76,6 +81,7 @@ __all__ = [
     "ShareCoordinator",
     "SharePartition",
     "SharePartitionKey",
+    "SharePartitions",
     "ShareStateError",
     "StateBatch",
     "StateRow",

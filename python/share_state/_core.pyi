@@ -18,6 +18,7 @@ from share_state.types import AcquiredRange, LockTime, SharePartitionKey, StateB
 
 __all__ = [
     "HISTORY_CAUSES",
+    "Acquired",
     "DeadLetter",
     "Decision",
     "GroupConfig",
@@ -25,11 +26,13 @@ __all__ = [
     "HistoryScan",
     "InFlight",
     "PendingWrite",
+    "PendingWrites",
     "ReadStateResult",
     "Record",
     "Scan",
     "ShareCoordinator",
     "SharePartition",
+    "SharePartitions",
     "StateStore",
     "StateSummary",
     "WriteState",
@@ -58,6 +61,8 @@ _WallMs: TypeAlias = int | WallTime
 _Fetched: TypeAlias = Sequence[tuple[Any, ...]] | NDArray[np.int64]
 _Key: TypeAlias = tuple[str, str, int]
 _Batches: TypeAlias = Iterable[tuple[int, int, int, int]]
+# What `numpy.asarray` shows as an array of the dtype that the docstring names: also a memoryview or an Arrow array.
+_Column: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object]
 
 @final
@@ -264,9 +269,9 @@ class SharePartition:
     def acknowledge_columns(
         self,
         member: str,
-        first_offset: NDArray[np.int64],
-        last_offset: NDArray[np.int64],
-        acknowledge_type: NDArray[np.int8],
+        first_offset: _Column,
+        last_offset: _Column,
+        acknowledge_type: _Column,
         *,
         now_ms: _LockMs,
     ) -> int | None: ...
@@ -288,6 +293,78 @@ class SharePartition:
     def check(self) -> None: ...
     def _panic_for_test(self, text: str) -> None: ...
     def __reduce__(self) -> Any: ...
+
+@final
+class Acquired:
+    @property
+    def error_code(self) -> NDArray[np.int16]: ...
+    @property
+    def request(self) -> NDArray[np.int64]: ...
+    @property
+    def first_offset(self) -> NDArray[np.int64]: ...
+    @property
+    def last_offset(self) -> NDArray[np.int64]: ...
+    @property
+    def delivery_count(self) -> NDArray[np.int16]: ...
+    def __len__(self) -> int: ...
+
+@final
+class PendingWrites:
+    @property
+    def partition(self) -> NDArray[np.int32]: ...
+    @property
+    def token(self) -> NDArray[np.int64]: ...
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def data_starts(self) -> NDArray[np.int64]: ...
+    @property
+    def row_starts(self) -> NDArray[np.int64]: ...
+    @property
+    def groups(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+@final
+class SharePartitions:
+    def __new__(cls) -> Self: ...
+    def add(self, share_partition: SharePartition) -> int: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> SharePartition: ...
+    def member(self, member: str) -> int: ...
+    def forget_member(self, member: str) -> bool: ...
+    def next_fetch_offset(self, partition: _Column) -> NDArray[np.int64]: ...
+    def start_offset(self, partition: _Column) -> NDArray[np.int64]: ...
+    def can_acquire(self, partition: _Column) -> NDArray[np.bool_]: ...
+    def acquire(
+        self,
+        partition: _Column,
+        member: _Column,
+        first_offset: _Column,
+        last_offset: _Column,
+        *,
+        now_ms: _LockMs,
+        max_records: int | _Column,
+        batch_size: int = 500,
+        mode: int = 0,
+        request_starts: _Column | None = None,
+    ) -> Acquired: ...
+    def acknowledge(
+        self,
+        partition: _Column,
+        member: _Column,
+        first_offset: _Column,
+        last_offset: _Column,
+        acknowledge_type: _Column,
+        *,
+        now_ms: _LockMs,
+        request_starts: _Column | None = None,
+    ) -> tuple[NDArray[np.int16], NDArray[np.int64]]: ...
+    def poll_writes(self, version: int = 1) -> PendingWrites: ...
+    def handle_write_results(
+        self, partition: _Column, token: _Column, error_code: int | _Column = 0, *, now_ms: _LockMs
+    ) -> NDArray[np.int16]: ...
+    def poll_timeout(self) -> int | None: ...
+    def handle_timeout(self, *, now_ms: _LockMs) -> int: ...
 
 @final
 class ShareCoordinator:

@@ -1,8 +1,6 @@
 //! From Python values to the core's plain data and back. Integers out of range raise `OverflowError`, wrong types `TypeError`.
 
-use std::borrow::Cow;
-
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::PyReadonlyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -150,14 +148,6 @@ pub fn aborted_in(aborted: &Bound<'_, PyAny>) -> PyResult<Vec<AbortedTransaction
         });
     }
     Ok(out)
-}
-
-/// The elements of a one-dimensional array, without a copy where it is contiguous.
-pub fn column<'a, T: numpy::Element + Copy>(array: &'a PyReadonlyArray1<'_, T>) -> Cow<'a, [T]> {
-    match array.as_slice() {
-        Ok(slice) => Cow::Borrowed(slice),
-        Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
-    }
 }
 
 pub fn topic_id(text: &str) -> PyResult<TopicId> {

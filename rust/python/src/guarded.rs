@@ -54,8 +54,13 @@ impl<T: Send> Guarded<T> {
         py: Python<'_>,
         work: impl FnOnce(&mut T) -> R + Send,
     ) -> PyResult<R> {
-        py.detach(|| run(self.wait(), work))
+        py.detach(|| self.waited(work))
             .map_err(|panic| errors::poisoned(py, self.what, &panic))
+    }
+
+    /// Runs `work` on the object for a caller that is detached from the interpreter; else what it panicked with, now or before.
+    pub fn waited<R>(&self, work: impl FnOnce(&mut T) -> R) -> Result<R, String> {
+        run(self.wait(), work)
     }
 
     /// Runs `work` on the object, detached from the interpreter when there are many batches to it.

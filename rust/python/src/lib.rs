@@ -5,6 +5,7 @@
 mod args;
 mod cluster_codec;
 mod codec;
+mod columns;
 mod config;
 mod convert;
 mod coordinator;
@@ -20,6 +21,8 @@ mod records;
 mod scan;
 mod seen;
 mod share_partition;
+mod share_partitions;
+mod shared;
 mod store;
 mod write_codec;
 
@@ -48,6 +51,8 @@ mod _core {
     use crate::seen::{DeadLetter, InFlight};
     #[pymodule_export]
     use crate::share_partition::SharePartition;
+    #[pymodule_export]
+    use crate::share_partitions::{Acquired, PendingWrites, SharePartitions};
     #[pymodule_export]
     use crate::store::StateStore;
     #[pymodule_export]

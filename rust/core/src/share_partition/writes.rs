@@ -96,6 +96,12 @@ impl<S: InFlightStore> SharePartition<S> {
         self.writes.queue.pop_front()
     }
 
+    /// Number of writes waiting to be handed out.
+    #[must_use]
+    pub fn writes_to_poll(&self) -> usize {
+        self.writes.queue.len()
+    }
+
     /// Number of writes handed out or waiting to be, and not answered.
     #[must_use]
     pub fn writes_under_way(&self) -> usize {

@@ -9,7 +9,7 @@ use share_state_core::time::LockTime;
 
 use super::SharePartition;
 use crate::args::{Int, LockMs};
-use crate::convert;
+use crate::columns::Column;
 use crate::engine::each;
 use crate::errors;
 
@@ -102,7 +102,8 @@ impl SharePartition {
     ///     acknowledge_type: int8 of shape (n,).
     ///     now_ms: now, on the monotonic clock.
     ///
-    /// Arrays that are not contiguous are copied; another dtype or shape is refused and not converted.
+    /// A column is whatever `numpy.asarray` shows as such an array; one that is not contiguous is copied, another dtype or shape
+    /// is refused and not converted.
     ///
     /// Returns:
     ///     The token of the write to wait for, or `None` when there is nothing to write.
@@ -112,22 +113,19 @@ impl SharePartition {
     ///     TypeError: a column is not an array of its dtype and of one dimension.
     ///     ValueError: the columns differ in length.
     #[pyo3(signature = (member, first_offset, last_offset, acknowledge_type, *, now_ms))]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the borrow of an array is a value"
-    )]
     fn acknowledge_columns<'py>(
         &self,
         py: Python<'py>,
         member: &str,
-        first_offset: PyReadonlyArray1<'py, i64>,
-        last_offset: PyReadonlyArray1<'py, i64>,
-        acknowledge_type: PyReadonlyArray1<'py, i8>,
+        first_offset: &Bound<'py, PyAny>,
+        last_offset: &Bound<'py, PyAny>,
+        acknowledge_type: &Bound<'py, PyAny>,
         now_ms: LockMs,
     ) -> PyResult<Option<u64>> {
-        let first = convert::column(&first_offset);
-        let last = convert::column(&last_offset);
-        let types = convert::column(&acknowledge_type);
+        let first = Column::<i64>::of("first_offset", first_offset)?;
+        let last = Column::<i64>::of("last_offset", last_offset)?;
+        let types = Column::<i8>::of("acknowledge_type", acknowledge_type)?;
+        let (first, last, types) = (first.get(), last.get(), types.get());
         if first.len() != last.len() || first.len() != types.len() {
             return Err(PyValueError::new_err(format!(
                 "the columns have {}, {} and {} rows",
@@ -184,7 +182,7 @@ fn types_in(types: &Bound<'_, PyAny>) -> PyResult<Vec<i8>> {
         return Ok(bytes.iter().map(|b| i8::from_ne_bytes([*b])).collect());
     }
     if let Ok(array) = types.extract::<PyReadonlyArray1<'_, i8>>() {
-        return Ok(convert::column(&array).into_owned());
+        return Ok(array.as_array().to_vec());
     }
     let types: Vec<Int<i8>> = types.extract()?;
     Ok(types.into_iter().map(|id| id.0).collect())

@@ -6,6 +6,8 @@ mod inspect;
 mod lifecycle;
 mod pending;
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use share_state_core::ids::SharePartitionKey;
@@ -17,7 +19,7 @@ use crate::config::GroupConfig;
 use crate::convert;
 use crate::engine::{Engine, each};
 use crate::errors;
-use crate::guarded::Guarded;
+use crate::shared::Shared;
 
 /// The state machine of one share partition (KIP-932; Kafka: `SharePartition`): who may hold which record, and since when.
 ///
@@ -48,7 +50,7 @@ use crate::guarded::Guarded;
 ///     ValueError: `topic_id` or `store` is neither of these.
 #[pyclass(frozen, module = "share_state")]
 pub struct SharePartition {
-    engine: Guarded<Engine>,
+    engine: Arc<Shared>,
     key: SharePartitionKey,
     leader_epoch: i32,
 }
@@ -84,10 +86,7 @@ impl SharePartition {
             }
         };
         Ok(Self {
-            engine: Guarded::new(
-                "this SharePartition",
-                made.map_err(|e| errors::config(py, &e))?,
-            ),
+            engine: Arc::new(Shared::new(made.map_err(|e| errors::config(py, &e))?)),
             key,
             leader_epoch,
         })
@@ -166,5 +165,17 @@ impl SharePartition {
                 sp.end_offset(),
             ))
         })
+    }
+}
+
+impl SharePartition {
+    /// What a set of share partitions keeps of it.
+    pub const fn shared(&self) -> &Arc<Shared> {
+        &self.engine
+    }
+
+    /// Which share partition it is.
+    pub const fn key_of(&self) -> &SharePartitionKey {
+        &self.key
     }
 }

@@ -1,0 +1,192 @@
+//! Many share partitions behind columnar calls: one call for all that a broker does in a round of its loop.
+
+mod acknowledge;
+mod acquire;
+mod agenda;
+mod members;
+mod questions;
+mod requests;
+mod time;
+mod writes;
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use share_state_core::kafka_code::KafkaCode;
+
+pub use acquire::Acquired;
+pub use agenda::Agenda;
+pub use writes::PendingWrites;
+
+use crate::engine::Engine;
+use crate::share_partition::SharePartition;
+use crate::shared::{News, Shared};
+use members::Members;
+
+/// The share partitions of a leader, for calls on many of them at once.
+///
+/// Everything goes in and out in columns; no object is made for an element. A column is whatever `numpy.asarray` shows as an
+/// array of the dtype named, without a conversion: an array, a `memoryview`, an Arrow array without nulls. What is contiguous is
+/// not copied.
+///
+/// A row names a share partition by its index (int32), the number that `add` returned, and a member by the number that
+/// `member` returned (int32). A *request* is what one member asks of one share partition. Requests are carried out in the order
+/// of the columns; those of neighbours in the columns that name the same share partition are cheapest. A request that is refused
+/// has changed nothing and gets Kafka's code; the others are carried out.
+///
+/// Each share partition keeps the lock of its own: two threads in two calls wait for each other only where they name the same
+/// one. All calls run without the interpreter.
+///
+/// A share partition can be used by itself too, before, after and between; what that leads to comes by this object's
+/// `poll_writes` and `poll_timeout` as well. It belongs to one `SharePartitions` at most, and for good.
+#[pyclass(frozen, module = "share_state")]
+#[derive(Default)]
+pub struct SharePartitions {
+    homes: RwLock<Vec<Home>>,
+    members: RwLock<Members>,
+    agenda: Arc<Agenda>,
+}
+
+/// A share partition of the set, and the object by which Python knows it.
+struct Home {
+    shared: Arc<Shared>,
+    object: Py<SharePartition>,
+}
+
+/// The code of a request whose share partition is unusable after a bug.
+const POISONED: i16 = KafkaCode::UnknownServerError.code();
+
+#[pymethods]
+impl SharePartitions {
+    #[new]
+    #[pyo3(signature = ())]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Take a share partition in.
+    ///
+    /// Returns:
+    ///     Its index: 0 for the first, then 1, and so on.
+    ///
+    /// Raises:
+    ///     ValueError: it belongs to a `SharePartitions` already.
+    ///     InvalidRequestError: the group id is too long for a request; `field` is `group`.
+    fn add(&self, share_partition: Bound<'_, SharePartition>) -> PyResult<u32> {
+        let py = share_partition.py();
+        writes::check_group(py, &share_partition.get().key_of().group)?;
+        let shared = Arc::clone(share_partition.get().shared());
+        let object = share_partition.clone().unbind();
+        let index = py.detach(|| {
+            let mut homes = self.homes.write().unwrap_or_else(PoisonError::into_inner);
+            let index = u32::try_from(homes.len()).ok()?;
+            if !shared.join(&self.agenda, index) {
+                return None;
+            }
+            homes.push(Home { shared, object });
+            Some(index)
+        });
+        let Some(index) = index else {
+            return Err(PyValueError::new_err(format!(
+                "{} belongs to a SharePartitions already",
+                share_partition.repr()?
+            )));
+        };
+        // What it was used for before it came here.
+        share_partition.get().shared().with(py, |_| ())?;
+        Ok(index)
+    }
+
+    fn __len__(&self) -> usize {
+        self.homes().len()
+    }
+
+    /// The share partition with this index.
+    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Py<SharePartition>> {
+        let homes = self.homes();
+        usize::try_from(index)
+            .ok()
+            .and_then(|index| homes.get(index))
+            .map(|home| home.object.clone_ref(py))
+            .ok_or_else(|| PyIndexError::new_err(format!("{index} is not in 0..{}", homes.len())))
+    }
+
+    /// The number of a member, for columns of members.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: the id is empty; `field` is `member`.
+    fn member(&self, py: Python<'_>, member: &str) -> PyResult<i32> {
+        py.detach(|| {
+            self.members
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .intern(member)
+        })
+        .ok_or_else(|| requests::empty_member(py))
+    }
+
+    /// Forget a member that has left. Its number may be given to another one.
+    ///
+    /// It is not released: that is what `release` of a share partition does.
+    ///
+    /// Returns:
+    ///     Whether it was known.
+    fn forget_member(&self, py: Python<'_>, member: &str) -> bool {
+        py.detach(|| {
+            self.members
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .forget(member)
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("SharePartitions({} share partitions)", self.homes().len())
+    }
+}
+
+impl SharePartitions {
+    fn homes(&self) -> RwLockReadGuard<'_, Vec<Home>> {
+        self.homes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn members(&self) -> RwLockReadGuard<'_, Members> {
+        self.members.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` for each request, in order, taking each share partition's lock once for neighbours; `failed` is called for
+    /// every request of a share partition that is unusable. The caller is detached from the interpreter and has checked
+    /// that the indexes exist.
+    fn each_request<S>(
+        &self,
+        partitions: &[i32],
+        state: &mut S,
+        work: impl Fn(&mut S, usize, &mut Engine),
+        failed: impl Fn(&mut S, usize),
+    ) {
+        let homes = self.homes();
+        let mut all_news: Vec<(u32, News)> = Vec::new();
+        let mut next = 0;
+        for neighbours in partitions.chunk_by(|a, b| a == b) {
+            let requests = next..next + neighbours.len();
+            next = requests.end;
+            let index = neighbours[0] as u32;
+            let Some(home) = homes.get(index as usize) else {
+                continue;
+            };
+            let done = home.shared.for_set(|watched| {
+                for request in requests.clone() {
+                    work(state, request, &mut watched.engine);
+                }
+                watched.news()
+            });
+            match done {
+                Ok(news) if news.is_any() => all_news.push((index, news)),
+                Ok(_) => {}
+                Err(_) => requests.for_each(|request| failed(state, request)),
+            }
+        }
+        self.agenda.extend(&all_news);
+    }
+}

@@ -38,6 +38,8 @@ class Result:
     classes: Counter[str] = field(default_factory=Counter)
     unexplained: Counter[str] = field(default_factory=Counter)
     differences: list[dict[str, Any]] = field(default_factory=list)
+    #: One of each deliberate difference, with its class, when asked for.
+    examples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, report: dict[str, Any]) -> None:
         """Take a job's report in."""
@@ -48,12 +50,24 @@ class Result:
         self.classes.update(report["classes"])
         self.unexplained.update(report["unexplained"])
         self.differences += report["differences"]
+        self.examples += report["examples"]
 
 
 def run(
-    profile: str, seed: int, sequences: int, length: int, *, jobs: int = 1, shrink: int = 5, program: Path | None = None
+    profile: str,
+    seed: int,
+    sequences: int,
+    length: int,
+    *,
+    jobs: int = 1,
+    shrink: int = 5,
+    examples: bool = False,
+    program: Path | None = None,
 ) -> Result:
-    """Run one profile, its sequences shared out among ``jobs`` pairs of processes; ``program`` is another build of our side."""
+    """Run one profile, its sequences shared out among ``jobs`` pairs of processes; ``program`` is another build of our side.
+
+    With ``examples`` one of each deliberate difference is made small and exported too, a job.
+    """
     command = judge_command()
     if program is None:
         program = our_side()
@@ -62,7 +76,7 @@ def run(
 
     def one(job: int) -> dict[str, Any]:
         first = sum(counts[:job])
-        numbers = [str(number) for number in (seed, first, counts[job], length, shrink)]
+        numbers = [str(number) for number in (seed, first, counts[job], length, shrink, int(examples))]
         ran = subprocess.run([program, profile, *numbers, *command], capture_output=True, check=False)
         if ran.returncode != 0:
             raise RuntimeError(f"the judge failed: {ran.stderr.decode('utf-8', 'replace')}")

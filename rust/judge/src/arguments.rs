@@ -13,12 +13,14 @@ pub struct Arguments {
     pub length: usize,
     /// How many unexplained differences are made small.
     pub shrink: usize,
+    /// Whether one of each deliberate difference is made small too.
+    pub examples: bool,
     /// The program, with its arguments, that is Kafka's side.
     pub command: Vec<String>,
 }
 
 impl Arguments {
-    /// Reads `profile seed first count length shrink command…`.
+    /// Reads `profile seed first count length shrink examples command…`.
     ///
     /// # Errors
     /// An argument is missing or no number.
@@ -35,6 +37,7 @@ impl Arguments {
             count: number("count", next("count")?)?,
             length: number("length", next("length")?)? as usize,
             shrink: number("shrink", next("shrink")?)? as usize,
+            examples: number("examples", next("examples")?)? != 0,
             command: arguments.collect(),
         })
     }

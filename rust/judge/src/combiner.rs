@@ -162,9 +162,18 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
                 ours.as_array().map_or(0, Vec::len).min(6)
             ));
             if ours != given["expect"] {
-                match merge.class(&given["expect"]) {
-                    Some(class) => report.classed(class),
-                    None => difference(&mut report, arguments, kafka, sequence, merge)?,
+                let class = merge.class(&given["expect"]);
+                match class {
+                    Some(class) if report.classed(class) > 1 || !arguments.examples => {}
+                    None if report.unexplained("combiner: merge") > arguments.shrink => {}
+                    _ => {
+                        let shown = difference(arguments, kafka, sequence, merge, class)?;
+                        let list = match class {
+                            Some(_) => &mut report.examples,
+                            None => &mut report.differences,
+                        };
+                        list.push(shown);
+                    }
                 }
             }
         }
@@ -179,42 +188,34 @@ fn ask(kafka: &mut Kafka, merges: &[Merge]) -> io::Result<Vec<Value>> {
     kafka.receive()
 }
 
+/// A merge made small, with the conformance scenario that it is.
 fn difference(
-    report: &mut Report,
     arguments: &Arguments,
     kafka: &mut Kafka,
     sequence: u64,
     found: &Merge,
-) -> io::Result<()> {
-    if report.unexplained("combiner: merge") > arguments.shrink {
-        return Ok(());
-    }
+    class: Option<&'static str>,
+) -> io::Result<Value> {
     let mut best = found.clone();
-    let mut expect = Value::Null;
+    let mut expect = ask(kafka, std::slice::from_ref(&best))?[0]["expect"].take();
     loop {
         let mut smaller = None;
         for form in best.smaller() {
             let given = ask(kafka, std::slice::from_ref(&form))?[0]["expect"].take();
-            if given != form.ours() && form.class(&given).is_none() {
-                expect = given;
-                smaller = Some(form);
+            if given != form.ours() && form.class(&given) == class {
+                smaller = Some((form, given));
                 break;
             }
         }
         match smaller {
-            Some(form) => best = form,
+            Some((form, given)) => (best, expect) = (form, given),
             None => break,
         }
     }
     let mut scenario = best.to_json();
     scenario["name"] = json!(format!("combiner-{}-{sequence}", arguments.seed));
-    scenario["expect"] = if expect.is_null() {
-        ask(kafka, &[best.clone()])?[0]["expect"].take()
-    } else {
-        expect
-    };
-    report.differences.push(json!({
-        "what": "combiner: merge", "file": "combiner", "scenario": scenario, "ours": best.ours(),
-    }));
-    Ok(())
+    scenario["expect"] = expect;
+    Ok(json!({
+        "what": "combiner: merge", "class": class, "file": "combiner", "at": 0, "scenario": scenario, "ours": best.ours(),
+    }))
 }

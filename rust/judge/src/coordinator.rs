@@ -25,7 +25,28 @@ struct Difference {
 
 const ON_THE_WAY: usize = 64;
 
-/// Runs the profile.
+/// A sequence on its way.
+struct Sequence {
+    number: u64,
+    /// Where an empty coordinator takes over because a deliberate difference has led the sides apart.
+    renewals: Vec<usize>,
+    ops: Vec<CoordinatorOperation>,
+}
+
+impl Sequence {
+    fn generate(arguments: &Arguments, number: u64, renewals: Vec<usize>) -> Self {
+        let mut random = Random::new(arguments.seed, number);
+        let ops = generate(&mut random, arguments.length, &renewals);
+        Self {
+            number,
+            renewals,
+            ops,
+        }
+    }
+}
+
+/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with an empty coordinator
+/// behind it, so that the rest of it is compared too; what is reported is the last play.
 ///
 /// # Errors
 /// Kafka's side has failed.
@@ -33,53 +54,83 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
     let mut report = Report::new("coordinator", arguments.seed);
     let begun = Instant::now();
     let mut found = Vec::new();
-    let mut waiting: VecDeque<(u64, Vec<CoordinatorOperation>)> = VecDeque::new();
+    let mut examples = Vec::new();
+    let mut waiting: VecDeque<Sequence> = VecDeque::new();
     let mut sequences = arguments.sequences();
     loop {
         while waiting.len() < ON_THE_WAY {
-            let Some(sequence) = sequences.next() else {
+            let Some(number) = sequences.next() else {
                 break;
             };
-            let ops = generate(&mut Random::new(arguments.seed, sequence), arguments.length);
-            kafka.send(&request(&ops));
-            waiting.push_back((sequence, ops));
+            let sequence = Sequence::generate(arguments, number, Vec::new());
+            kafka.send(&request(&sequence.ops));
+            waiting.push_back(sequence);
         }
-        let Some((sequence, ops)) = waiting.pop_front() else {
+        let Some(sequence) = waiting.pop_front() else {
             break;
         };
         let given = kafka.receive()?;
-        report.operations += ops.len();
-        let (compared, difference) = judge(&ops, &given, |what| report.cover(&what));
-        report.compared += compared;
-        if let Some(difference) = difference {
-            match difference.class {
-                Some(class) => report.classed(class),
-                None => {
-                    let name = format!("{}: {}", ops[difference.at].name(), difference.what);
-                    // One of each kind is made small.
-                    if report.unexplained(&name) == 1 && found.len() < arguments.shrink {
-                        found.push((sequence, ops, difference));
-                    }
-                }
+        let verdict = judge(&sequence.ops, &given);
+        if let Some(place) = verdict.apart.filter(|_| verdict.difference.is_none()) {
+            let mut renewals = sequence.renewals;
+            renewals.push(place);
+            let again = Sequence::generate(arguments, sequence.number, renewals);
+            kafka.send(&request(&again.ops));
+            waiting.push_back(again);
+            continue;
+        }
+        report.operations += sequence.ops.len();
+        report.compared += verdict.compared;
+        for what in &verdict.reached {
+            report.cover(what);
+        }
+        for difference in verdict.explained {
+            let class = difference.class.unwrap_or_default();
+            if report.classed(class) == 1 && arguments.examples {
+                examples.push((sequence.number, sequence.ops.clone(), difference));
+            }
+        }
+        if let Some(difference) = verdict.difference {
+            let name = name(&sequence.ops, &difference);
+            // One of each kind is made small.
+            if report.unexplained(&name) == 1 && found.len() < arguments.shrink {
+                found.push((sequence.number, sequence.ops, difference));
             }
         }
     }
     report.seconds = begun.elapsed().as_secs_f64();
-    for (sequence, ops, difference) in found {
+    report.differences = shown(arguments, kafka, found)?;
+    report.examples = shown(arguments, kafka, examples)?;
+    Ok(report)
+}
+
+fn name(ops: &[CoordinatorOperation], difference: &Difference) -> String {
+    format!("{}: {}", ops[difference.at].name(), difference.what)
+}
+
+/// Each difference made small, with the conformance scenario that it is.
+fn shown(
+    arguments: &Arguments,
+    kafka: &mut Kafka,
+    differences: Vec<(u64, Vec<CoordinatorOperation>, Difference)>,
+) -> io::Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for (sequence, ops, difference) in differences {
         let (ops, difference) = shrink(kafka, ops, difference)?;
         kafka.send(&request(&ops));
         let given = kafka.receive()?;
-        let name = format!("coordinator-{}-{sequence}", arguments.seed);
-        report.differences.push(json!({
-            "what": format!("{}: {}", ops[difference.at].name(), difference.what),
+        let scenario_name = format!("coordinator-{}-{sequence}", arguments.seed);
+        all.push(json!({
+            "what": name(&ops, &difference),
+            "class": difference.class,
             "file": "share_coordinator_shard",
             "at": difference.at,
             "points": [{"what": difference.what, "kafka": difference.kafka, "ours": difference.ours}],
             "ops": ops.iter().map(CoordinatorOperation::to_json).collect::<Vec<_>>(),
-            "scenario": scenario(&name, &ops, given),
+            "scenario": scenario(&scenario_name, &ops, given),
         }));
     }
-    Ok(report)
+    Ok(all)
 }
 
 fn request(ops: &[CoordinatorOperation]) -> Value {
@@ -87,51 +138,63 @@ fn request(ops: &[CoordinatorOperation]) -> Value {
     json!({"suite": "share_coordinator_shard", "ops": ops})
 }
 
-/// Compares up to the first difference; how many operations agreed, and the difference.
-fn judge(
-    ops: &[CoordinatorOperation],
-    given: &[Value],
-    mut cover: impl FnMut(String),
-) -> (usize, Option<Difference>) {
+/// A sequence judged.
+#[derive(Default)]
+struct Verdict {
+    /// How many operations were compared.
+    compared: usize,
+    /// What they reached.
+    reached: Vec<String>,
+    /// The deliberate differences on the way.
+    explained: Vec<Difference>,
+    /// The first difference that nothing explains; it ends the comparison.
+    difference: Option<Difference>,
+    /// Where an empty coordinator would let the comparison go on.
+    apart: Option<usize>,
+}
+
+/// Compares operation by operation. Behind a deliberate difference the memories differ; the comparison goes on with the next
+/// coordinator.
+fn judge(ops: &[CoordinatorOperation], given: &[Value]) -> Verdict {
     let mut coordinator = Coordinator::default();
+    let mut verdict = Verdict::default();
+    let mut apart = false;
     for (at, (op, given)) in ops.iter().zip(given).enumerate() {
+        if matches!(op, CoordinatorOperation::Create { .. }) {
+            apart = false;
+        }
         let ours = coordinator.play(op);
+        if apart {
+            verdict.apart.get_or_insert(at);
+            continue;
+        }
+        verdict.compared += 1;
         let kafka = CoordinatorOutcome::of_kafka(op, given);
         let points = [
-            (
-                "answer",
-                kafka.answer == ours.answer,
-                &kafka.answer,
-                &ours.answer,
-            ),
-            (
-                "records",
-                kafka.records == ours.records,
-                &kafka.records,
-                &ours.records,
-            ),
-            (
-                "memory",
-                kafka.memory == ours.memory,
-                &kafka.memory,
-                &ours.memory,
-            ),
+            ("answer", &kafka.answer, &ours.answer),
+            ("records", &kafka.records, &ours.records),
+            ("memory", &kafka.memory, &ours.memory),
         ];
-        if let Some((what, _, theirs, own)) = points.into_iter().find(|(_, same, _, _)| !same) {
-            let class = classify(op, &kafka, &ours);
-            // A refusal with us is no change: when Kafka refused too, only its code differs.
-            let difference = Difference {
-                at,
-                what,
-                kafka: theirs.clone(),
-                ours: own.clone(),
-                class,
-            };
-            return (at, Some(difference));
+        let Some((what, theirs, own)) = points.into_iter().find(|(_, a, b)| a != b) else {
+            let reached = format!("{}: {}", op.name(), ours.reached());
+            verdict.reached.push(reached);
+            continue;
+        };
+        let difference = Difference {
+            at,
+            what,
+            kafka: theirs.clone(),
+            ours: own.clone(),
+            class: classify(op, &kafka, &ours),
+        };
+        if difference.class.is_none() {
+            verdict.difference = Some(difference);
+            return verdict;
         }
-        cover(format!("{}: {}", op.name(), ours.reached()));
+        verdict.explained.push(difference);
+        apart = true;
     }
-    (ops.len(), None)
+    verdict
 }
 
 /// The name of the deliberate difference, if it is one.
@@ -172,13 +235,16 @@ fn shrink(
         candidate.remove(at);
         kafka.send(&request(&candidate));
         let given = kafka.receive()?;
-        match judge(&candidate, &given, |_| {}).1 {
-            Some(smaller) if smaller.class.is_none() && smaller.what == best.1.what => {
+        let verdict = judge(&candidate, &given);
+        let mut all = verdict.explained.into_iter().chain(verdict.difference);
+        let wanted = (best.1.class, best.1.what);
+        match all.find(|smaller| (smaller.class, smaller.what) == wanted) {
+            Some(smaller) => {
                 candidate.truncate(smaller.at + 1);
                 best = (candidate, smaller);
                 at = 0;
             }
-            _ => at += 1,
+            None => at += 1,
         }
     }
     Ok(best)

@@ -164,18 +164,28 @@ impl CoordinatorOperation {
     }
 }
 
-/// The sequence of a seed.
+/// The sequence of a seed. At the `renewals` an empty coordinator takes over; what stands before them does not depend on them.
 #[must_use]
-pub fn generate(random: &mut Random, length: usize) -> Vec<CoordinatorOperation> {
+pub fn generate(
+    random: &mut Random,
+    length: usize,
+    renewals: &[usize],
+) -> Vec<CoordinatorOperation> {
     let mut now = 1_000;
     let (mut leader, mut state_epoch, mut start) = (0, 0, 0);
     let partitions = random.between(0, 2);
     let mut initialised = [false; 3];
-    let mut ops = vec![CoordinatorOperation::Create {
+    let create = CoordinatorOperation::Create {
         updates: random.pick(&[0, 1, 2, 5, 500]),
         interval: random.pick(&[1, 50, 10_000]),
-    }];
+    };
+    let mut ops = vec![create.clone()];
     while ops.len() < length {
+        if renewals.contains(&ops.len()) {
+            initialised = [false; 3];
+            ops.push(create.clone());
+            continue;
+        }
         now += random.pick(&[0, 1, 7, 60]);
         let asked = Asked {
             partition: if random.one_in(80) {
@@ -204,12 +214,14 @@ pub fn generate(random: &mut Random, length: usize) -> Vec<CoordinatorOperation>
         let op = match if first { 0 } else { random.below(20) } {
             0 | 1 => {
                 state_epoch = epoch.max(state_epoch);
-                // A repetition ends the comparison (I1), so that it comes up now and then only.
-                let again = if random.one_in(15) { start } else { start + 1 };
+                // A repetition leads the sides apart (I1), so that it comes up now and then only.
+                if !random.one_in(12) {
+                    start += 1;
+                }
                 CoordinatorOperation::Initialize {
                     asked,
                     state_epoch: epoch,
-                    start: random.pick(&[-1, again, again, again]),
+                    start: if random.one_in(8) { -1 } else { start },
                 }
             }
             2..=4 => {
@@ -248,7 +260,10 @@ pub fn generate(random: &mut Random, length: usize) -> Vec<CoordinatorOperation>
                 leader_epoch,
             },
             18 => CoordinatorOperation::ColdSnapshots { now },
-            _ if random.one_in(6) => CoordinatorOperation::TopicDeleted,
+            _ if random.one_in(6) => {
+                initialised = [false; 3];
+                CoordinatorOperation::TopicDeleted
+            }
             _ => CoordinatorOperation::Read {
                 asked,
                 leader_epoch,

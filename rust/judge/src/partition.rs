@@ -17,12 +17,39 @@ use crate::operation::Operation;
 use crate::outcome::{Answered, Outcome, State};
 use crate::report::Report;
 use crate::shrink::{request, shrink};
-use crate::verdict::{Difference, judge, own_fault};
+use crate::verdict::{Difference, hangs, judge, own_fault};
 
 /// Sequences that are on the way to Kafka's side at one time.
 const ON_THE_WAY: usize = 64;
 
-/// Runs the profile.
+/// A sequence on its way.
+struct Sequence {
+    number: u64,
+    /// Where a new leader takes over because a deliberate difference has led the sides apart.
+    successions: Vec<usize>,
+    ops: Vec<Operation>,
+    engine: Engine<IntervalStore>,
+}
+
+impl Sequence {
+    fn generate(arguments: &Arguments, number: u64, successions: Vec<usize>) -> Self {
+        let mut generator = Generator::new(arguments.seed, number, &successions);
+        let mut engine = Engine::default();
+        let mut ops = Vec::new();
+        while ops.len() < arguments.length {
+            generator.step(&mut engine, &mut ops);
+        }
+        Self {
+            number,
+            successions,
+            ops,
+            engine,
+        }
+    }
+}
+
+/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with a new leader behind
+/// it, so that the rest of it is compared too; what is reported is the last play.
 ///
 /// # Errors
 /// Kafka's side has failed.
@@ -30,79 +57,85 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
     let mut report = Report::new("engine", arguments.seed);
     let begun = Instant::now();
     let mut found: Vec<(u64, Vec<Operation>, Difference)> = Vec::new();
-    let mut waiting: VecDeque<(u64, Vec<Operation>, Engine<IntervalStore>)> = VecDeque::new();
+    let mut examples: Vec<(u64, Vec<Operation>, Difference)> = Vec::new();
+    let mut waiting: VecDeque<Sequence> = VecDeque::new();
     let mut sequences = arguments.sequences();
     loop {
         while waiting.len() < ON_THE_WAY {
-            let Some(sequence) = sequences.next() else {
+            let Some(number) = sequences.next() else {
                 break;
             };
-            let mut generator = Generator::new(arguments.seed, sequence);
-            let mut engine = Engine::default();
-            let mut ops = Vec::new();
-            while ops.len() < arguments.length {
-                generator.step(&mut engine, &mut ops);
-            }
-            kafka.send(&request(&ops));
-            waiting.push_back((sequence, ops, engine));
+            let sequence = Sequence::generate(arguments, number, Vec::new());
+            kafka.send(&request(&sequence.ops));
+            waiting.push_back(sequence);
         }
-        let Some((sequence, ops, engine)) = waiting.pop_front() else {
+        let Some(sequence) = waiting.pop_front() else {
             break;
         };
         let given = kafka.receive()?;
-        report.operations += ops.len();
-        let difference = compared(&mut report, &ops, &given, &engine)?;
-        if let Some(difference) = difference {
-            match difference.class {
-                Some(class) => report.classed(class),
-                None => {
-                    let name = name(&ops, &difference);
-                    // One of each kind is made small.
-                    if report.unexplained(&name) == 1 && found.len() < arguments.shrink {
-                        found.push((sequence, ops, difference));
-                    }
+        let ops = &sequence.ops;
+        let mut verdict = judge(ops, &given, &sequence.engine.outcomes)
+            .map_err(|error| io::Error::other(error.0))?;
+        let fault = own_fault(ops, &sequence.engine);
+        // A few operations are not worth another play.
+        let worth = arguments.length / 20;
+        let place = verdict.apart.iter().find(|(_, lost)| *lost > worth);
+        if let Some((place, _)) = place.filter(|_| fault.is_none() && verdict.difference.is_none())
+        {
+            if hangs(&given) && *place + 1 == given.len() {
+                // The new leader stands in place of the call.
+                report.cover("acquire: Kafka does not return");
+                for call in verdict.explained.iter().filter(|d| d.at == *place) {
+                    report.classed(call.class.unwrap_or_default());
                 }
+            }
+            let mut successions = sequence.successions;
+            successions.push(*place);
+            let again = Sequence::generate(arguments, sequence.number, successions);
+            kafka.send(&request(&again.ops));
+            waiting.push_back(again);
+            continue;
+        }
+        report.operations += ops.len();
+        report.compared += verdict.compared.len();
+        for at in &verdict.compared {
+            let (op, outcome) = (&ops[*at], &sequence.engine.outcomes[*at]);
+            report.cover(&format!("{}: {}", op.verb.name(), reached(outcome)));
+        }
+        for difference in core::mem::take(&mut verdict.explained) {
+            let class = difference.class.unwrap_or_default();
+            if report.classed(class) == 1 && arguments.examples {
+                examples.push((sequence.number, ops.clone(), difference));
+            }
+        }
+        if let Some(difference) = fault.or(verdict.difference) {
+            let name = name(ops, &difference);
+            // One of each kind is made small.
+            if report.unexplained(&name) == 1 && found.len() < arguments.shrink {
+                found.push((sequence.number, ops.clone(), difference));
             }
         }
     }
     report.seconds = begun.elapsed().as_secs_f64();
-    for (sequence, ops, difference) in found {
-        let (ops, difference) = shrink(kafka, &ops, &difference)?;
-        let what = name(&ops, &difference);
-        let scenario = scenario(
-            kafka,
-            &format!("differential-{}-{sequence}", arguments.seed),
-            &ops,
-        )?;
-        report
-            .differences
-            .push(told(&what, &difference, &ops, scenario));
-    }
+    report.differences = shown(arguments, kafka, found)?;
+    report.examples = shown(arguments, kafka, examples)?;
     Ok(report)
 }
 
-fn compared(
-    report: &mut Report,
-    ops: &[Operation],
-    given: &[Value],
-    engine: &Engine<IntervalStore>,
-) -> io::Result<Option<Difference>> {
-    if given
-        .last()
-        .is_some_and(|last| last["expect"]["result"]["error"] == "DoesNotReturn")
-    {
-        // See V4.
-        report.cover("acquire: Kafka does not return");
+/// Each difference made small, with the conformance scenario that it is.
+fn shown(
+    arguments: &Arguments,
+    kafka: &mut Kafka,
+    differences: Vec<(u64, Vec<Operation>, Difference)>,
+) -> io::Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for (sequence, ops, difference) in differences {
+        let (ops, difference) = shrink(kafka, &ops, &difference)?;
+        let name = format!("differential-{}-{sequence}", arguments.seed);
+        let scenario = scenario(kafka, &name, &ops)?;
+        all.push(told(&difference, &ops, scenario));
     }
-    let verdict = judge(ops, given, &engine.outcomes).map_err(|error| io::Error::other(error.0))?;
-    report.compared += verdict.compared;
-    for class in verdict.passed {
-        report.classed(class);
-    }
-    for (op, outcome) in ops.iter().zip(&engine.outcomes).take(verdict.compared) {
-        report.cover(&format!("{}: {}", op.verb.name(), reached(outcome)));
-    }
-    Ok(own_fault(ops, engine).or(verdict.difference))
+    Ok(all)
 }
 
 fn reached(outcome: &Outcome) -> String {
@@ -135,7 +168,8 @@ fn name(ops: &[Operation], difference: &Difference) -> String {
     )
 }
 
-fn told(what: &str, difference: &Difference, ops: &[Operation], scenario: Value) -> Value {
+fn told(difference: &Difference, ops: &[Operation], scenario: Value) -> Value {
+    let what = name(ops, difference);
     let state = |state: &State| {
         let runs: Vec<String> = state.runs.iter().map(show).collect();
         format!(
@@ -157,6 +191,7 @@ fn told(what: &str, difference: &Difference, ops: &[Operation], scenario: Value)
     let ops: Vec<Value> = ops.iter().map(|op| op.to_json(false)).collect();
     json!({
         "what": what,
+        "class": difference.class,
         "file": "share_partition",
         "at": difference.at,
         "points": points,

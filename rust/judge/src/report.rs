@@ -20,6 +20,8 @@ pub struct Report {
     unexplained: BTreeMap<String, usize>,
     /// The differences that were made small, each with its conformance scenario.
     pub differences: Vec<Value>,
+    /// One of each deliberate difference, likewise.
+    pub examples: Vec<Value>,
 }
 
 impl Report {
@@ -36,6 +38,7 @@ impl Report {
             classes: BTreeMap::new(),
             unexplained: BTreeMap::new(),
             differences: Vec::new(),
+            examples: Vec::new(),
         }
     }
 
@@ -44,9 +47,11 @@ impl Report {
         *self.coverage.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// A difference that is a deliberate one.
-    pub fn classed(&mut self, class: &'static str) {
-        *self.classes.entry(class).or_default() += 1;
+    /// A difference that is a deliberate one; how many of its class there are now.
+    pub fn classed(&mut self, class: &'static str) -> usize {
+        let times = self.classes.entry(class).or_default();
+        *times += 1;
+        *times
     }
 
     /// A difference that nothing explains; how many of its name there are now.
@@ -69,6 +74,7 @@ impl Report {
             "classes": self.classes,
             "unexplained": self.unexplained,
             "differences": self.differences,
+            "examples": self.examples,
         })
     }
 }

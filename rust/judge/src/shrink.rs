@@ -16,20 +16,23 @@ pub fn request(ops: &[Operation]) -> Value {
     json!({"suite": "share_partition", "deadlines": true, "ops": ops})
 }
 
-/// The first difference of a sequence, on either side.
-///
-/// # Errors
-/// Kafka's side has failed.
-pub fn difference(kafka: &mut Kafka, ops: &[Operation]) -> io::Result<Option<Difference>> {
+/// The difference of a sequence, on either side, that is like the one given.
+fn difference(
+    kafka: &mut Kafka,
+    ops: &[Operation],
+    wanted: &Difference,
+    kind: &str,
+) -> io::Result<Option<Difference>> {
     kafka.send(&request(ops));
     let given = kafka.receive()?;
     let engine = play::<IntervalStore>(ops);
-    if let Some(fault) = own_fault(ops, &engine) {
-        return Ok(Some(fault));
-    }
     let verdict =
         judge(ops, &given, &engine.outcomes).map_err(|error| io::Error::other(error.0))?;
-    Ok(verdict.difference)
+    Ok(own_fault(ops, &engine)
+        .into_iter()
+        .chain(verdict.explained)
+        .chain(verdict.difference)
+        .find(|found| alike(wanted, found, kind, ops)))
 }
 
 fn alike(a: &Difference, b: &Difference, kind: &str, ops: &[Operation]) -> bool {
@@ -68,15 +71,13 @@ fn attempt(
     kind: &str,
     candidate: Vec<Operation>,
 ) -> io::Result<bool> {
-    match difference(kafka, &candidate)? {
-        Some(found) if alike(&best.1, &found, kind, &candidate) => {
-            let mut ops = candidate;
-            ops.truncate(found.at + 1);
-            *best = (ops, found);
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
+    let Some(found) = difference(kafka, &candidate, &best.1, kind)? else {
+        return Ok(false);
+    };
+    let mut ops = candidate;
+    ops.truncate(found.at + 1);
+    *best = (ops, found);
+    Ok(true)
 }
 
 fn drop_operations(kafka: &mut Kafka, best: &mut Best, kind: &str) -> io::Result<()> {

@@ -25,13 +25,24 @@ pub struct Difference {
 /// A sequence judged.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// Operations compared.
-    pub compared: usize,
-    /// The deliberate differences on the way, in which the answer alone differed: the states agree, so that the comparison
-    /// went on.
-    pub passed: Vec<&'static str>,
-    /// The difference that ended it. What follows rests on it and is not compared.
+    /// Indices of the operations compared.
+    pub compared: Vec<usize>,
+    /// The deliberate differences on the way.
+    pub explained: Vec<Difference>,
+    /// The first difference that nothing explains; it ends the comparison.
     pub difference: Option<Difference>,
+    /// Where a new leader would let the comparison go on, each with the number of operations that are not compared without one.
+    pub apart: Vec<(usize, usize)>,
+}
+
+/// Both sides of one leader's share partition.
+#[derive(Default)]
+struct Pair {
+    kafka: State,
+    ours: State,
+    /// Whether a deliberate difference has led the two into different states, on which all that follows rests. The next leader
+    /// reads the same state on both sides.
+    apart: bool,
 }
 
 /// Plays the operations on a fresh engine.
@@ -77,68 +88,83 @@ fn fault(at: usize, what: &'static str, kafka: String, ours: String) -> Differen
     }
 }
 
-/// Compares operation by operation.
+/// Compares operation by operation. Where states differ by a deliberate difference the share partition is left alone from there
+/// on, and the comparison goes on with the next leader's.
 ///
 /// # Errors
 /// Kafka's side is not in its form.
 pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Verdict, Malformed> {
-    // An operation that does not return (V4) ends Kafka's sequence: answers of the persister behind it never came.
-    let cut_short = kafka
-        .last()
-        .is_some_and(|last| last["expect"]["result"]["error"] == "DoesNotReturn");
-    let mut states: Vec<(State, State)> = Vec::new();
+    let hung = hangs(kafka);
+    let mut verdict = Verdict::default();
+    let mut pairs: Vec<Pair> = Vec::new();
     let mut in_force = None;
-    let mut passed = Vec::new();
     for (at, (op, given)) in ops.iter().zip(kafka).enumerate() {
         let theirs = Outcome::of_kafka(given)?;
         let own = &ours[at];
         if let Verb::Create { limits, .. } = op.verb {
             in_force = Some(limits);
-            states.push(<(State, State)>::default());
+            pairs.push(Pair::default());
         }
         in_force = op.limits.or(in_force);
-        let partition = match op.verb {
-            Verb::Advance { .. } => states.len().saturating_sub(1),
-            _ => op.partition,
-        };
-        let Some((kafka_before, ours_before)) = states.get(partition).cloned() else {
+        let latest = pairs.len().saturating_sub(1);
+        let Some(pair) = pairs.get_mut(op.partition) else {
             continue;
         };
+        if pair.apart {
+            if let Some((_, lost)) = verdict.apart.last_mut().filter(|_| op.partition == latest) {
+                *lost += 1;
+            }
+            continue;
+        }
+        verdict.compared.push(at);
         let around = Around {
-            kafka: theirs.state.clone().unwrap_or_else(|| kafka_before.clone()),
-            ours: own.state.clone().unwrap_or_else(|| ours_before.clone()),
-            kafka_before,
-            ours_before,
+            kafka: theirs.state.clone().unwrap_or_else(|| pair.kafka.clone()),
+            ours: own.state.clone().unwrap_or_else(|| pair.ours.clone()),
+            kafka_before: core::mem::take(&mut pair.kafka),
+            ours_before: core::mem::take(&mut pair.ours),
         };
         let mut points = compare(&theirs, own, &around);
-        if cut_short && theirs.answered == Answered::Pending {
+        if hung && theirs.answered == Answered::Pending {
+            // Answers of the persister behind a call that does not return (V4) never came.
             points.retain(|point| point.what != "answer");
         }
-        if !points.is_empty() {
-            let class =
-                in_force.and_then(|limits| classify(op, &theirs, own, &around, &points, limits));
-            if let Some(class) = class.filter(|_| points.iter().all(|point| point.what == "answer"))
-            {
-                passed.push(class);
-                states[partition] = (around.kafka, around.ours);
-                continue;
-            }
-            return Ok(Verdict {
-                compared: at,
-                passed,
-                difference: Some(Difference {
-                    at,
-                    points,
-                    class,
-                    around,
-                }),
-            });
+        pair.kafka = around.kafka.clone();
+        pair.ours = around.ours.clone();
+        if points.is_empty() {
+            continue;
         }
-        states[partition] = (around.kafka, around.ours);
+        let class =
+            in_force.and_then(|limits| classify(op, &theirs, own, &around, &points, limits));
+        let states_agree = points.iter().all(|point| point.what == "answer");
+        let difference = Difference {
+            at,
+            points,
+            class,
+            around,
+        };
+        if class.is_none() {
+            verdict.difference = Some(difference);
+            return Ok(verdict);
+        }
+        verdict.explained.push(difference);
+        if !states_agree {
+            pair.apart = true;
+            if op.partition == latest {
+                verdict.apart.push((at + 1, 0));
+            }
+        }
     }
-    Ok(Verdict {
-        compared: kafka.len().min(ops.len()),
-        passed,
-        difference: None,
-    })
+    if hung {
+        // Instead of the call.
+        verdict.apart.push((kafka.len() - 1, ops.len() - kafka.len() + 1));
+    }
+    Ok(verdict)
+}
+
+/// Whether Kafka's last call does not return.
+#[must_use]
+pub fn hangs(kafka: &[Value]) -> bool {
+    kafka
+        .last()
+        .is_some_and(|last| last["expect"]["result"]["error"] == "DoesNotReturn")
 }

@@ -40,7 +40,7 @@ pub struct Stored {
 pub struct Engine<S> {
     partitions: Vec<SharePartition<S>>,
     config: ShareGroupConfig,
-    /// Each leader's clock; that of one who has been succeeded stands still.
+    /// Each leader's clock.
     clocks: Vec<i64>,
     held: BTreeMap<u32, Vec<Held>>,
     /// What each operation gave.
@@ -129,10 +129,7 @@ impl<S: InFlightStore> Engine<S> {
         {
             self.create(*leader_epoch, *limits);
         }
-        let partition = match op.verb {
-            Verb::Advance { .. } => self.partitions.len().saturating_sub(1),
-            _ => op.partition,
-        };
+        let partition = op.partition;
         if partition >= self.partitions.len() {
             return;
         }

@@ -37,11 +37,13 @@ pub struct Generator {
     next_id: u32,
     leader_epoch: i32,
     ask: bool,
+    successions: Vec<usize>,
 }
 
 impl Generator {
-    /// The generator of a sequence.
-    pub fn new(seed: u64, sequence: u64) -> Self {
+    /// The generator of a sequence. At the `successions` a new leader takes over, whatever else would have come; what stands before
+    /// them does not depend on them.
+    pub fn new(seed: u64, sequence: u64, successions: &[usize]) -> Self {
         let mut random = Random::new(seed, sequence);
         let log_start = random.pick(&[0, 0, 0, 7]);
         let manners = [
@@ -85,17 +87,30 @@ impl Generator {
             next_id: 0,
             leader_epoch: -1,
             ask: false,
+            successions: successions.to_vec(),
         }
     }
 
     /// Appends the next operation; often two, for a fetch is preceded by the question where to fetch.
     pub fn step<S: InFlightStore>(&mut self, engine: &mut Engine<S>, ops: &mut Vec<Operation>) {
-        let verbs = self.verbs(engine, ops);
-        for verb in verbs {
+        let verbs = if self.succeeds(ops) {
+            self.ask = false;
+            vec![self.create()]
+        } else {
+            self.verbs(engine, ops)
+        };
+        for (index, verb) in verbs.into_iter().enumerate() {
+            if index > 0 && self.succeeds(ops) {
+                return;
+            }
             let op = self.around(engine, ops, verb);
             engine.play(&op);
             ops.push(op);
         }
+    }
+
+    fn succeeds(&self, ops: &[Operation]) -> bool {
+        self.successions.contains(&ops.len())
     }
 
     fn verbs<S: InFlightStore>(&mut self, engine: &Engine<S>, ops: &[Operation]) -> Vec<Verb> {

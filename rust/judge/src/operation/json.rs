@@ -31,7 +31,8 @@ impl Operation {
         let lock_ms = |limits: &Limits| limits.lock_ms - i64::from(recorder);
         let mut op = self.verb_json(lock_ms);
         op["op"] = json!(self.verb.name());
-        if self.partition > 0 {
+        // Without an index time passes for the latest leader.
+        if self.partition > 0 || matches!(self.verb, Verb::Advance { .. }) {
             op["partition_index"] = json!(self.partition);
         }
         let mut config = serde_json::Map::new();

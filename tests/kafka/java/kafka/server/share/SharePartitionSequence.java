@@ -53,8 +53,9 @@ final class SharePartitionSequence {
             ManualClock clock = new ManualClock(likeRecorder, now);
             partitions.add(new PartitionUnderTest(op.get("config"), clock, persister));
         }
-        // Time passes for the latest leader only: an earlier one is gone, and answers to its writes are all that reaches it.
-        int index = op.get("op").asText().equals("advance_clock") ? partitions.size() - 1 : op.path("partition_index").asInt(0);
+        // Each leader has a clock of its own, on which the next one's begins. Time passes for the latest unless the operation names
+        // another.
+        int index = op.path("partition_index").asInt(op.get("op").asText().equals("advance_clock") ? partitions.size() - 1 : 0);
         if (index < 0 || index >= partitions.size()) {
             // A sequence that is being shrunk may speak of what is not made any more.
             return given;
@@ -112,7 +113,9 @@ final class SharePartitionSequence {
     }
 
     private void advance(PartitionUnderTest at, JsonNode op, ObjectNode given) {
-        now += op.get("ms").asLong();
+        if (at == partitions.get(partitions.size() - 1)) {
+            now += op.get("ms").asLong();
+        }
         ArrayNode timeouts = JsonNodeFactory.instance.arrayNode();
         at.clock.onFired(task -> {
             ObjectNode timeout = timeouts.addObject();

@@ -10,6 +10,7 @@ mod coordinator;
 mod coordinator_engine;
 mod coordinator_operation;
 mod coordinator_outcome;
+mod coverage;
 mod deliberate;
 mod engine;
 mod export;

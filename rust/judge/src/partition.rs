@@ -9,12 +9,13 @@ use share_state_core::in_flight::IntervalStore;
 
 use crate::arguments::Arguments;
 use crate::compare::show;
+use crate::coverage::cover;
 use crate::engine::Engine;
 use crate::export::scenario;
 use crate::generate::Generator;
 use crate::kafka::Kafka;
 use crate::operation::Operation;
-use crate::outcome::{Answered, Outcome, State};
+use crate::outcome::State;
 use crate::report::Report;
 use crate::shrink::{request, shrink};
 use crate::verdict::{Difference, hangs, judge, own_fault};
@@ -98,10 +99,12 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
         }
         report.operations += ops.len();
         report.compared += verdict.compared.len();
-        for at in &verdict.compared {
-            let (op, outcome) = (&ops[*at], &sequence.engine.outcomes[*at]);
-            report.cover(&format!("{}: {}", op.verb.name(), reached(outcome)));
-        }
+        cover(
+            &mut report,
+            ops,
+            &sequence.engine.outcomes,
+            &verdict.compared,
+        );
         for difference in core::mem::take(&mut verdict.explained) {
             let class = difference.class.unwrap_or_default();
             if report.classed(class) == 1 && arguments.examples {
@@ -136,28 +139,6 @@ fn shown(
         all.push(told(&difference, &ops, scenario));
     }
     Ok(all)
-}
-
-fn reached(outcome: &Outcome) -> String {
-    let answer = match &outcome.answered {
-        Answered::Acquired(ranges) => format!("{} ranges", ranges.len().min(4)),
-        Answered::Code(code) => format!("code {code}"),
-        Answered::Pending => "pending".to_owned(),
-        Answered::Offset(_) => "an offset".to_owned(),
-        Answered::Flag(flag) => flag.to_string(),
-        Answered::Nothing => "done".to_owned(),
-    };
-    let letters = if outcome.letters.is_empty() {
-        ""
-    } else {
-        ", dead letters"
-    };
-    let writes = if outcome.writes.is_empty() {
-        ""
-    } else {
-        ", written"
-    };
-    format!("{answer}{writes}{letters}")
 }
 
 fn name(ops: &[Operation], difference: &Difference) -> String {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use share_state_core::in_flight::IntervalStore;
 
 use crate::kafka::Kafka;
-use crate::operation::{Answer, Operation, Verb};
+use crate::operation::{Answer, Operation, Queue, Verb};
 use crate::verdict::{Difference, judge, own_fault, play};
 
 /// The request that plays operations on Kafka's side.
@@ -121,7 +121,7 @@ fn weight(ops: &[Operation]) -> usize {
         .map(|op| {
             let world = usize::from(op.limits.is_some())
                 + usize::from(op.answer != Answer::OK)
-                + usize::from(!op.queue_takes);
+                + usize::from(op.queue != Queue::OK);
             world
                 + match &op.verb {
                     Verb::Acquire {
@@ -172,7 +172,7 @@ fn simpler(op: &Operation) -> Vec<Operation> {
             ..op.clone()
         },
         Operation {
-            queue_takes: true,
+            queue: Queue::OK,
             ..op.clone()
         },
     ];
@@ -232,7 +232,7 @@ fn simpler(op: &Operation) -> Vec<Operation> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Operation, Verb, renumbered, simpler, weight};
+    use super::{Answer, Operation, Queue, Verb, renumbered, simpler, weight};
     use crate::operation::{Limits, Range, When};
 
     fn op(partition: usize, verb: Verb) -> Operation {
@@ -241,7 +241,7 @@ mod tests {
             verb,
             limits: None,
             answer: Answer::OK,
-            queue_takes: true,
+            queue: Queue::OK,
         }
     }
 
@@ -292,7 +292,10 @@ mod tests {
                 code: 3,
                 when: When::Never,
             },
-            queue_takes: false,
+            queue: Queue {
+                takes: false,
+                when: When::Never,
+            },
             ..op(
                 0,
                 Verb::Acknowledge {

@@ -6,7 +6,7 @@ use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 use crate::compare::{Around, Point, compare};
 use crate::deliberate::classify;
 use crate::engine::Engine;
-use crate::operation::{Operation, Verb};
+use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Malformed, Outcome, State};
 
 /// A difference of a sequence.
@@ -40,6 +40,8 @@ pub struct Verdict {
 struct Pair {
     kafka: State,
     ours: State,
+    /// The limits that it knows of.
+    limits: Option<Limits>,
     /// Whether a deliberate difference has led the two into different states, on which all that follows rests. The next leader
     /// reads the same state on both sides.
     apart: bool,
@@ -97,19 +99,20 @@ pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Ver
     let hung = hangs(kafka);
     let mut verdict = Verdict::default();
     let mut pairs: Vec<Pair> = Vec::new();
-    let mut in_force = None;
     for (at, (op, given)) in ops.iter().zip(kafka).enumerate() {
         let theirs = Outcome::of_kafka(given)?;
         let own = &ours[at];
         if let Verb::Create { limits, .. } = op.verb {
-            in_force = Some(limits);
-            pairs.push(Pair::default());
+            pairs.push(Pair {
+                limits: Some(limits),
+                ..Pair::default()
+            });
         }
-        in_force = op.limits.or(in_force);
         let latest = pairs.len().saturating_sub(1);
         let Some(pair) = pairs.get_mut(op.partition) else {
             continue;
         };
+        pair.limits = op.limits.or(pair.limits);
         if pair.apart {
             if let Some((_, lost)) = verdict.apart.last_mut().filter(|_| op.partition == latest) {
                 *lost += 1;
@@ -133,8 +136,9 @@ pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Ver
         if points.is_empty() {
             continue;
         }
-        let class =
-            in_force.and_then(|limits| classify(op, &theirs, own, &around, &points, limits));
+        let class = pair
+            .limits
+            .and_then(|limits| classify(op, &theirs, own, &around, &points, limits));
         let states_agree = points.iter().all(|point| point.what == "answer");
         let difference = Difference {
             at,
@@ -156,7 +160,9 @@ pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Ver
     }
     if hung {
         // Instead of the call.
-        verdict.apart.push((kafka.len() - 1, ops.len() - kafka.len() + 1));
+        verdict
+            .apart
+            .push((kafka.len() - 1, ops.len() - kafka.len() + 1));
     }
     Ok(verdict)
 }

@@ -2,7 +2,7 @@
 
 use super::{RULES, classify};
 use crate::compare::{Around, compare};
-use crate::operation::{Answer, Limits, LogBatch, Operation, Range, Verb};
+use crate::operation::{Answer, Limits, LogBatch, Operation, Queue, Range, Verb};
 use crate::outcome::{Answered, Outcome, Run, State};
 
 const LIMITS: Limits = Limits {
@@ -68,7 +68,7 @@ fn class(
         verb,
         limits: None,
         answer: Answer::OK,
-        queue_takes: true,
+        queue: Queue::OK,
     };
     let points = compare(&kafka, &ours, &around);
     assert!(!points.is_empty(), "nothing differs");

@@ -2,7 +2,7 @@
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::persister::WriteToken;
-use share_state_core::share_partition::DeadLetterCause;
+use share_state_core::share_partition::{DeadLetterCause, DeadLetterToken};
 use share_state_core::time::LockTime;
 
 use super::{Engine, Held, code_of};
@@ -35,12 +35,17 @@ impl<S: InFlightStore> Engine<S> {
                         })
                         .collect(),
                 });
-                if op.answer.code == 0 && op.answer.when != When::Never {
-                    // Stored when sent: when the answer arrives is another matter.
-                    self.stored.start = self.stored.start.max(write.state.start_offset);
-                    self.stored
+                if op.answer.code == 0
+                    && op.answer.when != When::Never
+                    && partition + 1 == self.partitions.len()
+                {
+                    // Stored when sent: when the answer arrives is another matter. An earlier leader is fenced.
+                    let stored = &mut self.stored;
+                    stored.start = stored.start.max(write.state.start_offset);
+                    stored
                         .batches
-                        .merge(&write.state.state_batches, self.stored.start);
+                        .merge(&write.state.state_batches, stored.start);
+                    stored.batches.clip(stored.start);
                 }
                 self.answer_as_planned(partition, write.token, op.answer, asked_by, at);
             }
@@ -55,8 +60,14 @@ impl<S: InFlightStore> Engine<S> {
                     letter.delivery_count,
                     rejected,
                 ));
-                let _ = self.partitions[partition]
-                    .handle_dead_letter_done(letter.token, LockTime(self.clocks[partition]));
+                match op.queue.when {
+                    When::AtOnce => self.letter_done(partition, letter.token, at),
+                    When::Later(id) => {
+                        let held = self.letters.entry(id).or_default();
+                        held.push((partition, letter.token));
+                    }
+                    When::Never => {}
+                }
             }
             if idle {
                 return;
@@ -84,6 +95,13 @@ impl<S: InFlightStore> Engine<S> {
                 self.wait(asked_by);
             }
             When::Never => self.wait(asked_by),
+        }
+    }
+
+    pub(super) fn letter_done(&mut self, partition: usize, token: DeadLetterToken, at: usize) {
+        let now = LockTime(self.clocks[partition]);
+        if let Err(error) = self.partitions[partition].handle_dead_letter_done(token, now) {
+            self.broken = Some((at, format!("{error:?}")));
         }
     }
 

@@ -113,6 +113,12 @@ impl<S: InFlightStore> Engine<S> {
                 }
                 Answered::Nothing
             }
+            Verb::LettersDone { id } => {
+                for (partition, token) in self.letters.remove(id).unwrap_or_default() {
+                    self.letter_done(partition, token, at);
+                }
+                Answered::Nothing
+            }
             Verb::LogStart { offset } => {
                 under_test.move_log_start_offset(*offset);
                 Answered::Nothing

@@ -11,7 +11,7 @@ use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::WriteToken;
-use share_state_core::share_partition::SharePartition;
+use share_state_core::share_partition::{DeadLetterToken, SharePartition};
 use share_state_core::state_batch::StateBatches;
 
 use self::view::state_of;
@@ -39,10 +39,13 @@ pub struct Stored {
 /// Plays operations one after the other.
 pub struct Engine<S> {
     partitions: Vec<SharePartition<S>>,
-    config: ShareGroupConfig,
+    /// The configuration as each leader knows it.
+    configs: Vec<ShareGroupConfig>,
     /// Each leader's clock.
     clocks: Vec<i64>,
     held: BTreeMap<u32, Vec<Held>>,
+    /// Dead letters of which the queue has said nothing yet.
+    letters: BTreeMap<u32, Vec<(usize, DeadLetterToken)>>,
     /// What each operation gave.
     pub outcomes: Vec<Outcome>,
     /// What was written with success.
@@ -57,9 +60,10 @@ impl<S: InFlightStore> Default for Engine<S> {
     fn default() -> Self {
         Self {
             partitions: Vec::new(),
-            config: ShareGroupConfig::default(),
+            configs: Vec::new(),
             clocks: Vec::new(),
             held: BTreeMap::new(),
+            letters: BTreeMap::new(),
             outcomes: Vec::new(),
             stored: Stored {
                 start: -1,
@@ -106,6 +110,23 @@ impl<S: InFlightStore> Engine<S> {
             .filter_map(|(id, held)| Some((*id, held.first()?.partition)))
     }
 
+    /// Ids under which dead letters wait for a word of the queue, with the partition they came from.
+    pub fn letters(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.letters
+            .iter()
+            .filter_map(|(id, held)| Some((*id, held.first()?.0)))
+    }
+
+    /// When the next lock of an earlier leader ends, and what its clock shows.
+    pub fn due(&self, partition: usize) -> (Option<i64>, i64) {
+        let due = self
+            .partitions
+            .get(partition)
+            .and_then(SharePartition::poll_timeout);
+        let clock = self.clocks.get(partition).copied().unwrap_or(0);
+        (due.map(|time| time.0), clock)
+    }
+
     /// The state of a share partition as last seen.
     pub fn state(&self, partition: usize) -> Option<&State> {
         self.shown.get(partition)
@@ -133,12 +154,12 @@ impl<S: InFlightStore> Engine<S> {
         if partition >= self.partitions.len() {
             return;
         }
+        let config = &mut self.configs[partition];
         if let Some(limits) = op.limits {
-            configured(&mut self.config, limits);
+            configured(config, limits);
         }
-        self.config.renew_acknowledge_enable =
-            matches!(op.verb, Verb::Acknowledge { renew: true, .. });
-        if self.partitions[partition].configure(self.config).is_err() {
+        config.renew_acknowledge_enable = matches!(op.verb, Verb::Acknowledge { renew: true, .. });
+        if self.partitions[partition].configure(*config).is_err() {
             self.broken = Some((at, "the configuration was refused".to_owned()));
         }
         let answered = self.run(partition, op, at);
@@ -149,10 +170,12 @@ impl<S: InFlightStore> Engine<S> {
     }
 
     fn create(&mut self, leader_epoch: i32, limits: Limits) {
-        configured(&mut self.config, limits);
-        self.config.dead_letter_queue = false;
+        let mut config = ShareGroupConfig::default();
+        configured(&mut config, limits);
+        config.dead_letter_queue = false;
         let key = SharePartitionKey::new("group", TopicId([7; 16]), 0);
-        if let Ok(partition) = SharePartition::new(key, leader_epoch, self.config) {
+        if let Ok(partition) = SharePartition::new(key, leader_epoch, config) {
+            self.configs.push(config);
             self.partitions.push(partition);
             self.clocks.push(self.now());
             self.shown.push(State::default());

@@ -10,13 +10,13 @@ use share_state_core::kafka_code::KafkaCode;
 
 use crate::engine::Engine;
 use crate::log_model::Log;
-use crate::operation::{Answer, Limits, Operation, Verb, When};
+use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
 use crate::outcome::State;
 use crate::random::Random;
 
-/// How the persister of a sequence behaves.
+/// How the persister of a sequence behaves, or its dead-letter queue: how often in a hundred.
 #[derive(Clone, Copy, Debug)]
-struct PersisterManner {
+struct Manner {
     refuses: u64,
     later: u64,
     never: u64,
@@ -28,8 +28,8 @@ pub struct Generator {
     log: Log,
     log_start: i64,
     limits: Limits,
-    persister: PersisterManner,
-    queue_fails: u64,
+    persister: Manner,
+    queue_manner: Manner,
     renews: bool,
     asks_always: bool,
     members: u8,
@@ -37,6 +37,8 @@ pub struct Generator {
     next_id: u32,
     leader_epoch: i32,
     ask: bool,
+    /// The leader for whom time passes next, when it is not the latest.
+    goes_on: Option<usize>,
     successions: Vec<usize>,
 }
 
@@ -47,22 +49,22 @@ impl Generator {
         let mut random = Random::new(seed, sequence);
         let log_start = random.pick(&[0, 0, 0, 7]);
         let manners = [
-            PersisterManner {
+            Manner {
                 refuses: 0,
                 later: 0,
                 never: 0,
             },
-            PersisterManner {
+            Manner {
                 refuses: 25,
                 later: 0,
                 never: 0,
             },
-            PersisterManner {
+            Manner {
                 refuses: 10,
                 later: 60,
                 never: 0,
             },
-            PersisterManner {
+            Manner {
                 refuses: 10,
                 later: 40,
                 never: 3,
@@ -75,10 +77,14 @@ impl Generator {
                 max_locks: random.pick(&[10, 20, 50, 200, 1_000]),
                 delivery_limit: random.pick(&[2, 2, 3, 4, 5, 5, 7]),
                 lock_ms: random.pick(&[100, 100, 1_000, 30_000]),
-                dead_letters: random.percent(15),
+                dead_letters: random.percent(25),
             },
             persister: random.pick(&manners),
-            queue_fails: random.pick(&[0, 50]),
+            queue_manner: Manner {
+                refuses: random.pick(&[0, 30]),
+                later: random.pick(&[0, 50]),
+                never: random.pick(&[0, 0, 20]),
+            },
             renews: random.percent(40),
             asks_always: random.percent(50),
             members: random.pick(&[1, 2, 3, 3]),
@@ -87,6 +93,7 @@ impl Generator {
             next_id: 0,
             leader_epoch: -1,
             ask: false,
+            goes_on: None,
             successions: successions.to_vec(),
         }
     }
@@ -152,25 +159,33 @@ impl Generator {
                 verbs
             }
             34..=65 => vec![self.acknowledge(state)],
-            66..=74 => {
+            66..=73 => {
                 vec![self.advance(engine.now(), partition.poll_timeout().map(|time| time.0))]
+            }
+            74 => {
+                let leader = self.random.below(engine.partitions() as u64) as usize;
+                self.goes_on = Some(leader);
+                let (due, clock) = engine.due(leader);
+                vec![self.advance(clock, due)]
             }
             75..=79 => vec![Verb::Release {
                 member: self.member(),
             }],
             80..=83 => vec![self.log_start(state)],
             84..=92 => {
-                let waiting: Vec<u32> = engine.waiting().map(|(id, _)| id).collect();
-                if waiting.is_empty() {
-                    vec![self.acknowledge(state)]
-                } else {
-                    vec![Verb::Completes {
-                        id: self.random.pick(&waiting),
-                    }]
-                }
+                let writes = engine.waiting().map(|(id, _)| Verb::Completes { id });
+                let letters = engine.letters().map(|(id, _)| Verb::LettersDone { id });
+                let waiting: Vec<Verb> = writes.chain(letters).collect();
+                let chosen = self.random.below(waiting.len() as u64) as usize;
+                let answer = waiting.into_iter().nth(chosen);
+                vec![answer.unwrap_or_else(|| self.acknowledge(state))]
             }
-            93 => vec![Verb::CanAcquire],
-            94 => vec![Verb::NextFetchOffset],
+            93 => vec![if self.random.percent(50) {
+                Verb::CanAcquire
+            } else {
+                Verb::NextFetchOffset
+            }],
+            94 => self.at_the_deadline(engine.now(), state),
             95 | 96 => {
                 self.log.compact(&mut self.random, state.start);
                 vec![self.acquire(next, state)]
@@ -180,6 +195,7 @@ impl Generator {
                 vec![Verb::CanAcquire]
             }
             98 if self.random.percent(15) => vec![Verb::Fence],
+            98 if self.malformed > 0 => vec![self.nobody(state)],
             _ => vec![self.create()],
         }
     }
@@ -198,24 +214,52 @@ impl Generator {
                 .waiting()
                 .find(|(waiting, _)| waiting == id)
                 .map_or(latest, |(_, at)| at),
+            Verb::LettersDone { id } => engine
+                .letters()
+                .find(|(waiting, _)| waiting == id)
+                .map_or(latest, |(_, at)| at),
+            Verb::Advance { .. } => self.goes_on.take().unwrap_or(latest),
             _ => latest,
         };
-        let in_force = ops.iter().rev().find_map(|op| op.limits);
-        let limits = (in_force != Some(self.limits)).then_some(self.limits);
+        // A leader learns of the configuration by its own operations, and an earlier one learns nothing more.
+        let known = ops
+            .iter()
+            .rev()
+            .filter(|op| op.partition == partition)
+            .find_map(|op| op.limits);
+        let limits = (partition >= latest && known != Some(self.limits)).then_some(self.limits);
         let writes = matches!(
             verb,
             Verb::Acknowledge { .. }
                 | Verb::Release { .. }
                 | Verb::Advance { .. }
                 | Verb::Completes { .. }
+                | Verb::LettersDone { .. }
         );
         Operation {
             partition,
             answer: if writes { self.answer() } else { Answer::OK },
-            queue_takes: !self.random.percent(self.queue_fails),
+            queue: self.queue(),
             limits,
             verb,
         }
+    }
+
+    fn queue(&mut self) -> Queue {
+        let mut queue = Queue {
+            takes: !self.random.percent(self.queue_manner.refuses),
+            when: When::AtOnce,
+        };
+        if !self.limits.dead_letters {
+            return Queue::OK;
+        }
+        if self.random.percent(self.queue_manner.later) {
+            self.next_id += 1;
+            queue.when = When::Later(self.next_id);
+        } else if self.random.percent(self.queue_manner.never) {
+            queue.when = When::Never;
+        }
+        queue
     }
 
     fn answer(&mut self) -> Answer {

@@ -1,8 +1,8 @@
 //! What happens around the members: fetches of the log, time, and the log start.
 
 use super::Generator;
-use crate::operation::Verb;
-use crate::outcome::State;
+use crate::operation::{Range, Verb};
+use crate::outcome::{Run, State};
 
 impl Generator {
     pub(super) fn acquire(&mut self, next: i64, state: &State) -> Verb {
@@ -18,11 +18,7 @@ impl Generator {
         let (fetched, aborted) = self.log.read(&mut self.random, fetch_offset, count);
         let bad = self.random.below(1_000) < self.malformed / 3;
         Verb::Acquire {
-            member: if bad && self.random.percent(30) {
-                0
-            } else {
-                self.member()
-            },
+            member: self.member(),
             record_limit: self.random.percent(35),
             batch_size: if bad {
                 self.random.pick(&[0, -1])
@@ -50,7 +46,11 @@ impl Generator {
 
     pub(super) fn log_start(&mut self, state: &State) -> Verb {
         let high = state.end.saturating_add(4).min(self.log.end());
-        let offset = if self.random.percent(80) {
+        let pending: Vec<&Run> = state.runs.iter().filter(|run| run.pending).collect();
+        let offset = if !pending.is_empty() && self.random.percent(50) {
+            let run = pending[self.random.below(pending.len() as u64) as usize];
+            self.random.between(run.first, run.last + 1)
+        } else if self.random.percent(80) {
             self.random
                 .between(state.start, (state.start + 12).min(high.max(state.start)))
         } else {
@@ -59,5 +59,42 @@ impl Generator {
         };
         self.log_start = self.log_start.max(offset);
         Verb::LogStart { offset }
+    }
+
+    /// Time goes on until right before a lock ends, or until it does, and its member renews it or says what became of the records.
+    pub(super) fn at_the_deadline(&mut self, now: i64, state: &State) -> Vec<Verb> {
+        let held: Vec<&Run> = state
+            .runs
+            .iter()
+            .filter(|run| run.deadline >= now)
+            .collect();
+        if held.is_empty() {
+            return vec![Verb::NextFetchOffset];
+        }
+        let run = held[self.random.below(held.len() as u64) as usize];
+        let ms = (run.deadline - now - self.random.pick(&[0, 1, 1])).max(0);
+        let acknowledge = Verb::Acknowledge {
+            member: run.member,
+            ranges: vec![Range {
+                first: run.first,
+                last: run.last,
+                types: vec![self.random.pick(&[1, 2, 4, 4])],
+            }],
+            renew: true,
+        };
+        vec![Verb::Advance { ms }, acknowledge]
+    }
+
+    /// Something that is asked for without a member id.
+    pub(super) fn nobody(&mut self, state: &State) -> Verb {
+        let mut verb = match self.random.below(3) {
+            0 => self.acquire(state.end.saturating_add(1), state),
+            1 => self.acknowledge(state),
+            _ => Verb::Release { member: 0 },
+        };
+        if let Verb::Acquire { member, .. } | Verb::Acknowledge { member, .. } = &mut verb {
+            *member = 0;
+        }
+        verb
     }
 }

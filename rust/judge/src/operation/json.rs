@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Limits, LogBatch, Operation, Verb, When, member_id};
+use super::{Answer, Limits, LogBatch, Operation, Queue, Verb, When, member_id};
 
 impl Answer {
     fn result(self) -> Value {
@@ -19,6 +19,21 @@ impl Answer {
                 json!({"result": self.result(), "completes_later": true, "async_id": id})
             }
             _ => json!({"result": self.result()}),
+        }
+    }
+}
+
+impl Queue {
+    fn to_json(self) -> Value {
+        let result = if self.takes {
+            json!("ok")
+        } else {
+            json!({"error": "RuntimeException"})
+        };
+        match self.when {
+            When::AtOnce => json!({"result": result}),
+            When::Later(id) => json!({"result": result, "completes_later": true, "async_id": id}),
+            When::Never => json!({"result": "pending"}),
         }
     }
 }
@@ -65,8 +80,8 @@ impl Operation {
         if self.answer != Answer::OK {
             op["persister_writes"] = json!([self.answer.to_json()]);
         }
-        if !self.queue_takes {
-            op["dlq_enqueued"] = json!([{"result": {"error": "RuntimeException"}}]);
+        if self.queue != Queue::OK {
+            op["dlq_enqueued"] = json!([self.queue.to_json()]);
         }
         op
     }
@@ -140,7 +155,7 @@ impl Operation {
             }
             Verb::Release { member } => json!({"member": member_id(*member)}),
             Verb::Advance { ms } => json!({"ms": ms}),
-            Verb::Completes { id } => json!({"async_id": id}),
+            Verb::Completes { id } | Verb::LettersDone { id } => json!({"async_id": id}),
             Verb::LogStart { offset } => json!({"log_start_offset": offset}),
             Verb::NextFetchOffset | Verb::CanAcquire | Verb::Fence => json!({}),
         }

@@ -15,12 +15,12 @@ pub struct Limits {
     pub dead_letters: bool,
 }
 
-/// When a persister answers.
+/// When a persister or a dead-letter queue answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Before the call returns.
     AtOnce,
-    /// At the `persister_completes` with this id.
+    /// At the `persister_completes` (or `dead_letters_complete`) with this id.
     Later(u32),
     /// Never.
     Never,
@@ -41,6 +41,23 @@ impl Answer {
     /// The ordinary answer.
     pub const OK: Self = Self {
         code: 0,
+        when: When::AtOnce,
+    };
+}
+
+/// What a dead-letter queue does with all that an operation gives it. Kafka archives the records in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Whether it takes them.
+    pub takes: bool,
+    /// When it says so; later is at the `dead_letters_complete` with this id.
+    pub when: When,
+}
+
+impl Queue {
+    /// The ordinary answer.
+    pub const OK: Self = Self {
+        takes: true,
         when: When::AtOnce,
     };
 }
@@ -138,6 +155,11 @@ pub enum Verb {
         /// Under which id.
         id: u32,
     },
+    /// The dead-letter queue says what became of records it was given.
+    LettersDone {
+        /// Under which id.
+        id: u32,
+    },
     /// The log starts later.
     LogStart {
         /// Where.
@@ -162,8 +184,8 @@ pub struct Operation {
     pub limits: Option<Limits>,
     /// What the persister answers.
     pub answer: Answer,
-    /// Whether the dead-letter queue takes what it is given.
-    pub queue_takes: bool,
+    /// What the dead-letter queue does with what it is given.
+    pub queue: Queue,
 }
 
 impl Verb {
@@ -178,6 +200,7 @@ impl Verb {
             Self::Release { .. } => "release_session",
             Self::Advance { .. } => "advance_clock",
             Self::Completes { .. } => "persister_completes",
+            Self::LettersDone { .. } => "dead_letters_complete",
             Self::LogStart { .. } => "move_log_start_offset",
             Self::NextFetchOffset => "next_fetch_offset",
             Self::CanAcquire => "can_acquire_records",

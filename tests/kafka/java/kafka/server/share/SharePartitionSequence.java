@@ -104,6 +104,7 @@ final class SharePartitionSequence {
                     expect.set("result", result);
                 }
             }
+            case "dead_letters_complete" -> at.deadLetters.complete(op.get("async_id").asInt());
             case "move_log_start_offset" -> partition.updateCacheAndOffsets(op.get("log_start_offset").asLong());
             case "next_fetch_offset" -> given.putObject("expect").put("result", partition.nextFetchOffset());
             case "can_acquire_records" -> given.putObject("expect").put("result", partition.canAcquireRecords());

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * Kafka's own classes as a judge: a line of JSON in for each sequence, a line of JSON out with what each operation gave.
  *
  * In: {@code {"suite": "share_partition" | "combiner" | "share_coordinator_shard", "ops": [...]}}, the operations in the form of
- * the conformance files without their outcomes; {@code "clock": "recorder"} for the clock of these files,
+ * the conformance files, of whose outcomes only the planned answers are read; {@code "clock": "recorder"} for the clock of these files,
  * {@code "deadlines": true} to show when locks end. Out: {@code {"ops": [...]}}, or {@code {"failure": ...}} when a sequence
  * cannot be played. The end of the input is the end of the process.
  */

@@ -14,14 +14,14 @@ import java.util.function.Supplier;
  * A clock that only the sequence moves, and the timers on it.
  *
  * A timer fires when the clock has reached its deadline, in the order of deadlines and then of being set. The recorder of the
- * conformance files worked otherwise: its timers fired strictly after their deadline, while the clock that Kafka reads stood
- * still. {@link #likeRecorder} gives that clock, so that its files can be played.
+ * conformance files worked otherwise: its timers fired strictly after their deadline, those of one deadline in the order in which
+ * a heap gives them up, while the clock that Kafka reads stood still. {@link #likeRecorder} gives that clock, so that its files
+ * can be played.
  */
 final class ManualClock implements Time, Timer {
     private record Armed(TimerTaskEntry entry, long order) { }
 
-    private final PriorityQueue<Armed> armed = new PriorityQueue<>(
-        Comparator.comparingLong((Armed a) -> a.entry.expirationMs).thenComparingLong(Armed::order));
+    private final PriorityQueue<Armed> armed;
     private final boolean likeRecorder;
     private Consumer<TimerTask> fired = task -> { };
     private long now;
@@ -30,6 +30,8 @@ final class ManualClock implements Time, Timer {
     ManualClock(boolean likeRecorder, long now) {
         this.likeRecorder = likeRecorder;
         this.now = now;
+        Comparator<Armed> byDeadline = Comparator.comparingLong((Armed a) -> a.entry.expirationMs);
+        armed = new PriorityQueue<>(likeRecorder ? byDeadline : byDeadline.thenComparingLong(Armed::order));
     }
 
     /** Who is told of each timer that has fired, right after it. */

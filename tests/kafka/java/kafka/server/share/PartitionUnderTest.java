@@ -1,6 +1,8 @@
 package kafka.server.share;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.server.share.metrics.SharePartitionMetrics;
@@ -12,6 +14,7 @@ final class PartitionUnderTest {
     // Metrics register themselves for good, so that one object serves all.
     private static final SharePartitionMetrics METRICS = new SharePartitionMetrics(GROUP, TOPIC.topic(), TOPIC.partition());
 
+    final JsonNode created;
     final ManualClock clock;
     final GroupConfig config = new GroupConfig();
     final ScriptedPersister persister;
@@ -21,6 +24,7 @@ final class PartitionUnderTest {
     String lastState = "";
 
     PartitionUnderTest(JsonNode config, ManualClock clock, ScriptedPersister persister) {
+        this.created = config;
         this.clock = clock;
         this.persister = persister;
         boolean deadLettersOn = config.get("dlq_enabled").asBoolean();
@@ -28,6 +32,14 @@ final class PartitionUnderTest {
             config.get("max_delivery_count").asInt(), config.get("record_lock_ms").asInt(), clock, clock, persister, metadata,
             key -> { }, this.config, SharePartition.SharePartitionState.valueOf(config.get("initial_status").asText()), null,
             METRICS, () -> deadLettersOn, deadLetters);
+    }
+
+    /** The answers planned for an operation: its own, then those of the time-outs that a recording shows. */
+    static ArrayNode planned(JsonNode op, String field) {
+        ArrayNode plan = JsonNodeFactory.instance.arrayNode();
+        op.path(field).forEach(plan::add);
+        op.path("lock_timeouts_fired").forEach(timeout -> timeout.path(field).forEach(plan::add));
+        return plan;
     }
 
     /** What the operation says of the world around counts from here on. */

@@ -23,7 +23,7 @@ final class ScriptedDeadLetterQueue implements ShareGroupDLQManager {
     private ArrayNode enqueued = JsonNodeFactory.instance.arrayNode();
 
     void begin(JsonNode op) {
-        plan = op.path("dlq_enqueued");
+        plan = PartitionUnderTest.planned(op, "dlq_enqueued");
     }
 
     ArrayNode takeEnqueued() {

@@ -17,6 +17,9 @@ final class ScriptedMetadata implements PartitionMetadataProvider {
 
     private long answer(String lookup) {
         JsonNode answer = lookups.path(lookup);
+        if (answer.has("error")) {
+            throw new RuntimeException("as planned");
+        }
         if (!answer.isNumber()) {
             throw new IllegalStateException(lookup + " has no answer");
         }

@@ -8,6 +8,7 @@ import org.apache.kafka.server.share.persister.DeleteShareGroupStateParameters;
 import org.apache.kafka.server.share.persister.DeleteShareGroupStateResult;
 import org.apache.kafka.server.share.persister.InitializeShareGroupStateParameters;
 import org.apache.kafka.server.share.persister.InitializeShareGroupStateResult;
+import org.apache.kafka.server.share.persister.PartitionErrorData;
 import org.apache.kafka.server.share.persister.PartitionFactory;
 import org.apache.kafka.server.share.persister.PartitionStateBatchData;
 import org.apache.kafka.server.share.persister.Persister;
@@ -44,7 +45,7 @@ final class ScriptedPersister implements Persister {
 
     /** From here on the writes belong to this operation. */
     void begin(JsonNode op) {
-        plan = op.path("persister_writes");
+        plan = PartitionUnderTest.planned(op, "persister_writes");
         answered = 0;
         read = op.get("persister_read");
     }
@@ -108,6 +109,10 @@ final class ScriptedPersister implements Persister {
     }
 
     private static void answer(CompletableFuture<WriteShareGroupStateResult> future, JsonNode result) {
+        if (result.has("partitions")) {
+            future.complete(written(result.get("partitions")));
+            return;
+        }
         if (result.isObject()) {
             future.completeExceptionally(new RuntimeException("as planned"));
             return;
@@ -122,11 +127,28 @@ final class ScriptedPersister implements Persister {
             List.of(PartitionFactory.newPartitionErrorData(0, code, code == 0 ? "" : "as planned"))))).build());
     }
 
+    /** An answer that is not for the one partition asked about. */
+    private static WriteShareGroupStateResult written(JsonNode partitions) {
+        List<PartitionErrorData> answers = new ArrayList<>();
+        for (JsonNode partition : partitions) {
+            answers.add(PartitionFactory.newPartitionErrorData(
+                partition.get("partition").asInt(), (short) partition.get("error_code").asInt(), ""));
+        }
+        return new WriteShareGroupStateResult.Builder().setTopicsData(List.of(new TopicData<>(
+            PartitionUnderTest.TOPIC.topicId(), answers))).build();
+    }
+
     @Override
     public CompletableFuture<ReadShareGroupStateResult> readState(ReadShareGroupStateParameters parameters) {
         JsonNode response = read.get("response");
         if (response.has("error")) {
             return CompletableFuture.failedFuture(new RuntimeException("as planned"));
+        }
+        if (response.isTextual()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (response.has("partitions")) {
+            return CompletableFuture.completedFuture(new ReadShareGroupStateResult.Builder().setTopicsData(List.of()).build());
         }
         List<PersisterStateBatch> batches = new ArrayList<>();
         for (JsonNode batch : response.get("batches")) {

@@ -50,8 +50,10 @@ final class SharePartitionSequence {
         ObjectNode given = JsonNodeFactory.instance.objectNode();
         persister.begin(op);
         if (op.get("op").asText().equals("create")) {
-            ManualClock clock = new ManualClock(likeRecorder, now);
-            partitions.add(new PartitionUnderTest(op.get("config"), clock, persister));
+            add(op.get("config"), op);
+        } else if (op.get("op").asText().equals("inject_state")) {
+            ObjectNode config = partitions.get(0).created.deepCopy();
+            add(config.put("initial_status", op.get("state").get("status").asText()), op);
         }
         // Each leader has a clock of its own, on which the next one's begins. Time passes for the latest unless the operation names
         // another.
@@ -70,13 +72,40 @@ final class SharePartitionSequence {
         note(given, "group_config", at.config.takeAsked());
         note(given, "persister_writes", persister.takeWritten());
         note(given, "dlq_enqueued", at.deadLetters.takeEnqueued());
-        ObjectNode state = states.of(at.partition);
-        String text = state.toString();
-        if (!text.equals(at.lastState)) {
-            at.lastState = text;
+        ObjectNode state = changed(at);
+        if (state != null) {
             given.set("state", state);
         }
+        if (likeRecorder && op.get("op").asText().equals("persister_completes")) {
+            others(at, given);
+        }
         return given;
+    }
+
+    /** A recording does not say to which leader a late answer goes. */
+    private void others(PartitionUnderTest at, ObjectNode given) {
+        for (PartitionUnderTest other : partitions) {
+            ObjectNode state = other == at ? null : changed(other);
+            if (state != null) {
+                given.withArray("/states").add(state.put("partition_index", partitions.indexOf(other)));
+            }
+        }
+    }
+
+    private ObjectNode changed(PartitionUnderTest under) {
+        ObjectNode state = states.of(under.partition);
+        String text = state.toString();
+        if (text.equals(under.lastState)) {
+            return null;
+        }
+        under.lastState = text;
+        return state;
+    }
+
+    private void add(JsonNode config, JsonNode op) {
+        if (op.path("partition_index").asInt(0) == partitions.size()) {
+            partitions.add(new PartitionUnderTest(config, new ManualClock(likeRecorder, now), persister));
+        }
     }
 
     private static void note(ObjectNode given, String field, JsonNode value) {
@@ -89,6 +118,13 @@ final class SharePartitionSequence {
         SharePartition partition = at.partition;
         switch (op.get("op").asText()) {
             case "create" -> { }
+            case "inject_state" -> Inside.inject(at, op.get("state"));
+            case "lock_timeout" -> Inside.lockTimeout(partition, op);
+            case "write_state" -> future(given, () -> partition.writeShareGroupState(Inside.batches(op)));
+            case "schedule_lock" -> given.putObject("expect").put("result", partition.scheduleAcquisitionLockTimeout(
+                op.get("member").asText(), op.get("first").asLong(), op.get("last").asLong()).getClass().getSimpleName());
+            case "set_find_next_fetch_offset" -> partition.updateFindNextFetchOffset(op.get("value").asBoolean());
+            case "find_last_acknowledged" -> Inside.findLastAcknowledged(partition, given.putObject("expect"));
             case "initialize" -> future(given, partition::maybeInitialize);
             case "acquire" -> acquire(partition, op, given);
             case "acknowledge" -> future(given, () -> partition.acknowledge(op.get("member").asText(), ranges(op)));

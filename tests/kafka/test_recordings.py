@@ -1,0 +1,47 @@
+"""One operation format: the driver plays every recorded file of share partitions, and Kafka 4.4.0 answers as was recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.recordings import load
+from tests.python.recordings import shared_is_required
+
+from .home import REPOSITORY
+from .recordings import HINT, NOT_RECORDED, ORDER, THREADS, play
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
+
+COPIES = REPOSITORY / "tests" / "data" / "conformance"
+RECORDINGS = REPOSITORY.parent / "shared" / "conformance"
+
+#: What Kafka's own tests recorded: scenarios that agree, those that agree in part and those left out by reason, operations.
+OF_TESTS = (181, {ORDER: 3} | Counter(NOT_RECORDED.values()), {THREADS: 1}, 1_070)
+#: The same of each file that we know; another one only has to agree.
+KNOWN = {
+    COPIES / "share_partition_trunk.json.gz": OF_TESTS,
+    RECORDINGS / "share_partition_trunk.json": OF_TESTS,
+    COPIES / "share_partition_fuzz_trunk.json.gz": (41, {HINT: 13}, {}, 4_485),
+    RECORDINGS / "share_partition_fuzz_trunk.json.gz": (260, {HINT: 126}, {}, 30_808),
+}
+
+
+def files() -> list[Path]:
+    """Our copies, and all recordings where they are."""
+    shared = sorted(RECORDINGS.glob("share_partition*"))
+    assert shared or not shared_is_required(), f"no {RECORDINGS}"
+    return [*sorted(COPIES.glob("share_partition*")), *shared]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.parent.name}-{path.name}")
+def test_kafka_answers_as_was_recorded(path: Path) -> None:
+    played = play(path)
+    assert played.differences == []
+    scenarios = len(load(path).scenarios)
+    # A scenario may have two reasons, so that the parts may be more than the whole.
+    assert played.agree + played.in_part.total() + played.left_out.total() >= scenarios > 0
+    if path in KNOWN:
+        assert (played.agree, played.in_part, played.left_out, played.operations) == KNOWN[path]

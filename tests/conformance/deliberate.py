@@ -30,6 +30,17 @@ from .kafka_names import INVALID_RECORD_STATE, INVALID_REQUEST
 
 RENEW = 4
 
+#: What is recognised here and in ``sound_starts.py``, in the words of the judge (``rust/judge/src/deliberate``). A recording
+#: tells less than the judge sees, so the two have predicates of their own; a test holds that they agree on exported cases.
+RECOGNISED = frozenset(
+    {
+        ("K2", "available below the start offset"),
+        ("N1", "an acknowledgement across the start offset"),
+        ("S8", "the start offset is ahead"),
+        ("V2", "renewals of a refused request"),
+    }
+)
+
 #: First offset, last offset, one acknowledge type for all or one for each.
 Range = tuple[int, int, list[int]]
 

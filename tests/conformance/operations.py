@@ -46,6 +46,7 @@ class Replay:
             "advance_clock": self._advance_clock,
             "lock_timeout": self._lock_timeout,
             "persister_completes": self._persister_completes,
+            "dead_letters_complete": self._dead_letters_complete,
             "move_log_start_offset": self._move_log_start_offset,
             "next_fetch_offset": self._next_fetch_offset,
             "can_acquire_records": self._can_acquire_records,
@@ -189,8 +190,15 @@ class Replay:
         return True
 
     def _advance_clock(self, op: Json) -> None:
-        self.now_ms += op["ms"]
         fired = op.get("lock_timeouts_fired", [])
+        named = self.partitions[op["partition_index"]] if "partition_index" in op else None
+        if named is not None and named.stopped_at is not None:
+            # Time passes for an earlier leader alone, on its own clock.
+            named.stopped_at += op["ms"]
+            named.partition.handle_timeout(now_ms=named.stopped_at)
+            self.parked.update(settle_timeouts(named, fired, named.stopped_at))
+            return
+        self.now_ms += op["ms"]
         for index, under_test in self.partitions.items():
             if under_test.stopped_at is not None:
                 continue
@@ -246,6 +254,12 @@ class Replay:
             if parked.member_waits:
                 under_test.check_member_code(parked.expected, seen)
         under_test.check_dead_letters(parked.letters, self.now_ms, [write.error_code or 0 for write in writes])
+
+    def _dead_letters_complete(self, op: Json) -> None:
+        under_test = self.at(op)
+        writes = writes_of(op)
+        under_test.record_writes(writes)
+        under_test.dead_letters_complete(op["async_id"], self.now_ms, [write.error_code or 0 for write in writes])
 
     def _move_log_start_offset(self, op: Json) -> None:
         under_test = self.at(op)

@@ -56,6 +56,8 @@ class PartitionUnderTest:
     recorded_batches: list[Any] = field(default_factory=list)
     recorded_fold: DurableFold = field(default_factory=lambda: DurableFold(-1, ()))
     our_fold: DurableFold = field(default_factory=lambda: DurableFold(-1, ()))
+    #: Dead letters of which the queue has said nothing yet, by the id of its answer.
+    held_letters: dict[int, list[int]] = field(default_factory=dict)
     invariants: Invariants = field(default_factory=Invariants)
     #: What the adapter itself noticed since it was last asked.
     noticed: Breaks = field(default_factory=list)
@@ -182,20 +184,41 @@ class PartitionUnderTest:
         Kafka archives after the queue's success *and* failure, so the recorded result does not matter
         here. ``answers`` are the codes of the archiving writes in order; a failing one is only logged.
         """
-        handed = self._hand_over_dead_letters(now_ms, answers)
+        handed = self._hand_over_dead_letters(recorded, now_ms, answers)
         if join_dead_letters(recorded) != handed:
             self.notice("dead letters", list(recorded), handed)
         self.compare_durable()
 
-    def _hand_over_dead_letters(self, now_ms: int, answers: Sequence[int]) -> list[RecordedDeadLetter]:
+    def _hand_over_dead_letters(
+        self, recorded: Sequence[RecordedDeadLetter], now_ms: int, answers: Sequence[int]
+    ) -> list[RecordedDeadLetter]:
         remaining = list(answers)
         handed: list[RecordedDeadLetter] = []
         while (letter := self.partition.poll_dead_letter()) is not None:
-            handed.append(RecordedDeadLetter(letter.first_offset, letter.last_offset, letter.delivery_count, letter.cause))
-            self.partition.handle_dead_letter_done(letter.token, now_ms=now_ms)
-            for write in self.poll_writes():
-                self.complete(write.token, remaining.pop(0) if remaining else 0, now_ms)
+            # What we hand over as one is answered as one with Kafka.
+            of = next((each for each in recorded if each.first_offset <= letter.first_offset <= each.last_offset), None)
+            async_id, answered = (None, True) if of is None else (of.async_id, of.answered)
+            first, last = letter.first_offset, letter.last_offset
+            handed.append(RecordedDeadLetter(first, last, letter.delivery_count, letter.cause, async_id, answered))
+            if async_id is not None:
+                self.held_letters.setdefault(async_id, []).append(letter.token)
+            elif answered:
+                remaining = self._archive([letter.token], now_ms, remaining)
         return join_dead_letters(handed)
+
+    def dead_letters_complete(self, async_id: int, now_ms: int, answers: Sequence[int]) -> None:
+        """The dead-letter queue says what became of what it was given under this id."""
+        self._archive(self.held_letters.pop(async_id, []), now_ms, list(answers))
+        self.compare_durable()
+
+    def _archive(self, tokens: Sequence[int], now_ms: int, answers: list[int]) -> list[int]:
+        """Archive what these tokens stand for; the answers that were not needed."""
+        now_ms = now_ms if self.stopped_at is None else self.stopped_at
+        for token in tokens:
+            self.partition.handle_dead_letter_done(token, now_ms=now_ms)
+            for write in self.poll_writes():
+                self.complete(write.token, answers.pop(0) if answers else 0, now_ms)
+        return answers
 
     def notice(self, what: str, expected: object, actual: object) -> None:
         """Remember a difference until the operation is judged."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .durable import Batch
 from .kafka_names import persister_code
@@ -47,6 +47,9 @@ class RecordedDeadLetter:
     last_offset: int
     delivery_count: int
     cause: str
+    #: Answered by a later ``dead_letters_complete`` of this id; ``None``: at once, or never.
+    async_id: int | None = None
+    answered: bool = True
 
     @classmethod
     def parse(cls, raw: Json) -> RecordedDeadLetter:
@@ -59,7 +62,7 @@ class RecordedDeadLetter:
         else:
             raise FormatError(f"unknown cause of a dead letter: {message}")
         count = str(raw["delivery_count"]).removeprefix("Optional[").removesuffix("]")
-        return cls(raw["first"], raw["last"], int(count), cause)
+        return cls(raw["first"], raw["last"], int(count), cause, raw.get("async_id"), raw["result"] != "pending")
 
 
 def writes_of(op: Json) -> list[RecordedWrite]:
@@ -80,12 +83,10 @@ def join_dead_letters(letters: Iterable[RecordedDeadLetter]) -> list[RecordedDea
         for letter in sorted(letters, key=lambda letter: letter.first_offset):
             if held is None:
                 held = letter
-            elif (
+            elif replace(letter, first_offset=held.first_offset) == replace(held, last_offset=letter.last_offset) and (
                 letter.first_offset == held.last_offset + 1
-                and letter.delivery_count == held.delivery_count
-                and letter.cause == held.cause
             ):
-                held = RecordedDeadLetter(held.first_offset, letter.last_offset, held.delivery_count, held.cause)
+                held = replace(held, last_offset=letter.last_offset)
             else:
                 yield held
                 held = letter

@@ -32,6 +32,7 @@ SHARE_PARTITION_OPS: dict[str, frozenset[str]] = {
     "lock_timeout": frozenset({"member", "first", "last"}) | _WRITES,
     "advance_clock": frozenset({"ms", "lock_timeouts_fired"}),
     "persister_completes": frozenset({"async_id"}) | _WRITES,
+    "dead_letters_complete": frozenset({"async_id"}) | _WRITES,
     "move_log_start_offset": frozenset({"log_start_offset"}),
     "next_fetch_offset": frozenset(),
     "can_acquire_records": frozenset(),
@@ -67,6 +68,7 @@ _GROUP_CONFIG = frozenset(
     }
 )
 _TIMEOUT = frozenset({"member", "first", "last", "persister_writes", "dlq_enqueued"})
+_LETTER = frozenset({"first", "last", "delivery_count", "cause", "result", "completes_later", "async_id"})
 _WRITE = frozenset(
     {
         "leader_epoch",
@@ -108,3 +110,5 @@ def check_share_partition(scenario: Scenario) -> None:
         for holder in (op, *timeouts):
             for write in holder.get("persister_writes", ()):
                 require(write, _WRITE, f"persister write of {where}")
+            for letter in holder.get("dlq_enqueued", ()):
+                require(letter, _LETTER, f"dead letter of {where}")

@@ -90,6 +90,12 @@ def run(
     return result
 
 
+def rules() -> set[tuple[str, str, str]]:
+    """Every way in which the judge recognises a deliberate difference: profile, id and what happens."""
+    ran = subprocess.run([our_side(), "rules"], capture_output=True, check=True)
+    return {(rule["profile"], rule["id"], rule["what"]) for rule in json.loads(ran.stdout)}
+
+
 def show(result: Result, directory: Path, seed: int) -> None:
     """Print what was reached and every difference; write the conformance files."""
     speed = result.operations / result.seconds if result.seconds else 0.0
@@ -104,7 +110,7 @@ def show(result: Result, directory: Path, seed: int) -> None:
     print("  DIFFERENCES:")
     for what, times in sorted(result.unexplained.items()):
         print(f"    {times:>9,}  {what}")
-    for path in write(result, directory, seed):
+    for path in write(result.differences, directory, seed):
         print(f"  written: {path}")
     for found in result.differences:
         print(f"\n  {found['what']} ({found['scenario']['name']})")
@@ -119,10 +125,10 @@ def show(result: Result, directory: Path, seed: int) -> None:
             print(f"    {json.dumps(found['scenario'])}\n    ours: {json.dumps(found['ours'])}")
 
 
-def write(result: Result, directory: Path, seed: int) -> list[Path]:
+def write(differences: list[dict[str, Any]], directory: Path, seed: int) -> list[Path]:
     """The differences as conformance files, one a suite."""
     scenarios: dict[str, list[Any]] = {}
-    for found in result.differences:
+    for found in differences:
         scenarios.setdefault(found["file"], []).append(found["scenario"])
     written = []
     directory.mkdir(parents=True, exist_ok=True)

@@ -7,10 +7,18 @@ use serde_json::{Value, json};
 use share_state_core::state_batch::{StateBatch, combine};
 
 use crate::arguments::Arguments;
+use crate::deliberate::{ByName, what_of};
 use crate::kafka::Kafka;
 use crate::operation::Batch;
+use crate::partition::IN_ACCORD;
 use crate::random::Random;
 use crate::report::Report;
+
+/// The deliberate differences that are recognised here: profile, id and what happens.
+pub const RULES: &[ByName] = &[
+    ("combiner", "M1", "an inverted batch is merged"),
+    ("combiner", "M2", "the last offset there is"),
+];
 
 /// A merge.
 #[derive(Clone, Debug)]
@@ -82,6 +90,13 @@ impl Merge {
             })
             .collect();
         json!(merged)
+    }
+
+    fn scenario(&self, arguments: &Arguments, sequence: u64, expect: Value) -> Value {
+        let mut scenario = self.to_json();
+        scenario["name"] = json!(format!("combiner-{}-{sequence}", arguments.seed));
+        scenario["expect"] = expect;
+        scenario
     }
 
     fn all(&self) -> impl Iterator<Item = &Batch> {
@@ -161,6 +176,12 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
                 "merge to {}",
                 ours.as_array().map_or(0, Vec::len).min(6)
             ));
+            if ours == given["expect"] && arguments.examples && report.examples.len() < IN_ACCORD {
+                let scenario = merge.scenario(arguments, sequence, given["expect"].clone());
+                report
+                    .examples
+                    .push(json!({"file": "combiner", "scenario": scenario, "explained": []}));
+            }
             if ours != given["expect"] {
                 let class = merge.class(&given["expect"]);
                 match class {
@@ -212,10 +233,13 @@ fn difference(
             None => break,
         }
     }
-    let mut scenario = best.to_json();
-    scenario["name"] = json!(format!("combiner-{}-{sequence}", arguments.seed));
-    scenario["expect"] = expect;
+    let scenario = best.scenario(arguments, sequence, expect);
+    let explained: Vec<Value> = class
+        .iter()
+        .map(|id| json!([0, id, what_of(RULES, id)]))
+        .collect();
     Ok(json!({
-        "what": "combiner: merge", "class": class, "file": "combiner", "at": 0, "scenario": scenario, "ours": best.ours(),
+        "what": "combiner: merge", "class": class, "rule": class.and_then(|id| what_of(RULES, id)), "file": "combiner", "at": 0, "scenario": scenario, "ours": best.ours(),
+        "explained": explained,
     }))
 }

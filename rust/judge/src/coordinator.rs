@@ -10,7 +10,9 @@ use crate::arguments::Arguments;
 use crate::coordinator_engine::Coordinator;
 use crate::coordinator_operation::{CoordinatorOperation, generate};
 use crate::coordinator_outcome::CoordinatorOutcome;
+use crate::deliberate::{ByName, what_of};
 use crate::kafka::Kafka;
+use crate::partition::IN_ACCORD;
 use crate::random::Random;
 use crate::report::Report;
 
@@ -22,6 +24,12 @@ struct Difference {
     ours: String,
     class: Option<&'static str>,
 }
+
+/// The deliberate differences that are recognised here: profile, id and what happens.
+pub const RULES: &[ByName] = &[
+    ("coordinator", "I1", "a repetition"),
+    ("coordinator", "M1", "an unsound batch is written"),
+];
 
 const ON_THE_WAY: usize = 64;
 
@@ -55,6 +63,7 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
     let begun = Instant::now();
     let mut found = Vec::new();
     let mut examples = Vec::new();
+    let mut in_accord = Vec::new();
     let mut waiting: VecDeque<Sequence> = VecDeque::new();
     let mut sequences = arguments.sequences();
     loop {
@@ -84,6 +93,10 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
         for what in &verdict.reached {
             report.cover(what);
         }
+        let quiet = verdict.difference.is_none() && verdict.explained.is_empty();
+        if quiet && arguments.examples && in_accord.len() < IN_ACCORD {
+            in_accord.push((sequence.number, sequence.ops.clone()));
+        }
         for difference in verdict.explained {
             let class = difference.class.unwrap_or_default();
             if report.classed(class) == 1 && arguments.examples {
@@ -101,6 +114,15 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
     report.seconds = begun.elapsed().as_secs_f64();
     report.differences = shown(arguments, kafka, found)?;
     report.examples = shown(arguments, kafka, examples)?;
+    for (sequence, ops) in in_accord {
+        kafka.send(&request(&ops));
+        let given = kafka.receive()?;
+        let name = format!("coordinator-{}-{sequence}", arguments.seed);
+        let (scenario, _) = exported(&name, &ops, given);
+        report.examples.push(
+            json!({"file": "share_coordinator_shard", "scenario": scenario, "explained": []}),
+        );
+    }
     Ok(report)
 }
 
@@ -120,14 +142,24 @@ fn shown(
         kafka.send(&request(&ops));
         let given = kafka.receive()?;
         let scenario_name = format!("coordinator-{}-{sequence}", arguments.seed);
+        let (scenario, places) = exported(&scenario_name, &ops, given);
+        // It ends with the difference.
+        let place = places.get(difference.at);
+        let explained: Vec<Value> = difference
+            .class
+            .iter()
+            .map(|id| json!([place, id, what_of(RULES, id)]))
+            .collect();
         all.push(json!({
             "what": name(&ops, &difference),
             "class": difference.class,
+            "rule": difference.class.and_then(|id| what_of(RULES, id)),
             "file": "share_coordinator_shard",
             "at": difference.at,
             "points": [{"what": difference.what, "kafka": difference.kafka, "ours": difference.ours}],
             "ops": ops.iter().map(CoordinatorOperation::to_json).collect::<Vec<_>>(),
-            "scenario": scenario(&scenario_name, &ops, given),
+            "scenario": scenario,
+            "explained": explained,
         }));
     }
     Ok(all)
@@ -250,15 +282,21 @@ fn shrink(
     Ok(best)
 }
 
-/// The sequence as a conformance scenario: what an operation decided is replayed by operations of its own.
-fn scenario(name: &str, ops: &[CoordinatorOperation], given: Vec<Value>) -> Value {
-    let mut recorded = Vec::new();
-    let mut memory = json!({"share_state": [], "leader_epoch": [], "state_epoch": [], "snapshot_update_count": []});
+/// The sequence as a conformance scenario, with the place of each operation: what an operation decided is replayed by operations
+/// of its own.
+fn exported(name: &str, ops: &[CoordinatorOperation], given: Vec<Value>) -> (Value, Vec<usize>) {
+    let mut recorded: Vec<Value> = Vec::new();
+    let mut places = Vec::new();
+    let no_memory = json!({"share_state": [], "leader_epoch": [], "state_epoch": [], "snapshot_update_count": []});
+    let mut memory = no_memory.clone();
     let mut offset = 0;
     for (op, mut given) in ops.iter().zip(given) {
+        places.push(recorded.len());
         let mut json = op.to_json();
         if json["op"] == "create" {
             recorded.push(json);
+            memory = no_memory.clone();
+            offset = 0;
             continue;
         }
         let records = given["result"]["records"]
@@ -266,14 +304,41 @@ fn scenario(name: &str, ops: &[CoordinatorOperation], given: Vec<Value>) -> Valu
             .cloned()
             .unwrap_or_default();
         json["result"] = given["result"].take();
+        without_texts(&mut json["result"]["response"]);
         json["state"] = memory.clone();
         recorded.push(json);
-        for record in &records {
-            // The memory between two records of one operation is not known; only cold snapshots give more than one.
-            memory = given["state"].clone();
-            recorded.push(json!({"op": "replay", "args": [offset, 0, 0, record], "result": null, "state": memory}));
+        for (index, record) in records.iter().enumerate() {
+            let mut replay =
+                json!({"op": "replay", "args": [offset, 0, 0, record], "result": null});
+            // The memory between two records of one operation is not known.
+            if index + 1 == records.len() {
+                memory = given["state"].take();
+                replay["state"] = memory.clone();
+            }
+            recorded.push(replay);
             offset += 1;
         }
+        if let Some(redundant) = given.get("last_redundant_offset") {
+            let result = json!({"response": redundant, "records": []});
+            recorded.push(
+                json!({"op": "lastRedundantOffset", "args": [], "result": result, "state": memory}),
+            );
+        }
     }
-    json!({"name": name, "source": "differential", "ops": recorded})
+    let scenario = json!({"name": name, "source": "differential", "ops": recorded});
+    (scenario, places)
+}
+
+/// The texts of errors are not part of the format.
+fn without_texts(response: &mut Value) {
+    let partitions = response.pointer_mut("/results/0/partitions");
+    for partition in partitions
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(fields) = partition.as_object_mut() {
+            fields.remove("errorMessage");
+        }
+    }
 }

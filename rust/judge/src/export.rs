@@ -12,14 +12,22 @@ use crate::kafka::Kafka;
 use crate::operation::{Operation, Verb, When};
 use crate::shrink::request;
 
-/// The scenario that the operations are.
+/// A sequence exported.
+pub struct Exported {
+    /// The scenario that the operations are.
+    pub scenario: Value,
+    /// Where each operation stands in it, `None` when nothing of it is left.
+    pub places: Vec<Option<usize>>,
+}
+
+/// Exports the operations.
 ///
 /// # Errors
 /// Kafka's side has failed.
-pub fn scenario(kafka: &mut Kafka, name: &str, ops: &[Operation]) -> io::Result<Value> {
+pub fn exported(kafka: &mut Kafka, name: &str, ops: &[Operation]) -> io::Result<Exported> {
     kafka.send(&request(ops));
     let given = kafka.receive()?;
-    let planned = planned(ops, &given);
+    let (planned, places) = planned(ops, &given);
     kafka.send(&json!({"suite": "share_partition", "clock": "recorder", "ops": planned}));
     let given = kafka.receive()?;
     let mut recorded = planned;
@@ -30,7 +38,9 @@ pub fn scenario(kafka: &mut Kafka, name: &str, ops: &[Operation]) -> io::Result<
             last = state.clone();
         }
     }
-    Ok(json!({"name": name, "source": "differential", "tags": [], "ops": recorded, "final": last}))
+    let scenario =
+        json!({"name": name, "source": "differential", "tags": [], "ops": recorded, "final": last});
+    Ok(Exported { scenario, places })
 }
 
 fn writes(given: &Value) -> usize {
@@ -39,19 +49,22 @@ fn writes(given: &Value) -> usize {
     count(given) + timeouts.map_or(0, |list| list.iter().map(count).sum())
 }
 
-/// The operations with an id of its own for every write that is answered later.
-fn planned(ops: &[Operation], given: &[Value]) -> Vec<Value> {
-    let mut planned = Vec::new();
+/// The operations with an id of its own for every write that is answered later, and the last place of each.
+fn planned(ops: &[Operation], given: &[Value]) -> (Vec<Value>, Vec<Option<usize>>) {
+    let mut planned: Vec<Value> = Vec::new();
+    let mut places = Vec::new();
     let mut ids: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut next = 0;
     for (op, given) in ops.iter().zip(given) {
         let json = op.to_json(true);
         if let Verb::Completes { id } = op.verb {
-            for own in ids.remove(&id).unwrap_or_default() {
+            let answers = ids.remove(&id).unwrap_or_default();
+            for own in &answers {
                 let mut one = json.clone();
                 one["async_id"] = json!(own);
                 planned.push(one);
             }
+            places.push((!answers.is_empty()).then(|| planned.len() - 1));
             continue;
         }
         let mut json = json;
@@ -67,9 +80,10 @@ fn planned(ops: &[Operation], given: &[Value]) -> Vec<Value> {
             }
             json["persister_writes"] = entries.into();
         }
+        places.push(Some(planned.len()));
         planned.push(json);
     }
-    planned
+    (planned, places)
 }
 
 /// Puts what the operation gave in place of what was planned for it.

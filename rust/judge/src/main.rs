@@ -30,8 +30,26 @@ use std::process::ExitCode;
 
 use arguments::Arguments;
 use kafka::Kafka;
+use serde_json::{Value, json};
+
+/// Every way in which a deliberate difference is recognised: profile, id and what happens.
+fn rules() -> Value {
+    let engine = deliberate::RULES
+        .iter()
+        .map(|rule| ("engine", rule.id, rule.what));
+    let others = [coordinator::RULES, combiner::RULES];
+    let others = others.into_iter().flatten();
+    engine
+        .chain(others.copied())
+        .map(|(profile, id, what)| json!({"profile": profile, "id": id, "what": what}))
+        .collect()
+}
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("rules") {
+        println!("{}", rules());
+        return ExitCode::SUCCESS;
+    }
     let run = Arguments::parse(std::env::args().skip(1))
         .map_err(io::Error::other)
         .and_then(|arguments| {

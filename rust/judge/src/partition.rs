@@ -1,6 +1,6 @@
 //! Sequences on a share partition: Kafka's `SharePartition` beside ours, on both in-flight stores.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::time::Instant;
 
@@ -11,17 +11,20 @@ use crate::arguments::Arguments;
 use crate::compare::show;
 use crate::coverage::cover;
 use crate::engine::Engine;
-use crate::export::scenario;
+use crate::export::exported;
 use crate::generate::Generator;
 use crate::kafka::Kafka;
 use crate::operation::Operation;
 use crate::outcome::State;
 use crate::report::Report;
 use crate::shrink::{request, shrink};
-use crate::verdict::{Difference, hangs, judge, own_fault};
+use crate::verdict::{Difference, hangs, judge, own_fault, play};
 
 /// Sequences that are on the way to Kafka's side at one time.
 const ON_THE_WAY: usize = 64;
+
+/// Sequences without a difference that are shown as examples too.
+pub const IN_ACCORD: usize = 5;
 
 /// A sequence on its way.
 struct Sequence {
@@ -58,6 +61,8 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
     let mut report = Report::new("engine", arguments.seed);
     let begun = Instant::now();
     let mut found: Vec<(u64, Vec<Operation>, Difference)> = Vec::new();
+    let mut in_accord: Vec<(u64, Vec<Operation>)> = Vec::new();
+    let mut exemplified = BTreeSet::new();
     let mut examples: Vec<(u64, Vec<Operation>, Difference)> = Vec::new();
     let mut waiting: VecDeque<Sequence> = VecDeque::new();
     let mut sequences = arguments.sequences();
@@ -87,7 +92,9 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
                 // The new leader stands in place of the call.
                 report.cover("acquire: Kafka does not return");
                 for call in verdict.explained.iter().filter(|d| d.at == *place) {
-                    report.classed(call.class.unwrap_or_default());
+                    if let Some(rule) = call.class {
+                        report.classed(rule.id);
+                    }
                 }
             }
             let mut successions = sequence.successions;
@@ -105,10 +112,17 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
             &sequence.engine.outcomes,
             &verdict.compared,
         );
+        let differs = fault.is_some() || verdict.difference.is_some();
+        let quiet = !differs && verdict.explained.is_empty();
+        if quiet && arguments.examples && in_accord.len() < IN_ACCORD {
+            in_accord.push((sequence.number, ops.clone()));
+        }
         for difference in core::mem::take(&mut verdict.explained) {
-            let class = difference.class.unwrap_or_default();
-            if report.classed(class) == 1 && arguments.examples {
-                examples.push((sequence.number, ops.clone(), difference));
+            if let Some(rule) = difference.class {
+                report.classed(rule.id);
+                if arguments.examples && exemplified.insert(rule.what) {
+                    examples.push((sequence.number, ops.clone(), difference));
+                }
             }
         }
         if let Some(difference) = fault.or(verdict.difference) {
@@ -122,6 +136,13 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
     report.seconds = begun.elapsed().as_secs_f64();
     report.differences = shown(arguments, kafka, found)?;
     report.examples = shown(arguments, kafka, examples)?;
+    for (sequence, ops) in in_accord {
+        let name = format!("differential-{}-{sequence}", arguments.seed);
+        let scenario = exported(kafka, &name, &ops)?.scenario;
+        report
+            .examples
+            .push(json!({"file": "share_partition", "scenario": scenario, "explained": []}));
+    }
     Ok(report)
 }
 
@@ -135,8 +156,19 @@ fn shown(
     for (sequence, ops, difference) in differences {
         let (ops, difference) = shrink(kafka, &ops, &difference)?;
         let name = format!("differential-{}-{sequence}", arguments.seed);
-        let scenario = scenario(kafka, &name, &ops)?;
-        all.push(told(&difference, &ops, scenario));
+        kafka.send(&request(&ops));
+        let given = kafka.receive()?;
+        let verdict = judge(&ops, &given, &play::<IntervalStore>(&ops).outcomes)
+            .map_err(|error| io::Error::other(error.0))?;
+        let exported = exported(kafka, &name, &ops)?;
+        let explained: Vec<Value> = verdict
+            .explained
+            .iter()
+            .filter_map(|d| Some(json!([exported.places[d.at]?, d.class?.id, d.class?.what])))
+            .collect();
+        let mut told = told(&difference, &ops, exported.scenario);
+        told["explained"] = explained.into();
+        all.push(told);
     }
     Ok(all)
 }
@@ -172,7 +204,8 @@ fn told(difference: &Difference, ops: &[Operation], scenario: Value) -> Value {
     let ops: Vec<Value> = ops.iter().map(|op| op.to_json(false)).collect();
     json!({
         "what": what,
-        "class": difference.class,
+        "class": difference.class.map(|rule| rule.id),
+        "rule": difference.class.map(|rule| rule.what),
         "file": "share_partition",
         "at": difference.at,
         "points": points,

@@ -47,7 +47,7 @@ impl Report {
         *self.coverage.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// A difference that is a deliberate one; how many of its class there are now.
+    /// A difference that is a deliberate one; how many of its id there are now.
     pub fn classed(&mut self, class: &'static str) -> usize {
         let times = self.classes.entry(class).or_default();
         *times += 1;

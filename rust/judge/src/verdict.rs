@@ -4,7 +4,7 @@ use serde_json::Value;
 use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 
 use crate::compare::{Around, Point, compare};
-use crate::deliberate::classify;
+use crate::deliberate::{Rule, classify};
 use crate::engine::Engine;
 use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Malformed, Outcome, State};
@@ -17,7 +17,7 @@ pub struct Difference {
     /// The points.
     pub points: Vec<Point>,
     /// The deliberate difference that it is.
-    pub class: Option<&'static str>,
+    pub class: Option<Rule>,
     /// The states around it.
     pub around: Around,
 }

@@ -23,39 +23,122 @@ struct Case<'a> {
     limits: Limits,
 }
 
-/// A name, and whether the difference is that one.
-type Rule = (&'static str, fn(&Case<'_>) -> bool);
+/// A way in which a deliberate difference shows.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// The id of its entry on the page.
+    pub id: &'static str,
+    /// What happens.
+    pub what: &'static str,
+    applies: fn(&Case<'_>) -> bool,
+}
+
+impl core::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}: {}", self.id, self.what)
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id, self.what) == (other.id, other.what)
+    }
+}
+
+const fn rule(id: &'static str, what: &'static str, applies: fn(&Case<'_>) -> bool) -> Rule {
+    Rule { id, what, applies }
+}
 
 /// The first that applies names the difference; the widest stands last.
-const RULES: &[Rule] = &[
-    ("V1", requests::v1_ranges_touch_or_descend),
-    ("V2", requests::v2_too_few_types),
-    ("V2", requests::v2_renewals_of_a_refused_request),
-    ("V3", requests::v3_corrupt_state),
-    ("V4", requests::v4_batch_size),
-    ("V5", requests::v5_too_many_types),
-    ("V6", requests::v6_negative_or_inverted),
-    ("S4", requests::s4_nobody),
-    ("N1", holes::n1_null_pointer),
-    ("K1", window::k1_start_offset_goes_back),
-    ("K2", window::k2_fetch_below_start_offset),
-    ("K2", window::k2_available_below_start_offset),
-    ("K3", window::k3_pending_lost),
-    ("K4", window::k4_full_window_throws),
-    ("K6", window::k6_acquired_below_start_offset),
-    ("K5", window::k5_count_drifts),
-    ("K7", window::k7_aborted_batch_throws),
-    ("N1", holes::n1_hole_at_start_offset),
-    ("S6", window::s6_full_window_settled),
-    ("S7", window::s7_gap_read_in_vain),
-    ("F1", holes::f1_gap_behind_the_mark),
-    ("H1", holes::h1_range_begins_in_hole),
-    ("L1", holes::l1_settled_batches_linger),
-    ("L1", holes::l1_window_of_settled_batches),
-    ("S8", window::s8_start_offset_ahead),
+pub const RULES: &[Rule] = &[
+    rule(
+        "V1",
+        "ranges touch or descend",
+        requests::v1_ranges_touch_or_descend,
+    ),
+    rule("V2", "too few types", requests::v2_too_few_types),
+    rule(
+        "V2",
+        "renewals of a refused request",
+        requests::v2_renewals_of_a_refused_request,
+    ),
+    rule("V3", "a corrupt state", requests::v3_corrupt_state),
+    rule("V4", "a batch size", requests::v4_batch_size),
+    rule("V5", "too many types", requests::v5_too_many_types),
+    rule(
+        "V6",
+        "a negative or inverted range",
+        requests::v6_negative_or_inverted,
+    ),
+    rule("S4", "nobody asks", requests::s4_nobody),
+    rule(
+        "N1",
+        "an acknowledgement across the start offset",
+        holes::n1_null_pointer,
+    ),
+    rule(
+        "K1",
+        "the start offset goes back",
+        window::k1_start_offset_goes_back,
+    ),
+    rule(
+        "K2",
+        "a fetch below the start offset",
+        window::k2_fetch_below_start_offset,
+    ),
+    rule(
+        "K2",
+        "available below the start offset",
+        window::k2_available_below_start_offset,
+    ),
+    rule("K3", "a write under way is lost", window::k3_pending_lost),
+    rule("K4", "a full window throws", window::k4_full_window_throws),
+    rule(
+        "K6",
+        "acquired below the start offset",
+        window::k6_acquired_below_start_offset,
+    ),
+    rule("K5", "the count drifts", window::k5_count_drifts),
+    rule(
+        "K7",
+        "an aborted batch throws",
+        window::k7_aborted_batch_throws,
+    ),
+    rule(
+        "N1",
+        "the persister's answer at a hole",
+        holes::n1_hole_at_start_offset,
+    ),
+    rule(
+        "S6",
+        "a full window is settled",
+        window::s6_full_window_settled,
+    ),
+    rule("S7", "a gap read in vain", window::s7_gap_read_in_vain),
+    rule("F1", "a gap behind the mark", holes::f1_gap_behind_the_mark),
+    rule(
+        "H1",
+        "a range begins in a hole",
+        holes::h1_range_begins_in_hole,
+    ),
+    rule(
+        "L1",
+        "a settled batch is found",
+        holes::l1_settled_batches_linger,
+    ),
+    rule(
+        "L1",
+        "a window of settled batches",
+        holes::l1_window_of_settled_batches,
+    ),
+    rule(
+        "S8",
+        "the start offset is ahead",
+        window::s8_start_offset_ahead,
+    ),
 ];
 
-/// The name of the deliberate difference that it is, if it is one.
+/// The rule that the difference is a case of, if it is one.
 #[must_use]
 pub fn classify(
     op: &Operation,
@@ -64,7 +147,7 @@ pub fn classify(
     around: &Around,
     points: &[Point],
     limits: Limits,
-) -> Option<&'static str> {
+) -> Option<Rule> {
     let case = Case {
         op,
         kafka,
@@ -73,10 +156,17 @@ pub fn classify(
         points,
         limits,
     };
-    RULES
-        .iter()
-        .find(|(_, applies)| applies(&case))
-        .map(|(name, _)| *name)
+    RULES.iter().find(|rule| (rule.applies)(&case)).copied()
+}
+
+/// A deliberate difference of another profile: profile, id and what happens.
+pub type ByName = (&'static str, &'static str, &'static str);
+
+/// What happens in the difference of this id.
+#[must_use]
+pub fn what_of(rules: &[ByName], id: &str) -> Option<&'static str> {
+    let (_, _, what) = rules.iter().find(|(_, name, _)| *name == id)?;
+    Some(what)
 }
 
 impl Case<'_> {

@@ -24,7 +24,7 @@ SEQUENCES = {"combiner": 50, "coordinator": 200, "engine": 2_500}
 IN_ACCORD = 5
 PAGE = REPOSITORY / "docs" / "deliberate-differences.md"
 
-#: Entries of the page that the judge never comes across, because both sides are driven alike or only one of them has such a thing.
+#: Entries of the page that the judge never comes across.
 BEYOND_THE_JUDGE = {
     "S1": "the sequence moves both clocks, and Kafka's timers fire at their deadline",
     "S2": "what was to be written is compared folded",

@@ -8,6 +8,7 @@ mod combiner;
 mod compare;
 mod coordinator;
 mod coordinator_engine;
+mod coordinator_export;
 mod coordinator_operation;
 mod coordinator_outcome;
 mod coverage;

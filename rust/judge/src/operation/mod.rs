@@ -1,6 +1,7 @@
 //! Operations on a share partition, in the form of the conformance files (`tests/conformance`).
 
 mod json;
+pub mod smaller;
 
 /// What a group is configured with, as far as an operation may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -175,7 +175,8 @@ fn terminal(runs: &[Run], from: i64) -> i64 {
 }
 
 /// Without what is terminal below `start`: Kafka drops whole batches only, and nothing can happen to such records any more.
-fn from_start(runs: &[Run], start: i64) -> Vec<Run> {
+#[must_use]
+pub fn from_start(runs: &[Run], start: i64) -> Vec<Run> {
     let mut kept = Vec::with_capacity(runs.len());
     for run in runs {
         if !run.terminal() || run.first >= start {

@@ -42,6 +42,8 @@ pub struct Run {
 
 /// Id of the state in which a member holds records.
 pub const ACQUIRED: u8 = 1;
+/// Id of the state in which records wait for the dead-letter queue.
+pub const ARCHIVING: u8 = 3;
 
 impl Run {
     /// Acknowledged or archived.
@@ -56,14 +58,19 @@ impl Run {
         self.terminal() && !self.pending
     }
 
+    /// Whether it says the same of its offsets as the other one of its own.
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        *other
+            == Self {
+                first: other.first,
+                last: other.last,
+                ..self.clone()
+            }
+    }
+
     fn joins(&self, next: &Self) -> bool {
-        next.first == self.last + 1
-            && *next
-                == Self {
-                    first: next.first,
-                    last: next.last,
-                    ..self.clone()
-                }
+        next.first == self.last + 1 && self.says_the_same(next)
     }
 }
 

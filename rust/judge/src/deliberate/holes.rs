@@ -4,7 +4,7 @@ use share_state_core::kafka_code::KafkaCode;
 
 use super::{Case, cached};
 use crate::operation::Verb;
-use crate::outcome::{ACQUIRED, Answered};
+use crate::outcome::{ACQUIRED, ARCHIVING, Answered};
 
 /// Nothing is cached where Kafka looks, and it dereferences null; with us nobody holds such a record.
 pub(super) fn n1_null_pointer(case: &Case<'_>) -> bool {
@@ -33,6 +33,8 @@ pub(super) fn n1_hole_at_start_offset(case: &Case<'_>) -> bool {
         && !cached(state, state.start)
         && state.runs.iter().any(|run| run.last < state.start)
         && case.points[0].what != "answer"
+        && state.start <= case.around.ours.start
+        && case.differs_only(|theirs, _| theirs.is_some_and(|run| run.state == ARCHIVING))
 }
 
 /// A range begins in a hole. Kafka holds the batch before the hole to the member too, though no record of it is spoken of.

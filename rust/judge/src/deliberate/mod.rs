@@ -9,9 +9,9 @@ mod window;
 
 use share_state_core::kafka_code::KafkaCode;
 
-use crate::compare::{Around, Point};
+use crate::compare::{Around, Point, from_start};
 use crate::operation::{Limits, Operation, Range, Verb};
-use crate::outcome::{Answered, Outcome, State};
+use crate::outcome::{Answered, Outcome, Run, State};
 
 /// A difference under the magnifying glass.
 struct Case<'a> {
@@ -181,9 +181,43 @@ impl Case<'_> {
         self.ours.answered == Answered::Code(code.code())
     }
 
+    /// We refused the request as malformed, and nothing has changed.
+    fn refused(&self) -> bool {
+        self.we_answer(KafkaCode::InvalidRequest)
+            && self.ours.writes.is_empty()
+            && self.ours.letters.is_empty()
+            && self.around.ours == self.around.ours_before
+    }
+
     /// We refused the request as malformed, and it was malformed in this way.
     fn malformed(&self, how: impl Fn(&[Range]) -> bool) -> bool {
-        self.we_answer(KafkaCode::InvalidRequest) && self.ranges().is_some_and(how)
+        self.refused() && self.ranges().is_some_and(how)
+    }
+
+    /// Whether the states afterwards differ nowhere but where this allows it: Kafka's run and ours, `None` where nothing is
+    /// cached or all is settled below the higher start offset.
+    fn differs_only(&self, allowed: impl Fn(Option<&Run>, Option<&Run>) -> bool) -> bool {
+        let start = self.around.kafka.start.max(self.around.ours.start);
+        let theirs = from_start(&self.around.kafka.runs, start);
+        let ours = from_start(&self.around.ours.runs, start);
+        let mut borders: Vec<i64> = Vec::new();
+        for run in theirs.iter().chain(&ours) {
+            borders.extend([run.first, run.last + 1]);
+        }
+        borders.sort_unstable();
+        borders.dedup();
+        fn at(runs: &[Run], offset: i64) -> Option<&Run> {
+            runs.iter()
+                .find(|run| run.first <= offset && offset <= run.last)
+        }
+        borders.iter().all(|offset| {
+            let pair = (at(&theirs, *offset), at(&ours, *offset));
+            let alike = match pair {
+                (Some(a), Some(b)) => a.says_the_same(b),
+                (a, b) => a.is_none() && b.is_none(),
+            };
+            alike || allowed(pair.0, pair.1)
+        })
     }
 
     fn only(&self, what: &str) -> bool {

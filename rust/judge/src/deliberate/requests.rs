@@ -1,7 +1,5 @@
 //! V1 to V6 and S4: what a request or a persisted state asks for.
 
-use share_state_core::kafka_code::KafkaCode;
-
 use super::Case;
 use crate::operation::{Range, Verb};
 use crate::outcome::{Answered, Run, State, push};
@@ -74,8 +72,7 @@ pub(super) fn v3_corrupt_state(case: &Case<'_>) -> bool {
 
 /// With Kafka an inverted range is acquired; with aborted transactions the filter of the answer then never ends.
 pub(super) fn v4_batch_size(case: &Case<'_>) -> bool {
-    matches!(case.op.verb, Verb::Acquire { batch_size, .. } if batch_size <= 0)
-        && case.we_answer(KafkaCode::InvalidRequest)
+    matches!(case.op.verb, Verb::Acquire { batch_size, .. } if batch_size <= 0) && case.refused()
 }
 
 pub(super) fn v5_too_many_types(case: &Case<'_>) -> bool {
@@ -94,5 +91,5 @@ pub(super) fn s4_nobody(case: &Case<'_>) -> bool {
     matches!(
         case.op.verb,
         Verb::Acquire { member: 0, .. } | Verb::Acknowledge { member: 0, .. }
-    ) && case.we_answer(KafkaCode::InvalidRequest)
+    ) && case.refused()
 }

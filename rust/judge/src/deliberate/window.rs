@@ -7,6 +7,7 @@ use crate::outcome::{Answered, Run, State};
 pub(super) fn k1_start_offset_goes_back(case: &Case<'_>) -> bool {
     case.around.kafka.start < case.around.kafka_before.start
         && case.around.ours.start >= case.around.ours_before.start
+        && case.differs_only(|_, _| false)
 }
 
 pub(super) fn k2_fetch_below_start_offset(case: &Case<'_>) -> bool {
@@ -25,6 +26,10 @@ pub(super) fn k2_available_below_start_offset(case: &Case<'_>) -> bool {
     given_back(&case.around.kafka)
         && !given_back(&case.around.ours)
         && case.points[0].what == "in-flight state"
+        && case.differs_only(|theirs, ours| {
+            theirs.is_some_and(|run| run.state == 0 && run.first < case.around.kafka.start)
+                && ours.is_none_or(Run::settled)
+        })
 }
 
 fn pending(state: &State, offset: i64) -> bool {
@@ -42,6 +47,9 @@ pub(super) fn k3_pending_lost(case: &Case<'_>) -> bool {
             (run.first..=run.last).any(|offset| {
                 !pending(&case.around.kafka, offset) && pending(&case.around.ours, offset)
             })
+        })
+        && case.differs_only(|theirs, ours| {
+            ours.is_some_and(|run| run.pending) && theirs.is_some_and(|run| !run.pending)
         })
 }
 

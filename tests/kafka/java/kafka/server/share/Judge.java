@@ -16,7 +16,8 @@ import java.nio.charset.StandardCharsets;
  * cannot be played. The end of the input is the end of the process.
  */
 public final class Judge {
-    private static final long PATIENCE_NANOS = 3_000_000_000L;
+    /** Of the processor, so that a busy machine is not taken for an endless loop. A sequence takes some ms. */
+    private static final long PATIENCE_NANOS = 1_500_000_000L;
 
     private Judge() { }
 
@@ -33,8 +34,9 @@ public final class Judge {
                 // Timers and metrics of Kafka's leave threads behind.
                 System.exit(player.failed() ? 1 : 0);
             }
-            if (player.playingFor() > PATIENCE_NANOS) {
-                out.write(player.abandon());
+            String abandoned = player.playingFor() > PATIENCE_NANOS ? player.abandon() : null;
+            if (abandoned != null) {
+                out.write(abandoned);
                 out.flush();
                 player = new Player(in, out);
                 player.start();

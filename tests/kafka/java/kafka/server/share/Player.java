@@ -10,15 +10,22 @@ import org.apache.kafka.coordinator.share.ShareCoordinatorSequence;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** Plays sequences one after the other, until the input ends or it is abandoned because Kafka does not return. */
 final class Player extends Thread {
+    private static final ThreadMXBean TIMES = ManagementFactory.getThreadMXBean();
+
     private final ObjectMapper json = new ObjectMapper();
     private final BufferedReader in;
     private final BufferedWriter out;
-    private volatile SharePartitionSequence playing;
+    /** The share-partition sequence under way, until either its player or whoever gives up on it takes it to answer. */
+    private final AtomicReference<SharePartitionSequence> playing = new AtomicReference<>();
     private volatile long since;
     private volatile boolean failed;
+    private SharePartitionSequence sequence;
 
     Player(BufferedReader in, BufferedWriter out) {
         super("player");
@@ -32,16 +39,20 @@ final class Player extends Thread {
         return failed;
     }
 
-    /** For how long one share-partition sequence has been played, in ns; 0 when none is. */
+    /** How much of the processor the share-partition sequence under way has taken, in ns; 0 when none is. */
     long playingFor() {
-        return playing == null ? 0 : System.nanoTime() - since;
+        return playing.get() == null ? 0 : TIMES.getThreadCpuTime(getId()) - since;
     }
 
-    /** Gives up on a call of Kafka's that does not return; the answer for its sequence. */
+    /** Gives up on a call of Kafka's that does not return; the answer for its sequence, or null when it has returned after all. */
     @SuppressWarnings({"deprecation", "removal"})
     String abandon() {
+        SharePartitionSequence hung = playing.getAndSet(null);
+        if (hung == null) {
+            return null;
+        }
         ObjectNode answer = JsonNodeFactory.instance.objectNode();
-        answer.set("ops", playing.hung());
+        answer.set("ops", hung.hung());
         // An endless loop sees no interrupt. Newer runtimes cannot end it; then it goes on by itself, beside the next player.
         try {
             stop();
@@ -56,12 +67,16 @@ final class Player extends Thread {
         try {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 ObjectNode answer = JsonNodeFactory.instance.objectNode();
+                sequence = null;
                 try {
                     answer.set("ops", play(json.readTree(line)));
                 } catch (RuntimeException failure) {
                     answer.put("failure", failure + " at " + failure.getStackTrace()[0]);
                 }
-                playing = null;
+                if (sequence != null && !playing.compareAndSet(sequence, null)) {
+                    // Another player has taken over.
+                    return;
+                }
                 out.write(json.writeValueAsString(answer));
                 out.write('\n');
                 if (!in.ready()) {
@@ -77,10 +92,10 @@ final class Player extends Thread {
         JsonNode ops = request.get("ops");
         switch (request.get("suite").asText()) {
             case "share_partition" -> {
-                SharePartitionSequence sequence = new SharePartitionSequence(
+                sequence = new SharePartitionSequence(
                     request.path("clock").asText().equals("recorder"), request.path("deadlines").asBoolean(false));
-                since = System.nanoTime();
-                playing = sequence;
+                since = TIMES.getCurrentThreadCpuTime();
+                playing.set(sequence);
                 return sequence.play(ops);
             }
             case "combiner" -> {

@@ -58,6 +58,16 @@ fn l1_settled_batches_below_the_start_offset_are_forgotten<S: InFlightStore>() {
     ));
     // They take no room either.
     play::<S>(&format!("{passed}acquire m1 28-36,37 => 28-37:1"));
+    // Nothing is in flight where the range begins, whatever is further on.
+    play::<S>(
+        "init 29 [38-39 available 1] => active
+        acquire m1 32-33 at=32 => 32-33:1
+        ack m1 32-33 accept => w0 + w0 start 32 complete 2 [32-33 acknowledged 1]
+        ok w0 => NONE
+        acquire m2 38 at=34 max=2 => 38:2
+        window => start 34 end 39 next 39 length 6 complete 0 | 38 acquired 2 m2 | 39 available 1
+        ack m2 34-38 gap => 121 NotFound at 34",
+    );
 }
 
 fn f1_a_gap_that_is_open_again_is_read<S: InFlightStore>() {

@@ -44,6 +44,7 @@ pub(super) fn h1_range_begins_in_hole(case: &Case<'_>) -> bool {
         return false;
     };
     case.kafka.answered == Answered::Code(KafkaCode::InvalidRecordState.code())
+        && case.kafka.writes.is_empty()
         && ranges.iter().enumerate().any(|(index, r)| {
             let floor = state.runs.iter().rev().find(|run| run.first <= r.first);
             floor.is_some_and(|run| {
@@ -77,6 +78,31 @@ pub(super) fn l1_settled_batches_linger(case: &Case<'_>) -> bool {
                     .iter()
                     .any(|run| run.first <= from)
             })
+        })
+}
+
+/// A range begins in a hole. Kafka finds a batch before it, which is settled and below our start offset, and passes over the hole;
+/// with us nothing is in flight at or before the range.
+pub(super) fn l1_hole_behind_a_settled_batch(case: &Case<'_>) -> bool {
+    let (theirs, ours) = (&case.around.kafka_before, &case.around.ours_before);
+    let Verb::Acknowledge { member, ranges, .. } = &case.op.verb else {
+        return false;
+    };
+    let refused = [KafkaCode::InvalidRequest, KafkaCode::InvalidRecordState];
+    let taken = refused
+        .iter()
+        .all(|code| case.kafka.answered != Answered::Code(code.code()));
+    taken
+        && case.we_answer(KafkaCode::InvalidRecordState)
+        && case.around.ours == *ours
+        && ranges.iter().any(|r| {
+            let floor = theirs.runs.iter().rev().find(|run| run.first <= r.first);
+            let next = ours.runs.first();
+            floor.is_some_and(|run| run.settled() && run.last < ours.start)
+                && r.first >= ours.start
+                && next.is_some_and(|run| {
+                    r.first < run.first && run.first <= r.last && run.member == *member
+                })
         })
 }
 

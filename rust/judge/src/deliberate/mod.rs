@@ -128,6 +128,11 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "L1",
+        "a hole behind a settled batch",
+        holes::l1_hole_behind_a_settled_batch,
+    ),
+    rule(
+        "L1",
         "a window of settled batches",
         holes::l1_window_of_settled_batches,
     ),

@@ -157,6 +157,19 @@ fn l1_needs_a_settled_batch_below_our_start_offset() {
 }
 
 #[test]
+fn l1_needs_a_forgotten_batch_before_the_hole() {
+    for (start, held, expected) in [(34, 1, Some("L1")), (32, 1, None), (34, 2, None)] {
+        let next = [run(38, 38, 1, held)];
+        let states = (
+            state(32, &[run(32, 33, 4, 0), run(38, 38, 1, held)]),
+            state(start, &next),
+        );
+        let acknowledged = class(acknowledge(34, 38), states, code(0), code(121));
+        assert_eq!(acknowledged, expected, "{start} m{held}");
+    }
+}
+
+#[test]
 fn f1_needs_the_mark_and_the_gap() {
     for (looks, gap, expected) in [
         (false, Some(15), Some("F1")),

@@ -1,8 +1,10 @@
 //! K1 to K7, S6 to S8: where the window begins, how long it is and what may be acquired in it.
 
+use share_state_core::kafka_code::KafkaCode;
+
 use super::{Case, cached};
 use crate::operation::Verb;
-use crate::outcome::{Answered, Run, State};
+use crate::outcome::{Answered, Outcome, Run, State};
 
 pub(super) fn k1_start_offset_goes_back(case: &Case<'_>) -> bool {
     case.around.kafka.start < case.around.kafka_before.start
@@ -158,7 +160,9 @@ pub(super) fn s8_start_offset_ahead(case: &Case<'_>) -> bool {
     low < high
         && match &case.op.verb {
             Verb::Acknowledge { ranges, .. } => {
-                ranges.iter().any(|r| r.first < high && r.last >= low)
+                // One side refuses what the other one ignores.
+                (refuses(case.kafka) || refuses(case.ours))
+                    && ranges.iter().any(|r| r.first < high && r.last >= low)
             }
             Verb::Acquire {
                 max_records,
@@ -174,6 +178,14 @@ pub(super) fn s8_start_offset_ahead(case: &Case<'_>) -> bool {
             Verb::NextFetchOffset => case.only("answer") && ours.start > theirs.end,
             _ => false,
         }
+}
+
+fn refuses(outcome: &Outcome) -> bool {
+    let codes = [KafkaCode::InvalidRecordState, KafkaCode::InvalidRequest];
+    outcome.writes.is_empty()
+        && codes
+            .iter()
+            .any(|code| outcome.answered == Answered::Code(code.code()))
 }
 
 /// One side got what the other one got and more behind it; what was more may belong to an aborted transaction, so that neither

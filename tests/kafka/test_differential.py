@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import secrets
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from .differential import PROFILES, run
-from .home import judge_command
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
@@ -73,41 +71,3 @@ def test_every_operation_and_refusal_is_reached() -> None:
     refused = [what for what in reached if what.startswith("initialize: code ") and what != "initialize: code 0"]
     assert sum(reached[what] for what in refused) * 10 < reached["initialize: code 0"]
     assert [what for what in wanted if what not in reached] == []
-
-
-def test_the_driver_plays_a_recorded_file_as_it_was_recorded() -> None:
-    """The one format: the operations of a recording are the driver's input, their outcomes its output."""
-    ops = [
-        {
-            "op": "create",
-            "config": {
-                "leader_epoch": 0,
-                "max_in_flight": 200,
-                "max_delivery_count": 5,
-                "record_lock_ms": 100,
-                "initial_status": "ACTIVE",
-                "dlq_enabled": False,
-            },
-        },
-        {
-            "op": "acquire",
-            "member": "m1",
-            "mode": "batch_optimized",
-            "batch_size": 500,
-            "max_fetch_records": 10,
-            "fetch_offset": 0,
-            "isolation": "HIGH_WATERMARK",
-            "fetched_batches": [[0, 9]],
-        },
-        {"op": "acknowledge", "member": "m1", "batches": [[0, 4, [1]]], "persister_writes": [{"result": "error_code 74"}]},
-        {"op": "advance_clock", "ms": 101},
-        {"op": "next_fetch_offset"},
-    ]
-    request = {"suite": "share_partition", "clock": "recorder", "ops": ops}
-    ran = subprocess.run(judge_command(), input=json.dumps(request) + "\n", capture_output=True, text=True, check=True)
-    given = json.loads(ran.stdout)["ops"]
-    assert given[1]["expect"] == {"acquired": [[0, 9, 1]], "count": 10}
-    assert given[2]["expect"] == {"result": {"error": "NotLeaderOrFollowerException"}}
-    assert given[2]["persister_writes"][0]["batches"] == [[offset, offset, 2, 1] for offset in range(5)]
-    assert [timeout["first"] for timeout in given[3]["lock_timeouts_fired"]] == list(range(10))
-    assert given[4]["expect"] == {"result": 0}

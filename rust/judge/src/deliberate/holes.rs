@@ -8,9 +8,14 @@ use crate::outcome::{ACQUIRED, ARCHIVING, Answered};
 
 /// Nothing is cached where Kafka looks, and it dereferences null; with us nobody holds such a record.
 pub(super) fn n1_null_pointer(case: &Case<'_>) -> bool {
-    case.kafka.exception.as_deref() == Some("NullPointerException")
+    null_pointer_across_start(case)
         && case.only("answer")
         && case.we_answer(KafkaCode::InvalidRecordState)
+}
+
+/// A range reaches across Kafka's start offset, and nothing is cached there or below.
+pub(super) fn null_pointer_across_start(case: &Case<'_>) -> bool {
+    case.kafka.exception.as_deref() == Some("NullPointerException")
         && case.ranges().is_some_and(|ranges| {
             let start = case.around.kafka.start;
             let first = case

@@ -2,9 +2,10 @@
 
 use share_state_core::kafka_code::KafkaCode;
 
+use super::holes::null_pointer_across_start;
 use super::{Case, cached};
 use crate::operation::Verb;
-use crate::outcome::{Answered, Outcome, Run, State};
+use crate::outcome::{ACQUIRED, Answered, Outcome, Run, State};
 
 pub(super) fn k1_start_offset_goes_back(case: &Case<'_>) -> bool {
     case.around.kafka.start < case.around.kafka_before.start
@@ -51,7 +52,13 @@ pub(super) fn k3_pending_lost(case: &Case<'_>) -> bool {
             })
         })
         && case.differs_only(|theirs, ours| {
-            ours.is_some_and(|run| run.pending) && theirs.is_some_and(|run| !run.pending)
+            let acquired = |run: Option<&Run>| {
+                matches!(case.op.verb, Verb::Acquire { member, .. }
+                    if run.is_some_and(|run| run.state == ACQUIRED && run.member == member))
+            };
+            // What Kafka takes for available is acquired, or stands in the way of what is behind it.
+            (ours.is_some_and(|run| run.pending) && theirs.is_some_and(|run| !run.pending))
+                || acquired(theirs) != acquired(ours)
         })
 }
 
@@ -161,7 +168,7 @@ pub(super) fn s8_start_offset_ahead(case: &Case<'_>) -> bool {
         && match &case.op.verb {
             Verb::Acknowledge { ranges, .. } => {
                 // One side refuses what the other one ignores.
-                (refuses(case.kafka) || refuses(case.ours))
+                (refuses(case.kafka) || refuses(case.ours) || null_pointer_across_start(case))
                     && ranges.iter().any(|r| r.first < high && r.last >= low)
             }
             Verb::Acquire {

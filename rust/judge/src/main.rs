@@ -1,7 +1,7 @@
 //! Plays random sequences on Kafka's own classes and on share_state, and compares after every operation.
 //!
 //! `tests/kafka/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
-//! JSON object, the report, to standard output.
+//! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
 
 mod arguments;
 mod combiner;

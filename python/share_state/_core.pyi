@@ -64,6 +64,7 @@ _Batches: TypeAlias = Iterable[tuple[int, int, int, int]]
 # What `numpy.asarray` shows as an array of the dtype that the docstring names: also a memoryview or an Arrow array.
 _Column: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object]
+_AsOfOffset: TypeAlias = int | Mapping[int, int]
 
 @final
 class GroupConfig:
@@ -483,7 +484,15 @@ class HistoryScan:
 
 @final
 class History:
-    def __new__(cls, state_partition: int = 0) -> Self: ...
+    def __new__(
+        cls,
+        state_partition: int = 0,
+        *,
+        group: str | None = None,
+        topic_id: str | None = None,
+        partition: int | None = None,
+        offset: int | None = None,
+    ) -> Self: ...
     def replay(self, offset: int, timestamp: int, key: bytes, value: bytes | None) -> list[HistoryRow]: ...
 
 def history_path(
@@ -493,10 +502,19 @@ def history_path(
     topic_id: str | None = None,
     partition: int | None = None,
     offset: int | None = None,
+    progress: _Progress | None = None,
+    as_of_offset: _AsOfOffset | None = None,
+    as_of_timestamp: _WallMs | None = None,
 ) -> HistoryScan: ...
-def scan_path(path: str | PathLike[str]) -> Scan: ...
+def scan_path(
+    path: str | PathLike[str], *, as_of_offset: _AsOfOffset | None = None, as_of_timestamp: _WallMs | None = None
+) -> Scan: ...
 def fold_path(
-    path: str | PathLike[str], progress: _Progress | None = None
+    path: str | PathLike[str],
+    progress: _Progress | None = None,
+    *,
+    as_of_offset: _AsOfOffset | None = None,
+    as_of_timestamp: _WallMs | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
 def decode_message(api_key: int, version: int, data: bytes, *, response: bool = False) -> dict[str, Any]: ...
 def encode_message(api_key: int, version: int, message: dict[str, Any], *, response: bool = False) -> bytes: ...

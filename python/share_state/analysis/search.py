@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import attrgetter
 from os import PathLike
@@ -21,19 +21,23 @@ _ENDS = frozenset({HistoryCause.DELETED, HistoryCause.INITIALISED})
 
 
 def anomalies(
-    path: str | PathLike[str],
+    source: str | PathLike[str],
     config: AnomalyConfig | None = None,
     *,
     group: str | None = None,
     topic_id: str | None = None,
     partition: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    client_config: Mapping[str, object] | None = None,
 ) -> Iterator[Anomaly]:
     """Tell what is wrong with the share partitions of a state log, as far as the log tells. Nothing is locked or changed.
 
-    The choice and what is raised are those of :func:`share_state.history`. What cannot be read is no anomaly: it stands in
-    the ``findings`` of ``history`` or ``scan_path``. With a choice, only chosen share partitions count for ``COLD_KEY``.
+    The source, a path or a running cluster, the choice and what is raised are those of :func:`share_state.history`. What
+    cannot be read is no anomaly: it stands in the ``findings`` of ``history`` or ``scan_path``. With a choice, only chosen
+    share partitions count for ``COLD_KEY``.
     """
-    return find_anomalies(history(path, group=group, topic_id=topic_id, partition=partition), config)
+    rows = history(source, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=client_config)
+    return find_anomalies(rows, config)
 
 
 def find_anomalies(rows: Iterable[HistoryRow], config: AnomalyConfig | None = None) -> Iterator[Anomaly]:

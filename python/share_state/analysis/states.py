@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from share_state.analysis.history import HistoryCause, HistoryRow, history
 from share_state.analysis.window import Run, Window
+from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
 from share_state.types import RecordState, StateBatch
 
 __all__ = ["StateRow", "states", "states_of_rows"]
@@ -54,37 +55,52 @@ class StateRow(NamedTuple):
 
 
 def states(
-    path: str | PathLike[str],
+    source: str | PathLike[str],
     *,
-    as_of_offset: int | Mapping[int, int] | None = None,
-    as_of_timestamp: int | None = None,
+    as_of_offset: AsOfOffset | None = None,
+    as_of_timestamp: AsOfTimestamp | None = None,
     group: str | None = None,
     topic_id: str | None = None,
     partition: int | None = None,
+    client_config: Mapping[str, object] | None = None,
 ) -> Iterator[StateRow]:
     """Tell the state of every share partition, ordered by state partition, group, topic id and partition.
 
     ``as_of_offset`` is the last offset of the state topic that counts, one for all or one for each state partition (one that
     is not named counts whole); ``as_of_timestamp``, in ms since the epoch, ends each state partition before the first record
-    that is later. Without either the whole log counts. Deleted share partitions are absent. The choice and what is raised are
-    those of :func:`share_state.history`; :func:`share_state.fold_path` gives plain states faster, and only of now.
+    that is later. Without either the whole log counts. Deleted share partitions are absent. The source, a path or a running
+    cluster, the choice and what is raised are those of :func:`share_state.history`; :func:`share_state.fold_path` gives plain
+    states of a path faster.
     """
-    rows = history(path, group=group, topic_id=topic_id, partition=partition)
-    return states_of_rows(rows, as_of_offset=as_of_offset, as_of_timestamp=as_of_timestamp)
+    rows = history(
+        source,
+        group=group,
+        topic_id=topic_id,
+        partition=partition,
+        as_of_offset=as_of_offset,
+        as_of_timestamp=as_of_timestamp,
+        client_config=client_config,
+    )
+    return states_of_rows(rows)
 
 
 def states_of_rows(
     rows: Iterable[HistoryRow],
     *,
-    as_of_offset: int | Mapping[int, int] | None = None,
-    as_of_timestamp: int | None = None,
+    as_of_offset: AsOfOffset | None = None,
+    as_of_timestamp: AsOfTimestamp | None = None,
 ) -> Iterator[StateRow]:
-    """Tell the states that the rows of a history, in its order, come to; see :func:`states`."""
+    """Tell the states that the rows of a history, in its order, come to; see :func:`states`.
+
+    A time ends a state partition before the first *row* that is later: records that made no row are not known here.
+    """
+    as_of = AsOf(as_of_offset, as_of_timestamp)
+    latest = as_of.latest_ms()
     for state_partition, of_partition in groupby(rows, key=attrgetter("state_partition")):
-        last = as_of_offset.get(state_partition) if isinstance(as_of_offset, Mapping) else as_of_offset
+        last = as_of.last_offset(state_partition)
 
         def counts(row: HistoryRow, last: int | None = last) -> bool:
-            in_time = as_of_timestamp is None or row.at_timestamp <= as_of_timestamp
+            in_time = latest is None or row.at_timestamp <= latest
             return in_time and (last is None or row.at_offset <= last)
 
         live: dict[_Key, _Life] = {}

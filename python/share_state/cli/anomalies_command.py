@@ -10,14 +10,14 @@ import typer
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
 from share_state.analysis.history import history
 from share_state.analysis.search import find_anomalies
-from share_state.cli import findings, source
+from share_state.cli import any_source, findings
 from share_state.cli.dump_table import instant
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import FormatOption, OutputFormat, PathArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.printable import printable
-from share_state.cli.progress import counted
+from share_state.reading.plain import Finding
 
 #: Thresholds that are one number; those of single groups are for callers of the library.
 _THRESHOLDS = tuple(
@@ -26,7 +26,7 @@ _THRESHOLDS = tuple(
 
 
 def anomalies_command(
-    path: PathArgument,
+    path: SourceArgument,
     *,
     group: GroupOption = None,
     topic_id: TopicIdOption = None,
@@ -36,12 +36,13 @@ def anomalies_command(
         typer.Option("--set", metavar="NAME=NUMBER", help=f"A threshold: {', '.join(_THRESHOLDS)}.", show_default=False),
     ] = None,
     output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
 ) -> None:
     """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
 
     Each with evidence and advice. Exit status 0 says that nothing was found, 1 that something was.
 
-    Nothing is locked or changed; a writer may be at work meanwhile.
+    Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
     config = _config(threshold or [])
     told = 0
@@ -52,17 +53,18 @@ def anomalies_command(
             told += 1
             yield row
 
-    with reading(path):
+    with reading(path), any_source.watched(path, "reading", streams=True) as progress:
+        settings = any_source.client_config(path, command_config)
         try:
-            scan = history(path, group=group, topic_id=topic_id, partition=partition)
-        except ValueError as error:
+            scan = history(path, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=settings)
+        except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
-        rows = count(find_anomalies(counted(scan, "rows"), config))
+        rows = count(find_anomalies(scan, config))
         if output_format is OutputFormat.TABLE:
             _write_table(rows)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        found = cast("list[source.Finding]", scan.findings)
+        found = cast("list[Finding]", scan.findings)
     findings.report(found)
     if told:
         raise typer.Exit(ExitCode.FINDINGS)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from share_state.cli import any_source, findings, source
+from share_state.cli import any_source, findings
 from share_state.cli.dump_table import write_dump_table
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.progress import counted
 from share_state.errors import ShareStateError
+from share_state.reading import plain
 
 
 def dump(
@@ -24,7 +25,7 @@ def dump(
     Nothing is locked or changed; a writer may be at work meanwhile.
     """
     with reading(path):
-        found: list[source.Finding] = []
+        found: list[plain.Finding] = []
         scan = any_source.scan(path, command_config)
         rows = counted(_rows(scan, found), "records")
         if output_format is OutputFormat.TABLE:
@@ -35,13 +36,13 @@ def dump(
     findings.report(found)
 
 
-def _rows(scan: source.Scan, found: list[source.Finding]) -> Iterator[dict[str, object]]:
+def _rows(scan: plain.Scan, found: list[plain.Finding]) -> Iterator[dict[str, object]]:
     for record in scan:
         partition, segment, offset, timestamp, key, value = record
         try:
-            decoded = source.decode_record(key, value)
+            decoded = plain.decode_record(key, value)
         except ShareStateError as error:
             decoded = {"key": {"raw": key.hex()}, "value": None if value is None else {"raw": value.hex()}}
             message = f"the record at offset {offset} cannot be decoded and is shown raw: {error}"
-            found.append({"file": source.file_of(partition, segment), "position": offset, "kind": "record", "message": message})
+            found.append({"file": plain.file_of(partition, segment), "position": offset, "kind": "record", "message": message})
         yield {"partition": partition, "segment": segment, "offset": offset, "timestamp": timestamp, **decoded}

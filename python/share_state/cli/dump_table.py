@@ -9,7 +9,7 @@ from uuid import UUID
 
 from share_state.cli.explain import STATE_NAMES
 from share_state.cli.printable import printable
-from share_state.cli.source import file_of
+from share_state.reading.plain import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.
 _BATCHES_SHOWN = 4

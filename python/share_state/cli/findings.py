@@ -7,7 +7,7 @@ import typer
 
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.printable import printable
-from share_state.cli.source import Finding
+from share_state.reading.plain import Finding
 
 
 def report(findings: Sequence[Finding]) -> None:

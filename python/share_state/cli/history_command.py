@@ -7,14 +7,14 @@ from typing import Annotated, cast
 import typer
 
 from share_state.analysis.history import HistoryRow, history
-from share_state.cli import findings, source
+from share_state.cli import any_source, findings
 from share_state.cli.dump_table import instant
 from share_state.cli.exit_codes import reading
 from share_state.cli.explain import STATE_NAMES
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import FormatOption, OutputFormat, PathArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.printable import printable
-from share_state.cli.progress import counted
+from share_state.reading.plain import Finding
 
 GroupOption = Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)]
 TopicIdOption = Annotated[str | None, typer.Option("--topic-id", help="Only this topic, UUID or base64.", show_default=False)]
@@ -22,7 +22,7 @@ PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only t
 
 
 def history_command(
-    path: PathArgument,
+    path: SourceArgument,
     *,
     group: GroupOption = None,
     topic_id: TopicIdOption = None,
@@ -31,24 +31,33 @@ def history_command(
         int | None, typer.Option("--offset", help="Only changes of this offset, and of the whole.", show_default=False)
     ] = None,
     output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
 ) -> None:
     """Show what became of every record, and when.
 
     One row for each interval of offsets and each change of its state, in order of state partition and offset.
 
-    Nothing is locked or changed; a writer may be at work meanwhile.
+    Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
-    with reading(path):
+    with reading(path), any_source.watched(path, "reading", streams=True) as progress:
+        settings = any_source.client_config(path, command_config)
         try:
-            scan = history(path, group=group, topic_id=topic_id, partition=partition, offset=offset)
-        except ValueError as error:
+            rows = history(
+                path,
+                group=group,
+                topic_id=topic_id,
+                partition=partition,
+                offset=offset,
+                progress=progress,
+                client_config=settings,
+            )
+        except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
-        rows = counted(scan, "rows")
         if output_format is OutputFormat.TABLE:
             _write_table(rows)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        found = cast("list[source.Finding]", scan.findings)
+        found = cast("list[Finding]", rows.findings)
     findings.report(found)
 
 

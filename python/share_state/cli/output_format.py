@@ -15,14 +15,6 @@ class OutputFormat(StrEnum):
     JSONL = "jsonl"
 
 
-PathArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PATH",
-        help="A directory with __share_group_state-N folders, one such folder, or one segment file.",
-        show_default=False,
-    ),
-]
 SourceArgument = Annotated[
     str,
     typer.Argument(

@@ -9,7 +9,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
-from share_state.cli import source
+from share_state.reading.plain import Progress as Report
 
 _Row = TypeVar("_Row")
 
@@ -17,19 +17,22 @@ _Row = TypeVar("_Row")
 _PATIENCE = 0.5
 
 
-def byte_progress(description: str) -> AbstractContextManager[source.Progress | None]:
-    """Give a callable to report bytes to; None where stderr is no terminal."""
-    return _progress(description, DownloadColumn())
+def byte_progress(description: str, *, streams: bool = False) -> AbstractContextManager[Report | None]:
+    """Give a callable to report bytes to.
+
+    None where stderr is no terminal, or where it is the one that output is written to meanwhile (`streams`).
+    """
+    return _progress(description, DownloadColumn(), streams=streams)
 
 
-def record_progress(description: str) -> AbstractContextManager[source.Progress | None]:
-    """Give a callable to report records to; None where stderr is no terminal."""
-    return _progress(description, MofNCompleteColumn())
+def record_progress(description: str, *, streams: bool = False) -> AbstractContextManager[Report | None]:
+    """Give a callable to report records to; see `byte_progress`."""
+    return _progress(description, MofNCompleteColumn(), streams=streams)
 
 
 @contextmanager
-def _progress(description: str, figures: ProgressColumn) -> Iterator[source.Progress | None]:
-    if not sys.stderr.isatty():
+def _progress(description: str, figures: ProgressColumn, *, streams: bool) -> Iterator[Report | None]:
+    if not sys.stderr.isatty() or (streams and sys.stdout.isatty()):
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), figures, TimeElapsedColumn())

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from share_state.cli import any_source, findings
+from share_state.cli.as_of_option import AsOfOption, parse_as_of
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
-from share_state.cli.progress import byte_progress, record_progress
 from share_state.cli.render import write_states
 from share_state.cli.summary import summarise
 
@@ -29,19 +29,20 @@ _FIELDS = (
 def state(
     path: SourceArgument,
     group: Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)] = None,
+    as_of: AsOfOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
 ) -> None:
-    """Show the state of every share partition.
+    """Show the state of every share partition, now or as of earlier.
 
     Epochs, records by state, and why the start offset stands where it stands.
 
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
+    prefix = parse_as_of(as_of)
     with reading(path):
-        watched = record_progress if any_source.is_cluster(path) else byte_progress
-        with watched("folding") as progress:
-            states, found = any_source.fold(path, progress, command_config)
+        with any_source.watched(path, "folding") as progress:
+            states, found = any_source.fold(path, progress, command_config, prefix)
         chosen = [row for row in states if group is None or row["group"] == group]
         if output_format is OutputFormat.TABLE:
             write_states([summarise(row) for row in chosen])

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from share_state.cli.explain import explain_start_offset
-from share_state.cli.source import ShareState
+from share_state.reading.plain import ShareState
 from share_state.types import RecordState, StateBatch
 
 

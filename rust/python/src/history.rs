@@ -10,7 +10,8 @@ use share_state_core::history::{At, History as Machine};
 use share_state_log::read::{self, HistoryFilter, LoggedRow, ScanError};
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::Int;
+use crate::args::{Int, WallMs};
+use crate::as_of::{AsOfOffset, as_of};
 use crate::convert;
 use crate::errors;
 use crate::guarded::Guarded;
@@ -57,19 +58,24 @@ impl Reader {
 #[pyclass(frozen, module = "share_state")]
 pub struct HistoryScan {
     reader: Guarded<Reader>,
+    on_progress: Option<Py<PyAny>>,
 }
 
 impl HistoryScan {
     /// Reads on until `rows` rows are ready or the log ends; Ctrl-C is heard meanwhile.
     fn fill(&self, py: Python<'_>, rows: usize) -> PyResult<()> {
         loop {
-            let enough = self
+            let (enough, at) = self
                 .reader
                 .detached(py, |reader| {
                     reader.fill(rows)?;
-                    Ok(reader.ended || reader.ready.len() >= rows)
+                    let enough = reader.ended || reader.ready.len() >= rows;
+                    Ok((enough, reader.scan.progress()))
                 })?
                 .map_err(|error: ScanError| scan_error(&error))?;
+            if let Some(progress) = &self.on_progress {
+                progress.call1(py, (at.bytes_done, at.bytes_total))?;
+            }
             if enough {
                 return Ok(());
             }
@@ -140,13 +146,20 @@ impl HistoryScan {
 ///     topic_id: only this topic, a hyphenated UUID or 22 characters of URL-safe base64.
 ///     partition: only this partition of the topic.
 ///     offset: only rows of this offset, and those of the share partition as a whole.
+///     progress: called with bytes read and bytes there are, now and then; what it raises comes out of the
+///         iteration, and the rows are not lost by it.
+///     as_of_offset, as_of_timestamp: as for `scan_path`.
 ///
 /// Raises:
 ///     ValueError: `topic_id` is none.
 ///     FileNotFoundError: there is no such path, or it is no state log.
 ///     OSError: the disk fails.
 #[pyfunction]
-#[pyo3(signature = (path, *, group = None, topic_id = None, partition = None, offset = None))]
+#[pyo3(signature = (
+    path, *, group = None, topic_id = None, partition = None, offset = None, progress = None,
+    as_of_offset = None, as_of_timestamp = None
+))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn history_path(
     py: Python<'_>,
     path: PathBuf,
@@ -154,15 +167,14 @@ pub fn history_path(
     topic_id: Option<&str>,
     partition: Option<Int<i32>>,
     offset: Option<Int<i64>>,
+    progress: Option<Py<PyAny>>,
+    as_of_offset: Option<AsOfOffset>,
+    as_of_timestamp: Option<WallMs>,
 ) -> PyResult<HistoryScan> {
-    let filter = HistoryFilter {
-        group,
-        topic_id: topic_id.map(convert::topic_id).transpose()?,
-        partition: partition.map(|partition| partition.0),
-        offset: offset.map(|offset| offset.0),
-    };
+    let filter = filter(group, topic_id, partition, offset)?;
+    let prefix = as_of(as_of_offset, as_of_timestamp);
     let scan = py
-        .detach(|| read::history(&path, filter))
+        .detach(|| read::history_as_of(&path, prefix, filter))
         .map_err(|error| scan_error(&error))?;
     let reader = Reader {
         scan,
@@ -171,6 +183,21 @@ pub fn history_path(
     };
     Ok(HistoryScan {
         reader: Guarded::new("this HistoryScan", reader),
+        on_progress: progress,
+    })
+}
+
+fn filter(
+    group: Option<String>,
+    topic_id: Option<&str>,
+    partition: Option<Int<i32>>,
+    offset: Option<Int<i64>>,
+) -> PyResult<HistoryFilter> {
+    Ok(HistoryFilter {
+        group,
+        topic_id: topic_id.map(convert::topic_id).transpose()?,
+        partition: partition.map(|partition| partition.0),
+        offset: offset.map(|offset| offset.0),
     })
 }
 
@@ -178,21 +205,36 @@ pub fn history_path(
 ///
 /// Args:
 ///     state_partition: its number, for the rows.
+///     group, topic_id, partition, offset: which rows to tell, as for `history_path`.
+///
+/// Raises:
+///     ValueError: `topic_id` is none.
 #[pyclass(frozen, module = "share_state")]
 pub struct History {
     state_partition: u32,
+    filter: HistoryFilter,
     machine: Guarded<Machine>,
 }
 
 #[pymethods]
 impl History {
     #[new]
-    #[pyo3(signature = (state_partition = Int(0)), text_signature = "(state_partition=0)")]
-    fn new(state_partition: Int<u32>) -> Self {
-        Self {
+    #[pyo3(
+        signature = (state_partition = Int(0), *, group = None, topic_id = None, partition = None, offset = None),
+        text_signature = "(state_partition=0, *, group=None, topic_id=None, partition=None, offset=None)"
+    )]
+    fn new(
+        state_partition: Int<u32>,
+        group: Option<String>,
+        topic_id: Option<&str>,
+        partition: Option<Int<i32>>,
+        offset: Option<Int<i64>>,
+    ) -> PyResult<Self> {
+        Ok(Self {
             state_partition: state_partition.0,
+            filter: filter(group, topic_id, partition, offset)?,
             machine: Guarded::new("this History", Machine::new()),
-        }
+        })
     }
 
     /// Apply the next record and return the rows that it makes, a new list of `HistoryRow`; a record of an unknown type makes
@@ -219,6 +261,9 @@ impl History {
         let Decoded::Record(record) = decoded else {
             return Ok(list);
         };
+        if !self.filter.takes_key(&record.key) {
+            return Ok(list);
+        }
         let at = At {
             offset: offset.0,
             timestamp: timestamp.0,
@@ -228,7 +273,7 @@ impl History {
             machine.apply(at, &record, &mut rows);
             rows
         })?;
-        for row in &rows {
+        for row in rows.iter().filter(|row| self.filter.takes_row(row)) {
             list.append(row_out(py, self.state_partition, row)?)?;
         }
         Ok(list)

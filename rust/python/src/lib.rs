@@ -3,6 +3,7 @@
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
 mod args;
+mod as_of;
 mod cluster_codec;
 mod codec;
 mod columns;

@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use share_state_log::read::{self, Finding, LogRecord, ScanError};
 
+use crate::args::WallMs;
+use crate::as_of::{AsOfOffset, as_of};
 use crate::errors;
 use crate::folded::state_out;
 use crate::guarded::{Guarded, caught};
@@ -120,15 +122,26 @@ impl Scan {
 /// Args:
 ///     path: a directory with `__share_group_state-N` folders, one such folder, or one segment, from a Kafka 4.2 to 4.4 broker
 ///         or from a `StateStore`, in any compression.
+///     as_of_offset: the last offset that counts, one for all state partitions, or a mapping from state partition to offset; one
+///         that is not named counts whole. What lies behind is not read.
+///     as_of_timestamp: each state partition ends before its first record of a later time, `WallTime` or ms since the epoch.
 ///
 /// Raises:
 ///     FileNotFoundError: there is no such path, or it is none of these.
 ///     OSError: the disk fails.
 #[pyfunction]
-pub fn scan_path(py: Python<'_>, path: PathBuf) -> PyResult<Scan> {
+#[pyo3(signature = (path, *, as_of_offset = None, as_of_timestamp = None))]
+pub fn scan_path(
+    py: Python<'_>,
+    path: PathBuf,
+    as_of_offset: Option<AsOfOffset>,
+    as_of_timestamp: Option<WallMs>,
+) -> PyResult<Scan> {
+    let prefix = as_of(as_of_offset, as_of_timestamp);
     let scan = py
         .detach(|| read::scan(&path))
-        .map_err(|error| scan_error(&error))?;
+        .map_err(|error| scan_error(&error))?
+        .as_of(prefix);
     Ok(Scan {
         scan: Guarded::new("this Scan", scan),
     })
@@ -141,6 +154,7 @@ pub fn scan_path(py: Python<'_>, path: PathBuf) -> PyResult<Scan> {
 /// Args:
 ///     path: as for `scan_path`.
 ///     progress: called with bytes read and bytes there are, about once a MiB; what it raises ends the call.
+///     as_of_offset, as_of_timestamp: as for `scan_path`.
 ///
 /// Returns:
 ///     The states, each as `ShareCoordinator.state` gives it without the last three, ordered by group, topic id and partition;
@@ -150,15 +164,18 @@ pub fn scan_path(py: Python<'_>, path: PathBuf) -> PyResult<Scan> {
 ///     FileNotFoundError: there is no such path, or it is no state log.
 ///     OSError: the disk fails.
 #[pyfunction]
-#[pyo3(signature = (path, progress = None))]
+#[pyo3(signature = (path, progress = None, *, as_of_offset = None, as_of_timestamp = None))]
 pub fn fold_path<'py>(
     py: Python<'py>,
     path: PathBuf,
     progress: Option<Py<PyAny>>,
+    as_of_offset: Option<AsOfOffset>,
+    as_of_timestamp: Option<WallMs>,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
+    let prefix = as_of(as_of_offset, as_of_timestamp);
     let mut stopped = None;
     let fold = || {
-        read::fold(&path, |at| {
+        read::fold_as_of(&path, prefix, |at| {
             let heard = Python::attach(|py| {
                 py.check_signals()?;
                 match &progress {

@@ -4,97 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import deque
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
 
 import pytest
 from typer.testing import CliRunner
 
 import share_state
 from share_state import SharePartitionKey
-from share_state.cli import cluster_source
 from share_state.cli.app import app
-from share_state.cli.cluster_source import ClusterReadError, ClusterScan
+from share_state.reading import cluster
+from share_state.reading.as_of import AsOf
+from share_state.reading.cluster import ClusterReadError, ClusterScan
+from tests.kafka.roundtrip.played import ADDRESS, EOF, Error, Log, Message, Played, client
 
-ADDRESS = "kafka://played:9092"
 KEY = SharePartitionKey("workers", "cdaaa4ea-466b-46fd-b8cd-9e5fe6a2ff2d", 3)
-EOF = -191
-
-
-class Error(NamedTuple):
-    number: int
-
-    def code(self) -> int:
-        return self.number
-
-    def str(self) -> str:
-        return f"error {self.number}"
-
-
-class Failure(Exception):
-    """The client's own exception."""
-
-
-class Message(NamedTuple):
-    place: int
-    kafka_key: bytes | None = None
-    kafka_value: bytes | None = None
-    failure: Error | None = None
-
-    def error(self) -> Error | None:
-        return self.failure
-
-    def offset(self) -> int:
-        return self.place
-
-    def key(self) -> bytes | None:
-        return self.kafka_key
-
-    def value(self) -> bytes | None:
-        return self.kafka_value
-
-    def timestamp(self) -> tuple[int, int]:
-        return 1, 1_795_254_335_384
-
-
-class Played:
-    """A consumer of a topic with one state partition; `messages` come one a poll, and then nothing."""
-
-    def __init__(self, start: int, end: int, messages: list[Message]) -> None:
-        self.watermarks = start, end
-        self.messages = deque(messages)
-        self.closed = False
-
-    def list_topics(self, *_: object) -> Any:
-        return SimpleNamespace(topics={"__share_group_state": SimpleNamespace(error=None, partitions=[0])})
-
-    def get_watermark_offsets(self, *_: object) -> tuple[int, int]:
-        return self.watermarks
-
-    def assign(self, _: object) -> None:
-        assert not self.closed
-
-    def poll(self, _: float) -> Message | None:
-        return self.messages.popleft() if self.messages else None
-
-    def close(self) -> None:
-        self.closed = True
 
 
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int, list[Message]], Played]:
     def put_in_place(start: int, end: int, messages: list[Message]) -> Played:
-        played = Played(start, end, messages)
-        client = ModuleType("confluent_kafka")
-        vars(client).update(
-            Consumer=lambda _: played,
-            TopicPartition=lambda *place: place,
-            KafkaException=Failure,
-            KafkaError=SimpleNamespace(_PARTITION_EOF=EOF),
-        )
-        monkeypatch.setitem(sys.modules, "confluent_kafka", client)
+        played = Played({0: Log(start, end, messages)})
+        monkeypatch.setitem(sys.modules, "confluent_kafka", client(played))
         return played
 
     return put_in_place
@@ -139,7 +69,7 @@ def test_a_failure_in_the_middle_is_an_error_with_kafkas_code(play: Callable[...
 
 
 def test_a_cluster_that_falls_silent_is_an_error(play: Callable[..., Played], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_source, "_PATIENCE", 0.0)
+    monkeypatch.setattr(cluster, "_PATIENCE", 0.0)
     first, _ = records()
     played = play(0, 2, [Message(0, *first)])
     with pytest.raises(ClusterReadError, match="no answer for __share_group_state-0"):
@@ -156,17 +86,30 @@ def test_a_reader_that_stops_early_closes_the_client(play: Callable[..., Played]
     assert played.closed
 
 
+@pytest.mark.parametrize("as_of", [AsOf(offset=0), AsOf(offset={0: 0}), AsOf(timestamp=5), AsOf(0, 5)])
+def test_what_is_behind_the_end_that_is_asked_for_is_not_waited_for(play: Callable[..., Played], as_of: AsOf) -> None:
+    first, second = records()
+    played = play(0, 3, [Message(0, *first, ms=5), Message(1, *second, ms=6), Message(2, *first, ms=5)])
+    seen: list[tuple[int, int]] = []
+    scan = ClusterScan(ADDRESS, None, lambda *at: seen.append(at), as_of)
+    assert [record.offset for record in scan] == [0]
+    assert seen[-1] == scan.progress
+    assert scan.progress[0] == scan.progress[1]
+    assert played.handed_out <= 2
+    assert played.closed
+
+
 def test_progress_ends_at_the_total(play: Callable[..., Played]) -> None:
     first, second = records()
     play(0, 2, [Message(0, *first), Message(1, *second)])
     seen: list[tuple[int, int]] = []
-    states, findings = cluster_source.fold_cluster(ClusterScan(ADDRESS, None, lambda *at: seen.append(at)))
+    states, findings = cluster.fold_cluster(ClusterScan(ADDRESS, None, lambda *at: seen.append(at)))
     assert seen == [(0, 2), (2, 2)]
     assert not findings
     assert [(state["start_offset"], state["batches"]) for state in states] == [(12, [(12, 12, 0, 1), (13, 13, 2, 1)])]
 
 
-@pytest.mark.parametrize("command", ["state", "dump"])
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
 def test_a_record_that_cannot_be_decoded_is_a_finding(command: str, play: Callable[..., Played]) -> None:
     first, second = records()
     play(0, 3, [Message(0, *first), Message(1, b"\x00\x00\x00", b"?"), Message(2, *second)])
@@ -174,4 +117,4 @@ def test_a_record_that_cannot_be_decoded_is_a_finding(command: str, play: Callab
     assert ran.exit_code == 1
     assert ran.stderr.startswith("record: __share_group_state-0 at offset 1: the record at offset 1 cannot be decoded")
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert len(rows) == {"state": 1, "dump": 3}[command]
+    assert len(rows) == {"state": 1, "dump": 3, "history": 4, "anomalies": 0}[command]

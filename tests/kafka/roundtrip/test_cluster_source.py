@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from share_state.cli import cluster_source
-from share_state.cli.cluster_source import ClientMissingError, ClusterReadError, ClusterScan
+from share_state.reading import cluster
+from share_state.reading.cluster import ClientMissingError, ClusterReadError, ClusterScan
 from tests.python.cli_runner import run
 
 #: Nothing listens on the port of tcpmux.
@@ -29,13 +29,13 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_a_cluster_that_does_not_answer_is_an_error_with_the_clients_own_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_source, "_PATIENCE", 1.0)
+    monkeypatch.setattr(cluster, "_PATIENCE", 1.0)
     with pytest.raises(ClusterReadError, match=r"127\.0\.0\.1:1 failed: Connection refused"):
-        cluster_source.fold_cluster(ClusterScan(NOBODY))
+        cluster.fold_cluster(ClusterScan(NOBODY))
 
 
 def test_the_client_is_loaded_for_a_cluster_only() -> None:
     ran = run("state", "no-such-directory", PYTHONPROFILEIMPORTTIME="1")
     assert ran.returncode == 3
-    assert "share_state.cli.cluster_source" in ran.stderr
+    assert "share_state.reading.cluster" in ran.stderr
     assert "confluent_kafka" not in ran.stderr

@@ -14,7 +14,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_wire::WireError;
 use share_state_wire::state_record::Decoded;
 
-use super::{Finding, LogRecord, Scan, ScanError, scan};
+use super::{AsOf, Finding, LogRecord, Scan, ScanError, scan};
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::store::Progress;
 
@@ -73,9 +73,21 @@ const PROGRESS_BYTES: u64 = 1 << 20;
 /// There is nothing to read, the disk failed, or the callback asked to stop. Damage is no error but a finding.
 pub fn fold(
     path: impl AsRef<Path>,
+    on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Folded, ScanError> {
+    fold_as_of(path, AsOf::default(), on_progress)
+}
+
+/// Folds a prefix of every state partition under `path`; otherwise as [`fold`].
+///
+/// # Errors
+/// See [`fold`].
+pub fn fold_as_of(
+    path: impl AsRef<Path>,
+    as_of: AsOf,
     mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Folded, ScanError> {
-    fold_scan(scan(path)?, &mut on_progress)
+    fold_scan(scan(path)?.as_of(as_of), &mut on_progress)
 }
 
 pub(super) fn fold_scan(

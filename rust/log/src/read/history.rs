@@ -8,7 +8,7 @@ use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_wire::state_record::Decoded;
 
 use super::fold::unreadable;
-use super::{Finding, Scan, ScanError, scan};
+use super::{AsOf, Finding, Scan, ScanError, scan};
 use crate::store::Progress;
 
 /// Which share partitions, and which offset of theirs, to tell of; by default all.
@@ -80,7 +80,19 @@ pub struct HistoryScan {
 /// # Errors
 /// There is no such path, or nothing of the state topic under it.
 pub fn history(path: impl AsRef<Path>, filter: HistoryFilter) -> Result<HistoryScan, ScanError> {
-    Ok(HistoryScan::on(scan(path)?, filter))
+    history_as_of(path, AsOf::default(), filter)
+}
+
+/// Begins to tell the history of a prefix of every state partition under `path`.
+///
+/// # Errors
+/// See [`history`].
+pub fn history_as_of(
+    path: impl AsRef<Path>,
+    as_of: AsOf,
+    filter: HistoryFilter,
+) -> Result<HistoryScan, ScanError> {
+    Ok(HistoryScan::on(scan(path)?.as_of(as_of), filter))
 }
 
 impl HistoryScan {

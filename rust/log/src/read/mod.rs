@@ -4,6 +4,7 @@
 //! a store), one such folder, or one segment, from any Kafka 4.2 to 4.4 broker or from a store, in any compression.
 //! Everything readable is shown first; what is torn or damaged is told afterwards.
 
+mod as_of;
 mod finding;
 mod fold;
 mod history;
@@ -19,11 +20,13 @@ use std::sync::Arc;
 use share_state_wire::WireError;
 use share_state_wire::state_record::{Decoded, decode};
 
+pub use as_of::AsOf;
 pub use finding::{Finding, ScanError};
-pub use fold::{Folded, FoldedState, Note, NoteKind, fold};
-pub use history::{HistoryFilter, HistoryScan, LoggedRow, history};
+pub use fold::{Folded, FoldedState, Note, NoteKind, fold, fold_as_of};
+pub use history::{HistoryFilter, HistoryScan, LoggedRow, history, history_as_of};
 
 use crate::disk::{Disk, RealDisk};
+use crate::layout::parse_segment_name;
 use crate::store::Progress;
 use locate::Target;
 use segment::{OpenSegment, Outcome};
@@ -75,6 +78,9 @@ pub struct Scan {
     expected: Option<i64>,
     findings: Vec<Finding>,
     progress: Progress,
+    as_of: AsOf,
+    /// Nothing more of the current state partition counts.
+    cut: bool,
     failed: bool,
 }
 
@@ -102,8 +108,16 @@ impl Scan {
             expected: None,
             findings: Vec::new(),
             progress,
+            as_of: AsOf::default(),
+            cut: false,
             failed: false,
         })
+    }
+
+    /// Reads only a prefix of each state partition; nothing behind it is a finding. To be said before the first record is read.
+    #[must_use]
+    pub fn as_of(self, as_of: AsOf) -> Self {
+        Self { as_of, ..self }
     }
 
     /// What could not be read so far.
@@ -161,6 +175,12 @@ impl Scan {
         let Some(target) = self.targets.pop_front() else {
             return Ok(false);
         };
+        let (partition, base_offset) = (target.partition, parse_segment_name(&target.name));
+        if base_offset.is_some_and(|base| self.as_of.ends_before(partition, base)) {
+            self.targets.push_front(target);
+            self.leave_partition();
+            return Ok(true);
+        }
         if target.is_first {
             self.expected = None;
         }
@@ -174,6 +194,22 @@ impl Scan {
         }
         Ok(true)
     }
+
+    /// Passes over the rest of the current state partition, or of that whose turn it is.
+    fn leave_partition(&mut self) {
+        self.batch.clear();
+        self.cut = false;
+        let mut at_end = false;
+        if let Some(open) = self.current.take() {
+            self.progress.bytes_done += open.target().length;
+            at_end = open.target().is_last;
+        }
+        while !at_end && let Some(target) = self.targets.pop_front() {
+            self.progress.bytes_done += target.length;
+            at_end = target.is_last;
+        }
+        self.progress.partitions_done += u32::from(at_end);
+    }
 }
 
 impl Iterator for Scan {
@@ -181,8 +217,17 @@ impl Iterator for Scan {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            if self.cut {
+                self.leave_partition();
+            }
             if let Some(record) = self.batch.pop_front() {
-                return Some(Ok(record));
+                // The place of the record that is handed out is still asked for, so the rest is left at the next call.
+                self.cut = self.as_of.ends_with(&record);
+                if self.as_of.reaches(&record) {
+                    return Some(Ok(record));
+                }
+                self.cut = true;
+                continue;
             }
             if self.failed {
                 return None;

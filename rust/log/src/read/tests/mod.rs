@@ -1,11 +1,13 @@
 //! Reading logs that are whole, torn, damaged, foreign, or being written to.
 
+mod as_of;
 mod beside;
 mod damage;
 mod folding;
 mod paths;
 mod telling;
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 

@@ -1,21 +1,23 @@
 """The state topic of a running cluster, read through a consumer that joins no group and commits nothing.
 
-Each state partition is read from its log start to the end that it had when reading began. Needs the `kafka` extra.
+Each state partition is read from its log start to the end that it had when reading began, or that is asked for. Needs the
+`kafka` extra.
 """
 
 from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from os import PathLike
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from share_state import _core
-from share_state.cli.source import Finding, LogRecord, Progress, ShareState
 from share_state.errors import ShareStateError
+from share_state.reading.as_of import AsOf
+from share_state.reading.plain import Finding, LogRecord, Progress, ShareState, undecodable
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -30,6 +32,11 @@ _PATIENCE = 10.0
 _POLL = 0.2
 #: Records between two reports of progress.
 _REPORT_EVERY = 512
+
+
+def is_cluster(source: str | PathLike[str]) -> TypeGuard[str]:
+    """Whether a source is a running cluster, and not a path."""
+    return isinstance(source, str) and source.startswith(SCHEME)
 
 
 class ClusterReadError(ShareStateError):
@@ -54,9 +61,12 @@ class ClusterScan:
     """Records in order of partition and offset, each with `None` for its segment."""
 
     address: str
-    #: Further settings of the client, a file with lines NAME=VALUE.
-    command_config: Path | None = None
-    progress: Progress | None = None
+    #: Further settings of the client, in librdkafka's names.
+    client_config: Mapping[str, object] | None = None
+    on_progress: Progress | None = None
+    as_of: AsOf = field(default_factory=AsOf)
+    #: Records read so far, and those that there are.
+    progress: tuple[int, int] = (0, 0)
     #: Nothing that a broker hands out is damaged; what cannot be decoded is for the caller to find.
     findings: list[Finding] = field(default_factory=list)
 
@@ -68,7 +78,7 @@ class ClusterScan:
             raise ClusterReadError("it is not kafka://HOST:PORT, with more HOST:PORT behind commas")
         last_error: list[str] = []
         settings = {
-            **_properties(self.command_config),
+            **(self.client_config or {}),
             "bootstrap.servers": servers,
             # A name is asked for; by `assign` no group is joined, and nothing is committed.
             "group.id": "share-state",
@@ -98,17 +108,23 @@ class ClusterScan:
             consumer.close()
 
     def _records(self, client: ModuleType, consumer: Consumer) -> Iterator[LogRecord]:
-        ranges = list(_ranges(client, consumer))
+        ranges = list(_ranges(client, consumer, self.as_of))
         total = sum(one.end - one.start for one in ranges)
+        latest = self.as_of.latest_ms()
         done = 0
         for one in ranges:
             for record in _partition(client, consumer, one):
-                if self.progress is not None and done % _REPORT_EVERY == 0:
-                    self.progress(done, total)
+                if latest is not None and record.timestamp > latest:
+                    break
+                self._report(done, total)
                 done += 1
                 yield record
-        if self.progress is not None:
-            self.progress(total, total)
+        self._report(total, total)
+
+    def _report(self, done: int, total: int) -> None:
+        self.progress = done, total
+        if self.on_progress is not None and (done % _REPORT_EVERY == 0 or done == total):
+            self.on_progress(done, total)
 
 
 def fold_cluster(scan: ClusterScan) -> tuple[list[ShareState], list[Finding]]:
@@ -119,33 +135,10 @@ def fold_cluster(scan: ClusterScan) -> tuple[list[ShareState], list[Finding]]:
         try:
             coordinator.replay(record.offset, record.key, record.value)
         except ShareStateError as error:
-            message = f"the record at offset {record.offset} cannot be decoded and is passed over: {error}"
-            scan.findings.append(
-                {"file": f"{_TOPIC}-{record.partition}", "position": record.offset, "kind": "record", "message": message}
-            )
+            scan.findings.append(undecodable(record, error))
     states = [state for partition in sorted(coordinators) for state in coordinators[partition].states()]
     states.sort(key=lambda state: (state["group"], state["topic_id"], state["partition"]))
     return cast("list[ShareState]", states), scan.findings
-
-
-def _properties(path: Path | None) -> dict[str, str]:
-    """Read lines NAME=VALUE; empty ones and those that begin with # are passed over."""
-    if path is None:
-        return {}
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ClusterReadError(f"{path} cannot be read: {error}") from None
-    properties = {}
-    for number, line in enumerate(lines, start=1):
-        if not line or line.startswith("#"):
-            continue
-        name, equals, value = line.partition("=")
-        if not equals:
-            # The line itself is not shown: it may be a password.
-            raise ClusterReadError(f"{path}, line {number}: it is not NAME=VALUE")
-        properties[name.strip()] = value.strip()
-    return properties
 
 
 def _client() -> ModuleType:
@@ -157,7 +150,7 @@ def _client() -> ModuleType:
         ) from None
 
 
-def _ranges(client: ModuleType, consumer: Consumer) -> Iterator[_Range]:
+def _ranges(client: ModuleType, consumer: Consumer, as_of: AsOf) -> Iterator[_Range]:
     topic = consumer.list_topics(_TOPIC, _PATIENCE).topics[_TOPIC]
     if topic.error is not None:
         raise ClusterReadError(
@@ -167,7 +160,8 @@ def _ranges(client: ModuleType, consumer: Consumer) -> Iterator[_Range]:
     for partition in sorted(topic.partitions):
         place = client.TopicPartition(_TOPIC, partition)
         start, end = consumer.get_watermark_offsets(place, _PATIENCE)
-        yield _Range(partition, start, end)
+        last = as_of.last_offset(partition)
+        yield _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
 
 
 def _partition(client: ModuleType, consumer: Consumer, one: _Range) -> Iterator[LogRecord]:

@@ -1,9 +1,13 @@
-"""What the commands read, as plain data with types; and the reading of a path, through the extension."""
+"""What is read from a state log, as plain data with types; and the reading of a path, through the extension."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, TypedDict, cast
 
 from share_state import _core
+from share_state.errors import ShareStateError
+from share_state.reading.as_of import AsOf
 
 
 class ShareState(TypedDict):
@@ -64,18 +68,28 @@ class Scan(Protocol):
 
 
 #: Called now and then with the bytes (of a cluster: the records) read so far and those there are.
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 
 
-def fold_path(path: str, progress: Progress | None) -> tuple[list[ShareState], list[Finding]]:
-    """Fold all records under `path`; the states come in order of group, topic id and partition."""
-    states, findings = _core.fold_path(path, progress=progress)
+def fold_path(path: str, progress: Progress | None, as_of: AsOf) -> tuple[list[ShareState], list[Finding]]:
+    """Fold the records under `path`; the states come in order of group, topic id and partition."""
+    states, findings = _core.fold_path(path, progress, as_of_offset=as_of.offset, as_of_timestamp=as_of.timestamp)
     return cast("list[ShareState]", states), cast("list[Finding]", findings)
 
 
 def scan_path(path: str) -> Scan:
     """Read every record under `path`, records below the log start included."""
     return cast("Scan", _core.scan_path(path))
+
+
+def undecodable(record: LogRecord, error: ShareStateError) -> Finding:
+    """Tell of a record that lies there whole and that no fold can apply."""
+    return {
+        "file": file_of(record.partition, record.segment),
+        "position": record.offset,
+        "kind": "record",
+        "message": f"the record at offset {record.offset} cannot be decoded and is passed over: {error}",
+    }
 
 
 def file_of(partition: int, segment: str | None) -> str:

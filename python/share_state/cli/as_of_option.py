@@ -1,0 +1,60 @@
+"""The option `--as-of`: up to where a state log counts."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from share_state.reading.as_of import AsOf
+
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="P=OFFSET,…|TIME",
+        help="As of earlier: the last offset that counts of each state partition P (one that is not named counts whole), or a"
+        " time, ISO 8601 (UTC where it names no zone) or ms since the epoch.",
+        show_default=False,
+    ),
+]
+
+_OFFSETS = re.compile(r"\d+=\d+(,\d+=\d+)*", re.ASCII)
+_MS = re.compile(r"-?\d+", re.ASCII)
+_MOST_PARTITIONS = 2**31 - 1
+_MOST_OFFSET = 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_as_of(text: str | None) -> AsOf:
+    """Take what was said; without it the whole log counts."""
+    if text is None:
+        return AsOf()
+    text = text.strip()
+    if _OFFSETS.fullmatch(text):
+        return AsOf(offset=_offsets(text))
+    if _MS.fullmatch(text):
+        return AsOf(timestamp=_bounded(int(text), _MOST_OFFSET, text))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"--as-of {text!r} is neither P=OFFSET,… nor a time, ISO 8601 or ms since the epoch") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return AsOf(timestamp=(moment - _EPOCH) // timedelta(milliseconds=1))
+
+
+def _offsets(text: str) -> dict[int, int]:
+    offsets: dict[int, int] = {}
+    for pair in text.split(","):
+        state_partition, offset = map(int, pair.split("="))
+        if state_partition in offsets:
+            raise typer.BadParameter(f"--as-of names state partition {state_partition} twice")
+        offsets[_bounded(state_partition, _MOST_PARTITIONS, pair)] = _bounded(offset, _MOST_OFFSET, pair)
+    return offsets
+
+
+def _bounded(number: int, most: int, text: str) -> int:
+    if abs(number) > most:
+        raise typer.BadParameter(f"--as-of {text!r} is out of range")
+    return number

@@ -192,7 +192,7 @@ class Broker:
 @contextmanager
 def running(version: str, directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[Broker]:
     """A formatted broker that runs inside the ``with``; it is stopped whatever happens there."""
-    port, controller_port = _free_ports(2)
+    port, controller_port = free_ports(2)
     broker = Broker(version, directory, port, controller_port)
     broker.format(settings or {})
     try:
@@ -202,7 +202,7 @@ def running(version: str, directory: Path, settings: Mapping[str, str] | None = 
         broker.stop()
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports nobody uses now; all are held until the last is found, so that they differ."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     try:

@@ -23,13 +23,13 @@ def topics(broker: Broker) -> set[str]:
 
 
 def test_a_broker_answers_and_keeps_its_topics_through_a_crash(kafka: Broker) -> None:
-    create = ("--bootstrap-server", kafka.bootstrap, "--create", "--topic", "jobs", "--partitions", "1")
+    create = ("--bootstrap-server", kafka.bootstrap, "--create", "--topic", "kept", "--partitions", "1")
     kafka.tool("org.apache.kafka.tools.TopicCommand", *create)
-    assert "jobs" in topics(kafka)
+    assert "kept" in topics(kafka)
     kafka.kill()
     assert not kafka.runs()
     kafka.start()
-    assert "jobs" in topics(kafka)
+    assert "kept" in topics(kafka)
 
 
 def test_no_broker_outlives_its_starter(tmp_path: Path) -> None:

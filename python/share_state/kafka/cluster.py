@@ -17,7 +17,7 @@ from share_state.types import SharePartitionKey
 
 __all__ = ["Cluster", "UnavailableError"]
 
-_METADATA, _FIND_COORDINATOR = 3, 10
+_METADATA, _FIND_COORDINATOR, _READ_STATE = 3, 10, 84
 #: FindCoordinator's key type of a share partition (KIP-932).
 _SHARE: Final = 2
 #: Keys of one FindCoordinator.
@@ -197,6 +197,8 @@ class Cluster:
 
     async def _find(self, asked: dict[SharePartitionKey, asyncio.Future[Node]]) -> None:
         connection = await self._any()
+        # Kafka 4.0 has the look-up and none of the requests that come behind it, and answers the look-up with INVALID_REQUEST.
+        connection.version_of(_READ_STATE)
         texts = {coordinator_key(*key): key for key in asked}
         answer = await connection.request(_FIND_COORDINATOR, {"keyType": _SHARE, "coordinatorKeys": list(texts)})
         for found in answer["coordinators"]:

@@ -99,6 +99,8 @@ class Connection:
         except LostError as lost:
             if lost.retriable:
                 raise lost.unsent() from None
+            if lost.code == codes.SASL_AUTHENTICATION_FAILED:
+                raise AuthenticationFailedError(str(lost), kafka_code=lost.code, node=str(node)) from None
             raise BadAnswerError(str(lost), kafka_code=lost.code, node=str(node)) from None
         except BaseException:
             connection._fail(connection._loss("not connected", sent=False))
@@ -197,6 +199,8 @@ class Connection:
             message = f"{self.node}: its certificate is not trusted: {error.verify_message}"
             raise AuthenticationFailedError(message, kafka_code=codes.SASL_AUTHENTICATION_FAILED, node=str(self.node)) from error
         except ssl.SSLError as error:
+            if _is_about_our_certificate(error):
+                raise self._certificate_refused(error) from error
             raise BrokerUnreachableError(
                 f"{self.node}: no TLS: {error}", kafka_code=codes.NETWORK_EXCEPTION, node=str(self.node)
             ) from error
@@ -256,6 +260,10 @@ class Connection:
             reason = f"what came is no answer: {why}"
             self._fail(self._loss(reason, code=codes.UNKNOWN_SERVER_ERROR, sent=True, retriable=False))
             return
+        if isinstance(why, ssl.SSLError) and _is_about_our_certificate(why):
+            # With TLS 1.3 a broker looks at our certificate when we take the connection for made.
+            self._fail(self._certificate_refused(why))
+            return
         lost = "closed the connection within an answer" if within else "closed the connection"
         if why is not None:
             lost = (why.strerror if isinstance(why, OSError) else None) or str(why) or type(why).__name__
@@ -286,6 +294,10 @@ class Connection:
         if self._retired and not self._pending:
             self._fail(self._loss("the session is over", sent=False))
 
+    def _certificate_refused(self, error: ssl.SSLError) -> LostError:
+        reason = f"our certificate is not taken, or none was shown: {error.reason}"
+        return self._loss(reason, code=codes.SASL_AUTHENTICATION_FAILED, sent=False, retriable=False)
+
     def _loss(self, reason: str, *, code: int = codes.NETWORK_EXCEPTION, sent: bool, retriable: bool = True) -> LostError:
         return LostError(str(self.node), reason, code=code, sent=sent, retriable=retriable)
 
@@ -311,3 +323,9 @@ def _decoder(api_key: int) -> Callable[[int, bytes], dict[str, Any]]:
         return decode_message(api_key, version, body, response=True)
 
     return decode
+
+
+def _is_about_our_certificate(error: ssl.SSLError) -> bool:
+    """Whether it is an alert of the other side about our certificate (RFC 8446, section 6.2), in OpenSSL's words."""
+    reason = error.reason or ""
+    return "ALERT" in reason and any(word in reason for word in ("CERTIFICATE", "UNKNOWN_CA", "ACCESS_DENIED"))

@@ -56,7 +56,8 @@ class LostError(Exception):
 
     Attributes:
         node: the broker, or the brokers, as text.
-        code: 13 when the connection was lost, 7 when the time was over, -1 when the peer does not speak Kafka.
+        code: 13 when the connection was lost, 7 when the time was over, -1 when the peer does not speak Kafka, 58 when
+            it does not take our certificate.
         sent: whether the request may have reached the broker.
         retriable: whether another attempt can go better.
     """

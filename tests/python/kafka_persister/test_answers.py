@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister, Persister
 from tests.python.kafka_persister import answers
 from tests.python.kafka_persister.answers import NEWEST, OLDER, VERSIONS, Message, ask, scenario
-from tests.python.kafka_persister.real_broker import running
+from tests.python.kafka_persister.real_broker import RealBroker
 
 ID = "zaqk6kZrRv24zZ5f5qL_tQ"
 
@@ -85,10 +86,10 @@ def test_what_is_refused_on_purpose_is_refused_with_a_reason() -> None:
 @pytest.mark.kafka
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_real_broker_answers_as_recorded(version: str, tmp_path: Path) -> None:
-    with running(version, tmp_path) as broker:
-        topic_id = broker.create_topic("orders", 3)
-        given = asyncio.run(ask(Address("127.0.0.1", broker.port), topic_id, scenario(version)))
+def test_a_real_broker_answers_as_recorded(version: str, real_brokers: Callable[[str], RealBroker]) -> None:
+    broker = real_brokers(version)
+    topic_id = broker.create_topic("asked", 3)
+    given = asyncio.run(ask(Address("127.0.0.1", broker.port), topic_id, scenario(version)))
     if os.environ.get("RECORD_ANSWERS"):
         text = "[\n" + ",\n".join(json.dumps(answer, sort_keys=True) for answer in given) + "\n]\n"
         answers.recorded(version).write_text(text, encoding="utf-8")

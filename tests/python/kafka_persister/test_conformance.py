@@ -7,7 +7,6 @@ anew for each test.
 from __future__ import annotations
 
 import contextlib
-import ssl
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,22 +14,11 @@ import pytest
 
 import share_state as ss
 from share_state.errors import ShareStateError
-from share_state.kafka import (
-    FakeShareCoordinator,
-    KafkaPersister,
-    KafkaPersisterError,
-    NotAuthorizedError,
-    Plain,
-    Scram,
-    SecurityOptions,
-    serve_in_thread,
-)
+from share_state.kafka import FakeShareCoordinator, KafkaPersister, serve_in_thread
 from share_state.kafka.clock import RetryPolicy
-from share_state.kafka.errors import AuthenticationFailedError, UnknownTopicError
-from share_state.kafka.security import Mechanism
 from share_state.persister import MemoryPersister, Persister
 from tests.python import test_persisters as suite
-from tests.python.kafka_persister.real_broker import SCRAM_USER, USERS, RealBroker, running
+from tests.python.kafka_persister.real_broker import RealBroker
 
 #: That of the suite that asks for the exact class of a refusal: ours are subclasses of them.
 EXACT_CLASSES = "test_a_refusal_has_its_code_and_changes_nothing"
@@ -91,22 +79,22 @@ class Cluster:
         return Exchanging(self.persister, exchange)
 
 
-@pytest.fixture(scope="session")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Cluster]]:
+@pytest.fixture(scope="module")
+def clusters(real_brokers: Callable[[str], RealBroker]) -> Iterator[Callable[[str], Cluster]]:
     with contextlib.ExitStack() as stack:
         made: dict[str, Cluster] = {}
 
         def cluster(version: str) -> Cluster:
             if version not in made:
-                broker = stack.enter_context(running(version, tmp_path_factory.mktemp(f"kafka-{version}")))
-                made[version] = Cluster(broker)
+                made[version] = Cluster(real_brokers(version))
                 stack.callback(made[version].persister.close)
             return made[version]
 
         yield cluster
 
 
-REAL = [pytest.param(version, marks=[pytest.mark.kafka, pytest.mark.timeout(600)]) for version in ("4.4.0", "4.3.1")]
+VERSIONS = ("4.4.0", "4.3.1")
+REAL = [pytest.param(version, marks=[pytest.mark.kafka, pytest.mark.timeout(600)]) for version in VERSIONS]
 
 
 @pytest.fixture(params=["fake", *REAL])
@@ -148,73 +136,20 @@ def test_the_suite_is_run() -> None:
 
 @pytest.mark.kafka
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("version", ["4.4.0", "4.3.1"])
-@pytest.mark.parametrize("how", ["stop", "kill"])
-def test_what_was_confirmed_outlives_the_broker(version: str, how: str, tmp_path: Any) -> None:
-    with running(version, tmp_path) as broker:
-        topic_id = broker.create_topic("orders", 3)
-        key = ss.SharePartitionKey("workers", topic_id, 2)
-        # A broker takes seconds to come back.
-        with KafkaPersister(broker.bootstrap, retry=RetryPolicy(attempts=30, maximum_seconds=2.0)) as kafka:
-            kafka.initialize_state(key, 1, 0)
-            for offset in range(100):
-                kafka.write_state(key, suite.write(offset, [ss.StateBatch(offset, offset + 9, 2, 1)], complete=10))
-            before = kafka.read_state(key, 1)
-            broker.stop() if how == "stop" else broker.kill()
-            broker.start()
-            # On the same persister: it finds its way back by itself.
-            assert kafka.read_state(key, 1) == before == ss.ReadStateResult(1, 99, [ss.StateBatch(99, 108, 2, 1)])
-            kafka.write_state(key, suite.write(109, [], complete=0))
-            assert kafka.read_summary(key).start_offset == 109
-
-
-@pytest.mark.kafka
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("version", ["4.4.0", "4.3.1"])
-def test_a_secured_listener(version: str, clusters: Callable[[str], Cluster]) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("killed", [False, True], ids=["stopped", "killed"])
+def test_what_was_confirmed_outlives_the_broker(version: str, killed: bool, clusters: Callable[[str], Cluster]) -> None:
     cluster = clusters(version)
-    cluster.broker.add_scram_user()
-    key = ss.SharePartitionKey("secured", cluster.topic_ids[suite.TOPIC], 0)
-    cases: list[tuple[Mechanism, tuple[type[KafkaPersisterError], int] | None]] = [
-        (Plain("admin", USERS["admin"]), None),
-        (Scram(*SCRAM_USER, "SCRAM-SHA-256"), None),
-        (Scram(*SCRAM_USER, "SCRAM-SHA-512"), None),
-        (Plain("admin", "wrong"), (AuthenticationFailedError, 58)),
-        (Scram(SCRAM_USER[0], "wrong"), (AuthenticationFailedError, 58)),
-        (Scram("nobody", "wrong"), (AuthenticationFailedError, 58)),
-        # Known, but without CLUSTER_ACTION.
-        (Plain("clerk", USERS["clerk"]), (NotAuthorizedError, 31)),
-    ]
-    bootstrap = f"127.0.0.1:{cluster.broker.secured_port}"
-    tls = ssl.create_default_context()
-    cluster.broker.authority.configure_trust(tls)
-    for mechanism, expected in cases:
-        with KafkaPersister(bootstrap, security=SecurityOptions(ssl_context=tls, sasl=mechanism), retry=QUICK) as kafka:
-            if expected is None:
-                kafka.initialize_state(key, 1, 7)
-                assert kafka.read_summary(key).start_offset == 7
-            else:
-                with pytest.raises(expected[0]) as refused:
-                    kafka.read_summary(key)
-                assert (refused.value.kafka_code, refused.value.key, refused.value.attempts) == (expected[1], key, 1)
-                assert str(cluster.broker.secured_port) in refused.value.node
-    assert len(cases) == 7
-    # Without trust nothing is said, and without TLS nothing is understood.
-    untrusting = SecurityOptions(ssl_context=ssl.create_default_context(), sasl=Plain("admin", USERS["admin"]))
-    with KafkaPersister(bootstrap, security=untrusting) as kafka, pytest.raises(AuthenticationFailedError, match="certificate"):
-        kafka.read_summary(key)
-    with KafkaPersister(bootstrap, retry=RetryPolicy(attempts=1)) as kafka, pytest.raises(KafkaPersisterError) as refused:
-        kafka.read_summary(key)
-    assert not refused.value.outcome_unknown
-
-
-@pytest.mark.kafka
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("version", ["4.4.0", "4.3.1"])
-def test_an_unknown_topic_is_tried_again_and_told(version: str, clusters: Callable[[str], Cluster]) -> None:
-    cluster = clusters(version)
-    retry = RetryPolicy(attempts=3, initial_seconds=0.01)
-    with KafkaPersister(cluster.broker.bootstrap, retry=retry) as kafka, pytest.raises(UnknownTopicError) as refused:
-        kafka.initialize_state(suite.KEY, 0, 0)
-    assert (refused.value.kafka_code, refused.value.attempts, refused.value.outcome_unknown) == (3, 3, False)
-    assert refused.value.node == f"broker 1 ({cluster.broker.bootstrap})"
+    key = ss.SharePartitionKey(f"outlives-{killed}", cluster.topic_ids[suite.TOPIC], 1)
+    # A broker takes seconds to come back.
+    with KafkaPersister(cluster.broker.bootstrap, retry=RetryPolicy(attempts=30, maximum_seconds=2.0)) as kafka:
+        kafka.initialize_state(key, 1, 0)
+        for offset in range(100):
+            kafka.write_state(key, suite.write(offset, [ss.StateBatch(offset, offset + 9, 2, 1)], complete=10))
+        before = kafka.read_state(key, 1)
+        cluster.broker.restart(killed=killed)
+        # On the same persister: it finds its way back by itself.
+        assert kafka.read_state(key, 1) == before == ss.ReadStateResult(1, 99, [ss.StateBatch(99, 108, 2, 1)])
+        kafka.write_state(key, suite.write(109, [], complete=0))
+        assert kafka.read_summary(key).start_offset == 109
+    cluster.broker.warm(key.topic_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +46,8 @@ from tests.python.kafka_persister.scripted import (
     write,
 )
 
+#: The body of its answer to ApiVersions version 3.
+VERSIONS_OF_4_0 = Path(__file__).with_name("api-versions-4.0.0.hex")
 #: Code, what it becomes after the last attempt, and whether it is tried again.
 CODES = [
     (3, UnknownTopicError, True),
@@ -241,6 +244,26 @@ def test_a_broker_without_share_groups_is_too_old() -> None:
             await client.initialize_state(KEY, 1, 0)
             with pytest.raises(BrokerTooOldError, match="does not have it"):
                 await client.write_state(KEY, write())
+
+    run(test)
+
+
+def test_kafka_4_0_is_too_old() -> None:
+    """It has FindCoordinator version 6 and none of the requests behind it; what is played is what a broker of 4.0.0 said."""
+
+    async def test() -> None:
+        said = bytes.fromhex(VERSIONS_OF_4_0.read_text(encoding="ascii"))
+
+        async def recorded(turn: Turn) -> bytes:
+            return (len(said) + 4).to_bytes(4, "big") + turn.request.correlation_id.to_bytes(4, "big") + said
+
+        async with ScriptedBroker() as broker, persister(address := await broker.start()) as client:
+            broker.script[VERSIONS].append(recorded)
+            with pytest.raises(BrokerTooOldError, match=r"does not have it; share groups need Kafka 4\.2") as raised:
+                await client.initialize_state(KEY, 1, 0)
+            assert (raised.value.kafka_code, raised.value.attempts, raised.value.key) == (35, 1, KEY)
+            assert raised.value.node == f"{address.host}:{address.port}"
+            assert not broker.said(FIND)
 
     run(test)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -11,13 +10,10 @@ from typing import Any
 
 import pytest
 import scramp  # type: ignore[import-untyped]
-import trustme
 
 from share_state.errors import ConfigError
 from share_state.kafka import (
     AuthenticationFailedError,
-    BadAnswerError,
-    BrokerUnreachableError,
     NotAuthorizedError,
     OAuthBearer,
     Plain,
@@ -45,18 +41,6 @@ from tests.python.kafka_persister.scripted import (
 )
 
 ONCE = RetryPolicy(attempts=1)
-
-
-def authority() -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """Contexts of a broker and of a client that trusts it; both show a certificate."""
-    ca = trustme.CA()
-    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    server.verify_mode = ssl.CERT_REQUIRED
-    client = ssl.create_default_context()
-    for context, name in ((server, "127.0.0.1"), (client, "client@example.org")):
-        ca.configure_trust(context)
-        ca.issue_cert(name).configure_cert(context)
-    return server, client
 
 
 def sasl_broker(step: Callable[[Turn, bytes], dict[str, Any]], mechanisms: list[str]) -> ScriptedBroker:
@@ -274,65 +258,6 @@ def test_a_session_that_ends_is_followed_by_another() -> None:
             await writing
             assert broker.store.read_summary(KEY).start_offset == 5
             assert len(broker.said(WRITE)) == 1
-
-    run(test)
-
-
-def test_tls_both_ways() -> None:
-    async def test() -> None:
-        server, client_context = authority()
-        async with ScriptedBroker(ssl_context=server) as broker:
-            security = SecurityOptions(ssl_context=client_context)
-            async with persister(await broker.start(), security=security) as client:
-                await client.initialize_state(KEY, 1, 7)
-                assert (await client.read_summary(KEY)).start_offset == 7
-
-    run(test)
-
-
-def test_sasl_goes_over_tls() -> None:
-    async def test() -> None:
-        server, client_context = authority()
-        broker = sasl_broker(plain_step, ["PLAIN"])
-        broker._ssl_context = server
-        security = SecurityOptions(ssl_context=client_context, sasl=Plain("alice", "alice-secret"))
-        async with broker, persister(await broker.start(), security=security) as client:
-            await client.initialize_state(KEY, 1, 7)
-
-    run(test)
-
-
-def test_a_certificate_of_somebody_else() -> None:
-    async def test() -> None:
-        server, _ = authority()
-        _, stranger = authority()
-        async with ScriptedBroker(ssl_context=server) as broker:
-            address = await broker.start()
-            async with persister(address, security=SecurityOptions(ssl_context=stranger)) as client:
-                with pytest.raises(AuthenticationFailedError, match="certificate") as raised:
-                    await client.read_summary(KEY)
-                assert (raised.value.attempts, raised.value.kafka_code) == (1, 58)
-        server, trusting = authority()
-        async with ScriptedBroker(ssl_context=server) as broker:
-            named = SecurityOptions(ssl_context=trusting, server_hostname="broker.example.org")
-            async with persister(await broker.start(), security=named) as client:
-                with pytest.raises(AuthenticationFailedError, match=r"broker\.example\.org"):
-                    await client.read_summary(KEY)
-
-    run(test)
-
-
-def test_tls_where_the_broker_speaks_none_and_the_other_way_round() -> None:
-    async def test() -> None:
-        server, client_context = authority()
-        async with ScriptedBroker() as broker:
-            address = await broker.start()
-            async with persister(address, security=SecurityOptions(ssl_context=client_context), retry=ONCE) as client:
-                with pytest.raises(BrokerUnreachableError):
-                    await client.read_summary(KEY)
-        async with ScriptedBroker(ssl_context=server) as broker, persister(await broker.start(), retry=ONCE) as client:
-            with pytest.raises((BadAnswerError, BrokerUnreachableError)):
-                await client.read_summary(KEY)
 
     run(test)
 

@@ -1,0 +1,97 @@
+"""The commands on a cluster that asks who is there: settings from a file, by every way in, and who is kept out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from share_state import SharePartitionKey, WriteState
+from share_state.cli.app import app
+from share_state.kafka import KafkaPersister
+from share_state.reading import cluster
+from tests.kafka import home
+from tests.kafka.listeners import BEARER, CLERK, LEADER, SCRAM_USER, USERS
+from tests.python.kafka_persister.real_broker import RealBroker
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def broker(real_brokers: Callable[[str], RealBroker]) -> RealBroker:
+    """A broker with principals, and with some state to be read."""
+    real = real_brokers(home.JUDGE)
+    real.make_principals_known()
+    key = SharePartitionKey("read-in-secret", real.create_topic("read-in-secret", 1), 0)
+    with KafkaPersister(real.bootstrap) as kafka:
+        kafka.initialize_state(key, 1, 0)
+        kafka.write_state(key, WriteState(1, 0, 3, 1, [(3, 4, 0, 1), (5, 5, 2, 1)]))
+    return real
+
+
+def sasl(broker: RealBroker, mechanism: str, *lines: str) -> list[str]:
+    return ["security.protocol=SASL_SSL", f"ssl.ca.location={broker.authority.root}", f"sasl.mechanism={mechanism}", *lines]
+
+
+def password(broker: RealBroker, mechanism: str, name: str, secret: str) -> list[str]:
+    return sasl(broker, mechanism, f"sasl.username={name}", f"sasl.password={secret}")
+
+
+def certificate(broker: RealBroker, name: str) -> list[str]:
+    shown = broker.authority.client(name)
+    return [
+        "security.protocol=SSL",
+        f"ssl.ca.location={broker.authority.root}",
+        f"ssl.certificate.location={shown}",
+        f"ssl.key.location={shown}",
+    ]
+
+
+WAYS: dict[str, Callable[[RealBroker], list[str]]] = {
+    "PLAIN": lambda broker: password(broker, "PLAIN", "admin", USERS["admin"]),
+    "SCRAM-SHA-256": lambda broker: password(broker, "SCRAM-SHA-256", *SCRAM_USER),
+    "SCRAM-SHA-512": lambda broker: password(broker, "SCRAM-SHA-512", *SCRAM_USER),
+    # librdkafka makes the token itself.
+    "OAUTHBEARER": lambda broker: sasl(
+        broker, "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt=true", f"sasl.oauthbearer.config=principal={BEARER}"
+    ),
+    "certificate": lambda broker: certificate(broker, LEADER),
+}
+KEPT_OUT: dict[str, tuple[Callable[[RealBroker], list[str]], str]] = {
+    "wrong password": (lambda broker: password(broker, "PLAIN", "admin", "wrong"), "Invalid username or password"),
+    "no right": (lambda broker: password(broker, "PLAIN", CLERK, USERS[CLERK]), "authorization failed"),
+    "no TLS": (lambda _: ["security.protocol=PLAINTEXT"], "transport failure"),
+}
+
+
+def shown(command: str, address: str, *options: object) -> tuple[int, str, str]:
+    ran = CliRunner().invoke(app, [command, address, *map(str, options), "--format", "jsonl"])
+    return ran.exit_code, ran.stdout, ran.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_who_may_sees_what_is_there(way: str, broker: RealBroker, tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("\n".join(WAYS[way](broker)) + "\n", encoding="utf-8")
+    port = broker.ports.mutual if way == "certificate" else broker.ports.secured
+    for command in ("state", "dump", "history", "anomalies"):
+        plain = shown(command, f"kafka://{broker.bootstrap}")
+        assert plain[2] == ""
+        assert ("read-in-secret" in plain[1]) == (command != "anomalies")
+        assert shown(command, f"kafka://127.0.0.1:{port}", "--command-config", file) == plain
+
+
+@pytest.mark.parametrize("who", KEPT_OUT)
+def test_who_may_not_is_told_why(who: str, broker: RealBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # librdkafka tries again and again until the time is over.
+    monkeypatch.setattr(cluster, "_PATIENCE", 3.0)
+    lines, why = KEPT_OUT[who]
+    file = tmp_path / "client.properties"
+    file.write_text("\n".join(lines(broker)) + "\n", encoding="utf-8")
+    code, out, err = shown("state", f"kafka://127.0.0.1:{broker.ports.secured}", "--command-config", file)
+    assert (code, out) == (3, "")
+    assert why in err
+    assert "secret" not in err
+    assert len(err.splitlines()) == 1

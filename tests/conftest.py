@@ -31,6 +31,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     left_out = [item for item in items if item.get_closest_marker("kafka")]
     if left_out:
+        hint = f"{len(left_out)} against real Kafka were left out: `make test-kafka` fetches it and runs them."
+        config.stash.setdefault(_TOLD, []).append(hint)
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
 import share_state
-from share_state import RecordState, SharePartitionKey, StateBatch
+from share_state import HistoryRow, RecordState, SharePartitionKey, StateBatch
 from tests.kafka.roundtrip.tools import dump_log
 from tests.kafka.roundtrip.wire import ReadAnswer, SummaryAnswer, read_all
 from tests.kafka.roundtrip.workload import STATE_TOPIC
@@ -98,7 +99,7 @@ def agree_dump(directory: Path) -> set[str]:
 
 
 def agree_cluster(directory: Path, bootstrap: str) -> None:
-    """``share-state`` on the running cluster shows what it shows on its directory.
+    """What reads the running cluster tells what its directory tells, from each partition's log start on.
 
     Compared is what stands between two equal looks at the directory: locks may still run out, and segments be pruned.
     """
@@ -106,6 +107,9 @@ def agree_cluster(directory: Path, bootstrap: str) -> None:
     while True:
         before, starts = _shown("dump", directory), log_starts(bootstrap)
         dumped, states = _shown("dump", f"kafka://{bootstrap}"), _shown("state", f"kafka://{bootstrap}")
+        rows, expected_rows = list(share_state.history(f"kafka://{bootstrap}")), _rows(directory, starts)
+        half = {state_partition: row.at_offset for state_partition, row in _middles(expected_rows).items()}
+        earlier = list(share_state.states(f"kafka://{bootstrap}", as_of_offset=half))
         expected_states, after = _shown("state", directory), _shown("dump", directory)
         if before == after and starts == log_starts(bootstrap):
             break
@@ -113,6 +117,27 @@ def agree_cluster(directory: Path, bootstrap: str) -> None:
     assert states == expected_states
     assert states
     assert dumped == [{**row, "segment": None} for row in before if row["offset"] >= starts[row["partition"]]]
+    assert rows == expected_rows
+    assert list(share_state.find_anomalies(rows)) == list(share_state.find_anomalies(expected_rows))
+    assert earlier == list(share_state.states_of_rows(expected_rows, as_of_offset=half))
+    assert earlier
+
+
+def _rows(directory: Path, starts: Mapping[int, int]) -> list[HistoryRow]:
+    """The history that a directory tells of what the cluster still hands out."""
+    histories = {partition: share_state.History(partition) for partition in starts}
+    return [
+        row
+        for partition, _segment, offset, timestamp, key, value in share_state.scan_path(directory)
+        if offset >= starts[partition]
+        for row in histories[partition].replay(offset, timestamp, key, value)
+    ]
+
+
+def _middles(rows: Iterable[HistoryRow]) -> dict[int, HistoryRow]:
+    """The row in the middle of each state partition."""
+    by_partition = {partition: list(told) for partition, told in groupby(rows, key=lambda row: row.state_partition)}
+    return {partition: told[len(told) // 2] for partition, told in by_partition.items()}
 
 
 def log_starts(bootstrap: str) -> dict[int, int]:

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import pytest
 
+from share_state import SharePartitionKey
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker
 from tests.kafka.roundtrip import agree
 from tests.kafka.roundtrip.tools import share_groups
 from tests.kafka.roundtrip.wire import read_all
-from tests.kafka.roundtrip.workload import BROKER_SETTINGS, LEAVER, TX_WORKERS, Workload
+from tests.kafka.roundtrip.workload import BROKER_SETTINGS, DELETED, LEAVER, TX_WORKERS, Workload
 from tests.python.cli_runner import run
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(400)]
@@ -76,6 +77,7 @@ def test_our_view_is_the_brokers_own(version: str, tmp_path: Path) -> None:
                 # No member has come yet, so these are the answers of what the broker has replayed.
                 assert not agree.differences(agree.fold(broker.data), read_all(broker.port, workload.keys()))
             workload.run(tmp_path / f"phase-{number}", delete_records=phase.delete_records, kill=phase.killed)
+            assert workload.deleted_below == (DELETED if any(one.delete_records for one in phases[: number + 1]) else 0)
             if phase.killed:
                 assert agree.unsettled(agree.fold(broker.data, killed=True), workload.settled()) == []
                 broker.start()
@@ -111,11 +113,19 @@ def _start_again(broker: Broker, phase: Phase) -> None:
 def _administer(broker: Broker, workload: Workload, phase: Phase) -> None:
     """What an administrator does to groups without members."""
     if phase.reset:
+        key = SharePartitionKey(TX_WORKERS, workload.topic_ids["tx"], 0)
+        before = agree.fold(broker.data)[key]
         share_groups(broker, "--reset-offsets", "--group", TX_WORKERS, "--topic", "tx", "--to-earliest", "--execute")
         workload.forget(TX_WORKERS, "tx")
+        after = agree.fold(broker.data)[key]
+        assert before["start_offset"] > after["start_offset"] == 0
+        assert after["state_epoch"] > before["state_epoch"]
+        assert after["batches"] == []
     if phase.delete_offsets:
+        assert any(key.group == LEAVER for key in agree.fold(broker.data))
         share_groups(broker, "--delete-offsets", "--group", LEAVER, "--topic", "orders")
         workload.forget(LEAVER, "orders")
+        assert not any(key.group == LEAVER for key in agree.fold(broker.data))
     agree.agree_live(broker.data, broker.port, workload.keys())
 
 

@@ -59,6 +59,8 @@ BROKER_SETTINGS = {
 }
 
 STATE_TOPIC = "__share_group_state"
+#: Acknowledgements after which a record never comes back.
+SETTLING = frozenset({"ACCEPT", "REJECT", "GAP"})
 _SEGMENT_BYTES = 32768
 
 #: Seconds that members work in one phase.
@@ -69,7 +71,7 @@ _BYTES_BEFORE_KILL = 30_000
 
 #: By then every partition has more records than are deleted.
 _DELETE_AT_TURN = 15
-_DELETED = 60
+DELETED = 60
 
 
 class Acknowledged(NamedTuple):
@@ -116,6 +118,8 @@ class Workload:
         self.acknowledged: list[Acknowledged] = []
         self.vanished = 0
         self.aborted = 0
+        #: The log start of the partition whose first records were deleted.
+        self.deleted_below = 0
         self.topic_ids: dict[str, str] = {}
 
     def set_up(self) -> None:
@@ -202,7 +206,7 @@ class Workload:
     def settled(self) -> Iterator[tuple[SharePartitionKey, int]]:
         """Every offset whose ACCEPT, REJECT or GAP the broker has confirmed."""
         for one in self.acknowledged:
-            if one.error is None and one.kind in {"ACCEPT", "REJECT", "GAP"}:
+            if one.error is None and one.kind in SETTLING:
                 yield SharePartitionKey(one.group, self.topic_ids[one.topic], one.partition), one.offset
 
     def outcomes(self) -> Counter[tuple[str, bool]]:
@@ -211,8 +215,8 @@ class Workload:
 
     def _delete_records(self) -> None:
         admin = admin_of(self.broker)
-        place = TopicPartition("orders", 0, _DELETED)
-        admin.delete_records([place])[place].result()
+        place = TopicPartition("orders", 0, DELETED)
+        self.deleted_below = admin.delete_records([place])[place].result().low_watermark
 
     @contextmanager
     def _producing(self, *, delete_records: bool) -> Iterator[None]:

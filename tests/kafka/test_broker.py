@@ -13,18 +13,17 @@ import pytest
 
 from .broker import Broker
 from .home import REPOSITORY
+from .roundtrip.workload import admin_of, create_topic
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
 
 def topics(broker: Broker) -> set[str]:
-    listed = broker.tool("org.apache.kafka.tools.TopicCommand", "--bootstrap-server", broker.bootstrap, "--list")
-    return set(listed.split())
+    return set(admin_of(broker).list_topics(timeout=60).topics)
 
 
 def test_a_broker_answers_and_keeps_its_topics_through_a_crash(kafka: Broker) -> None:
-    create = ("--bootstrap-server", kafka.bootstrap, "--create", "--topic", "kept", "--partitions", "1")
-    kafka.tool("org.apache.kafka.tools.TopicCommand", *create)
+    create_topic(kafka, "kept", 1)
     assert "kept" in topics(kafka)
     kafka.kill()
     assert not kafka.runs()

@@ -11,13 +11,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from confluent_kafka import Producer, TopicCollection, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.cimpl import NewTopic
@@ -69,8 +69,11 @@ _SECONDS = 5.0
 #: Of what members write, about thirty an acknowledgement; a whole phase comes to five times as many.
 _BYTES_BEFORE_KILL = 30_000
 
+#: Seconds to wait for what comes by itself.
+_PATIENCE = 60.0
+
 #: By then every partition has more records than are deleted.
-_DELETE_AT_TURN = 15
+_DELETE_AT_TURN = 8
 DELETED = 60
 
 
@@ -86,9 +89,9 @@ class Acknowledged(NamedTuple):
     error: int | None
 
 
-def _wait_for_work(directory: Path, members: list[subprocess.Popen[bytes]]) -> None:
-    """Wait until the members have written of a good part of what they do in a whole phase."""
-    while sum(output.stat().st_size for output in directory.iterdir()) < _BYTES_BEFORE_KILL:
+def _wait_for_work(directory: Path, members: list[subprocess.Popen[bytes]], also: Callable[[], bool]) -> None:
+    """Wait until the members have written of a good part of what they do in a whole phase, and for one thing more."""
+    while sum(output.stat().st_size for output in directory.iterdir()) < _BYTES_BEFORE_KILL or not also():
         assert any(member.poll() is None for member in members), "the members ended before there was enough to interrupt"
         time.sleep(0.05)
 
@@ -98,11 +101,23 @@ def admin_of(broker: Broker) -> AdminClient:
     return AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0})
 
 
+def _described(admin: AdminClient, name: str) -> Any:
+    """What the broker says of a topic, once it has heard of it from the controller."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return admin.describe_topics(TopicCollection([name]))[name].result()
+        except KafkaException as error:
+            unknown = error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+            if not unknown or time.monotonic() > until:
+                raise
+
+
 def create_topic(broker: Broker, name: str, partitions: int) -> str:
     """Make a topic; its id, hyphenated."""
     admin = admin_of(broker)
     admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
-    topic_id = admin.describe_topics(TopicCollection([name]))[name].result().topic_id
+    topic_id = _described(admin, name).topic_id
     bits = (topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits())
     high, low = (part & (2**64 - 1) for part in bits)
     return str(UUID(int=high << 64 | low))
@@ -183,7 +198,8 @@ class Workload:
                     cleanup.callback(member.kill)
                     members.append((group, vanish_after, member, output))
                 if kill:
-                    _wait_for_work(directory, [member for _, _, member, _ in members])
+                    working = [member for _, _, member, _ in members]
+                    _wait_for_work(directory, working, lambda: not delete_records or self.deleted_below > 0)
                 else:
                     for _, _, member, _ in members:
                         member.wait(_SECONDS + 60)
@@ -245,7 +261,7 @@ class Workload:
                     self.aborted += 1
                 else:
                     transactional.commit_transaction(60)
-                if enough.wait(0.1):
+                if enough.wait(0.1) and not (delete_records and turn < _DELETE_AT_TURN):
                     return
 
         thread = threading.Thread(target=produce)

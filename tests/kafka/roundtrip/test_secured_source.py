@@ -13,7 +13,7 @@ from share_state.cli.app import app
 from share_state.kafka import KafkaPersister
 from share_state.reading import cluster
 from tests.kafka import home
-from tests.kafka.listeners import BEARER, CLERK, LEADER, READER, SCRAM_USER, USERS
+from tests.kafka.listeners import BEARER, CLERK, LEADER, SCRAM_USER, USERS
 from tests.python.kafka_persister.real_broker import RealBroker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
@@ -57,7 +57,6 @@ WAYS: dict[str, Callable[[RealBroker], list[str]]] = {
     "OAUTHBEARER": lambda broker: sasl(
         broker, "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt=true", f"sasl.oauthbearer.config=principal={BEARER}"
     ),
-    "granted by an ACL": lambda broker: password(broker, "PLAIN", READER, USERS[READER]),
     "certificate": lambda broker: certificate(broker, LEADER),
 }
 KEPT_OUT: dict[str, tuple[Callable[[RealBroker], list[str]], str]] = {

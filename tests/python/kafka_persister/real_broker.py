@@ -21,7 +21,7 @@ from kio.static.primitive import i16, i32
 from share_state.kafka import KafkaPersister
 from share_state.types import SharePartitionKey
 from tests.kafka.broker import Broker
-from tests.kafka.listeners import ACTOR, READER, SCRAM_USER, Authority, Ports, secured
+from tests.kafka.listeners import ACTOR, SCRAM_USER, Authority, Ports, secured
 
 
 class RealBroker:
@@ -40,21 +40,18 @@ class RealBroker:
         self.broker.start()
 
     def make_principals_known(self) -> None:
-        """Give those of SCRAM their passwords, and actor and reader the one right that each needs."""
+        """Give those of SCRAM their passwords, and the actor the one right that it needs."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         name, secret = SCRAM_USER
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             # A request may change a user's credentials only once.
             changed = UserScramCredentialUpsertion(name, ScramCredentialInfo(mechanism, 4096), secret.encode())
             admin.alter_user_scram_credentials([changed])[name].result()
-        for resource, named, who, operation in (
-            (ResourceType.BROKER, "kafka-cluster", ACTOR, AclOperation.CLUSTER_ACTION),
-            (ResourceType.TOPIC, "__share_group_state", READER, AclOperation.READ),
-        ):
-            granted = AclBinding(
-                resource, named, ResourcePatternType.LITERAL, f"User:{who}", "*", operation, AclPermissionType.ALLOW
-            )
-            admin.create_acls([granted])[granted].result()
+        granted = AclBinding(
+            ResourceType.BROKER, "kafka-cluster", ResourcePatternType.LITERAL, f"User:{ACTOR}", "*",
+            AclOperation.CLUSTER_ACTION, AclPermissionType.ALLOW,
+        )  # fmt: skip
+        admin.create_acls([granted])[granted].result()
 
     def create_topic(self, name: str, partitions: int) -> str:
         """Make a topic and give its id."""

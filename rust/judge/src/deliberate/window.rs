@@ -5,7 +5,7 @@ use share_state_core::kafka_code::KafkaCode;
 use super::holes::null_pointer_across_start;
 use super::{Case, cached};
 use crate::operation::Verb;
-use crate::outcome::{ACQUIRED, Answered, Outcome, Run, State};
+use crate::outcome::{Answered, Outcome, Run, State};
 
 pub(super) fn k1_start_offset_goes_back(case: &Case<'_>) -> bool {
     case.around.kafka.start < case.around.kafka_before.start
@@ -42,24 +42,24 @@ fn pending(state: &State, offset: i64) -> bool {
         .any(|run| run.pending && run.first <= offset && offset <= run.last)
 }
 
+/// The log start splits a batch, and so does a compacted log. What Kafka takes for available then is acquired, or makes it throw,
+/// so that behind it the rest of what was fetched goes another way.
 pub(super) fn k3_pending_lost(case: &Case<'_>) -> bool {
-    let before = &case.around.kafka_before;
-    // The log start splits a batch, and so does a compacted log.
-    matches!(case.op.verb, Verb::LogStart { .. } | Verb::Acquire { .. })
-        && before.runs.iter().filter(|run| run.pending).any(|run| {
-            (run.first..=run.last).any(|offset| {
-                !pending(&case.around.kafka, offset) && pending(&case.around.ours, offset)
-            })
-        })
-        && case.differs_only(|theirs, ours| {
-            let acquired = |run: Option<&Run>| {
-                matches!(case.op.verb, Verb::Acquire { member, .. }
-                    if run.is_some_and(|run| run.state == ACQUIRED && run.member == member))
-            };
-            // What Kafka takes for available is acquired, or stands in the way of what is behind it.
-            (ours.is_some_and(|run| run.pending) && theirs.is_some_and(|run| !run.pending))
-                || acquired(theirs) != acquired(ours)
-        })
+    let (theirs, ours) = (&case.around.kafka, &case.around.ours);
+    let before = case.around.kafka_before.runs.iter();
+    let lost = before.filter(|run| run.pending).find_map(|run| {
+        (run.first..=run.last).find(|offset| !pending(theirs, *offset) && pending(ours, *offset))
+    });
+    let Some(lost) = lost else {
+        return false;
+    };
+    case.differs_only(|theirs, ours| match case.op.verb {
+        Verb::LogStart { .. } => {
+            ours.is_some_and(|run| run.pending) && theirs.is_some_and(|run| !run.pending)
+        }
+        Verb::Acquire { .. } => theirs.or(ours).is_some_and(|run| run.last >= lost),
+        _ => false,
+    })
 }
 
 pub(super) fn k4_full_window_throws(case: &Case<'_>) -> bool {

@@ -21,6 +21,7 @@ __all__ = [
     "Acquired",
     "DeadLetter",
     "Decision",
+    "FramePump",
     "GroupConfig",
     "History",
     "HistoryScan",
@@ -47,6 +48,7 @@ __all__ = [
     "encode_record",
     "encode_write_states",
     "fold_path",
+    "frame_tables",
     "history_path",
     "parse_coordinator_key",
     "scan_path",
@@ -65,6 +67,8 @@ _Batches: TypeAlias = Iterable[tuple[int, int, int, int]]
 _Column: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object]
 _AsOfOffset: TypeAlias = int | Mapping[int, int]
+_FrameBatch: TypeAlias = tuple[int, list[tuple[Any, ...]]]
+_FrameColumn: TypeAlias = tuple[str, str, bool, str, list[Any]]
 
 @final
 class GroupConfig:
@@ -495,6 +499,24 @@ class History:
     ) -> Self: ...
     def replay(self, offset: int, timestamp: int, key: bytes, value: bytes | None) -> list[HistoryRow]: ...
 
+@final
+class FramePump:
+    def __new__(
+        cls,
+        table: str,
+        *,
+        on_error: str = "fail",
+        topic: str = "__share_group_state",
+        as_of_offset: int | Mapping[int, int] | None = None,
+        as_of_timestamp: _WallMs | None = None,
+    ) -> Self: ...
+    def push(
+        self, rows: int, columns: dict[str, tuple[Any, ...]], *, ticks_per_second: int = 1000, wrong: str | None = None
+    ) -> list[_FrameBatch]: ...
+    def finish(self) -> list[_FrameBatch]: ...
+    def quarantined(self) -> list[_FrameBatch]: ...
+
+def frame_tables() -> dict[str, list[_FrameColumn]]: ...
 def history_path(
     path: str | PathLike[str],
     *,

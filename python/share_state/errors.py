@@ -16,6 +16,7 @@
     ├── CorruptStateError               –   field, index, value
     ├── WireDecodeError                42   position, kind
     ├── LimitExceededError              –   limit, asked, allowed
+    ├── RowError                        –   row, partition, offset, reason
     ├── PersisterError               (any)  the persister answered with this code
     ├── ConfigError                     –   field, value, minimum, maximum
     ├── StoreError                      –   the embedded store failed or is in use; also an OSError where a file is at fault
@@ -39,6 +40,7 @@ __all__ = [
     "InvalidShareSessionEpochError",
     "LimitExceededError",
     "PersisterError",
+    "RowError",
     "SessionLimitError",
     "ShareSessionNotFoundError",
     "ShareStateError",
@@ -192,6 +194,32 @@ class LimitExceededError(ShareStateError):
         self.limit = limit
         self.asked = asked
         self.allowed = allowed
+
+
+class RowError(ShareStateError, ValueError):
+    """A row of a frame cannot be used.
+
+    Attributes:
+        row: its number in the input of its task, from 0.
+        partition: its state partition, or None where it has none.
+        offset: its offset there, or None where it has none.
+        reason: why, a short word.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        row: int = 0,
+        partition: int | None = None,
+        offset: int | None = None,
+        reason: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.row = row
+        self.partition = partition
+        self.offset = offset
+        self.reason = reason
 
 
 class PersisterError(ShareStateError):

@@ -37,14 +37,16 @@ pub struct ShareGroupOffset {
 }
 
 impl ShareGroupOffset {
-    /// Applies one record's value to a key's state; `None` is a key without state, before and after.
-    pub fn fold(state: &mut Option<Self>, value: &ShareValue) {
-        match (value, state.as_mut()) {
-            (ShareValue::Snapshot(snapshot), _) => *state = Some(Self::from_snapshot(snapshot)),
-            (ShareValue::Update(update), Some(present)) => present.apply_update(update),
-            (ShareValue::Update(update), None) => *state = Some(Self::from_update(update)),
-            (ShareValue::Tombstone, _) => *state = None,
-        }
+    /// Applies one record's value to a key's state; `None` is a key without state, before and after. Returns `false` for an
+    /// update that changed nothing; a snapshot is made, whatever it says.
+    pub fn fold(state: &mut Option<Self>, value: &ShareValue) -> bool {
+        *state = match (value, state.as_mut()) {
+            (ShareValue::Update(update), Some(present)) => return present.apply_update(update),
+            (ShareValue::Update(update), None) => Some(Self::from_update(update)),
+            (ShareValue::Snapshot(snapshot), _) => Some(Self::from_snapshot(snapshot)),
+            (ShareValue::Tombstone, _) => None,
+        };
+        true
     }
 
     /// The state that a snapshot tells. Its batches may be unsorted or overlap; they are not clipped.
@@ -81,8 +83,17 @@ impl ShareGroupOffset {
         }
     }
 
-    /// Applies an update. Snapshot epoch, state epoch and timestamps stay.
-    pub fn apply_update(&mut self, update: &ShareUpdate) {
+    /// Applies an update. Snapshot epoch, state epoch and timestamps stay. Returns whether anything changed but the tagged
+    /// fields that are not known here.
+    pub fn apply_update(&mut self, update: &ShareUpdate) -> bool {
+        let figures = |state: &Self| {
+            (
+                state.leader_epoch,
+                state.start_offset,
+                state.delivery_complete_count,
+            )
+        };
+        let before = figures(self);
         if update.leader_epoch != -1 {
             self.leader_epoch = update.leader_epoch;
         }
@@ -90,10 +101,12 @@ impl ShareGroupOffset {
             self.start_offset = update.start_offset;
         }
         self.delivery_complete_count = update.delivery_complete_count;
-        self.state_batches.clip(self.start_offset);
-        self.state_batches
+        let clipped = self.state_batches.clip(self.start_offset);
+        let merged = self
+            .state_batches
             .merge(&update.state_batches, self.start_offset);
         self.lay_over(&update.unknown_tagged_fields);
+        clipped || merged || figures(self) != before
     }
 
     /// Lays tagged fields over those that are there: a tag's later data stand, and tags ascend as on the wire.

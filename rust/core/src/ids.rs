@@ -73,16 +73,24 @@ impl TopicId {
     }
 }
 
+impl TopicId {
+    /// The hyphenated form, 36 characters of ASCII.
+    #[must_use]
+    pub fn hyphenated(self) -> [u8; 36] {
+        let mut text = [b'-'; 36];
+        let digits = (0..36).filter(|at| !matches!(at, 8 | 13 | 18 | 23));
+        let halves = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        for (at, half) in digits.zip(halves) {
+            text[at] = b"0123456789abcdef"[usize::from(half)];
+        }
+        text
+    }
+}
+
 impl fmt::Display for TopicId {
     /// The hyphenated form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, byte) in self.0.iter().enumerate() {
-            if matches!(i, 4 | 6 | 8 | 10) {
-                f.write_str("-")?;
-            }
-            write!(f, "{byte:02x}")?;
-        }
-        Ok(())
+        f.write_str(str::from_utf8(&self.hyphenated()).unwrap_or_default())
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
-use share_state_log::read::AsOf;
+use share_state_core::history::AsOf;
 
 use crate::args::{Int, WallMs};
 

@@ -14,6 +14,7 @@ mod data;
 mod engine;
 mod errors;
 mod folded;
+mod frames;
 mod guarded;
 mod history;
 mod history_rows;
@@ -42,6 +43,8 @@ mod _core {
     use crate::data::{Decision, PendingWrite, ReadStateResult, Record, StateSummary, WriteState};
     #[pymodule_export]
     use crate::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
+    #[pymodule_export]
+    use crate::frames::{FramePump, frame_tables};
     #[pymodule_export]
     use crate::history::{History, HistoryScan, history_path};
     #[pymodule_export]

@@ -10,7 +10,7 @@ use crate::state_batch::StateBatch;
 
 /// How a record begins a key's state, if it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub enum Beginning {
     /// The state goes on.
     No,
     /// It is made, or made anew.
@@ -20,6 +20,8 @@ pub(super) enum Beginning {
 }
 
 impl Beginning {
+    /// Compares a record with the state before it.
+    #[must_use]
     pub fn of(value: &ShareValue, state: Option<&ShareGroupOffset>) -> Self {
         match (value, state) {
             (ShareValue::Snapshot(first), None) if first.snapshot_epoch == 0 => Self::Initialised,

@@ -8,6 +8,7 @@
 //! What the log does not hold, no row tells: a record in a member's hands is never written, a release and a lock that ran out
 //! look alike, and so do a rejection and the delivery limit.
 
+mod as_of;
 mod change;
 mod oddity;
 mod row;
@@ -17,6 +18,8 @@ mod tests;
 
 use std::collections::HashMap;
 
+pub use as_of::AsOf;
+pub use change::Beginning;
 pub use oddity::Oddity;
 pub use row::{At, Cause, Delivery, HistoryRow, Standing};
 
@@ -24,7 +27,7 @@ use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::offset::OffsetRange;
 use crate::records::{ShareRecord, ShareValue};
-use change::{Beginning, Move, odd, touched};
+use change::{Move, odd, touched};
 use segments::{Pair, Segment, beside, cover, join};
 
 /// A key's state, and where its last snapshot stands.
@@ -36,14 +39,7 @@ struct Live {
 
 impl Live {
     const fn standing(&self) -> Standing {
-        Standing {
-            start_offset: self.state.start_offset,
-            delivery_complete_count: self.state.delivery_complete_count,
-            snapshot_epoch: self.state.snapshot_epoch,
-            state_epoch: self.state.state_epoch,
-            leader_epoch: self.state.leader_epoch,
-            snapshot_offset: self.snapshot_offset,
-        }
+        Standing::of(&self.state, self.snapshot_offset)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::offset::OffsetRange;
 
@@ -39,6 +40,21 @@ pub struct Standing {
     /// Offset in the state topic of the last snapshot; `None` when it is missing, see
     /// [`crate::group_offset::ShareGroupOffset::incomplete`]. Nothing before the least of a state partition is needed any more.
     pub snapshot_offset: Option<i64>,
+}
+
+impl Standing {
+    /// What a state says as a whole.
+    #[must_use]
+    pub const fn of(state: &ShareGroupOffset, snapshot_offset: Option<i64>) -> Self {
+        Self {
+            start_offset: state.start_offset,
+            delivery_complete_count: state.delivery_complete_count,
+            snapshot_epoch: state.snapshot_epoch,
+            state_epoch: state.state_epoch,
+            leader_epoch: state.leader_epoch,
+            snapshot_offset,
+        }
+    }
 }
 
 /// Why something changed, as far as the log tells.

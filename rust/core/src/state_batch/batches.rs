@@ -95,8 +95,9 @@ impl StateBatches {
 
     /// Merges `batches`, of each only what lies at or behind `start_offset`; -1 takes all of them.
     ///
-    /// What is already there is not clipped, see [`StateBatches::clip`].
-    pub fn merge(&mut self, batches: &[StateBatch], start_offset: i64) {
+    /// What is already there is not clipped, see [`StateBatches::clip`]. Returns whether anything changed.
+    pub fn merge(&mut self, batches: &[StateBatch], start_offset: i64) -> bool {
+        let mut changed = false;
         for batch in batches {
             let first = if start_offset == -1 {
                 batch.first_offset
@@ -105,7 +106,7 @@ impl StateBatches {
             };
             // An inverted batch ends here too: it covers no offset.
             if let Some(range) = OffsetRange::new(first, batch.last_offset) {
-                self.raise(
+                changed |= self.raise(
                     range,
                     Delivery {
                         count: batch.delivery_count,
@@ -114,28 +115,34 @@ impl StateBatches {
                 );
             }
         }
+        changed
     }
 
-    /// Forgets what lies below `start_offset`; -1 forgets nothing.
-    pub fn clip(&mut self, start_offset: i64) {
+    /// Forgets what lies below `start_offset`; -1 forgets nothing. Returns whether anything changed.
+    pub fn clip(&mut self, start_offset: i64) -> bool {
         if start_offset == -1 {
-            return;
+            return false;
         }
         let first = self.runs.bounds().map(|covered| covered.first);
         if let (Some(first), Some(last)) = (first, before(start_offset))
             && let Some(below) = OffsetRange::new(first, last)
         {
             self.runs.remove(below);
+            return true;
         }
+        false
     }
 
-    /// Sets every offset of `range` to the greater of what it holds and `delivery`.
-    fn raise(&mut self, range: OffsetRange, delivery: Delivery) {
+    /// Sets every offset of `range` to the greater of what it holds and `delivery`. Returns whether anything changed.
+    fn raise(&mut self, range: OffsetRange, delivery: Delivery) -> bool {
+        let mut changed = false;
         let mut rest = Some(range);
         while let Some(stretch) = rest.and_then(|rest| self.first_lower(rest, delivery)) {
             self.runs.set(stretch, delivery);
+            changed = true;
             rest = after(stretch.last).and_then(|next| OffsetRange::new(next, range.last));
         }
+        changed
     }
 
     /// The first stretch of `range` that holds nothing or less than `delivery`, as long as it goes.

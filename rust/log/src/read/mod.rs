@@ -4,7 +4,6 @@
 //! a store), one such folder, or one segment, from any Kafka 4.2 to 4.4 broker or from a store, in any compression.
 //! Everything readable is shown first; what is torn or damaged is told afterwards.
 
-mod as_of;
 mod finding;
 mod fold;
 mod history;
@@ -17,10 +16,10 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use share_state_core::history::{AsOf, At};
 use share_state_wire::WireError;
 use share_state_wire::state_record::{Decoded, decode};
 
-pub use as_of::AsOf;
 pub use finding::{Finding, ScanError};
 pub use fold::{Folded, FoldedState, Note, NoteKind, fold, fold_as_of};
 pub use history::{HistoryFilter, HistoryScan, LoggedRow, history, history_as_of};
@@ -176,7 +175,8 @@ impl Scan {
             return Ok(false);
         };
         let (partition, base_offset) = (target.partition, parse_segment_name(&target.name));
-        if base_offset.is_some_and(|base| self.as_of.ends_before(partition, base)) {
+        // All that counts of the partition lies in segments before this one.
+        if base_offset.is_some_and(|base| self.as_of.ends_with(partition, base.saturating_sub(1))) {
             self.targets.push_front(target);
             self.leave_partition();
             return Ok(true);
@@ -222,8 +222,12 @@ impl Iterator for Scan {
             }
             if let Some(record) = self.batch.pop_front() {
                 // The place of the record that is handed out is still asked for, so the rest is left at the next call.
-                self.cut = self.as_of.ends_with(&record);
-                if self.as_of.reaches(&record) {
+                let at = At {
+                    offset: record.offset,
+                    timestamp: record.timestamp,
+                };
+                self.cut = self.as_of.ends_with(record.partition, at.offset);
+                if self.as_of.reaches(record.partition, at) {
                     return Some(Ok(record));
                 }
                 self.cut = true;

@@ -54,25 +54,61 @@ pub fn encode_value(value: &ShareValue) -> Result<Option<Vec<u8>>, WireError> {
     }
 }
 
-/// Reads one record. Positions in an error count from the start of the key or of the value, whichever is at fault.
-///
-/// A null value is a tombstone under the snapshot key. Under the update key it is refused
-/// ([`WireErrorKind::NullUpdate`]): Kafka never writes it, and its own coordinator fails to load it.
+/// What the key of a record of the state topic turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecodedKey {
+    /// The key of a snapshot, or of the null value that deletes a state.
+    Snapshot(SharePartitionKey),
+    /// The key of an update.
+    Update(SharePartitionKey),
+    /// A type that this release does not know; see [`Decoded::UnknownType`].
+    UnknownType(i16),
+}
+
+/// Reads a key by itself, for readers who may not need the value. Positions in an error count from its start.
 ///
 /// # Errors
-/// Any departure from the format, and a value version other than 0 ([`WireErrorKind::UnsupportedVersion`]).
-pub fn decode(key: &[u8], value: Option<&[u8]>) -> Result<Decoded, WireError> {
+/// Any departure from the format.
+pub fn decode_key(key: &[u8]) -> Result<DecodedKey, WireError> {
     let mut r = Reader::new(key);
-    let record_type = r.i16()?;
-    if !matches!(record_type, SHARE_SNAPSHOT | SHARE_UPDATE) {
-        return Ok(Decoded::UnknownType(record_type));
+    match r.i16()? {
+        SHARE_SNAPSHOT => key::read(r).map(DecodedKey::Snapshot),
+        SHARE_UPDATE => key::read(r).map(DecodedKey::Update),
+        record_type => Ok(DecodedKey::UnknownType(record_type)),
     }
-    let key: SharePartitionKey = key::read(r)?;
-    let value = match (record_type, value) {
-        (SHARE_SNAPSHOT, None) => ShareValue::Tombstone,
-        (SHARE_SNAPSHOT, Some(bytes)) => ShareValue::Snapshot(value::decode_snapshot(bytes)?),
-        (_, Some(bytes)) => ShareValue::Update(value::decode_update(bytes)?),
-        (_, None) => return Err(WireError::new(0, WireErrorKind::NullUpdate)),
+}
+
+/// Reads the value of a snapshot's key; null is a tombstone. Positions in an error count from its start.
+///
+/// # Errors
+/// Any departure from the format, and a version other than 0 ([`WireErrorKind::UnsupportedVersion`]).
+pub fn decode_snapshot(value: Option<&[u8]>) -> Result<ShareValue, WireError> {
+    match value {
+        None => Ok(ShareValue::Tombstone),
+        Some(bytes) => value::decode_snapshot(bytes).map(ShareValue::Snapshot),
+    }
+}
+
+/// Reads the value of an update's key. Positions in an error count from its start.
+///
+/// Null is refused ([`WireErrorKind::NullUpdate`]): Kafka never writes it, and its own coordinator fails to load it.
+///
+/// # Errors
+/// Any departure from the format, and a version other than 0 ([`WireErrorKind::UnsupportedVersion`]).
+pub fn decode_update(value: Option<&[u8]>) -> Result<ShareValue, WireError> {
+    let bytes = value.ok_or(WireError::new(0, WireErrorKind::NullUpdate))?;
+    value::decode_update(bytes).map(ShareValue::Update)
+}
+
+/// Reads one record. Positions in an error count from the start of the key or of the value, whichever is at fault.
+///
+/// # Errors
+/// Those of [`decode_key`], and of [`decode_snapshot`] or [`decode_update`].
+pub fn decode(key: &[u8], value: Option<&[u8]>) -> Result<Decoded, WireError> {
+    let (key, value) = match decode_key(key)? {
+        DecodedKey::Snapshot(key) => (key, decode_snapshot(value)?),
+        DecodedKey::Update(key) => (key, decode_update(value)?),
+        DecodedKey::UnknownType(record_type) => return Ok(Decoded::UnknownType(record_type)),
     };
     Ok(Decoded::Record(ShareRecord { key, value }))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::LogRecord;
+use super::At;
 
 /// A prefix of every state partition; by default all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,28 +18,23 @@ pub struct AsOf {
 
 impl AsOf {
     /// The last offset of a state partition that counts, where that is known.
-    pub(super) fn last_offset(&self, partition: u32) -> Option<i64> {
+    #[must_use]
+    pub fn last_offset(&self, partition: u32) -> Option<i64> {
         self.offsets.get(&partition).copied().or(self.offset)
     }
 
     /// Whether the prefix goes as far as a record.
-    pub(super) fn reaches(&self, record: &LogRecord) -> bool {
-        self.last_offset(record.partition)
-            .is_none_or(|last| record.offset <= last)
-            && self
-                .timestamp
-                .is_none_or(|latest| record.timestamp <= latest)
-    }
-
-    /// Whether nothing behind a record can count.
-    pub(super) fn ends_with(&self, record: &LogRecord) -> bool {
-        self.last_offset(record.partition)
-            .is_some_and(|last| record.offset >= last)
-    }
-
-    /// Whether nothing of a segment counts, by the offset in its name.
-    pub(super) fn ends_before(&self, partition: u32, base_offset: i64) -> bool {
+    #[must_use]
+    pub fn reaches(&self, partition: u32, at: At) -> bool {
         self.last_offset(partition)
-            .is_some_and(|last| base_offset > last)
+            .is_none_or(|last| at.offset <= last)
+            && self.timestamp.is_none_or(|latest| at.timestamp <= latest)
+    }
+
+    /// Whether nothing behind this offset can count.
+    #[must_use]
+    pub fn ends_with(&self, partition: u32, offset: i64) -> bool {
+        self.last_offset(partition)
+            .is_some_and(|last| offset >= last)
     }
 }

@@ -1,0 +1,68 @@
+"""The tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from share_state import _core
+from share_state.frames.batches import RowBatches
+from share_state.types import WallTime
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["AsOf", "OnError", "decode", "history", "state"]
+
+#: The last offset that counts, for all state partitions or for each (one that is not named counts whole); or a time, before
+#: whose first later record each state partition ends.
+AsOf: TypeAlias = int | Mapping[int, int] | datetime | WallTime
+OnError: TypeAlias = Literal["fail", "quarantine"]
+
+_STATE_TOPIC = "__share_group_state"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def decode(batches: Iterable[pa.RecordBatch], *, on_error: OnError = "fail", topic: str = _STATE_TOPIC) -> RowBatches:
+    """Tell what each record says: one row a record, ``SCHEMAS["decode"]``.
+
+    Records of a type or version that this release does not know are rows too, with their bytes. A row of the input that cannot
+    be used raises :class:`share_state.errors.RowError`, or is put aside; see :meth:`RowBatches.quarantined`.
+    """
+    return RowBatches("decode", _core.FramePump("decode", on_error=on_error, topic=topic), batches)
+
+
+def state(
+    batches: Iterable[pa.RecordBatch],
+    as_of: AsOf | None = None,
+    *,
+    on_error: OnError = "fail",
+    topic: str = _STATE_TOPIC,
+) -> RowBatches:
+    """Tell the state of every share partition: one row each, ``SCHEMAS["state"]``; deleted ones are absent.
+
+    Rows of a state partition come when the next one begins, ordered by group, topic id and partition.
+    """
+    return RowBatches("state", _pump("state", as_of, on_error, topic), batches)
+
+
+def history(
+    batches: Iterable[pa.RecordBatch],
+    as_of: AsOf | None = None,
+    *,
+    on_error: OnError = "fail",
+    topic: str = _STATE_TOPIC,
+) -> RowBatches:
+    """Tell what became of every record: one row for each interval and each change of its state, ``SCHEMAS["history"]``."""
+    return RowBatches("history", _pump("history", as_of, on_error, topic), batches)
+
+
+def _pump(table: str, as_of: AsOf | None, on_error: OnError, topic: str) -> _core.FramePump:
+    if isinstance(as_of, datetime):
+        if as_of.tzinfo is None:
+            raise ValueError(f"as_of is {as_of!r}, without a time zone")
+        as_of = WallTime((as_of - _EPOCH) // timedelta(milliseconds=1))
+    if isinstance(as_of, WallTime):
+        return _core.FramePump(table, on_error=on_error, topic=topic, as_of_timestamp=as_of)
+    return _core.FramePump(table, on_error=on_error, topic=topic, as_of_offset=as_of)

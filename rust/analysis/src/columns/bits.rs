@@ -1,0 +1,56 @@
+//! Bits, the least significant of a byte first.
+
+/// A bitmap that grows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Bits {
+    /// So many bits, all of them one.
+    #[must_use]
+    pub fn ones(length: usize) -> Self {
+        let mut bits = Self::default();
+        (0..length).for_each(|_| bits.push(true));
+        bits
+    }
+
+    /// Appends a bit.
+    pub fn push(&mut self, bit: bool) {
+        let mask = u8::from(bit) << (self.length % 8);
+        match self.bytes.last_mut() {
+            Some(last) if !self.length.is_multiple_of(8) => *last |= mask,
+            _ => self.bytes.push(mask),
+        }
+        self.length += 1;
+    }
+
+    /// A bit; `false` behind the end.
+    #[must_use]
+    pub fn get(&self, at: usize) -> bool {
+        at < self.length
+            && self
+                .bytes
+                .get(at / 8)
+                .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+    }
+
+    /// How many bits there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The bytes; bits behind the last are zero.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}

@@ -1,0 +1,121 @@
+//! The row of a history, with its state partition; the machine that makes it is [`share_state_core::history::History`].
+
+use share_state_core::history::HistoryRow;
+
+use crate::table::{Cell, Cells, Column, Kind, Row};
+
+/// A row of a history, and the state partition that holds its record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told<'a> {
+    /// State partition.
+    pub state_partition: u32,
+    /// The row.
+    pub row: &'a HistoryRow,
+}
+
+impl Row for Told<'_> {
+    const COLUMNS: &'static [Column] = &[
+        Column::new("group", Kind::Text, "Id of the share group."),
+        Column::new(
+            "topic_id",
+            Kind::Text,
+            "Id of the topic, a hyphenated UUID.",
+        ),
+        Column::new("partition", Kind::Int32, "Partition of the topic."),
+        Column::nullable(
+            "first_offset",
+            Kind::Int64,
+            "First offset of the interval; null for the share partition as a whole.",
+        ),
+        Column::nullable(
+            "last_offset",
+            Kind::Int64,
+            "Last offset of the interval, inclusive; null as the first is.",
+        ),
+        Column::nullable(
+            "from_state",
+            Kind::Int8,
+            "Delivery state of each offset before; null when nothing was known.",
+        ),
+        Column::nullable(
+            "from_count",
+            Kind::Int16,
+            "Delivery count of each offset before; null as the state is.",
+        ),
+        Column::nullable(
+            "to_state",
+            Kind::Int8,
+            "Delivery state of each offset now: 0 available, 2 acknowledged, 3 archiving, 4 archived; null when nothing is known.",
+        ),
+        Column::nullable(
+            "to_count",
+            Kind::Int16,
+            "Delivery count of each offset now; null as the state is.",
+        ),
+        Column::new("cause", Kind::Text, "Why, as far as the log tells."),
+        Column::new(
+            "at_offset",
+            Kind::Int64,
+            "Offset of the record of the state topic that made the change.",
+        ),
+        Column::new("at_timestamp", Kind::Timestamp, "Time of that record."),
+        Column::new(
+            "state_partition",
+            Kind::Int32,
+            "Partition of __share_group_state that holds it.",
+        ),
+        Column::new(
+            "start_offset",
+            Kind::Int64,
+            "Start offset behind that record; -1 while not yet resolved.",
+        ),
+        Column::new(
+            "delivery_complete_count",
+            Kind::Int32,
+            "Terminal records at or behind the start offset; -1 when unknown.",
+        ),
+        Column::new("snapshot_epoch", Kind::Int32, "Epoch of the last snapshot."),
+        Column::new("state_epoch", Kind::Int32, "Epoch of the state."),
+        Column::new(
+            "leader_epoch",
+            Kind::Int32,
+            "Highest leader epoch that has read the state.",
+        ),
+        Column::nullable(
+            "snapshot_offset",
+            Kind::Int64,
+            "Offset in the state partition of the last snapshot; null when it is missing.",
+        ),
+    ];
+
+    fn cells(&self, to: &mut impl Cells) {
+        let HistoryRow {
+            key,
+            at,
+            range,
+            from,
+            to: now,
+            cause,
+            standing,
+        } = self.row;
+        to.put(Cell::Text(&key.group));
+        to.put(Cell::TopicId(key.topic_id));
+        to.put(Cell::Int32(key.partition));
+        to.put(Cell::int64(range.map(|range| range.first)));
+        to.put(Cell::int64(range.map(|range| range.last)));
+        to.put(Cell::int8(from.map(|from| from.state)));
+        to.put(Cell::int16(from.map(|from| from.count)));
+        to.put(Cell::int8(now.map(|now| now.state)));
+        to.put(Cell::int16(now.map(|now| now.count)));
+        to.put(Cell::Text(cause.name()));
+        to.put(Cell::Int64(at.offset));
+        to.put(Cell::Timestamp(at.timestamp));
+        to.put(Cell::Int32(self.state_partition.cast_signed()));
+        to.put(Cell::Int64(standing.start_offset));
+        to.put(Cell::Int32(standing.delivery_complete_count));
+        to.put(Cell::Int32(standing.snapshot_epoch));
+        to.put(Cell::Int32(standing.state_epoch));
+        to.put(Cell::Int32(standing.leader_epoch));
+        to.put(Cell::int64(standing.snapshot_offset));
+    }
+}

@@ -1,0 +1,265 @@
+//! From rows of the input to rows of a table: checks places, puts bad rows aside, and hands out columns when there are enough.
+
+use share_state_core::history::{AsOf, History, HistoryRow};
+use share_state_wire::state_record::{self, Decoded};
+
+use crate::columns::{Batch, Columns};
+use crate::decoded::DecodedRow;
+use crate::history::Told;
+use crate::input::{Input, STATE_TOPIC};
+use crate::reader::{Placed, Reader};
+use crate::row_error::{Reason, RowError};
+use crate::state::{StateFold, StateRow};
+use crate::table::{Column, Row};
+
+/// Rows are handed out when there are so many ...
+const ROWS: usize = 16_384;
+/// ... or their cells of varying size take so many bytes.
+const BYTES: usize = 8 << 20;
+
+/// What is made of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// [`DecodedRow`].
+    Decoded,
+    /// [`StateRow`].
+    State,
+    /// [`Told`].
+    History,
+}
+
+impl Table {
+    /// Its columns.
+    #[must_use]
+    pub const fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Decoded => DecodedRow::COLUMNS,
+            Self::State => StateRow::COLUMNS,
+            Self::History => Told::COLUMNS,
+        }
+    }
+}
+
+/// What happens to a row of the input that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// It ends the reading.
+    Fail,
+    /// It is kept, with the reason, and reading goes on behind it.
+    Quarantine,
+}
+
+/// How rows are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What happens to bad ones.
+    pub on_error: OnError,
+    /// The topic that they are of, where they name one.
+    pub topic: String,
+    /// What of the log is looked at.
+    pub as_of: AsOf,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            on_error: OnError::Fail,
+            topic: STATE_TOPIC.to_owned(),
+            as_of: AsOf::default(),
+        }
+    }
+}
+
+/// The machine that makes the rows of one state partition.
+#[derive(Clone, Debug)]
+enum Machine {
+    Decoded,
+    State(StateFold),
+    History(History, Vec<HistoryRow>),
+}
+
+impl Machine {
+    fn new(table: Table) -> Self {
+        match table {
+            Table::Decoded => Self::Decoded,
+            Table::State => Self::State(StateFold::new()),
+            Table::History => Self::History(History::new(), Vec::new()),
+        }
+    }
+
+    /// Takes a record whose place is good.
+    fn take(&mut self, placed: Placed<'_>, out: &mut Columns) -> Result<(), Reason> {
+        let Placed {
+            partition,
+            at,
+            key,
+            value,
+        } = placed;
+        if matches!(self, Self::Decoded) {
+            out.push(&DecodedRow::read(partition, at, key, value)?);
+            return Ok(());
+        }
+        // A type that is not known is passed over, as Kafka's loader does.
+        let Decoded::Record(record) = state_record::decode(key, value)? else {
+            return Ok(());
+        };
+        match self {
+            Self::Decoded => {}
+            Self::State(fold) => fold.apply(at, record),
+            Self::History(history, rows) => {
+                history.apply(at, &record, rows);
+                for row in rows.drain(..) {
+                    let state_partition = partition;
+                    out.push(&Told {
+                        state_partition,
+                        row: &row,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The state partition is over.
+    fn end(&mut self, state_partition: u32, out: &mut Sink) {
+        if let Self::State(fold) = self {
+            for row in fold.rows(state_partition) {
+                out.push(&row);
+            }
+        }
+    }
+}
+
+/// Rows that wait, and batches of rows that are complete.
+#[derive(Clone, Debug)]
+struct Sink {
+    columns: Columns,
+    full: Vec<Batch>,
+}
+
+impl Sink {
+    fn new(columns: &'static [Column]) -> Self {
+        Self {
+            columns: Columns::new(columns),
+            full: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, row: &impl Row) {
+        self.columns.push(row);
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        if self.columns.rows() >= ROWS || self.columns.bytes() >= BYTES {
+            self.full.push(self.columns.take());
+        }
+    }
+
+    /// All batches, the last one however small.
+    fn take(&mut self) -> Vec<Batch> {
+        if self.columns.rows() > 0 {
+            self.full.push(self.columns.take());
+        }
+        std::mem::take(&mut self.full)
+    }
+}
+
+/// Turns rows of the input into rows of a table.
+#[derive(Clone, Debug)]
+pub struct Pump {
+    table: Table,
+    on_error: OnError,
+    reader: Reader,
+    machine: Machine,
+    rows: u64,
+    out: Sink,
+    quarantine: Sink,
+}
+
+impl Pump {
+    /// No row has been read.
+    #[must_use]
+    pub fn new(table: Table, options: Options) -> Self {
+        Self {
+            table,
+            on_error: options.on_error,
+            reader: Reader::new(options.topic, options.as_of),
+            machine: Machine::new(table),
+            rows: 0,
+            out: Sink::new(table.columns()),
+            quarantine: Sink::new(RowError::COLUMNS),
+        }
+    }
+
+    /// Takes the next row of the input.
+    ///
+    /// # Errors
+    /// The row cannot be used, and that ends the reading. What was made of the rows before it is still to be had.
+    pub fn push(&mut self, input: &Input<'_>) -> Result<(), Box<RowError>> {
+        let row = self.rows;
+        self.rows += 1;
+        match self.read(input) {
+            Ok(()) => Ok(()),
+            Err(reason) => self.refuse(Box::new(RowError::new(row, input, reason))),
+        }
+    }
+
+    /// Refuses the next row of the input for what the caller found wrong with it.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn push_bad(&mut self, input: &Input<'_>, reason: Reason) -> Result<(), Box<RowError>> {
+        let row = self.rows;
+        self.rows += 1;
+        self.refuse(Box::new(RowError::new(row, input, reason)))
+    }
+
+    fn refuse(&mut self, error: Box<RowError>) -> Result<(), Box<RowError>> {
+        match self.on_error {
+            OnError::Fail => Err(error),
+            OnError::Quarantine => {
+                self.quarantine.push(&*error);
+                Ok(())
+            }
+        }
+    }
+
+    fn read(&mut self, input: &Input<'_>) -> Result<(), Reason> {
+        let before = self.reader.partition();
+        let read = self.reader.read(input);
+        let now = self.reader.partition();
+        if let Some(before) = before
+            && now != Some(before)
+        {
+            self.end_partition(before);
+        }
+        if let Some(placed) = read? {
+            self.machine.take(placed, &mut self.out.columns)?;
+            self.out.settle();
+        }
+        Ok(())
+    }
+
+    fn end_partition(&mut self, state_partition: u32) {
+        self.machine.end(state_partition, &mut self.out);
+        self.machine = Machine::new(self.table);
+    }
+
+    /// The input is over.
+    pub fn finish(&mut self) {
+        if let Some(partition) = self.reader.partition() {
+            self.end_partition(partition);
+        }
+    }
+
+    /// Takes out what has been made so far.
+    pub fn batches(&mut self) -> Vec<Batch> {
+        self.out.take()
+    }
+
+    /// Takes out the bad rows that were put aside so far, as rows of [`RowError`].
+    pub fn quarantined(&mut self) -> Vec<Batch> {
+        self.quarantine.take()
+    }
+}

@@ -1,0 +1,242 @@
+//! One row a share partition: what its records come to.
+
+use std::collections::BTreeMap;
+
+use share_state_core::history::Standing;
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::offset::{OffsetRange, after};
+use share_state_core::record_state::RecordState;
+use share_state_core::state_batch::StateBatch;
+
+use crate::table::{Cell, Cells, Column, Kind, Row};
+
+mod fold;
+
+pub use fold::StateFold;
+
+/// The state of one share partition, as its records tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateRow {
+    /// The share partition.
+    pub key: SharePartitionKey,
+    /// State partition that holds its state.
+    pub state_partition: u32,
+    /// The state as a whole.
+    pub standing: Standing,
+    /// When it was initialised, or was seen first in the log, ms since the epoch.
+    pub oldest_write: i64,
+    /// When it last changed, ms since the epoch.
+    pub newest_write: i64,
+    /// What is known of the records: sorted, disjoint, coalesced.
+    pub batches: Vec<StateBatch>,
+    figures: Figures,
+}
+
+/// What the batches come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Figures {
+    available: i64,
+    acknowledged: i64,
+    archiving: i64,
+    archived: i64,
+    delivery_counts: Vec<(i16, i64)>,
+    end_offset: Option<i64>,
+    oldest_unsettled: Option<i64>,
+}
+
+impl Figures {
+    fn of(batches: &[StateBatch], start_offset: i64) -> Self {
+        let mut figures = Self {
+            available: 0,
+            acknowledged: 0,
+            archiving: 0,
+            archived: 0,
+            delivery_counts: Vec::new(),
+            end_offset: batches.last().map(|batch| batch.last_offset),
+            oldest_unsettled: None,
+        };
+        let mut counts = BTreeMap::<i16, i64>::new();
+        for batch in batches {
+            let first = batch.first_offset.max(start_offset);
+            let Some(range) = OffsetRange::new(first, batch.last_offset) else {
+                continue;
+            };
+            let records = i64::try_from(range.len()).unwrap_or(i64::MAX);
+            let all = counts.entry(batch.delivery_count).or_default();
+            *all = all.saturating_add(records);
+            let of_state = match RecordState::from_id(batch.delivery_state) {
+                Some(RecordState::Available) => &mut figures.available,
+                Some(RecordState::Acknowledged) => &mut figures.acknowledged,
+                Some(RecordState::Archiving) => &mut figures.archiving,
+                Some(RecordState::Archived) => &mut figures.archived,
+                Some(RecordState::Acquired) | None => continue,
+            };
+            *of_state = of_state.saturating_add(records);
+        }
+        figures.delivery_counts = counts.into_iter().collect();
+        figures.oldest_unsettled = oldest_unsettled(batches, start_offset);
+        figures
+    }
+}
+
+/// The first offset from the start offset to the end that is not settled.
+fn oldest_unsettled(batches: &[StateBatch], start_offset: i64) -> Option<i64> {
+    if start_offset < 0 {
+        return None;
+    }
+    let mut position = start_offset;
+    for batch in batches {
+        if batch.last_offset < position {
+            continue;
+        }
+        let settled = is_settled(batch.delivery_state);
+        if batch.first_offset > position || !settled {
+            return Some(position);
+        }
+        position = after(batch.last_offset)?;
+    }
+    None
+}
+
+/// Whether no record of a delivery state comes back.
+pub(crate) fn is_settled(delivery_state: i8) -> bool {
+    RecordState::from_id(delivery_state).is_some_and(RecordState::is_terminal)
+}
+
+impl StateRow {
+    /// The row of a state.
+    #[must_use]
+    pub fn new(
+        key: SharePartitionKey,
+        state_partition: u32,
+        standing: Standing,
+        writes: Writes,
+        batches: Vec<StateBatch>,
+    ) -> Self {
+        Self {
+            figures: Figures::of(&batches, standing.start_offset),
+            key,
+            state_partition,
+            standing,
+            oldest_write: writes.oldest,
+            newest_write: writes.newest,
+            batches,
+        }
+    }
+}
+
+/// When a share partition was written to, ms since the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// When it was initialised, or was seen first in the log.
+    pub oldest: i64,
+    /// When it last changed.
+    pub newest: i64,
+}
+
+impl Row for StateRow {
+    const COLUMNS: &'static [Column] = &[
+        Column::new("group", Kind::Text, "Id of the share group."),
+        Column::new(
+            "topic_id",
+            Kind::Text,
+            "Id of the topic, a hyphenated UUID.",
+        ),
+        Column::new("partition", Kind::Int32, "Partition of the topic."),
+        Column::new(
+            "state_partition",
+            Kind::Int32,
+            "Partition of __share_group_state that holds the state.",
+        ),
+        Column::new("snapshot_epoch", Kind::Int32, "Epoch of the last snapshot."),
+        Column::new(
+            "state_epoch",
+            Kind::Int32,
+            "Epoch of the state, set when it was initialised.",
+        ),
+        Column::new(
+            "leader_epoch",
+            Kind::Int32,
+            "Highest leader epoch that has read the state.",
+        ),
+        Column::new(
+            "start_offset",
+            Kind::Int64,
+            "Start offset; -1 while not yet resolved.",
+        ),
+        Column::new(
+            "delivery_complete_count",
+            Kind::Int32,
+            "Terminal records at or behind the start offset; -1 when unknown.",
+        ),
+        Column::nullable(
+            "end_offset",
+            Kind::Int64,
+            "Last offset of which something is known; null when nothing is in flight.",
+        ),
+        Column::new(
+            "available",
+            Kind::Int64,
+            "Records from the start offset on that are available, or in a member's hands.",
+        ),
+        Column::new("acknowledged", Kind::Int64, "... that are acknowledged."),
+        Column::new(
+            "archiving",
+            Kind::Int64,
+            "... that are on their way to the dead-letter queue.",
+        ),
+        Column::new("archived", Kind::Int64, "... that are archived."),
+        Column::new(
+            "delivery_counts",
+            Kind::DeliveryCounts,
+            "How many of these records were delivered how often, by ascending count.",
+        ),
+        Column::nullable(
+            "oldest_unsettled",
+            Kind::Int64,
+            "The first offset from the start offset to the end that is not settled; null when there is none.",
+        ),
+        Column::new(
+            "oldest_write",
+            Kind::Timestamp,
+            "When it was initialised, or was seen first in the log.",
+        ),
+        Column::new("newest_write", Kind::Timestamp, "When it last changed."),
+        Column::new(
+            "incomplete",
+            Kind::Bool,
+            "Whether the log holds updates but not the snapshot below them.",
+        ),
+        Column::new(
+            "batches",
+            Kind::Batches,
+            "What is known of the records: sorted, disjoint and coalesced.",
+        ),
+    ];
+
+    fn cells(&self, to: &mut impl Cells) {
+        let Self {
+            standing, figures, ..
+        } = self;
+        to.put(Cell::Text(&self.key.group));
+        to.put(Cell::TopicId(self.key.topic_id));
+        to.put(Cell::Int32(self.key.partition));
+        to.put(Cell::Int32(self.state_partition.cast_signed()));
+        to.put(Cell::Int32(standing.snapshot_epoch));
+        to.put(Cell::Int32(standing.state_epoch));
+        to.put(Cell::Int32(standing.leader_epoch));
+        to.put(Cell::Int64(standing.start_offset));
+        to.put(Cell::Int32(standing.delivery_complete_count));
+        to.put(Cell::int64(figures.end_offset));
+        to.put(Cell::Int64(figures.available));
+        to.put(Cell::Int64(figures.acknowledged));
+        to.put(Cell::Int64(figures.archiving));
+        to.put(Cell::Int64(figures.archived));
+        to.put(Cell::DeliveryCounts(&figures.delivery_counts));
+        to.put(Cell::int64(figures.oldest_unsettled));
+        to.put(Cell::Timestamp(self.oldest_write));
+        to.put(Cell::Timestamp(self.newest_write));
+        to.put(Cell::Bool(standing.snapshot_offset.is_none()));
+        to.put(Cell::Batches(&self.batches));
+    }
+}

@@ -12,13 +12,19 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from share_state.analysis.anomaly import Anomaly, AnomalyConfig
 from share_state.analysis.history import HistoryRow
+from share_state.analysis.states import StateRow
 from share_state.errors import ShareStateError
 from share_state.types import AcquiredRange, LockTime, SharePartitionKey, StateBatch, WallTime
 
 __all__ = [
+    "ANOMALY_DEFAULTS",
+    "ANOMALY_KINDS",
     "HISTORY_CAUSES",
+    "SEVERITIES",
     "Acquired",
+    "AnomalyFinder",
     "DeadLetter",
     "Decision",
     "FramePump",
@@ -34,6 +40,7 @@ __all__ = [
     "ShareCoordinator",
     "SharePartition",
     "SharePartitions",
+    "StateReplay",
     "StateStore",
     "StateSummary",
     "WriteState",
@@ -56,7 +63,10 @@ __all__ = [
 ]
 
 __version__: str
+ANOMALY_DEFAULTS: dict[str, Any]
+ANOMALY_KINDS: list[str]
 HISTORY_CAUSES: list[str]
+SEVERITIES: list[str]
 
 _LockMs: TypeAlias = int | LockTime
 _WallMs: TypeAlias = int | WallTime
@@ -67,6 +77,7 @@ _Batches: TypeAlias = Iterable[tuple[int, int, int, int]]
 _Column: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object]
 _AsOfOffset: TypeAlias = int | Mapping[int, int]
+_LogEndOffsets: TypeAlias = Mapping[tuple[str, int], Iterable[tuple[int, int]]]
 _FrameBatch: TypeAlias = tuple[int, list[tuple[Any, ...]]]
 _FrameColumn: TypeAlias = tuple[str, str, bool, str, list[Any]]
 
@@ -500,6 +511,24 @@ class History:
     def replay(self, offset: int, timestamp: int, key: bytes, value: bytes | None) -> list[HistoryRow]: ...
 
 @final
+class StateReplay:
+    def __new__(cls, state_partition: int = 0) -> Self: ...
+    def apply(self, row: HistoryRow) -> None: ...
+    def rows(self) -> list[StateRow]: ...
+
+@final
+class AnomalyFinder:
+    def __new__(
+        cls,
+        config: AnomalyConfig,
+        *,
+        log_end_offsets: _LogEndOffsets | None = None,
+        live_topics: Iterable[str] | None = None,
+    ) -> Self: ...
+    def see(self, row: HistoryRow) -> list[Anomaly]: ...
+    def end(self) -> list[Anomaly]: ...
+
+@final
 class FramePump:
     def __new__(
         cls,
@@ -509,6 +538,9 @@ class FramePump:
         topic: str = "__share_group_state",
         as_of_offset: int | Mapping[int, int] | None = None,
         as_of_timestamp: _WallMs | None = None,
+        config: AnomalyConfig | None = None,
+        log_end_offsets: _LogEndOffsets | None = None,
+        live_topics: Iterable[str] | None = None,
     ) -> Self: ...
     def push(
         self, rows: int, columns: dict[str, tuple[Any, ...]], *, ticks_per_second: int = 1000, wrong: str | None = None

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import share_state as ss
-from share_state.analysis.window import TERMINAL, Run, Window
 from tests.python.history_replay import Key, Replayed, replay
 from tests.python.made_up_log import MadeUpLog
 
@@ -64,26 +63,3 @@ def test_any_log_is_looked_through(life: list[tuple[int, tuple[object, ...]]]) -
         assert found.first_offset is None or found.last_offset is None or found.first_offset <= found.last_offset
         missing = found.kind == ss.AnomalyKind.MISSING_SNAPSHOT
         assert not missing or states[found[2:5]].row.snapshot_offset is None
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(offsets, st.integers(0, 9), st.one_of(st.none(), st.integers(0, 4))), max_size=40))
-def test_a_window_is_a_map_from_offsets_to_states(changes: list[tuple[int, int, int | None]]) -> None:
-    window = Window()
-    model: dict[int, int] = {}
-    for first, length, state in changes:
-        last = first + length
-        taken = window.take(first, last)
-        known = {offset: run.state for run in taken for offset in range(run.first, run.last + 1)}
-        assert known == {offset: model.pop(offset) for offset in range(first, last + 1) if offset in model}
-        if state is not None:
-            window.put(Run(first, last, state, 1, 0, 0, 0))
-            model |= dict.fromkeys(range(first, last + 1), state)
-        told = [offset for run in window.runs for offset in range(run.first, run.last + 1)]
-        assert told == sorted(model)
-        assert window.terminal == sum(state in TERMINAL for state in model.values())
-        holes = [offset for begin, end, _ in window.holes(-3) for offset in range(begin, end + 1)]
-        assert holes == [offset for offset in range(-3, max(model, default=-4)) if offset not in model]
-        holder, run = window.holder(-3)
-        assert holder == next(offset for offset in range(-3, 100) if model.get(offset, 0) not in TERMINAL)
-        assert (run is not None) == (holder in model)

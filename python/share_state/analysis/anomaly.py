@@ -46,6 +46,10 @@ class AnomalyKind(StrEnum):
     MISSING_SNAPSHOT = "missing_snapshot"
     #: A share partition whose last snapshot keeps the state topic from being pruned.
     COLD_KEY = "cold_key"
+    #: The lag grows from measurement to measurement; needs ``log_end_offsets``.
+    GROWING_LAG = "growing_lag"
+    #: The state of a topic that is no more; needs ``live_topics``.
+    DELETED_TOPIC = "deleted_topic"
 
 
 class Anomaly(NamedTuple):
@@ -63,7 +67,8 @@ class Anomaly(NamedTuple):
     first_offset: int | None
     last_offset: int | None
     state_partition: int
-    #: The record of the state topic with which it began, and its time in ms since the epoch.
+    #: The record of the state topic with which it began, and its time in ms since the epoch; of a growing lag the time of the
+    #: first measurement.
     since_offset: int
     since_timestamp: int
     #: When it was over, in ms since the epoch; None: it lasts at the end of the log.
@@ -84,6 +89,8 @@ class AnomalyConfig:
         delivery_count_limit: ``share.delivery.count.limit`` of the groups; None takes one more than the highest count with
             which a record of the group was released, at least 2, Kafka's least.
         delivery_count_limits: the same of single groups, by their ids.
+        highest_released: the highest delivery count with which a record of a group was released in state partitions that are
+            not among those that are looked at, by the ids of the groups: a limit that the log tells is told by all of them.
         burst_records: how many records archived at the limit make a burst ...
         burst_ms: ... when no more than this lies between each and the one so many before it.
         record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups.
@@ -95,12 +102,15 @@ class AnomalyConfig:
         cold_ms: how much older than the end of the log the snapshot of a cold key is; two of the intervals after which
             brokers write a new one (``share.coordinator.cold.partition.snapshot.interval.ms``).
         cold_records: how many records of the state topic it alone keeps.
+        lag_ms: for how long the lag does not fall ...
+        lag_records: ... and by how many records it rises meanwhile.
     """
 
     stuck_ms: int = 150_000
     stuck_records: int = 100
     delivery_count_limit: int | None = None
     delivery_count_limits: Mapping[str, int] = field(default_factory=dict)
+    highest_released: Mapping[str, int] = field(default_factory=dict)
     burst_records: int = 20
     burst_ms: int = 10_000
     record_lock_duration_ms: int = 30_000
@@ -110,6 +120,8 @@ class AnomalyConfig:
     gap_ms: int = 300_000
     cold_ms: int = 600_000
     cold_records: int = 10_000
+    lag_ms: int = 300_000
+    lag_records: int = 1_000
 
     def __post_init__(self) -> None:
         """Refuse thresholds below 1, which would find everything."""
@@ -118,11 +130,3 @@ class AnomalyConfig:
             numbers = value.values() if isinstance(value, Mapping) else [value]
             if any(number is not None and number < 1 for number in numbers):
                 raise ValueError(f"{name} is {value!r}, below 1")
-
-    def lock_duration_ms(self, group: str) -> int:
-        """Return the lock duration of a group."""
-        return self.record_lock_durations_ms.get(group, self.record_lock_duration_ms)
-
-    def limit(self, group: str) -> int | None:
-        """Return the delivery limit of a group; None when the log has to tell."""
-        return self.delivery_count_limits.get(group, self.delivery_count_limit)

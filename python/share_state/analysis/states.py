@@ -1,22 +1,22 @@
-"""The state of every share partition, now or as of an earlier place or time: one row a share partition."""
+"""The state of every share partition, now or as of an earlier place or time: one row a share partition.
+
+What a row says is worked out in Rust (``rust/analysis``), for these named tuples and for Arrow alike.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, takewhile
 from operator import attrgetter
 from os import PathLike
 from typing import NamedTuple
 
-from share_state.analysis.history import HistoryCause, HistoryRow, history
-from share_state.analysis.window import Run, Window
+from share_state import _core
+from share_state.analysis.history import HistoryRow, history
 from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
-from share_state.types import RecordState, StateBatch
+from share_state.types import StateBatch
 
 __all__ = ["StateRow", "states", "states_of_rows"]
-
-_Key = tuple[str, str, int]
 
 
 class StateRow(NamedTuple):
@@ -103,77 +103,7 @@ def states_of_rows(
             in_time = latest is None or row.at_timestamp <= latest
             return in_time and (last is None or row.at_offset <= last)
 
-        live: dict[_Key, _Life] = {}
+        replay = _core.StateReplay(state_partition)
         for row in takewhile(counts, of_partition):
-            _apply(live, row)
-        for key in sorted(live):
-            yield live[key].state()
-
-
-class _Life:
-    """One share partition since its initialisation."""
-
-    def __init__(self, row: HistoryRow) -> None:
-        self.row = row
-        self.oldest_write = row.at_timestamp
-        self.window = Window()
-
-    def state(self) -> StateRow:
-        row, start = self.row, self.row.start_offset
-        records: Counter[int] = Counter()
-        deliveries: Counter[int] = Counter()
-        batches: list[StateBatch] = []
-        for run in self.window.runs:
-            size = run.last - max(run.first, start) + 1
-            if size > 0:
-                records[run.state] += size
-                deliveries[run.deliveries] += size
-            _join(batches, run)
-        end = batches[-1].last_offset if batches else None
-        unsettled = self.window.holder(start)[0]
-        return StateRow(
-            *row[:3],
-            state_partition=row.state_partition,
-            snapshot_epoch=row.snapshot_epoch,
-            state_epoch=row.state_epoch,
-            leader_epoch=row.leader_epoch,
-            start_offset=start,
-            delivery_complete_count=row.delivery_complete_count,
-            end_offset=end,
-            available=records[RecordState.AVAILABLE],
-            acknowledged=records[RecordState.ACKNOWLEDGED],
-            archiving=records[RecordState.ARCHIVING],
-            archived=records[RecordState.ARCHIVED],
-            delivery_counts=tuple(sorted(deliveries.items())),
-            oldest_unsettled=unsettled if end is not None and 0 <= start <= unsettled <= end else None,
-            oldest_write=self.oldest_write,
-            newest_write=row.at_timestamp,
-            incomplete=row.snapshot_offset is None,
-            batches=tuple(batches),
-        )
-
-
-def _apply(live: dict[_Key, _Life], row: HistoryRow) -> None:
-    key = row[:3]
-    if row.cause == HistoryCause.DELETED:
-        live.pop(key, None)
-        return
-    if row.cause == HistoryCause.INITIALISED or key not in live:
-        live[key] = _Life(row)
-    life = live[key]
-    life.row = row
-    if row.first_offset is None or row.last_offset is None:
-        return
-    life.window.take(row.first_offset, row.last_offset)
-    if row.to_state is not None and row.to_count is not None:
-        at = row.at_timestamp
-        life.window.put(Run(row.first_offset, row.last_offset, row.to_state, row.to_count, row.at_offset, at, at))
-
-
-def _join(batches: list[StateBatch], run: Run) -> None:
-    """Append a run, joined with the batch before where both are alike."""
-    batch = StateBatch(run.first, run.last, run.state, run.deliveries)
-    if batches and batches[-1].last_offset + 1 == run.first and batches[-1][2:] == batch[2:]:
-        batches[-1] = batches[-1]._replace(last_offset=run.last)
-    else:
-        batches.append(batch)
+            replay.apply(row)
+        yield from replay.rows()

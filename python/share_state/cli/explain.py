@@ -8,9 +8,10 @@ A record in a consumer's hands is never persisted as such, so it shows as its la
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from share_state.analysis.window import TERMINAL
 from share_state.types import RecordState, StateBatch
 
+#: States from which no record comes back.
+TERMINAL = frozenset({RecordState.ACKNOWLEDGED, RecordState.ARCHIVED})
 #: States by the ids that Kafka persists; ACQUIRED is never written.
 STATE_NAMES = {state.value: state.name.lower() for state in RecordState}
 

@@ -12,6 +12,6 @@ Needs pyarrow: ``pip install 'share-state[arrow]'``.
 
 from share_state.frames.batches import RowBatches
 from share_state.frames.schemas import SCHEMAS
-from share_state.frames.tables import decode, history, state
+from share_state.frames.tables import anomalies, decode, history, state
 
-__all__ = ["SCHEMAS", "RowBatches", "decode", "history", "state"]
+__all__ = ["SCHEMAS", "RowBatches", "anomalies", "decode", "history", "state"]

@@ -13,7 +13,10 @@ from share_state.types import WallTime
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["AsOf", "OnError", "decode", "history", "state"]
+    from share_state.analysis.anomaly import AnomalyConfig
+    from share_state.analysis.search import LogEndOffsets
+
+__all__ = ["AsOf", "OnError", "anomalies", "decode", "history", "state"]
 
 #: The last offset that counts, for all state partitions or for each (one that is not named counts whole); or a time, before
 #: whose first later record each state partition ends.
@@ -56,6 +59,32 @@ def history(
 ) -> RowBatches:
     """Tell what became of every record: one row for each interval and each change of its state, ``SCHEMAS["history"]``."""
     return RowBatches("history", _pump("history", as_of, on_error, topic), batches)
+
+
+def anomalies(
+    batches: Iterable[pa.RecordBatch],
+    config: AnomalyConfig | None = None,
+    *,
+    log_end_offsets: LogEndOffsets | None = None,
+    live_topics: Iterable[str] | None = None,
+    on_error: OnError = "fail",
+    topic: str = _STATE_TOPIC,
+) -> RowBatches:
+    """Tell what is wrong, as far as the records tell: one row each, ``SCHEMAS["anomalies"]``.
+
+    ``log_end_offsets`` and ``live_topics`` are those of :func:`share_state.anomalies`. A delivery limit that is not given is
+    taken from all records of the input; where a task sees some state partitions only, ``config.highest_released`` tells what
+    the others show.
+    """
+    pump = _core.FramePump(
+        "anomalies",
+        on_error=on_error,
+        topic=topic,
+        config=config,
+        log_end_offsets=log_end_offsets,
+        live_topics=live_topics,
+    )
+    return RowBatches("anomalies", pump, batches)
 
 
 def _pump(table: str, as_of: AsOf | None, on_error: OnError, topic: str) -> _core.FramePump:

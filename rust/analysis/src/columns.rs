@@ -94,7 +94,7 @@ impl Cells for Cursor<'_> {
 
 fn size(cell: Cell<'_>) -> usize {
     match cell {
-        Cell::Text(text) => text.len(),
+        Cell::Text(text) | Cell::Word(text) => text.len(),
         Cell::Bytes(bytes) => bytes.len(),
         Cell::TopicId(_) => 36,
         Cell::Batches(batches) => size_of_val::<[StateBatch]>(batches),

@@ -253,7 +253,7 @@ impl Row for DecodedRow {
         to.put(key.map_or(Cell::Null, |key| Cell::Text(&key.group)));
         to.put(key.map_or(Cell::Null, |key| Cell::TopicId(key.topic_id)));
         to.put(Cell::int32(key.map(|key| key.partition)));
-        to.put(Cell::Text(self.kind.name()));
+        to.put(Cell::Word(self.kind.name()));
         to.put(Cell::Int64(self.at.offset));
         to.put(Cell::Timestamp(self.at.timestamp));
         to.put(Cell::Int32(self.state_partition.cast_signed()));

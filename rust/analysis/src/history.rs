@@ -107,7 +107,7 @@ impl Row for Told<'_> {
         to.put(Cell::int16(from.map(|from| from.count)));
         to.put(Cell::int8(now.map(|now| now.state)));
         to.put(Cell::int16(now.map(|now| now.count)));
-        to.put(Cell::Text(cause.name()));
+        to.put(Cell::Word(cause.name()));
         to.put(Cell::Int64(at.offset));
         to.put(Cell::Timestamp(at.timestamp));
         to.put(Cell::Int32(self.state_partition.cast_signed()));

@@ -15,6 +15,7 @@ pub mod row_error;
 pub mod state;
 pub mod table;
 
+pub mod anomaly;
 pub mod columns;
 pub mod history;
 pub mod pump;

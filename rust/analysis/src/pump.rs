@@ -3,6 +3,7 @@
 use share_state_core::history::{AsOf, History, HistoryRow};
 use share_state_wire::state_record::{self, Decoded};
 
+use crate::anomaly::{Anomaly, AnomalyConfig, Beside, Finder};
 use crate::columns::{Batch, Columns};
 use crate::decoded::DecodedRow;
 use crate::history::Told;
@@ -26,6 +27,8 @@ pub enum Table {
     State,
     /// [`Told`].
     History,
+    /// [`Anomaly`].
+    Anomalies,
 }
 
 impl Table {
@@ -36,6 +39,7 @@ impl Table {
             Self::Decoded => DecodedRow::COLUMNS,
             Self::State => StateRow::COLUMNS,
             Self::History => Told::COLUMNS,
+            Self::Anomalies => Anomaly::COLUMNS,
         }
     }
 }
@@ -58,6 +62,10 @@ pub struct Options {
     pub topic: String,
     /// What of the log is looked at.
     pub as_of: AsOf,
+    /// Thresholds, for anomalies.
+    pub config: AnomalyConfig,
+    /// What the log does not hold, for anomalies.
+    pub beside: Beside,
 }
 
 impl Default for Options {
@@ -66,29 +74,47 @@ impl Default for Options {
             on_error: OnError::Fail,
             topic: STATE_TOPIC.to_owned(),
             as_of: AsOf::default(),
+            config: AnomalyConfig::default(),
+            beside: Beside::default(),
         }
     }
 }
 
-/// The machine that makes the rows of one state partition.
+/// The machine that makes the rows.
 #[derive(Clone, Debug)]
 enum Machine {
     Decoded,
     State(StateFold),
     History(History, Vec<HistoryRow>),
+    Anomalies(Box<Watched>),
+}
+
+/// A history, and who looks at it.
+#[derive(Clone, Debug)]
+struct Watched {
+    history: History,
+    rows: Vec<HistoryRow>,
+    finder: Finder,
+    found: Vec<Anomaly>,
 }
 
 impl Machine {
-    fn new(table: Table) -> Self {
+    fn new(table: Table, config: AnomalyConfig, beside: Beside) -> Self {
         match table {
             Table::Decoded => Self::Decoded,
             Table::State => Self::State(StateFold::new()),
             Table::History => Self::History(History::new(), Vec::new()),
+            Table::Anomalies => Self::Anomalies(Box::new(Watched {
+                history: History::new(),
+                rows: Vec::new(),
+                finder: Finder::new(config, beside),
+                found: Vec::new(),
+            })),
         }
     }
 
     /// Takes a record whose place is good.
-    fn take(&mut self, placed: Placed<'_>, out: &mut Columns) -> Result<(), Reason> {
+    fn take(&mut self, placed: Placed<'_>, out: &mut Sink) -> Result<(), Reason> {
         let Placed {
             partition,
             at,
@@ -116,16 +142,45 @@ impl Machine {
                     });
                 }
             }
+            Self::Anomalies(watched) => {
+                let Watched {
+                    history,
+                    rows,
+                    finder,
+                    found,
+                } = &mut **watched;
+                history.apply(at, &record, rows);
+                finder.record(partition, rows, found);
+                rows.clear();
+                out.push_all(found);
+            }
         }
         Ok(())
     }
 
-    /// The state partition is over.
-    fn end(&mut self, state_partition: u32, out: &mut Sink) {
-        if let Self::State(fold) = self {
-            for row in fold.rows(state_partition) {
-                out.push(&row);
+    /// The state partition is over: another has other keys, so what was known is of no use to it.
+    fn end_partition(&mut self, state_partition: u32, out: &mut Sink) {
+        match self {
+            Self::Decoded => {}
+            Self::State(fold) => {
+                for row in std::mem::take(fold).rows(state_partition) {
+                    out.push(&row);
+                }
             }
+            Self::History(history, _) => *history = History::new(),
+            Self::Anomalies(watched) => {
+                watched.history = History::new();
+                watched.finder.end_partition(&mut watched.found);
+                out.push_all(&mut watched.found);
+            }
+        }
+    }
+
+    /// All state partitions are over.
+    fn end(&mut self, out: &mut Sink) {
+        if let Self::Anomalies(watched) = self {
+            watched.finder.end(&mut watched.found);
+            out.push_all(&mut watched.found);
         }
     }
 }
@@ -150,6 +205,12 @@ impl Sink {
         self.settle();
     }
 
+    fn push_all(&mut self, rows: &mut Vec<impl Row>) {
+        for row in rows.drain(..) {
+            self.push(&row);
+        }
+    }
+
     fn settle(&mut self) {
         if self.columns.rows() >= ROWS || self.columns.bytes() >= BYTES {
             self.full.push(self.columns.take());
@@ -168,7 +229,6 @@ impl Sink {
 /// Turns rows of the input into rows of a table.
 #[derive(Clone, Debug)]
 pub struct Pump {
-    table: Table,
     on_error: OnError,
     reader: Reader,
     machine: Machine,
@@ -182,10 +242,9 @@ impl Pump {
     #[must_use]
     pub fn new(table: Table, options: Options) -> Self {
         Self {
-            table,
             on_error: options.on_error,
             reader: Reader::new(options.topic, options.as_of),
-            machine: Machine::new(table),
+            machine: Machine::new(table, options.config, options.beside),
             rows: 0,
             out: Sink::new(table.columns()),
             quarantine: Sink::new(RowError::COLUMNS),
@@ -232,25 +291,20 @@ impl Pump {
         if let Some(before) = before
             && now != Some(before)
         {
-            self.end_partition(before);
+            self.machine.end_partition(before, &mut self.out);
         }
         if let Some(placed) = read? {
-            self.machine.take(placed, &mut self.out.columns)?;
-            self.out.settle();
+            self.machine.take(placed, &mut self.out)?;
         }
         Ok(())
-    }
-
-    fn end_partition(&mut self, state_partition: u32) {
-        self.machine.end(state_partition, &mut self.out);
-        self.machine = Machine::new(self.table);
     }
 
     /// The input is over.
     pub fn finish(&mut self) {
         if let Some(partition) = self.reader.partition() {
-            self.end_partition(partition);
+            self.machine.end_partition(partition, &mut self.out);
         }
+        self.machine.end(&mut self.out);
     }
 
     /// Takes out what has been made so far.

@@ -184,7 +184,7 @@ impl Row for RowError {
         to.put(Cell::int32(self.partition));
         to.put(Cell::int64(self.offset));
         to.put(Cell::timestamp(self.timestamp));
-        to.put(Cell::Text(self.reason.name()));
+        to.put(Cell::Word(self.reason.name()));
         to.put(Cell::Text(&self.reason.to_string()));
         to.put(Cell::bytes(self.key.as_deref()));
         to.put(Cell::bytes(self.value.as_deref()));

@@ -11,8 +11,10 @@ use share_state_core::state_batch::StateBatch;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
 mod fold;
+mod replay;
 
 pub use fold::StateFold;
+pub use replay::StateReplay;
 
 /// The state of one share partition, as its records tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]

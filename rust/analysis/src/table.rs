@@ -135,6 +135,8 @@ pub enum Cell<'a> {
     Timestamp(i64),
     /// For [`Kind::Text`].
     Text(&'a str),
+    /// For [`Kind::Text`]; one of a few words.
+    Word(&'static str),
     /// For [`Kind::Text`], as a hyphenated UUID.
     TopicId(TopicId),
     /// For [`Kind::Bytes`].

@@ -1,75 +1,28 @@
-//! Rows of a history for Python: named tuples, or columns.
+//! Rows of a history for Python: named tuples, or columns; and named tuples that come back.
 
 use std::collections::{HashMap, VecDeque};
 
 use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
-use share_state_core::history::{Cause, Delivery, HistoryRow};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use share_state_analysis::history::Told;
+use share_state_analysis::table::{Cell, Cells, Kind, Row};
+use share_state_core::history::{At, Cause, Delivery, HistoryRow, Standing};
 use share_state_core::ids::SharePartitionKey;
+use share_state_core::offset::OffsetRange;
 use share_state_log::read::LoggedRow;
 
+use crate::args::Int;
 use crate::convert;
+use crate::tuples::{Class, tuple_out};
 
-static HISTORY_ROW: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static HISTORY_ROW: Class = Class::new("share_state.analysis.history", "HistoryRow");
 
 /// The names of the causes, in the order in which columns number them.
 pub fn cause_names() -> [&'static str; 18] {
     Cause::ALL.map(Cause::name)
 }
-
-/// The numbers of a row in the order of `NUMBERS`; `None` where the row has none.
-fn numbers(state_partition: u32, row: &HistoryRow) -> [Option<i64>; 16] {
-    let HistoryRow {
-        at,
-        range,
-        from,
-        to,
-        standing,
-        ..
-    } = row;
-    let state = |known: &Option<Delivery>| known.map(|known| i64::from(known.state));
-    let count = |known: &Option<Delivery>| known.map(|known| i64::from(known.count));
-    [
-        range.map(|range| range.first),
-        range.map(|range| range.last),
-        state(from),
-        count(from),
-        state(to),
-        count(to),
-        Some(at.offset),
-        Some(at.timestamp),
-        Some(i64::from(state_partition)),
-        Some(standing.start_offset),
-        Some(i64::from(standing.delivery_complete_count)),
-        Some(i64::from(standing.snapshot_epoch)),
-        Some(i64::from(standing.state_epoch)),
-        Some(i64::from(standing.leader_epoch)),
-        standing.snapshot_offset,
-        Some(i64::from(row.key.partition)),
-    ]
-}
-
-/// The names of the numbers, as fields of `HistoryRow`; the partition of the topic stands among the first fields there.
-const NUMBERS: [&str; 16] = [
-    "first_offset",
-    "last_offset",
-    "from_state",
-    "from_count",
-    "to_state",
-    "to_count",
-    "at_offset",
-    "at_timestamp",
-    "state_partition",
-    "start_offset",
-    "delivery_complete_count",
-    "snapshot_epoch",
-    "state_epoch",
-    "leader_epoch",
-    "snapshot_offset",
-    "partition",
-];
 
 /// A `HistoryRow`.
 pub fn row_out<'py>(
@@ -77,30 +30,47 @@ pub fn row_out<'py>(
     state_partition: u32,
     row: &HistoryRow,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let class = HISTORY_ROW.import(py, "share_state.analysis.history", "HistoryRow")?;
-    let [
-        first,
-        last,
-        from_state,
-        from_count,
-        to_state,
-        to_count,
-        rest @ ..,
-        partition,
-    ] = numbers(state_partition, row);
-    let mut fields: Vec<Bound<'py, PyAny>> = Vec::with_capacity(3 + 1 + NUMBERS.len());
-    fields.push(PyString::new(py, &row.key.group).into_any());
-    fields.push(PyString::new(py, &row.key.topic_id.to_string()).into_any());
-    for number in [
-        partition, first, last, from_state, from_count, to_state, to_count,
-    ] {
-        fields.push(number.into_pyobject(py)?);
+    let told = Told {
+        state_partition,
+        row,
+    };
+    tuple_out(py, &HISTORY_ROW, &told)
+}
+
+/// The names of the columns that hold numbers.
+fn number_names() -> impl Iterator<Item = &'static str> {
+    let columns = Told::COLUMNS.iter();
+    columns
+        .filter(|column| column.kind != Kind::Text)
+        .map(|column| column.name)
+}
+
+/// Appends the numbers of rows to columns, -1 where a row has none; text is left out.
+struct Numbers<'a> {
+    columns: std::slice::IterMut<'a, Vec<i64>>,
+    kinds: std::slice::Iter<'static, share_state_analysis::table::Column>,
+}
+
+impl Cells for Numbers<'_> {
+    fn put(&mut self, cell: Cell<'_>) {
+        if self
+            .kinds
+            .next()
+            .is_none_or(|column| column.kind == Kind::Text)
+        {
+            return;
+        }
+        let number = match cell {
+            Cell::Int8(number) => number.into(),
+            Cell::Int16(number) => number.into(),
+            Cell::Int32(number) => number.into(),
+            Cell::Int64(number) | Cell::Timestamp(number) => number,
+            _ => -1,
+        };
+        if let Some(column) = self.columns.next() {
+            column.push(number);
+        }
     }
-    fields.push(PyString::intern(py, row.cause.name()).into_any());
-    for number in rest {
-        fields.push(number.into_pyobject(py)?);
-    }
-    convert::named_tuple(class, PyTuple::new(py, fields)?)
 }
 
 /// Rows as columns.
@@ -108,16 +78,22 @@ pub fn columns_out<'py>(
     py: Python<'py>,
     rows: &VecDeque<LoggedRow>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut columns: [Vec<i64>; NUMBERS.len()] =
-        std::array::from_fn(|_| Vec::with_capacity(rows.len()));
+    let mut columns: Vec<Vec<i64>> = number_names()
+        .map(|_| Vec::with_capacity(rows.len()))
+        .collect();
     let mut causes: Vec<u8> = Vec::with_capacity(rows.len());
     let mut keys: Vec<i64> = Vec::with_capacity(rows.len());
     let mut seen: HashMap<&SharePartitionKey, i64> = HashMap::new();
     let names = PyList::empty(py);
     for LoggedRow { partition, row } in rows {
-        for (column, number) in columns.iter_mut().zip(numbers(*partition, row)) {
-            column.push(number.unwrap_or(-1));
-        }
+        let told = Told {
+            state_partition: *partition,
+            row,
+        };
+        told.cells(&mut Numbers {
+            columns: columns.iter_mut(),
+            kinds: Told::COLUMNS.iter(),
+        });
         causes.push(row.cause as u8);
         let index = match seen.get(&row.key) {
             Some(index) => *index,
@@ -131,11 +107,85 @@ pub fn columns_out<'py>(
         keys.push(index);
     }
     let dict = PyDict::new(py);
-    for (name, column) in NUMBERS.iter().zip(columns) {
+    for (name, column) in number_names().zip(columns) {
         dict.set_item(name, PyArray1::from_vec(py, column))?;
     }
     dict.set_item("cause", PyArray1::from_vec(py, causes))?;
     dict.set_item("key", PyArray1::from_vec(py, keys))?;
     dict.set_item("keys", names)?;
     Ok(dict)
+}
+
+/// Accepts a `HistoryRow` or any tuple like it.
+pub fn row_in(row: &Bound<'_, PyAny>) -> PyResult<(u32, HistoryRow)> {
+    let fields = row.cast::<PyTuple>()?;
+    if fields.len() != Told::COLUMNS.len() {
+        let message = format!(
+            "a row of a history has {} fields, not {}",
+            Told::COLUMNS.len(),
+            fields.len()
+        );
+        return Err(PyValueError::new_err(message));
+    }
+    let mut at = 0;
+    let mut next = || {
+        at += 1;
+        fields.get_item(at - 1)
+    };
+    let key = {
+        let (group, topic_id): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (next()?, next()?);
+        let partition: Int<i32> = next()?.extract()?;
+        convert::key(group.extract()?, topic_id.extract()?, partition.0)?
+    };
+    let mut number = || next()?.extract::<Option<Int<i64>>>();
+    let range = both(number()?, number()?)
+        .map(|(first, last)| {
+            OffsetRange::new(first, last)
+                .ok_or_else(|| PyValueError::new_err("a row of a history ends before it begins"))
+        })
+        .transpose()?;
+    let from = delivery(number()?, number()?)?;
+    let to = delivery(number()?, number()?)?;
+    let cause = next()?;
+    let cause: &str = cause.extract()?;
+    let cause = Cause::from_name(cause)
+        .ok_or_else(|| PyValueError::new_err(format!("{cause:?} is no cause")))?;
+    let at = At {
+        offset: next()?.extract::<Int<i64>>()?.0,
+        timestamp: next()?.extract::<Int<i64>>()?.0,
+    };
+    let state_partition: Int<u32> = next()?.extract()?;
+    let standing = Standing {
+        start_offset: next()?.extract::<Int<i64>>()?.0,
+        delivery_complete_count: next()?.extract::<Int<i32>>()?.0,
+        snapshot_epoch: next()?.extract::<Int<i32>>()?.0,
+        state_epoch: next()?.extract::<Int<i32>>()?.0,
+        leader_epoch: next()?.extract::<Int<i32>>()?.0,
+        snapshot_offset: next()?.extract::<Option<Int<i64>>>()?.map(|at| at.0),
+    };
+    let row = HistoryRow {
+        key,
+        at,
+        range,
+        from,
+        to,
+        cause,
+        standing,
+    };
+    Ok((state_partition.0, row))
+}
+
+fn both(a: Option<Int<i64>>, b: Option<Int<i64>>) -> Option<(i64, i64)> {
+    a.zip(b).map(|(a, b)| (a.0, b.0))
+}
+
+fn delivery(state: Option<Int<i64>>, count: Option<Int<i64>>) -> PyResult<Option<Delivery>> {
+    both(state, count)
+        .map(|(state, count)| {
+            Ok(Delivery {
+                state: i8::try_from(state)?,
+                count: i16::try_from(count)?,
+            })
+        })
+        .transpose()
 }

@@ -2,6 +2,7 @@
 //!
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
+mod analysis;
 mod args;
 mod as_of;
 mod cluster_codec;
@@ -26,6 +27,7 @@ mod share_partition;
 mod share_partitions;
 mod shared;
 mod store;
+mod tuples;
 mod write_codec;
 
 use pyo3::prelude::*;
@@ -33,6 +35,8 @@ use pyo3::prelude::*;
 /// The compiled part of `share_state`.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::analysis::{AnomalyFinder, StateReplay};
     #[pymodule_export]
     use crate::codec::{decode_message, encode_message};
     #[pymodule_export]
@@ -66,6 +70,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::analysis::add_names(module)?;
         module.add("HISTORY_CAUSES", crate::history_rows::cause_names())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -101,7 +101,7 @@ impl Values {
             (Self::Int32(list), Cell::Int32(value)) => list.push(value),
             (Self::Int64(list), Cell::Int64(value)) => list.push(value),
             (Self::Timestamp(list), Cell::Timestamp(ms)) => list.push(ms.saturating_mul(1000)),
-            (Self::Variable { offsets, bytes }, Cell::Text(text)) => {
+            (Self::Variable { offsets, bytes }, Cell::Text(text) | Cell::Word(text)) => {
                 append(offsets, bytes, text.as_bytes());
             }
             (Self::Variable { offsets, bytes }, Cell::TopicId(id)) => {

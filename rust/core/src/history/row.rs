@@ -124,6 +124,12 @@ impl Cause {
         Self::Forgotten,
     ];
 
+    /// The cause of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.name() == name)
+    }
+
     /// The name that tables and files show.
     #[must_use]
     pub const fn name(self) -> &'static str {

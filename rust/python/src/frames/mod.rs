@@ -14,6 +14,7 @@ use share_state_analysis::pump::{OnError, Options, Pump, Table};
 use share_state_analysis::row_error::{Reason, RowError};
 use share_state_analysis::table::{Column, Kind, Row};
 
+use crate::analysis::{beside_in, config_in};
 use crate::args::WallMs;
 use crate::as_of::{AsOfOffset, as_of};
 use crate::errors::Raise;
@@ -22,20 +23,22 @@ use columns_in::ColumnsIn;
 use columns_out::batch_out;
 
 /// The tables of rows, by name.
-const TABLES: [(&str, Table); 3] = [
+const TABLES: [(&str, Table); 4] = [
     ("decode", Table::Decoded),
     ("state", Table::State),
     ("history", Table::History),
+    ("anomalies", Table::Anomalies),
 ];
 
 /// Turns the rows of record batches into rows of a table.
 ///
 /// Args:
-///     table: `"decode"`, `"state"` or `"history"`.
+///     table: `"decode"`, `"state"`, `"history"` or `"anomalies"`.
 ///     on_error: `"fail"`, or `"quarantine"` to put bad rows aside.
 ///     topic: the topic that rows are of, where they name one.
 ///     as_of_offset: the last offset that counts, one for all state partitions or a mapping.
 ///     as_of_timestamp: a state partition ends before its first record that is later, ms since the epoch.
+///     config: an `AnomalyConfig`; the next two as for `AnomalyFinder`.
 #[pyclass(frozen, module = "share_state")]
 pub struct FramePump {
     pump: Guarded<Pump>,
@@ -45,15 +48,23 @@ pub struct FramePump {
 impl FramePump {
     #[new]
     #[pyo3(
-        signature = (table, *, on_error = "fail", topic = STATE_TOPIC, as_of_offset = None, as_of_timestamp = None),
-        text_signature = "(table, *, on_error='fail', topic='__share_group_state', as_of_offset=None, as_of_timestamp=None)"
+        signature = (
+            table, *, on_error = "fail", topic = STATE_TOPIC, as_of_offset = None, as_of_timestamp = None, config = None,
+            log_end_offsets = None, live_topics = None
+        ),
+        text_signature = "(table, *, on_error='fail', topic='__share_group_state', as_of_offset=None, as_of_timestamp=None, \
+                          config=None, log_end_offsets=None, live_topics=None)"
     )]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         table: &str,
         on_error: &str,
         topic: &str,
         as_of_offset: Option<AsOfOffset>,
         as_of_timestamp: Option<WallMs>,
+        config: Option<&Bound<'_, PyAny>>,
+        log_end_offsets: Option<&Bound<'_, PyAny>>,
+        live_topics: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let found = TABLES.iter().find(|(name, _)| *name == table);
         let (_, table) =
@@ -70,6 +81,8 @@ impl FramePump {
             on_error,
             topic: topic.to_owned(),
             as_of: as_of(as_of_offset, as_of_timestamp),
+            config: config.map(config_in).transpose()?.unwrap_or_default(),
+            beside: beside_in(log_end_offsets, live_topics)?,
         };
         Ok(Self {
             pump: Guarded::new("this FramePump", Pump::new(*table, options)),

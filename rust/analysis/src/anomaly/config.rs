@@ -1,0 +1,126 @@
+//! Thresholds with their defaults, and what the log does not hold.
+
+use std::collections::{HashMap, HashSet};
+
+use share_state_core::ids::{SharePartitionKey, TopicId};
+
+/// Thresholds. Times are ms between timestamps of records of the state topic; all numbers are at least 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnomalyConfig {
+    /// How long a start offset stands before it is stuck; five of Kafka's lock durations.
+    pub stuck_ms: i64,
+    /// How many records behind it were released, accepted or archived meanwhile.
+    pub stuck_records: u64,
+    /// `share.delivery.count.limit` of the groups; `None` takes one more than the highest count with which a record of the
+    /// group was released, at least 2, Kafka's least.
+    pub delivery_count_limit: Option<i64>,
+    /// The same of single groups, by their ids.
+    pub delivery_count_limits: HashMap<String, i64>,
+    /// The highest count with which a record of a group was released in state partitions that are not looked at here: a
+    /// limit that the log tells is told by all of them.
+    pub highest_released: HashMap<String, i64>,
+    /// How many records archived at the limit make a burst ...
+    pub burst_records: u64,
+    /// ... when no more than this lies between each and the one so many before it.
+    pub burst_ms: i64,
+    /// `share.record.lock.duration.ms` of the groups.
+    pub record_lock_duration_ms: i64,
+    /// The same of single groups, by their ids.
+    pub record_lock_durations_ms: HashMap<String, i64>,
+    /// How many deliveries in a row that end without an acceptance, each at least one and at most two lock durations after
+    /// the one before, are a loop.
+    pub loop_releases: u64,
+    /// For how many records in a row the delivery complete count disagrees before it is told.
+    pub count_records: u64,
+    /// How long later offsets are known before what is missing between them is a gap.
+    pub gap_ms: i64,
+    /// How much older than the end of the log the snapshot of a cold key is; two of the intervals after which brokers write
+    /// a new one (`share.coordinator.cold.partition.snapshot.interval.ms`).
+    pub cold_ms: i64,
+    /// How many records of the state topic it alone keeps.
+    pub cold_records: i64,
+    /// For how long the lag never falls ...
+    pub lag_ms: i64,
+    /// ... and by how many records it rises meanwhile.
+    pub lag_records: i64,
+}
+
+impl Default for AnomalyConfig {
+    fn default() -> Self {
+        Self {
+            stuck_ms: 150_000,
+            stuck_records: 100,
+            delivery_count_limit: None,
+            delivery_count_limits: HashMap::new(),
+            highest_released: HashMap::new(),
+            burst_records: 20,
+            burst_ms: 10_000,
+            record_lock_duration_ms: 30_000,
+            record_lock_durations_ms: HashMap::new(),
+            loop_releases: 2,
+            count_records: 3,
+            gap_ms: 300_000,
+            cold_ms: 600_000,
+            cold_records: 10_000,
+            lag_ms: 300_000,
+            lag_records: 1_000,
+        }
+    }
+}
+
+impl AnomalyConfig {
+    /// The lock duration of a group.
+    pub(super) fn lock_duration_ms(&self, group: &str) -> i64 {
+        let own = self.record_lock_durations_ms.get(group).copied();
+        own.unwrap_or(self.record_lock_duration_ms)
+    }
+
+    /// The delivery limit of a group; `None` when the log has to tell.
+    pub(super) fn limit(&self, group: &str) -> Option<i64> {
+        let own = self.delivery_count_limits.get(group).copied();
+        own.or(self.delivery_count_limit)
+    }
+}
+
+/// A measurement of a partition's log end offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When, ms since the epoch.
+    pub timestamp: i64,
+    /// Offset behind the last record then.
+    pub end_offset: i64,
+}
+
+/// What is not in the log; by default nothing is known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Measurements of the log end offsets of topics' partitions, in any order.
+    pub log_end_offsets: HashMap<(TopicId, i32), Vec<Sample>>,
+    /// The topics that there are; `None` when that is not known.
+    pub live_topics: Option<HashSet<TopicId>>,
+}
+
+impl Beside {
+    /// Brings the measurements into order of time.
+    #[must_use]
+    pub(super) fn sorted(mut self) -> Self {
+        for samples in self.log_end_offsets.values_mut() {
+            samples.sort_by_key(|sample| sample.timestamp);
+        }
+        self
+    }
+
+    /// The measurements for a share partition.
+    pub(super) fn samples(&self, key: &SharePartitionKey) -> &[Sample] {
+        self.log_end_offsets
+            .get(&(key.topic_id, key.partition))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it is known that the topic of a share partition is no more.
+    pub(super) fn is_deleted(&self, key: &SharePartitionKey) -> bool {
+        self.live_topics
+            .as_ref()
+            .is_some_and(|live| !live.contains(&key.topic_id))
+    }
+}

@@ -1,0 +1,166 @@
+//! Looks for what is wrong in a history.
+
+use std::collections::HashMap;
+
+use share_state_core::history::{Cause, HistoryRow};
+use share_state_core::ids::SharePartitionKey;
+
+use super::archived::Archived;
+use super::config::{AnomalyConfig, Beside};
+use super::life::{Context, Life};
+use super::row::{Anomaly, Found};
+use super::{AnomalyKind, Mark, Severity};
+
+/// A live share partition.
+#[derive(Clone, Debug)]
+struct Live {
+    life: Life,
+    /// The time of its last snapshot, where that was seen.
+    snapshot_ms: Option<i64>,
+}
+
+/// Finds what is wrong by the rows of a history, state partition after state partition, in the order of their offsets.
+///
+/// What lasts is told when its state partition ends, poison records and bursts at the end of all: by then their group's
+/// delivery limit is known. Memory is that of the live share partitions of one state partition, and of the records archived at
+/// a limit.
+#[derive(Clone, Debug)]
+pub struct Finder {
+    config: AnomalyConfig,
+    beside: Beside,
+    live: HashMap<SharePartitionKey, Live>,
+    /// The state partition that is being read, and its last record.
+    current: Option<(u32, Mark)>,
+    archived: Archived,
+}
+
+impl Finder {
+    /// Nothing has been read.
+    #[must_use]
+    pub fn new(config: AnomalyConfig, beside: Beside) -> Self {
+        Self {
+            config,
+            beside: beside.sorted(),
+            live: HashMap::new(),
+            current: None,
+            archived: Archived::default(),
+        }
+    }
+
+    /// Takes all rows of one record of the state topic.
+    pub fn record(&mut self, state_partition: u32, rows: &[HistoryRow], out: &mut Vec<Anomaly>) {
+        let Some(first) = rows.first() else {
+            return;
+        };
+        if self
+            .current
+            .is_some_and(|(partition, _)| partition != state_partition)
+        {
+            self.end_partition(out);
+        }
+        let ms = self.current.map_or(0, |(_, end)| end.ms);
+        let end = Mark {
+            offset: first.at.offset,
+            ms: ms.max(first.at.timestamp),
+        };
+        self.current = Some((state_partition, end));
+        let on = Context {
+            config: &self.config,
+            beside: &self.beside,
+            key: &first.key,
+            state_partition,
+        };
+        // What was known of a share partition is gone with its deletion, and with a new initialisation.
+        if matches!(first.cause, Cause::Deleted | Cause::Initialised)
+            && let Some(old) = self.live.remove(&first.key)
+        {
+            old.life.ended(on, first, out);
+        }
+        if first.cause == Cause::Deleted {
+            return;
+        }
+        if !self.live.contains_key(&first.key) {
+            let life = Life::new(first, &self.beside);
+            let live = Live {
+                life,
+                snapshot_ms: None,
+            };
+            self.live.insert(first.key.clone(), live);
+        }
+        let Some(live) = self.live.get_mut(&first.key) else {
+            return;
+        };
+        if first.standing.snapshot_offset == Some(first.at.offset) {
+            live.snapshot_ms = Some(first.at.timestamp);
+        }
+        for row in rows {
+            self.archived.see(&self.config, state_partition, row);
+        }
+        live.life.record(on, rows, out);
+    }
+
+    /// The rows of a state partition are over.
+    pub fn end_partition(&mut self, out: &mut Vec<Anomaly>) {
+        let Some((state_partition, end)) = self.current.take() else {
+            return;
+        };
+        let mut live: Vec<_> = self.live.drain().collect();
+        live.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let cold = cold_key(&live, end, &self.config);
+        let cold = cold.map(|(key, found)| found.of(key, state_partition));
+        for (key, live) in live {
+            let on = Context {
+                config: &self.config,
+                beside: &self.beside,
+                key: &key,
+                state_partition,
+            };
+            live.life.end(on, end, out);
+        }
+        out.extend(cold);
+    }
+
+    /// All rows are over.
+    pub fn end(&mut self, out: &mut Vec<Anomaly>) {
+        self.end_partition(out);
+        self.archived.end(&self.config, out);
+        self.archived = Archived::default();
+    }
+}
+
+/// The one share partition whose snapshot stands before all others', if it keeps many records.
+fn cold_key<'a>(
+    live: &'a [(SharePartitionKey, Live)],
+    end: Mark,
+    config: &AnomalyConfig,
+) -> Option<(&'a SharePartitionKey, Found)> {
+    let mut known: Vec<_> = live
+        .iter()
+        .filter_map(|(key, live)| Some((live.life.snapshot_offset()?, key, live.snapshot_ms?)))
+        .collect();
+    known.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    let (offset, key, snapshot_ms) = *known.first()?;
+    let next_offset = known.get(1).map_or(end.offset, |next| next.0);
+    let kept = next_offset.saturating_sub(offset);
+    let age = end.ms.saturating_sub(snapshot_ms);
+    if kept < config.cold_records || age < config.cold_ms {
+        return None;
+    }
+    let found = Found {
+        kind: AnomalyKind::ColdKey,
+        severity: Severity::Warning,
+        range: None,
+        since: Mark {
+            offset,
+            ms: snapshot_ms,
+        },
+        until: None,
+        evidence: format!(
+            "its last snapshot stands at {offset} and is {age} ms older than the end of the log at {}: it alone keeps {kept} \
+             records of the state topic from being pruned",
+            end.offset
+        ),
+        advice: AnomalyKind::ColdKey.advice(),
+    };
+    Some((key, found))
+}

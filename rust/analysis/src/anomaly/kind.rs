@@ -1,0 +1,97 @@
+//! What there is to find, and how soon somebody should look.
+
+/// How soon somebody should look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Severity {
+    /// Normal in some groups; know it.
+    Info,
+    /// Members suffer, or did.
+    Warning,
+    /// The share partition stands still, or the state tells what cannot be.
+    Critical,
+}
+
+impl Severity {
+    /// All of them, in order.
+    pub const ALL: [Self; 3] = [Self::Info, Self::Warning, Self::Critical];
+
+    /// The name that tables and files show.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnomalyKind {
+    /// The start offset has not moved while deliveries went on behind it.
+    StartOffsetStuck,
+    /// A record was delivered as often as the limit allows and nobody accepted it.
+    PoisonRecord,
+    /// Many such records in a short time: not one bad record, but something behind the members.
+    ArchiveBurst,
+    /// Delivery after delivery of a record ends about a lock duration after the one before.
+    LockExpiryLoop,
+    /// The start offset went back without a new state epoch.
+    StartOffsetWentBack,
+    /// A leader epoch, state epoch or snapshot epoch went back, or an update names another snapshot than the last.
+    EpochWentBack,
+    /// A snapshot takes back what was written of records, or no longer tells of them.
+    StateWentBack,
+    /// The delivery complete count is less than the records that are settled.
+    CountDisagrees,
+    /// Offsets of which nothing was ever written, though later ones are long known.
+    Gap,
+    /// Updates without the snapshot below them.
+    MissingSnapshot,
+    /// A share partition whose last snapshot keeps the state topic from being pruned.
+    ColdKey,
+    /// The lag grows from measurement to measurement.
+    GrowingLag,
+    /// The state of a topic that is no more.
+    DeletedTopic,
+}
+
+impl AnomalyKind {
+    /// All of them, in order.
+    pub const ALL: [Self; 13] = [
+        Self::StartOffsetStuck,
+        Self::PoisonRecord,
+        Self::ArchiveBurst,
+        Self::LockExpiryLoop,
+        Self::StartOffsetWentBack,
+        Self::EpochWentBack,
+        Self::StateWentBack,
+        Self::CountDisagrees,
+        Self::Gap,
+        Self::MissingSnapshot,
+        Self::ColdKey,
+        Self::GrowingLag,
+        Self::DeletedTopic,
+    ];
+
+    /// The name that tables and files show.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StartOffsetStuck => "start_offset_stuck",
+            Self::PoisonRecord => "poison_record",
+            Self::ArchiveBurst => "archive_burst",
+            Self::LockExpiryLoop => "lock_expiry_loop",
+            Self::StartOffsetWentBack => "start_offset_went_back",
+            Self::EpochWentBack => "epoch_went_back",
+            Self::StateWentBack => "state_went_back",
+            Self::CountDisagrees => "count_disagrees",
+            Self::Gap => "gap",
+            Self::MissingSnapshot => "missing_snapshot",
+            Self::ColdKey => "cold_key",
+            Self::GrowingLag => "growing_lag",
+            Self::DeletedTopic => "deleted_topic",
+        }
+    }
+}

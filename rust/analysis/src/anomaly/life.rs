@@ -1,0 +1,347 @@
+//! The rules that look at one share partition while its history is read.
+
+mod intervals;
+
+use share_state_core::history::{At, Cause, HistoryRow, Standing};
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::offset::OffsetRange;
+
+use super::advice::holder;
+use super::config::{AnomalyConfig, Beside};
+use super::lag::Lag;
+use super::row::{Anomaly, Found};
+use super::window::Window;
+use super::{AnomalyKind, Mark, Severity};
+use intervals::Intervals;
+
+/// Something that has begun and is told when it is over.
+#[derive(Clone, Debug)]
+struct Open {
+    since: Mark,
+    range: Option<OffsetRange>,
+    evidence: String,
+    advice: &'static str,
+}
+
+/// What the rules of one share partition are told with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub config: &'a AnomalyConfig,
+    pub beside: &'a Beside,
+    pub key: &'a SharePartitionKey,
+    pub state_partition: u32,
+}
+
+impl Context<'_> {
+    pub fn tell(&self, found: Found, out: &mut Vec<Anomaly>) {
+        out.push(found.of(self.key, self.state_partition));
+    }
+
+    /// Tells of something that has begun before; `until` is `None` when it lasts.
+    fn tell_open(
+        &self,
+        kind: AnomalyKind,
+        open: Option<Open>,
+        until: Option<i64>,
+        out: &mut Vec<Anomaly>,
+    ) {
+        let Some(open) = open else {
+            return;
+        };
+        let severity = if until.is_none() {
+            Severity::Critical
+        } else {
+            Severity::Warning
+        };
+        let found = Found {
+            kind,
+            severity,
+            range: open.range,
+            since: open.since,
+            until,
+            evidence: open.evidence,
+            advice: open.advice,
+        };
+        self.tell(found, out);
+    }
+}
+
+/// Deliveries behind the start offset since it moved last.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    /// The first of them.
+    since: Mark,
+    records: u64,
+}
+
+/// One share partition, from its initialisation on (or from where the log begins) to its deletion.
+#[derive(Clone, Debug)]
+pub(super) struct Life {
+    at: At,
+    standing: Standing,
+    window: Window,
+    intervals: Intervals,
+    behind: Option<Behind>,
+    stuck: Option<Open>,
+    /// Records in a row in which the delivery complete count disagreed.
+    disagreeing: u64,
+    count: Option<Open>,
+    lag: Lag,
+}
+
+impl Life {
+    /// Begins with the first row.
+    pub fn new(row: &HistoryRow, beside: &Beside) -> Self {
+        Self {
+            at: row.at,
+            standing: row.standing,
+            window: Window::default(),
+            intervals: Intervals::default(),
+            behind: None,
+            stuck: None,
+            disagreeing: 0,
+            count: None,
+            lag: Lag::behind(beside.samples(&row.key), row.at.timestamp),
+        }
+    }
+
+    /// Where the last snapshot stands.
+    pub const fn snapshot_offset(&self) -> Option<i64> {
+        self.standing.snapshot_offset
+    }
+
+    /// Takes the rows of one record of the state topic.
+    pub fn record(&mut self, on: Context<'_>, rows: &[HistoryRow], out: &mut Vec<Anomaly>) {
+        let Some(first) = rows.first() else {
+            return;
+        };
+        let samples = on.beside.samples(on.key);
+        self.lag
+            .measure(on, samples, &self.standing, self.at, Some(first.at), out);
+        let old = std::mem::replace(&mut self.standing, first.standing);
+        self.at = first.at;
+        self.epochs(on, old, rows, out);
+        for row in rows {
+            if let Some(range) = row.range {
+                self.intervals.take(on, &mut self.window, row, range, out);
+            }
+        }
+        self.start_offset(on, old, rows, out);
+        self.delivery_complete_count(on, out);
+    }
+
+    /// Takes the rows that end this life, of a deletion or a new initialisation, and tells what lasted until then.
+    pub fn ended(mut self, on: Context<'_>, row: &HistoryRow, out: &mut Vec<Anomaly>) {
+        let samples = on.beside.samples(on.key);
+        self.lag
+            .measure(on, samples, &self.standing, self.at, Some(row.at), out);
+        let old = std::mem::replace(&mut self.standing, row.standing);
+        self.at = row.at;
+        if row.standing.state_epoch < old.state_epoch {
+            let (from, to) = (old.state_epoch, row.standing.state_epoch);
+            self.epoch(
+                on,
+                format!("the state epoch goes from {from} back to {to}"),
+                out,
+            );
+        }
+        let until = Some(row.at.timestamp);
+        on.tell_open(AnomalyKind::StartOffsetStuck, self.stuck, until, out);
+        on.tell_open(AnomalyKind::CountDisagrees, self.count, until, out);
+        self.lag.over(on, until, out);
+        Intervals::end(on, &self.window, until, out);
+    }
+
+    /// Tells what lasts at the end of the log, which is at `end`.
+    pub fn end(mut self, on: Context<'_>, end: Mark, out: &mut Vec<Anomaly>) {
+        let samples = on.beside.samples(on.key);
+        self.lag
+            .measure(on, samples, &self.standing, self.at, None, out);
+        on.tell_open(AnomalyKind::StartOffsetStuck, self.stuck.take(), None, out);
+        on.tell_open(AnomalyKind::CountDisagrees, self.count.take(), None, out);
+        self.lag.over(on, None, out);
+        Intervals::end(on, &self.window, None, out);
+        if self.standing.snapshot_offset.is_none() {
+            let evidence = "the log holds updates of this share partition but no snapshot below them: its state epoch is not known";
+            let found = self.found(
+                AnomalyKind::MissingSnapshot,
+                Severity::Critical,
+                evidence.to_owned(),
+            );
+            on.tell(found, out);
+        }
+        if on.beside.is_deleted(on.key) {
+            let topic_id = on.key.topic_id;
+            let evidence = format!(
+                "topic {topic_id} is none of those that there are, and its state was not deleted"
+            );
+            let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
+            on.tell(found, out);
+        }
+        self.gaps(on, end, out);
+    }
+
+    fn gaps(&self, on: Context<'_>, end: Mark, out: &mut Vec<Anomaly>) {
+        let start = self.standing.start_offset;
+        if start < 0 {
+            return;
+        }
+        for (hole, behind) in self.window.holes(start) {
+            let told = behind.value.first_told;
+            let age = end.ms.saturating_sub(told.ms);
+            if age < on.config.gap_ms {
+                continue;
+            }
+            let found = Found {
+                kind: AnomalyKind::Gap,
+                severity: Severity::Info,
+                range: Some(hole),
+                since: told,
+                until: None,
+                evidence: format!(
+                    "nothing was ever written of {} offsets, while {} behind them is known for {age} ms",
+                    hole.len(),
+                    behind.range.first
+                ),
+                advice: AnomalyKind::Gap.advice(),
+            };
+            on.tell(found, out);
+        }
+    }
+
+    fn start_offset(
+        &mut self,
+        on: Context<'_>,
+        old: Standing,
+        rows: &[HistoryRow],
+        out: &mut Vec<Anomaly>,
+    ) {
+        let start = self.standing.start_offset;
+        if old.start_offset != start {
+            let until = Some(self.at.timestamp);
+            on.tell_open(AnomalyKind::StartOffsetStuck, self.stuck.take(), until, out);
+            self.behind = None;
+        }
+        let delivered: u64 = rows
+            .iter()
+            .filter(|row| is_delivery(row.cause))
+            .filter_map(|row| row.range)
+            .fold(0, |all, range| all.saturating_add(range.len()));
+        if delivered == 0 || start < 0 {
+            return;
+        }
+        let since = Mark::of(self.at);
+        let behind = self.behind.get_or_insert(Behind { since, records: 0 });
+        behind.records = behind.records.saturating_add(delivered);
+        let Behind { since, records } = *behind;
+        let stood = self.at.timestamp.saturating_sub(since.ms);
+        let AnomalyConfig {
+            stuck_ms,
+            stuck_records,
+            ..
+        } = on.config;
+        if self.stuck.is_some() || stood < *stuck_ms || records < *stuck_records {
+            return;
+        }
+        // When all is settled the next write moves the start offset.
+        let Some((offset, held_by)) = self.window.holder(start) else {
+            return;
+        };
+        let (held, advice) = holder(held_by);
+        let evidence = format!(
+            "start offset {start} stood for {stood} ms while {records} records behind it were released, accepted or archived; \
+             {offset} holds it: {held}"
+        );
+        self.stuck = Some(Open {
+            since,
+            range: Some(OffsetRange::single(offset)),
+            evidence,
+            advice,
+        });
+    }
+
+    /// Compares the count with what is settled: it is at least that.
+    ///
+    /// It may be more: what a leader archives without a write (aborted transactions, markers) counts too.
+    fn delivery_complete_count(&mut self, on: Context<'_>, out: &mut Vec<Anomaly>) {
+        let Standing {
+            start_offset,
+            delivery_complete_count: count,
+            snapshot_offset,
+            ..
+        } = self.standing;
+        let settled = self.window.settled();
+        let is_unknown = count < 0 || start_offset < 0 || snapshot_offset.is_none();
+        if is_unknown || u128::try_from(count).is_ok_and(|count| count >= settled) {
+            let until = Some(self.at.timestamp);
+            on.tell_open(AnomalyKind::CountDisagrees, self.count.take(), until, out);
+            self.disagreeing = 0;
+            return;
+        }
+        self.disagreeing += 1;
+        if self.disagreeing == on.config.count_records {
+            self.count = Some(Open {
+                since: Mark::of(self.at),
+                range: None,
+                evidence: format!(
+                    "the delivery complete count is {count}, but {settled} records from {start_offset} on are settled"
+                ),
+                advice: AnomalyKind::CountDisagrees.advice(),
+            });
+        }
+    }
+
+    fn epochs(&self, on: Context<'_>, old: Standing, rows: &[HistoryRow], out: &mut Vec<Anomaly>) {
+        let now = self.standing;
+        let mut told = Vec::new();
+        if now.leader_epoch < old.leader_epoch {
+            let (from, to) = (old.leader_epoch, now.leader_epoch);
+            told.push(format!("the leader epoch goes from {from} back to {to}"));
+        }
+        let has = |cause| rows.iter().any(|row| row.cause == cause);
+        let epoch = now.snapshot_epoch;
+        if has(Cause::SnapshotEpochNotRising) {
+            told.push(format!(
+                "a snapshot of epoch {epoch} follows one of no lower epoch"
+            ));
+        }
+        if has(Cause::UpdateOfOtherSnapshot) {
+            told.push(format!(
+                "an update names another snapshot than the last, which has epoch {epoch}"
+            ));
+        }
+        if !told.is_empty() {
+            self.epoch(on, told.join("; "), out);
+        }
+        if now.start_offset < 0 && old.start_offset >= 0 {
+            on.tell(intervals::start_offset_went_back(now, self.at, None), out);
+        }
+    }
+
+    fn epoch(&self, on: Context<'_>, evidence: String, out: &mut Vec<Anomaly>) {
+        let mut found = self.found(AnomalyKind::EpochWentBack, Severity::Critical, evidence);
+        found.until = Some(self.at.timestamp);
+        on.tell(found, out);
+    }
+
+    /// Of the share partition as a whole, since the last record; it lasts.
+    fn found(&self, kind: AnomalyKind, severity: Severity, evidence: String) -> Found {
+        Found {
+            kind,
+            severity,
+            range: None,
+            since: Mark::of(self.at),
+            until: None,
+            evidence,
+            advice: kind.advice(),
+        }
+    }
+}
+
+/// Whether a cause is the end of a delivery.
+const fn is_delivery(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::Released | Cause::Accepted | Cause::Archiving | Cause::Archived
+    )
+}

@@ -1,0 +1,174 @@
+//! The rules that look at what becomes of single offsets: loops, and what went back.
+
+use share_state_core::history::{At, Cause, Delivery, HistoryRow, Standing};
+use share_state_core::interval_tree::Run;
+use share_state_core::offset::OffsetRange;
+use share_state_core::record_state::RecordState;
+
+use super::Context;
+use crate::anomaly::row::{Anomaly, Found};
+use crate::anomaly::window::{Known, Window};
+use crate::anomaly::{AnomalyKind, Mark, Severity};
+
+/// Takes intervals; it keeps nothing but its allocation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Intervals {
+    taken: Vec<Run<Known>>,
+}
+
+impl Intervals {
+    /// Takes a row of an interval.
+    pub fn take(
+        &mut self,
+        on: Context<'_>,
+        window: &mut Window,
+        row: &HistoryRow,
+        range: OffsetRange,
+        out: &mut Vec<Anomaly>,
+    ) {
+        let until = Some(row.at.timestamp);
+        match row.cause {
+            Cause::WentBack | Cause::Forgotten => on.tell(state_went_back(row, range), out),
+            Cause::StartOffsetWentBack => {
+                on.tell(
+                    start_offset_went_back(row.standing, row.at, Some(range)),
+                    out,
+                );
+            }
+            _ => {}
+        }
+        self.taken.clear();
+        window.take(range, &mut self.taken);
+        if let (Some(delivery), true) = (row.to, self.taken.is_empty()) {
+            window.put(range, new(delivery, row.at));
+            return;
+        }
+        for run in &self.taken {
+            let next = row.to.map(|to| next(on, row, run.value, to));
+            let goes_on = next.is_some_and(|next| next.loops > run.value.loops);
+            let is_last = next.is_none_or(|next| !is_available(next.delivery));
+            let looped = next.filter(|_| goes_on).unwrap_or(run.value);
+            if looped.loops >= on.config.loop_releases && (is_last || !goes_on) {
+                on.tell(loop_of(on, run.range, looped, until), out);
+            }
+            if let Some(mut known) = next {
+                if is_last {
+                    known.loops = 0;
+                    known.loop_since = Mark::default();
+                }
+                window.put(run.range, known);
+            }
+        }
+    }
+
+    /// Tells of the loops that are there at the end of a life or of the log.
+    pub fn end(on: Context<'_>, window: &Window, until: Option<i64>, out: &mut Vec<Anomaly>) {
+        for run in window.runs() {
+            if run.value.loops >= on.config.loop_releases {
+                on.tell(loop_of(on, run.range, run.value, until), out);
+            }
+        }
+    }
+}
+
+fn is_available(delivery: Delivery) -> bool {
+    delivery.state == RecordState::Available.id()
+}
+
+const fn new(delivery: Delivery, at: At) -> Known {
+    Known {
+        delivery,
+        first_told: Mark::of(at),
+        changed_ms: at.timestamp,
+        loops: 0,
+        loop_since: Mark { offset: 0, ms: 0 },
+    }
+}
+
+/// What becomes of a run by a row that holds it.
+fn next(on: Context<'_>, row: &HistoryRow, known: Known, delivery: Delivery) -> Known {
+    let lock_ms = on.config.lock_duration_ms(&on.key.group);
+    let since = row.at.timestamp.saturating_sub(known.changed_ms);
+    let ends = matches!(
+        row.cause,
+        Cause::Released | Cause::Archiving | Cause::Archived
+    );
+    // The last of them is archived: its delivery was the limit.
+    let again = ends && is_available(known.delivery) && delivery.count > known.delivery.count;
+    let in_time = lock_ms <= since && since <= lock_ms.saturating_mul(2);
+    let (loops, loop_since) = match known.loops {
+        _ if !(again && in_time) => (0, Mark::default()),
+        0 => (1, Mark::of(row.at)),
+        loops => (loops.saturating_add(1), known.loop_since),
+    };
+    Known {
+        delivery,
+        changed_ms: row.at.timestamp,
+        loops,
+        loop_since,
+        ..known
+    }
+}
+
+fn loop_of(on: Context<'_>, range: OffsetRange, known: Known, until: Option<i64>) -> Found {
+    let what = if range.len() == 1 {
+        format!("record {}", range.first)
+    } else {
+        format!("records {range}")
+    };
+    let lock_ms = on.config.lock_duration_ms(&on.key.group);
+    Found {
+        kind: AnomalyKind::LockExpiryLoop,
+        severity: Severity::Warning,
+        range: Some(range),
+        since: known.loop_since,
+        until,
+        evidence: format!(
+            "{what} came back {} times in a row after at least {lock_ms} ms, the lock duration, and count {} deliveries",
+            known.loops, known.delivery.count
+        ),
+        advice: AnomalyKind::LockExpiryLoop.advice(),
+    }
+}
+
+fn state_went_back(row: &HistoryRow, range: OffsetRange) -> Found {
+    let told = |known: Option<Delivery>| match known {
+        None => "unknown".to_owned(),
+        Some(Delivery { state, count }) => match RecordState::from_id(state) {
+            Some(state) => format!("{}x{count}", state.name().to_lowercase()),
+            None => format!("state-{state}x{count}"),
+        },
+    };
+    let evidence = format!(
+        "a snapshot takes {} back to {}",
+        told(row.from),
+        told(row.to)
+    );
+    at_once(AnomalyKind::StateWentBack, row.at, Some(range), evidence)
+}
+
+/// The start offset went back over `range`, or to where it is not known any more.
+pub(super) fn start_offset_went_back(
+    standing: Standing,
+    at: At,
+    range: Option<OffsetRange>,
+) -> Found {
+    let evidence = format!(
+        "the start offset goes back to {} at state epoch {}",
+        standing.start_offset, standing.state_epoch
+    );
+    at_once(AnomalyKind::StartOffsetWentBack, at, range, evidence)
+}
+
+/// Something that was over when it began.
+fn at_once(kind: AnomalyKind, at: At, range: Option<OffsetRange>, evidence: String) -> Found {
+    Found {
+        kind,
+        severity: Severity::Critical,
+        range,
+        since: Mark::of(at),
+        until: Some(at.timestamp),
+        evidence,
+        advice: kind.advice(),
+    }
+}

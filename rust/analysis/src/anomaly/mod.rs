@@ -1,0 +1,36 @@
+//! What is wrong with share partitions, as far as their history tells.
+//!
+//! The rules read rows of a history and nothing else: no clock, no log. Times are differences between timestamps of records,
+//! so an old log gives the same answer every day. What the log cannot hold, log end offsets and which topics still are, comes
+//! in [`Beside`].
+
+mod advice;
+mod archived;
+mod config;
+mod finder;
+mod kind;
+mod lag;
+mod life;
+mod row;
+mod window;
+
+pub use config::{AnomalyConfig, Beside, Sample};
+pub use finder::Finder;
+pub use kind::{AnomalyKind, Severity};
+pub use row::Anomaly;
+
+/// A record of the state topic, and its time: where something began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    offset: i64,
+    ms: i64,
+}
+
+impl Mark {
+    const fn of(at: share_state_core::history::At) -> Self {
+        Self {
+            offset: at.offset,
+            ms: at.timestamp,
+        }
+    }
+}

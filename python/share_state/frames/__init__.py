@@ -11,7 +11,8 @@ Needs pyarrow: ``pip install 'share-state[arrow]'``.
 """
 
 from share_state.frames.batches import RowBatches
+from share_state.frames.records import RecordBatches, read
 from share_state.frames.schemas import SCHEMAS
 from share_state.frames.tables import anomalies, decode, history, state
 
-__all__ = ["SCHEMAS", "RowBatches", "anomalies", "decode", "history", "state"]
+__all__ = ["SCHEMAS", "RecordBatches", "RowBatches", "anomalies", "decode", "history", "read", "state"]

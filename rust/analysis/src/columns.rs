@@ -7,6 +7,8 @@ use crate::table::{Cell, Cells, Column, Kind, Row};
 
 mod bits;
 mod buffers;
+#[cfg(test)]
+mod tests;
 
 pub use bits::Bits;
 pub use buffers::{Buffers, Values};

@@ -1,27 +1,6 @@
 //! What the machines are given: records of the state topic with their places, by the names of Spark's Kafka source.
 
-use crate::table::{Column, Kind};
-
-/// The columns that are read.
-pub const INPUT: &[Column] = &[
-    Column::nullable(
-        "key",
-        Kind::Bytes,
-        "Key of the record; a null one is told as a row error.",
-    ),
-    Column::nullable(
-        "value",
-        Kind::Bytes,
-        "Value of the record; null in a tombstone.",
-    ),
-    Column::new(
-        "partition",
-        Kind::Int32,
-        "Partition of __share_group_state that holds it.",
-    ),
-    Column::new("offset", Kind::Int64, "Its offset there."),
-    Column::new("timestamp", Kind::Timestamp, "Its time."),
-];
+use crate::table::{Cell, Cells, Column, Kind, Row};
 
 /// The topic that share coordinators write to.
 pub const STATE_TOPIC: &str = "__share_group_state";
@@ -41,4 +20,34 @@ pub struct Input<'a> {
     pub key: Option<&'a [u8]>,
     /// Value; `None` is a tombstone.
     pub value: Option<&'a [u8]>,
+}
+
+impl Row for Input<'_> {
+    const COLUMNS: &'static [Column] = &[
+        Column::nullable(
+            "key",
+            Kind::Bytes,
+            "Key of the record; a null one is told as a row error.",
+        ),
+        Column::nullable(
+            "value",
+            Kind::Bytes,
+            "Value of the record; null in a tombstone.",
+        ),
+        Column::new(
+            "partition",
+            Kind::Int32,
+            "Partition of __share_group_state that holds it.",
+        ),
+        Column::new("offset", Kind::Int64, "Its offset there."),
+        Column::new("timestamp", Kind::Timestamp, "Its time."),
+    ];
+
+    fn cells(&self, to: &mut impl Cells) {
+        to.put(Cell::bytes(self.key));
+        to.put(Cell::bytes(self.value));
+        to.put(Cell::int32(self.partition));
+        to.put(Cell::int64(self.offset));
+        to.put(Cell::timestamp(self.timestamp));
+    }
 }

@@ -1,6 +1,7 @@
 //! From rows of the input to rows of a table: checks places, puts bad rows aside, and hands out columns when there are enough.
 
-use share_state_core::history::{AsOf, History, HistoryRow};
+use share_state_core::history::{AsOf, At, History, HistoryRow};
+use share_state_core::records::ShareRecord;
 use share_state_wire::state_record::{self, Decoded};
 
 use crate::anomaly::{Anomaly, AnomalyConfig, Beside, Finder};
@@ -89,6 +90,12 @@ enum Machine {
     Anomalies(Box<Watched>),
 }
 
+/// A record that was read, and its place.
+enum Read {
+    Row(Box<DecodedRow>),
+    Record(u32, At, ShareRecord),
+}
+
 /// A history, and who looks at it.
 #[derive(Clone, Debug)]
 struct Watched {
@@ -113,8 +120,8 @@ impl Machine {
         }
     }
 
-    /// Takes a record whose place is good.
-    fn take(&mut self, placed: Placed<'_>, out: &mut Sink) -> Result<(), Reason> {
+    /// Reads a record whose place is good; `None` for a type that is not known, which is passed over as Kafka's loader does.
+    fn read(&self, placed: Placed<'_>) -> Result<Option<Read>, Reason> {
         let Placed {
             partition,
             at,
@@ -122,12 +129,20 @@ impl Machine {
             value,
         } = placed;
         if matches!(self, Self::Decoded) {
-            out.push(&DecodedRow::read(partition, at, key, value)?);
-            return Ok(());
+            let row = DecodedRow::read(partition, at, key, value)?;
+            return Ok(Some(Read::Row(Box::new(row))));
         }
-        // A type that is not known is passed over, as Kafka's loader does.
-        let Decoded::Record(record) = state_record::decode(key, value)? else {
-            return Ok(());
+        Ok(match state_record::decode(key, value)? {
+            Decoded::Record(record) => Some(Read::Record(partition, at, record)),
+            Decoded::UnknownType(_) => None,
+        })
+    }
+
+    /// Takes a record that was read.
+    fn take(&mut self, read: Read, out: &mut Sink) {
+        let (state_partition, at, record) = match read {
+            Read::Row(row) => return out.push(&*row),
+            Read::Record(partition, at, record) => (partition, at, record),
         };
         match self {
             Self::Decoded => {}
@@ -135,7 +150,6 @@ impl Machine {
             Self::History(history, rows) => {
                 history.apply(at, &record, rows);
                 for row in rows.drain(..) {
-                    let state_partition = partition;
                     out.push(&Told {
                         state_partition,
                         row: &row,
@@ -150,12 +164,11 @@ impl Machine {
                     found,
                 } = &mut **watched;
                 history.apply(at, &record, rows);
-                finder.record(partition, rows, found);
+                finder.record(state_partition, rows, found);
                 rows.clear();
                 out.push_all(found);
             }
         }
-        Ok(())
     }
 
     /// The state partition is over: another has other keys, so what was known is of no use to it.
@@ -217,12 +230,11 @@ impl Sink {
         }
     }
 
-    /// All batches, the last one however small.
-    fn take(&mut self) -> Vec<Batch> {
+    /// The rows that wait are a batch, however few they are.
+    fn flush(&mut self) {
         if self.columns.rows() > 0 {
             self.full.push(self.columns.take());
         }
-        std::mem::take(&mut self.full)
     }
 }
 
@@ -285,16 +297,17 @@ impl Pump {
     }
 
     fn read(&mut self, input: &Input<'_>) -> Result<(), Reason> {
-        let before = self.reader.partition();
-        let read = self.reader.read(input);
-        let now = self.reader.partition();
-        if let Some(before) = before
-            && now != Some(before)
-        {
+        let next = self.reader.check(input)?;
+        let read = match next.placed {
+            Some(placed) => self.machine.read(placed)?,
+            None => None,
+        };
+        // From here on nothing fails: a row that cannot be used has changed nothing.
+        if let Some(before) = self.reader.go_on(&next) {
             self.machine.end_partition(before, &mut self.out);
         }
-        if let Some(placed) = read? {
-            self.machine.take(placed, &mut self.out)?;
+        if let Some(read) = read {
+            self.machine.take(read, &mut self.out);
         }
         Ok(())
     }
@@ -305,15 +318,17 @@ impl Pump {
             self.machine.end_partition(partition, &mut self.out);
         }
         self.machine.end(&mut self.out);
+        self.out.flush();
     }
 
-    /// Takes out what has been made so far.
+    /// Takes out the batches that are complete; behind [`Self::finish`] those are all that are left.
     pub fn batches(&mut self) -> Vec<Batch> {
-        self.out.take()
+        std::mem::take(&mut self.out.full)
     }
 
     /// Takes out the bad rows that were put aside so far, as rows of [`RowError`].
     pub fn quarantined(&mut self) -> Vec<Batch> {
-        self.quarantine.take()
+        self.quarantine.flush();
+        std::mem::take(&mut self.quarantine.full)
     }
 }

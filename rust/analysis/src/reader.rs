@@ -36,8 +36,16 @@ struct Current {
     partition: u32,
     /// Highest offset so far.
     offset: i64,
-    /// Whether a record later than the time that is looked at has been read.
-    over: bool,
+    /// Whether a record behind what is looked at has been read.
+    is_over: bool,
+}
+
+/// A row that can be used.
+#[derive(Clone, Copy, Debug)]
+pub struct Next<'a> {
+    current: Current,
+    /// The row; `None` when it lies behind what is looked at.
+    pub placed: Option<Placed<'a>>,
 }
 
 impl Reader {
@@ -52,28 +60,58 @@ impl Reader {
         }
     }
 
-    /// The state partition of the last row whose place was good.
+    /// The state partition of the last row that could be used.
     #[must_use]
     pub fn partition(&self) -> Option<u32> {
         self.current.map(|current| current.partition)
     }
 
-    /// Checks what does not depend on other rows.
+    /// Checks the next row; nothing changes until [`Self::go_on`] goes on to it.
     ///
     /// # Errors
-    /// Another topic, or a place that is missing or negative. The key is not looked at.
-    pub fn place<'a>(&self, input: &Input<'a>) -> Result<(u32, At), Reason> {
+    /// The row cannot be used; the next one may be.
+    pub fn check<'a>(&self, input: &Input<'a>) -> Result<Next<'a>, Reason> {
+        let (partition, at) = self.place(input)?;
+        let is_over = self.is_over(partition, at)?;
+        let placed = if is_over {
+            None
+        } else {
+            Some(Placed {
+                partition,
+                at,
+                key: input.key.ok_or(Reason::Missing { column: "key" })?,
+                value: input.value,
+            })
+        };
+        Ok(Next {
+            current: Current {
+                partition,
+                offset: at.offset,
+                is_over,
+            },
+            placed,
+        })
+    }
+
+    /// Goes on to a row that was checked; returns the state partition whose rows are over by that.
+    pub fn go_on(&mut self, next: &Next<'_>) -> Option<u32> {
+        let before = self.partition();
+        self.current = Some(next.current);
+        let over = before.filter(|before| *before != next.current.partition);
+        self.finished.extend(over);
+        over
+    }
+
+    /// The place, as far as it does not depend on other rows.
+    fn place(&self, input: &Input<'_>) -> Result<(u32, At), Reason> {
         if let Some(topic) = input.topic.filter(|topic| *topic != self.topic) {
             let topic = topic.to_owned();
             return Err(Reason::OtherTopic { topic });
         }
-        let partition = input.partition.ok_or(Reason::Missing {
-            column: "partition",
-        })?;
-        let offset = input.offset.ok_or(Reason::Missing { column: "offset" })?;
-        let timestamp = input.timestamp.ok_or(Reason::Missing {
-            column: "timestamp",
-        })?;
+        let missing = |column| Reason::Missing { column };
+        let partition = input.partition.ok_or_else(|| missing("partition"))?;
+        let offset = input.offset.ok_or_else(|| missing("offset"))?;
+        let timestamp = input.timestamp.ok_or_else(|| missing("timestamp"))?;
         let partition =
             u32::try_from(partition).map_err(|_| Reason::NegativePartition { partition })?;
         if offset < 0 {
@@ -82,26 +120,9 @@ impl Reader {
         Ok((partition, At { offset, timestamp }))
     }
 
-    /// Reads the next row; `None` when it lies behind what is looked at.
-    ///
-    /// # Errors
-    /// The row cannot be used; the next one may be.
-    pub fn read<'a>(&mut self, input: &Input<'a>) -> Result<Option<Placed<'a>>, Reason> {
-        let (partition, at) = self.place(input)?;
-        if !self.advance(partition, at)? {
-            return Ok(None);
-        }
-        Ok(Some(Placed {
-            partition,
-            at,
-            key: input.key.ok_or(Reason::Missing { column: "key" })?,
-            value: input.value,
-        }))
-    }
-
-    /// Goes on to a place; `false` when it lies behind what is looked at.
-    fn advance(&mut self, partition: u32, at: At) -> Result<bool, Reason> {
-        let over = match self.current {
+    /// Whether a place lies behind what is looked at.
+    fn is_over(&self, partition: u32, at: At) -> Result<bool, Reason> {
+        let was_over = match self.current {
             Some(current) if current.partition == partition => {
                 let previous = current.offset;
                 if at.offset == previous {
@@ -110,23 +131,11 @@ impl Reader {
                 if at.offset < previous {
                     return Err(Reason::Unordered { previous });
                 }
-                current.over
+                current.is_over
             }
-            before => {
-                if self.finished.contains(&partition) {
-                    return Err(Reason::PartitionAgain);
-                }
-                self.finished
-                    .extend(before.map(|current| current.partition));
-                false
-            }
+            _ if self.finished.contains(&partition) => return Err(Reason::PartitionAgain),
+            _ => false,
         };
-        let over = over || !self.as_of.reaches(partition, at);
-        self.current = Some(Current {
-            partition,
-            offset: at.offset,
-            over,
-        });
-        Ok(!over)
+        Ok(was_over || !self.as_of.reaches(partition, at))
     }
 }

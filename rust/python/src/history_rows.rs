@@ -137,15 +137,17 @@ pub fn row_in(row: &Bound<'_, PyAny>) -> PyResult<(u32, HistoryRow)> {
         let partition: Int<i32> = next()?.extract()?;
         convert::key(group.extract()?, topic_id.extract()?, partition.0)?
     };
-    let mut number = || next()?.extract::<Option<Int<i64>>>();
-    let range = both(number()?, number()?)
+    let (first, last): (Option<Int<i64>>, Option<Int<i64>>) =
+        (next()?.extract()?, next()?.extract()?);
+    let range = first
+        .zip(last)
         .map(|(first, last)| {
-            OffsetRange::new(first, last)
+            OffsetRange::new(first.0, last.0)
                 .ok_or_else(|| PyValueError::new_err("a row of a history ends before it begins"))
         })
         .transpose()?;
-    let from = delivery(number()?, number()?)?;
-    let to = delivery(number()?, number()?)?;
+    let from = delivery(&next()?, &next()?)?;
+    let to = delivery(&next()?, &next()?)?;
     let cause = next()?;
     let cause: &str = cause.extract()?;
     let cause = Cause::from_name(cause)
@@ -175,17 +177,11 @@ pub fn row_in(row: &Bound<'_, PyAny>) -> PyResult<(u32, HistoryRow)> {
     Ok((state_partition.0, row))
 }
 
-fn both(a: Option<Int<i64>>, b: Option<Int<i64>>) -> Option<(i64, i64)> {
-    a.zip(b).map(|(a, b)| (a.0, b.0))
-}
-
-fn delivery(state: Option<Int<i64>>, count: Option<Int<i64>>) -> PyResult<Option<Delivery>> {
-    both(state, count)
-        .map(|(state, count)| {
-            Ok(Delivery {
-                state: i8::try_from(state)?,
-                count: i16::try_from(count)?,
-            })
-        })
-        .transpose()
+fn delivery(state: &Bound<'_, PyAny>, count: &Bound<'_, PyAny>) -> PyResult<Option<Delivery>> {
+    let state: Option<Int<i8>> = state.extract()?;
+    let count: Option<Int<i16>> = count.extract()?;
+    Ok(state.zip(count).map(|(state, count)| Delivery {
+        state: state.0,
+        count: count.0,
+    }))
 }

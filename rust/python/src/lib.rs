@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use crate::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
     #[pymodule_export]
-    use crate::frames::{FramePump, frame_tables};
+    use crate::frames::{FramePump, FrameScan, frame_tables};
     #[pymodule_export]
     use crate::history::{History, HistoryScan, history_path};
     #[pymodule_export]

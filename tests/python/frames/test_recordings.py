@@ -14,7 +14,7 @@ from tests.python.recordings import ORDERS, recording_id, recordings
 each_recording = pytest.mark.parametrize("directory", recordings(), ids=recording_id)
 
 
-@pytest.mark.parametrize(("table", "row"), [("state", ss.StateRow), ("history", ss.HistoryRow)])
+@pytest.mark.parametrize(("table", "row"), [("state", ss.StateRow), ("history", ss.HistoryRow), ("anomalies", ss.Anomaly)])
 def test_a_table_has_the_fields_of_its_named_tuple(table: str, row: Any) -> None:
     schema = frames.SCHEMAS[table]
     assert tuple(schema.names) == row._fields
@@ -57,6 +57,19 @@ def test_every_record_is_decoded(directory: Path) -> None:
         assert {ours: told[ours] for ours in names.values()} == {ours: data.get(kafkas) for kafkas, ours in names.items()}
         assert told["group"] == record["key"]["data"]["groupId"]
         assert (told["batches"] is None) == (told["kind"] == "tombstone")
+
+
+CONFIG = ss.AnomalyConfig(stuck_ms=2000, stuck_records=50, record_lock_duration_ms=2000, gap_ms=2000, cold_ms=1, cold_records=1)
+
+
+@each_recording
+@pytest.mark.parametrize("config", [None, CONFIG], ids=["defaults", "sharp"])
+def test_anomalies_are_those_of_the_python_api(directory: Path, config: ss.AnomalyConfig | None) -> None:
+    records = list(batches(recorded(directory)))
+    beside: dict[str, Any] = {"live_topics": [], "log_end_offsets": {}}
+    made = rows_of(frames.anomalies(records, config, **beside))
+    assert made == [row._asdict() for row in ss.anomalies(directory, config, **beside)]
+    assert ss.AnomalyKind.DELETED_TOPIC in {row["kind"] for row in made}
 
 
 def test_states_as_of_earlier() -> None:

@@ -13,6 +13,8 @@ mod lag;
 mod life;
 mod row;
 mod window;
+#[cfg(test)]
+mod window_tests;
 
 pub use config::{AnomalyConfig, Beside, Sample};
 pub use finder::Finder;

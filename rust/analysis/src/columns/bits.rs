@@ -26,28 +26,6 @@ impl Bits {
         self.length += 1;
     }
 
-    /// A bit; `false` behind the end.
-    #[must_use]
-    pub fn get(&self, at: usize) -> bool {
-        at < self.length
-            && self
-                .bytes
-                .get(at / 8)
-                .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
-    }
-
-    /// How many bits there are.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.length
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// The bytes; bits behind the last are zero.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {

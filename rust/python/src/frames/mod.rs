@@ -5,11 +5,12 @@
 
 mod columns_in;
 mod columns_out;
+mod scan;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use share_state_analysis::input::{INPUT, Input, STATE_TOPIC};
+use share_state_analysis::input::{Input, STATE_TOPIC};
 use share_state_analysis::pump::{OnError, Options, Pump, Table};
 use share_state_analysis::row_error::{Reason, RowError};
 use share_state_analysis::table::{Column, Kind, Row};
@@ -21,6 +22,7 @@ use crate::errors::Raise;
 use crate::guarded::Guarded;
 use columns_in::ColumnsIn;
 use columns_out::batch_out;
+pub use scan::FrameScan;
 
 /// The tables of rows, by name.
 const TABLES: [(&str, Table); 4] = [
@@ -183,7 +185,7 @@ fn row_error(py: Python<'_>, error: &RowError) -> PyErr {
 #[pyfunction]
 pub fn frame_tables(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("input", columns_told(py, INPUT)?)?;
+    dict.set_item("input", columns_told(py, Input::COLUMNS)?)?;
     for (name, table) in TABLES {
         dict.set_item(name, columns_told(py, table.columns())?)?;
     }

@@ -1,0 +1,125 @@
+//! The records of a log as columns.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use share_state_analysis::columns::{Batch, Columns};
+use share_state_analysis::input::Input;
+use share_state_analysis::table::Row;
+use share_state_log::read::{self, ScanError};
+
+use super::columns_out::batch_out;
+use crate::args::Int;
+use crate::guarded::Guarded;
+use crate::scan::{findings_out, scan_error};
+
+/// A batch is complete when its keys and values take so many bytes, however few rows it has.
+const BYTES: usize = 8 << 20;
+/// Records between two looks at signals.
+const RECORDS_A_STEP: usize = 4096;
+
+/// A log that is being read, and the rows that wait.
+struct Reading {
+    scan: read::Scan,
+    columns: Columns,
+    ended: bool,
+}
+
+impl Reading {
+    /// Reads on until a batch is complete, the log ends, or a step is over; `None` for the last.
+    fn step(&mut self, rows: usize) -> Result<Option<Batch>, ScanError> {
+        for _ in 0..RECORDS_A_STEP {
+            let is_complete = self.columns.rows() >= rows || self.columns.bytes() >= BYTES;
+            if is_complete || self.ended {
+                return Ok(Some(self.columns.take()));
+            }
+            match self.scan.next().transpose()? {
+                None => self.ended = true,
+                Some(record) => self.columns.push(&Input {
+                    topic: None,
+                    partition: i32::try_from(record.partition).ok(),
+                    offset: Some(record.offset),
+                    timestamp: Some(record.timestamp),
+                    key: record.key.as_deref(),
+                    value: record.value.as_deref(),
+                }),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The records of a state log as batches of the table `"input"`, in order of state partition and offset. Nothing is locked or
+/// changed.
+///
+/// Args:
+///     path: as for `scan_path`.
+///     batch_rows: records of a batch, but for the last of all and for very large ones.
+///
+/// Raises:
+///     ValueError: `batch_rows` is 0.
+///     FileNotFoundError: there is no such path, or it is no state log.
+///     OSError: the disk fails.
+#[pyclass(frozen, module = "share_state")]
+pub struct FrameScan {
+    rows: usize,
+    reading: Guarded<Reading>,
+}
+
+#[pymethods]
+impl FrameScan {
+    #[new]
+    #[pyo3(signature = (path, *, batch_rows = Int(16384)), text_signature = "(path, *, batch_rows=16384)")]
+    fn new(py: Python<'_>, path: PathBuf, batch_rows: Int<usize>) -> PyResult<Self> {
+        if batch_rows.0 == 0 {
+            return Err(PyValueError::new_err("batch_rows is 0"));
+        }
+        let scan = py
+            .detach(|| read::scan(&path))
+            .map_err(|error| scan_error(&error))?;
+        let reading = Reading {
+            scan,
+            columns: Columns::new(Input::COLUMNS),
+            ended: false,
+        };
+        Ok(Self {
+            rows: batch_rows.0,
+            reading: Guarded::new("this FrameScan", reading),
+        })
+    }
+
+    /// Return the next batch, as those of `FramePump.finish`; `None` at the end. Ctrl-C is heard meanwhile.
+    ///
+    /// Raises:
+    ///     OSError: the disk fails.
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        loop {
+            let step = self
+                .reading
+                .detached(py, |reading| reading.step(self.rows))?;
+            let batch = step.map_err(|error| scan_error(&error))?;
+            if let Some(batch) = batch {
+                return (batch.rows > 0).then(|| batch_out(py, batch)).transpose();
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// What could not be read so far, as `Scan.findings`.
+    #[getter]
+    fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let findings = self
+            .reading
+            .with(py, |reading| reading.scan.findings().to_vec())?;
+        findings_out(py, &findings)
+    }
+
+    /// Bytes read so far, and bytes there are.
+    #[getter]
+    fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let at = self.reading.with(py, |reading| reading.scan.progress())?;
+        Ok((at.bytes_done, at.bytes_total))
+    }
+}

@@ -1,18 +1,19 @@
 //! From rows of the input to rows of a table: checks places, puts bad rows aside, and hands out columns when there are enough.
 
-use share_state_core::history::{AsOf, At, History, HistoryRow};
-use share_state_core::records::ShareRecord;
-use share_state_wire::state_record::{self, Decoded};
+mod machine;
 
-use crate::anomaly::{Anomaly, AnomalyConfig, Beside, Finder};
+use share_state_core::history::AsOf;
+
+use crate::anomaly::{Anomaly, AnomalyConfig, Beside};
 use crate::columns::{Batch, Columns};
 use crate::decoded::DecodedRow;
 use crate::history::Told;
 use crate::input::{Input, STATE_TOPIC};
-use crate::reader::{Placed, Reader};
+use crate::reader::Reader;
 use crate::row_error::{Reason, RowError};
-use crate::state::{StateFold, StateRow};
+use crate::state::StateRow;
 use crate::table::{Column, Row};
+use machine::Machine;
 
 /// Rows are handed out when there are so many ...
 const ROWS: usize = 16_384;
@@ -77,123 +78,6 @@ impl Default for Options {
             as_of: AsOf::default(),
             config: AnomalyConfig::default(),
             beside: Beside::default(),
-        }
-    }
-}
-
-/// The machine that makes the rows.
-#[derive(Clone, Debug)]
-enum Machine {
-    Decoded,
-    State(StateFold),
-    History(History, Vec<HistoryRow>),
-    Anomalies(Box<Watched>),
-}
-
-/// A record that was read, and its place.
-enum Read {
-    Row(Box<DecodedRow>),
-    Record(u32, At, ShareRecord),
-}
-
-/// A history, and who looks at it.
-#[derive(Clone, Debug)]
-struct Watched {
-    history: History,
-    rows: Vec<HistoryRow>,
-    finder: Finder,
-    found: Vec<Anomaly>,
-}
-
-impl Machine {
-    fn new(table: Table, config: AnomalyConfig, beside: Beside) -> Self {
-        match table {
-            Table::Decoded => Self::Decoded,
-            Table::State => Self::State(StateFold::new()),
-            Table::History => Self::History(History::new(), Vec::new()),
-            Table::Anomalies => Self::Anomalies(Box::new(Watched {
-                history: History::new(),
-                rows: Vec::new(),
-                finder: Finder::new(config, beside),
-                found: Vec::new(),
-            })),
-        }
-    }
-
-    /// Reads a record whose place is good; `None` for a type that is not known, which is passed over as Kafka's loader does.
-    fn read(&self, placed: Placed<'_>) -> Result<Option<Read>, Reason> {
-        let Placed {
-            partition,
-            at,
-            key,
-            value,
-        } = placed;
-        if matches!(self, Self::Decoded) {
-            let row = DecodedRow::read(partition, at, key, value)?;
-            return Ok(Some(Read::Row(Box::new(row))));
-        }
-        Ok(match state_record::decode(key, value)? {
-            Decoded::Record(record) => Some(Read::Record(partition, at, record)),
-            Decoded::UnknownType(_) => None,
-        })
-    }
-
-    /// Takes a record that was read.
-    fn take(&mut self, read: Read, out: &mut Sink) {
-        let (state_partition, at, record) = match read {
-            Read::Row(row) => return out.push(&*row),
-            Read::Record(partition, at, record) => (partition, at, record),
-        };
-        match self {
-            Self::Decoded => {}
-            Self::State(fold) => fold.apply(at, record),
-            Self::History(history, rows) => {
-                history.apply(at, &record, rows);
-                for row in rows.drain(..) {
-                    out.push(&Told {
-                        state_partition,
-                        row: &row,
-                    });
-                }
-            }
-            Self::Anomalies(watched) => {
-                let Watched {
-                    history,
-                    rows,
-                    finder,
-                    found,
-                } = &mut **watched;
-                history.apply(at, &record, rows);
-                finder.record(state_partition, rows, found);
-                rows.clear();
-                out.push_all(found);
-            }
-        }
-    }
-
-    /// The state partition is over: another has other keys, so what was known is of no use to it.
-    fn end_partition(&mut self, state_partition: u32, out: &mut Sink) {
-        match self {
-            Self::Decoded => {}
-            Self::State(fold) => {
-                for row in std::mem::take(fold).rows(state_partition) {
-                    out.push(&row);
-                }
-            }
-            Self::History(history, _) => *history = History::new(),
-            Self::Anomalies(watched) => {
-                watched.history = History::new();
-                watched.finder.end_partition(&mut watched.found);
-                out.push_all(&mut watched.found);
-            }
-        }
-    }
-
-    /// All state partitions are over.
-    fn end(&mut self, out: &mut Sink) {
-        if let Self::Anomalies(watched) = self {
-            watched.finder.end(&mut watched.found);
-            out.push_all(&mut watched.found);
         }
     }
 }

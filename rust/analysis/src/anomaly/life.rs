@@ -1,9 +1,9 @@
 //! The rules that look at one share partition while its history is read.
 
+mod context;
 mod intervals;
 
 use share_state_core::history::{At, Cause, HistoryRow, Standing};
-use share_state_core::ids::SharePartitionKey;
 use share_state_core::offset::OffsetRange;
 
 use super::advice::holder;
@@ -12,59 +12,9 @@ use super::lag::Lag;
 use super::row::{Anomaly, Found};
 use super::window::Window;
 use super::{AnomalyKind, Mark, Severity};
+pub(super) use context::Context;
+use context::Open;
 use intervals::Intervals;
-
-/// Something that has begun and is told when it is over.
-#[derive(Clone, Debug)]
-struct Open {
-    since: Mark,
-    range: Option<OffsetRange>,
-    evidence: String,
-    advice: &'static str,
-}
-
-/// What the rules of one share partition are told with.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Context<'a> {
-    pub config: &'a AnomalyConfig,
-    pub beside: &'a Beside,
-    pub key: &'a SharePartitionKey,
-    pub state_partition: u32,
-}
-
-impl Context<'_> {
-    pub fn tell(&self, found: Found, out: &mut Vec<Anomaly>) {
-        out.push(found.of(self.key, self.state_partition));
-    }
-
-    /// Tells of something that has begun before; `until` is `None` when it lasts.
-    fn tell_open(
-        &self,
-        kind: AnomalyKind,
-        open: Option<Open>,
-        until: Option<i64>,
-        out: &mut Vec<Anomaly>,
-    ) {
-        let Some(open) = open else {
-            return;
-        };
-        let severity = if until.is_none() {
-            Severity::Critical
-        } else {
-            Severity::Warning
-        };
-        let found = Found {
-            kind,
-            severity,
-            range: open.range,
-            since: open.since,
-            until,
-            evidence: open.evidence,
-            advice: open.advice,
-        };
-        self.tell(found, out);
-    }
-}
 
 /// Deliveries behind the start offset since it moved last.
 #[derive(Clone, Copy, Debug)]

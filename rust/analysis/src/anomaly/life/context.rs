@@ -1,0 +1,60 @@
+//! Who is told of, by what thresholds, and where it goes.
+
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::offset::OffsetRange;
+
+use crate::anomaly::config::{AnomalyConfig, Beside};
+use crate::anomaly::row::{Anomaly, Found};
+use crate::anomaly::{AnomalyKind, Mark, Severity};
+
+/// Something that has begun and is told when it is over.
+#[derive(Clone, Debug)]
+pub struct Open {
+    pub since: Mark,
+    pub range: Option<OffsetRange>,
+    pub evidence: String,
+    pub advice: &'static str,
+}
+
+/// What the rules of one share partition are told with.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub config: &'a AnomalyConfig,
+    pub beside: &'a Beside,
+    pub key: &'a SharePartitionKey,
+    pub state_partition: u32,
+}
+
+impl Context<'_> {
+    pub fn tell(&self, found: Found, out: &mut Vec<Anomaly>) {
+        out.push(found.of(self.key, self.state_partition));
+    }
+
+    /// Tells of something that has begun before; `until` is `None` when it lasts.
+    pub fn tell_open(
+        &self,
+        kind: AnomalyKind,
+        open: Option<Open>,
+        until: Option<i64>,
+        out: &mut Vec<Anomaly>,
+    ) {
+        let Some(open) = open else {
+            return;
+        };
+        let severity = if until.is_none() {
+            Severity::Critical
+        } else {
+            Severity::Warning
+        };
+        let found = Found {
+            kind,
+            severity,
+            range: open.range,
+            since: open.since,
+            until,
+            evidence: open.evidence,
+            advice: open.advice,
+        };
+        self.tell(found, out);
+    }
+}

@@ -1,0 +1,77 @@
+"""Anomalies that need what the log does not hold: log end offsets, and which topics there are."""
+
+import pytest
+
+import share_state as ss
+from share_state import AnomalyConfig, AnomalyKind, Severity
+from tests.python.made_up_log import TOPIC_ID, MadeUpLog
+
+CONFIG = AnomalyConfig(lag_ms=1000, lag_records=50)
+TOPIC = (TOPIC_ID, 0)
+
+
+def begun() -> MadeUpLog:
+    log = MadeUpLog()
+    log.snapshot(0)
+    return log
+
+
+def lagging(*, complete: int = 0) -> MadeUpLog:
+    """Offset 10 is the start from 100 ms on, and 20 from 2000 ms on."""
+    log = begun()
+    log.update(100, start=10, complete=complete)
+    log.update(2000, start=20, complete=complete)
+    log.snapshot(9000, partition=1)
+    return log
+
+
+def lag_of(samples: list[tuple[int, int]], log: MadeUpLog | None = None) -> list[ss.Anomaly]:
+    log = log or lagging()
+    rows = list(ss.find_anomalies(log.rows, CONFIG, log_end_offsets={TOPIC: samples}))
+    assert list(ss.find_anomalies(log.rows, CONFIG)) == []
+    return rows
+
+
+def test_a_lag_that_grows_to_the_end() -> None:
+    [row] = lag_of([(500, 30), (1500, 60), (2500, 150)])
+    assert (row.kind, row.severity, row.partition) == (AnomalyKind.GROWING_LAG, Severity.WARNING, 0)
+    # The start offset moved to 20 meanwhile.
+    assert row.evidence == "the lag rose from 20 to 130 records in 2000 ms and did not fall meanwhile"
+    assert (row.since_offset, row.since_timestamp, row.until_timestamp) == (1, 500, None)
+    assert lag_of([(2500, 150), (500, 30), (1500, 60)]) == [row]
+
+
+def test_a_lag_that_grew_until_it_fell() -> None:
+    [row] = lag_of([(500, 30), (1600, 90), (2500, 40)])
+    assert (row.evidence.split(" records")[0], row.until_timestamp) == ("the lag rose from 20 to 80", 2500)
+    log = lagging()
+    log.tombstone(9500)
+    [row] = lag_of([(500, 30), (1600, 90)], log)
+    assert row.until_timestamp == 9500
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [[(500, 30), (1400, 90)], [(500, 30), (1600, 70)], [(500, 30), (1000, 20), (1600, 75)], [(-5, 0), (1600, 90)], [(500, 90)]],
+    ids=["soon", "little", "fell", "before", "once"],
+)
+def test_a_lag_that_does_not_grow(samples: list[tuple[int, int]]) -> None:
+    assert lag_of(samples) == []
+
+
+def test_a_lag_that_is_not_known_does_not_grow() -> None:
+    assert lag_of([(500, 30), (1600, 900)], lagging(complete=-1)) == []
+    assert list(ss.find_anomalies(lagging().rows, CONFIG, log_end_offsets={(TOPIC_ID, 7): [(500, 30), (1600, 900)]})) == []
+
+
+def test_the_state_of_a_topic_that_is_no_more() -> None:
+    other = "00000000-0000-0000-0000-000000000007"
+    [row] = ss.find_anomalies(begun().rows, CONFIG, live_topics=[other])
+    assert (row.kind, row.severity, row.until_timestamp) == (AnomalyKind.DELETED_TOPIC, Severity.WARNING, None)
+    assert TOPIC_ID in row.evidence
+    assert list(ss.find_anomalies(begun().rows, CONFIG, live_topics=iter([other, TOPIC_ID]))) == []
+    log = begun()
+    log.tombstone(5)
+    assert list(ss.find_anomalies(log.rows, CONFIG, live_topics=[])) == []
+    with pytest.raises(ValueError, match='topic_id is "orders"'):
+        ss.find_anomalies([], live_topics=["orders"])

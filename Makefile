@@ -20,6 +20,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 
 DEPS_STAMP := $(VENV)/.deps-installed
 BUILD_STAMP := $(VENV)/.extension-built
+SPARK_STAMP := $(VENV)/.spark-installed
 EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find rust -path rust/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
@@ -117,6 +118,23 @@ test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Mav
 	$(CARGO) test $(JUDGE) --locked --quiet
 	$(BIN)/python -m pytest -m kafka tests/kafka tests/python/kafka_persister $(PYTEST_ARGS)
 
+# PySpark is published as sources only; without build isolation, so that what builds it is locked as well.
+$(SPARK_STAMP): $(DEPS_STAMP) requirements/spark-build.txt requirements/spark.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
+		-r requirements/spark-build.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
+		--no-binary pyspark --no-build-isolation -r requirements/spark.txt
+	@touch $@
+
+.PHONY: spark
+spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java 17)
+	$(BIN)/share-state spark-doctor
+
+# The group `spark` of the tests. Not part of `make test-python`.
+.PHONY: test-spark
+test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
+	$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: build ## Measure: criterion for Rust, pytest-benchmark for Python
 	@$(call run-benches,)
@@ -144,11 +162,15 @@ fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder, coverage-guided (FUZZ_
 			$(abspath build/fuzz-corpus)/$$target $(abspath rust/fuzz/corpus)/$$target \
 			-- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048; done
 
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \
+	--no-emit-index-url --no-emit-find-links --no-header --quiet
+
 .PHONY: lock
-lock: ## Renew requirements/dev.txt and Cargo.lock (needs uv)
-	@command -v uv >/dev/null || { echo 'uv is needed to renew the lock file: pip install uv.' >&2; exit 1; }
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --upgrade \
-		--no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements/dev.txt
+lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
+	@command -v uv >/dev/null || { echo 'uv is needed to renew the lock files: pip install uv.' >&2; exit 1; }
+	$(COMPILE) pyproject.toml --group dev --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra spark --constraint requirements/dev.txt --output-file requirements/spark.txt
+	$(COMPILE) --group spark-build --output-file requirements/spark-build.txt
 	$(CARGO) update --quiet
 
 .PHONY: clean

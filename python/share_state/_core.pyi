@@ -58,6 +58,7 @@ __all__ = [
     "fold_path",
     "frame_tables",
     "history_path",
+    "log_ends",
     "parse_coordinator_key",
     "scan_path",
     "state_partition",
@@ -570,6 +571,7 @@ def history_path(
     as_of_offset: _AsOfOffset | None = None,
     as_of_timestamp: _WallMs | None = None,
 ) -> HistoryScan: ...
+def log_ends(path: str | PathLike[str]) -> list[tuple[int, int, int]]: ...
 def scan_path(
     path: str | PathLike[str], *, as_of_offset: _AsOfOffset | None = None, as_of_timestamp: _WallMs | None = None
 ) -> Scan: ...

@@ -54,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use crate::records::{decode_record, encode_record, state_partition};
     #[pymodule_export]
-    use crate::scan::{Scan, fold_path, scan_path};
+    use crate::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]
     use crate::seen::{DeadLetter, InFlight};
     #[pymodule_export]

@@ -207,3 +207,26 @@ pub fn fold_path<'py>(
     }
     Ok((states, findings_out(py, &folded.findings)?))
 }
+
+/// Tell where the logs of state partitions begin and end, beside a writer if need be. Nothing is locked or changed.
+///
+/// Args:
+///     path: as for `scan_path`.
+///
+/// Returns:
+///     A tuple a state partition, in order: state partition, the offset at which its first segment begins, the offset behind the
+///     last batch that is whole.
+///
+/// Raises:
+///     FileNotFoundError: there is no such path, or it is no state log.
+///     OSError: the disk fails.
+#[pyfunction]
+pub fn log_ends(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(u32, i64, i64)>> {
+    let ends = py
+        .detach(|| read::log_ends(&path))
+        .map_err(|error| scan_error(&error))?;
+    Ok(ends
+        .into_iter()
+        .map(|one| (one.partition, one.first_offset, one.next_offset))
+        .collect())
+}

@@ -4,6 +4,7 @@
 //! a store), one such folder, or one segment, from any Kafka 4.2 to 4.4 broker or from a store, in any compression.
 //! Everything readable is shown first; what is torn or damaged is told afterwards.
 
+mod ends;
 mod finding;
 mod fold;
 mod history;
@@ -20,6 +21,7 @@ use share_state_core::history::{AsOf, At};
 use share_state_wire::WireError;
 use share_state_wire::state_record::{Decoded, decode};
 
+pub use ends::{LogEnds, log_ends};
 pub use finding::{Finding, ScanError};
 pub use fold::{Folded, FoldedState, Note, NoteKind, fold, fold_as_of};
 pub use history::{HistoryFilter, HistoryScan, LoggedRow, history, history_as_of};

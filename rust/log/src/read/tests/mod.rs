@@ -3,6 +3,7 @@
 mod as_of;
 mod beside;
 mod damage;
+mod ends;
 mod folding;
 mod paths;
 mod telling;

@@ -1,0 +1,5 @@
+"""Lets Spark find the data source `share_state` by itself: it imports every top-level module whose name begins with `pyspark_`."""
+
+from share_state.spark.source import ShareStateSource as DefaultSource
+
+__all__ = ["DefaultSource"]

@@ -1,0 +1,15 @@
+"""Share-group state on Spark: frames in, frames out, with the decode and the fold of the engine.
+
+Every function takes a DataFrame with the columns of Spark's own Kafka source (``key``, ``value``, ``partition``, ``offset``,
+``timestamp``; others are left out) and gives one with the columns of :data:`share_state.frames.SCHEMAS`. Needs the extra
+``spark``: ``pip install 'share-state[spark]'``, and Java 17.
+"""
+
+from share_state.extras import require
+
+require("spark", "pyspark", "pandas", "pyarrow")
+
+from share_state.spark.functions import anomalies, decode, history, state  # noqa: E402  behind the check of what is installed
+from share_state.spark.schemas import INPUT_SCHEMA, schema  # noqa: E402  the same
+
+__all__ = ["INPUT_SCHEMA", "anomalies", "decode", "history", "schema", "state"]

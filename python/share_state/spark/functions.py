@@ -1,0 +1,105 @@
+"""The tables as functions from a DataFrame to a DataFrame.
+
+All records of one share partition stand in one partition of the state topic, and within it the offset is their order. So a fold
+needs no grouping by share partition: one task takes whole state partitions in order of their offsets, in one pass, and keeps
+what is live of them. On any DataFrame one `repartition` by state partition and one sort bring that about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812  its usual name
+
+from share_state.analysis.anomaly import AnomalyConfig
+from share_state.spark import limits
+from share_state.spark.fold import Fold
+from share_state.spark.options import OnError, milliseconds
+from share_state.spark.prefix import AsOf
+from share_state.spark.schemas import INPUT_SCHEMA, TOPIC, arrow_schema, conform, schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+__all__ = ["anomalies", "decode", "history", "state"]
+
+#: An earlier place or time: an offset for each state partition, a time, or a time in ISO 8601 or ms since the epoch.
+WhenLike = Mapping[int, int] | datetime | int | str | None
+
+
+def decode(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
+    """Decode records of the state topic: one row a record.
+
+    A record that cannot be decoded ends the job with ``on_error="fail"``; with ``"quarantine"`` its row holds the reason in
+    ``error`` and the bytes as they came. Rows may come in any order, and go out in the same.
+    """
+    return _table("records", _input(df), Fold("records", on_error=on_error))
+
+
+def state(df: DataFrame, as_of: WhenLike = None, *, on_error: OnError = "fail") -> DataFrame:
+    """Fold records to the state of each live share partition, now or as of an earlier place or time.
+
+    ``as_of`` is the last offset that counts, by state partition, or a time (a ``datetime``, ms since the epoch, or ISO 8601): each
+    state partition then ends before its first record that is later. The records may come in any order and any division: they are
+    brought into order first. One that comes twice is an error.
+    """
+    return _table("state", _laid_out(df), Fold("state", as_of=_as_of(as_of), on_error=on_error))
+
+
+def history(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
+    """Tell what became of every record: one row for each interval of offsets and each change of its state."""
+    return _table("history", _laid_out(df), Fold("history", on_error=on_error))
+
+
+def anomalies(df: DataFrame, config: AnomalyConfig | None = None, *, on_error: OnError = "fail") -> DataFrame:
+    """Tell what is wrong: one row an anomaly, with evidence and advice.
+
+    Where ``config`` names no delivery limit it is learned from all records of a group, which lie in several state partitions: that
+    costs a second fold and a small exchange of the records that were archived.
+    """
+    config = config or AnomalyConfig()
+    laid_out = _laid_out(df)
+    if config.delivery_count_limit is not None:
+        return _table("anomalies", laid_out, Fold("anomalies", config=config, on_error=on_error))
+    others = _table("anomalies", laid_out, Fold("anomalies", config=limits.without(config), on_error=on_error))
+    rows = _table("history", laid_out, Fold("history", on_error=on_error))
+    return others.unionByName(limits.at_limit(rows, config))
+
+
+def _table(name: str, records: DataFrame, fold: Fold) -> DataFrame:
+    columns = schema(name)
+    return records.mapInArrow(_task(fold, arrow_schema(columns)), columns)
+
+
+def _task(fold: Fold, wanted: pa.Schema) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what a worker runs; all that it needs goes along with it."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return conform(fold.run(batches), wanted)
+
+    return run
+
+
+def _input(df: DataFrame) -> DataFrame:
+    """Select the columns that are needed, in their types; a topic's name is looked at where there is one."""
+    selected = [F.col(field.name).cast(field.dataType).alias(field.name) for field in INPUT_SCHEMA]
+    if "topic" in df.columns:
+        selected.append(F.col("topic").cast("string").alias(TOPIC))
+    return df.select(*selected)
+
+
+def _laid_out(df: DataFrame) -> DataFrame:
+    return _input(df).repartition("partition").sortWithinPartitions("partition", "offset")
+
+
+def _as_of(when: WhenLike) -> AsOf:
+    if when is None:
+        return AsOf()
+    if isinstance(when, Mapping):
+        return AsOf(offset={int(partition): int(offset) for partition, offset in when.items()})
+    if isinstance(when, datetime):
+        return AsOf(timestamp=milliseconds(when.isoformat()))
+    return AsOf(timestamp=when if isinstance(when, int) else milliseconds(when))

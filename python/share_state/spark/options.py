@@ -1,0 +1,138 @@
+"""The options of the data source `share_state`, checked before anything is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+from share_state.analysis.anomaly import AnomalyConfig
+from share_state.errors import ConfigError
+from share_state.spark.prefix import AsOf
+from share_state.spark.storage import split_paths
+
+__all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "parse"]
+
+OnError = Literal["fail", "quarantine"]
+
+#: What begins so goes to the Kafka client, without it.
+KAFKA_PREFIX = "kafka."
+_BOOTSTRAP = "bootstrap.servers"
+TABLES = ("records", "state", "history", "anomalies", "raw")
+#: Spark's own, which says nothing to us.
+_PASSED_OVER = frozenset({"paths"})
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which share partitions are asked for; None: any."""
+
+    group: str | None = None
+    topic_id: str | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is read, and how."""
+
+    table: str
+    paths: tuple[str, ...] = ()
+    #: Settings of the Kafka client, `bootstrap.servers` among them; empty when paths are read.
+    kafka: Mapping[str, str] = field(default_factory=dict)
+    choice: Choice = Choice()
+    as_of: AsOf = AsOf()
+    on_error: OnError = "fail"
+    config: AnomalyConfig = field(default_factory=AnomalyConfig)
+    #: Of a streaming read: the most records of one micro-batch; None: all there are.
+    max_records: int | None = None
+    #: Of a streaming read: whether records that are gone before they were read are an error.
+    fail_on_data_loss: bool = True
+
+
+def parse(given: Mapping[str, str]) -> Options:
+    """Read options by their names, which Spark gives in any case.
+
+    Raises ``ConfigError`` for one that is not known or not understood.
+    """
+    rest = {name.lower(): text for name, text in given.items() if name.lower() not in _PASSED_OVER}
+    kafka = {name[len(KAFKA_PREFIX) :]: rest.pop(name) for name in list(rest) if name.startswith(KAFKA_PREFIX)}
+    path = rest.pop("path", None)
+    if (path is None) == (_BOOTSTRAP not in kafka):
+        raise ConfigError("either `path` or `kafka.bootstrap.servers` is needed, and not both", field="path", value=path)
+    table = rest.pop("table", "records")
+    if table not in TABLES:
+        raise ConfigError(f"table is {table!r}, none of {', '.join(TABLES)}", field="table", value=table)
+    on_error = rest.pop("onerror", "fail")
+    if on_error not in ("fail", "quarantine"):
+        raise ConfigError(f"onError is {on_error!r}, neither fail nor quarantine", field="onError", value=on_error)
+    as_of_offset, as_of_timestamp = rest.pop("asofoffset", None), rest.pop("asoftimestamp", None)
+    options = Options(
+        table=table,
+        paths=() if path is None else tuple(split_paths(path)),
+        kafka=kafka,
+        choice=Choice(rest.pop("group", None), rest.pop("topicid", None), _number(rest, "partition", least=0)),
+        as_of=AsOf(
+            offset=None if as_of_offset is None else _offsets(as_of_offset),
+            timestamp=None if as_of_timestamp is None else milliseconds(as_of_timestamp),
+        ),
+        on_error=cast("OnError", on_error),
+        config=_config(rest.pop("anomalyconfig", None)),
+        max_records=_number(rest, "maxrecordsperbatch", least=1),
+        fail_on_data_loss=_truth(rest.pop("failondataloss", "true")),
+    )
+    if rest:
+        name = sorted(rest)[0]
+        raise ConfigError(f"option {name!r} is not known", field=name, value=rest[name])
+    return options
+
+
+def _number(rest: dict[str, str], name: str, *, least: int) -> int | None:
+    text = rest.pop(name, None)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text) < least:
+        raise ConfigError(f"{name} is {text!r}, no number from {least} on", field=name, value=text, minimum=least)
+    return int(text)
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ConfigError(f"failOnDataLoss is {text!r}, neither true nor false", field="failOnDataLoss", value=text)
+    return text.lower() == "true"
+
+
+def _offsets(text: str) -> int | dict[int, int]:
+    """Read one offset for all state partitions, or a JSON object of them: {"0": 12, "2": 99}."""
+    try:
+        value = json.loads(text)
+        if isinstance(value, dict):
+            return {int(partition): int(offset) for partition, offset in value.items()}
+        return int(value)
+    except (ValueError, TypeError):
+        raise ConfigError(
+            f"asOfOffset is {text!r}, no offset and no JSON object of them", field="asOfOffset", value=text
+        ) from None
+
+
+def milliseconds(text: str) -> int:
+    """Read a time: milliseconds since the epoch, or ISO 8601 (without a zone it is UTC)."""
+    if text.lstrip("-").isdigit():
+        return int(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        reason = f"asOfTimestamp is {text!r}, neither milliseconds since the epoch nor ISO 8601"
+        raise ConfigError(reason, field="asOfTimestamp", value=text) from None
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _config(text: str | None) -> AnomalyConfig:
+    if text is None:
+        return AnomalyConfig()
+    try:
+        return AnomalyConfig(**json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"anomalyConfig: {error}", field="anomalyConfig", value=text) from None

@@ -1,0 +1,94 @@
+"""From options to the pieces that tasks read, and from a piece to rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.datasource import InputPartition
+
+from share_state import frames
+from share_state.errors import CorruptLogError
+from share_state.spark import kafka_topic
+from share_state.spark.fold import Fold
+from share_state.spark.options import Options
+from share_state.spark.storage import Folder, folders, local_folder
+
+__all__ = ["Piece", "for_anomalies", "pieces", "read", "records"]
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Records of one state partition: all that there are, or those of `start` <= offset < `end`."""
+
+    state_partition: int
+    #: None: it is in a cluster.
+    folder: Folder | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+def pieces(options: Options) -> list[Piece]:
+    """Find what there is to read now, in order of state partition."""
+    if options.paths:
+        return [Piece(folder.state_partition, folder) for folder in folders(options.paths)]
+    return [Piece(one.partition, None, one.start, one.end) for one in kafka_topic.ranges(options.kafka)]
+
+
+def for_anomalies(options: Options, found: list[Piece]) -> list[InputPartition]:
+    """Divide the work of the anomalies.
+
+    A delivery limit that is learned from the log is learned from all state partitions of a group: then one task reads all of them.
+    """
+    if options.config.delivery_count_limit is None:
+        return [InputPartition(tuple(found))]
+    return [InputPartition((piece,)) for piece in found]
+
+
+def read(options: Options, some: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+    """Make the table that the options name of the records of pieces."""
+    fold = Fold(options.table, options.choice, options.as_of, options.on_error, options.config)
+    return fold.run(batch for piece in some for batch in records(options, piece))
+
+
+def records(options: Options, piece: Piece) -> Iterator[pa.RecordBatch]:
+    """Give the records of a piece in order of their offsets."""
+    if piece.folder is None:
+        yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
+        return
+    with local_folder(piece.folder) as path:
+        scan = frames.read(path)
+        for batch in scan:
+            kept = _within(batch, piece)
+            if kept.num_rows:
+                yield kept
+        _report(scan.findings, options)
+
+
+def _within(batch: pa.RecordBatch, piece: Piece) -> pa.RecordBatch:
+    offsets = batch.column("offset")
+    if piece.start is not None and batch.num_rows and offsets[0].as_py() < piece.start:
+        batch = batch.filter(pc.greater_equal(offsets, piece.start))
+        offsets = batch.column("offset")
+    if piece.end is not None and batch.num_rows and offsets[-1].as_py() >= piece.end:
+        batch = batch.filter(pc.less(offsets, piece.end))
+    return batch
+
+
+def _report(findings: list[dict[str, object]], options: Options) -> None:
+    """Raise for damage; a torn tail is a writer at work, or a crash, and what stands before it is whole."""
+    for finding in findings:
+        if finding["kind"] == "torn_tail" or options.on_error == "quarantine":
+            _LOG.warning("%s", finding["message"])
+            continue
+        raise CorruptLogError(
+            str(finding["message"]),
+            segment=str(finding["file"]),
+            position=int(str(finding["position"])),
+            kind=str(finding["kind"]),
+        )

@@ -1,0 +1,49 @@
+"""The columns of every table for Spark, made from the one definition in `share_state.frames`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
+
+from share_state.frames import SCHEMAS
+
+__all__ = ["INPUT_SCHEMA", "TOPIC", "arrow_schema", "conform", "schema"]
+
+#: What every function takes: the names and types of Spark's own Kafka source.
+INPUT_SCHEMA = StructType(
+    [
+        StructField("key", BinaryType()),
+        StructField("value", BinaryType()),
+        StructField("partition", IntegerType()),
+        StructField("offset", LongType()),
+        StructField("timestamp", TimestampType()),
+    ]
+)
+
+#: The column that Spark's Kafka source has beside these, by which a mixture of topics is found out.
+TOPIC = "topic"
+
+
+def schema(table: str) -> StructType:
+    """Return the columns of a table: ``records``, ``state``, ``history``, ``anomalies``, or ``raw``, what functions take."""
+    if table == "raw":
+        return INPUT_SCHEMA
+    return from_arrow_schema(SCHEMAS[table])
+
+
+def arrow_schema(columns: StructType) -> pa.Schema:
+    """Return the Arrow form in which Spark takes columns: its times are UTC, in microseconds."""
+    return to_arrow_schema(columns, timezone="UTC")
+
+
+def conform(batches: Iterator[pa.RecordBatch], wanted: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Give batches exactly the Arrow types that Spark expects, column by column; nothing is copied where they are these."""
+    for batch in batches:
+        if batch.schema.equals(wanted):
+            yield batch
+            continue
+        columns = [batch.column(field.name).cast(field.type) for field in wanted]
+        yield pa.RecordBatch.from_arrays(columns, schema=wanted)

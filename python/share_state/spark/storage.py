@@ -1,0 +1,156 @@
+"""Where state logs lie: folders of state partitions on a disk that the workers see, or in object storage.
+
+A path without a scheme, or with ``file:``, is read where it lies. Others go through pyarrow's own file systems (``s3``, ``s3a``,
+``gs``, ``gcs``, ``abfs``, ``abfss``, ``hdfs``, ``viewfs``) or, for any other scheme, through fsspec where it knows it; a worker
+copies the segments of one state partition to its own disk, reads them there and removes them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from share_state import _core
+from share_state.errors import ShareStateError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+__all__ = ["Folder", "StorageError", "folders", "local_folder", "split_paths"]
+
+_FOLDER = re.compile(r"__share_group_state-(0|[1-9]\d*)")
+_SEGMENT = re.compile(r"\d{20}\.log")
+#: Schemes under which Spark's users know what pyarrow calls by another name.
+_ALIASES = {"s3a": "s3", "s3n": "s3"}
+_ARROW_SCHEMES = frozenset({"s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs"})
+
+
+class StorageError(ShareStateError, OSError):
+    """A path cannot be read; ``field`` is the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One state partition's segments."""
+
+    #: A local path, or an address with a scheme: the folder, or one segment by itself.
+    address: str
+    state_partition: int
+    is_local: bool
+
+
+def split_paths(text: str) -> list[str]:
+    """Return the paths of an option: one, or several as a JSON list (as Spark hands on ``load([…])``)."""
+    if not text.startswith("["):
+        return [text]
+    try:
+        paths = json.loads(text)
+    except json.JSONDecodeError:
+        return [text]
+    if not paths or not all(isinstance(path, str) for path in paths):
+        raise StorageError(f"{text} is no list of paths", field=text)
+    return list(paths)
+
+
+def folders(paths: Iterable[str]) -> list[Folder]:
+    """Find the state partitions under paths, in order.
+
+    Raises ``FileNotFoundError`` for a path that does not exist or holds no state log, and ``StorageError`` when two hold the same
+    state partition: copies of one log must not be folded as if they were two.
+    """
+    found: dict[int, Folder] = {}
+    for path in paths:
+        for folder in _local(path) if _is_local(path) else _remote(path):
+            twin = found.setdefault(folder.state_partition, folder)
+            if twin is not folder:
+                text = f"state partition {folder.state_partition} is both in {twin.address} and in {folder.address}"
+                raise StorageError(text, field=folder.address)
+    return [found[number] for number in sorted(found)]
+
+
+def _is_local(path: str) -> bool:
+    return "://" not in path and not path.startswith("file:")
+
+
+def _local(path: str) -> Iterator[Folder]:
+    here = Path(path)
+    numbers = [number for number, _first, _next in _core.log_ends(here)]
+    # What a path is, the engine has decided: a directory of folders, one of them, or one segment.
+    if len(numbers) == 1 and not (here / f"__share_group_state-{numbers[0]}").is_dir():
+        yield Folder(str(here.absolute()), numbers[0], is_local=True)
+        return
+    for number in numbers:
+        yield Folder(str(here.absolute() / f"__share_group_state-{number}"), number, is_local=True)
+
+
+def _remote(address: str) -> Iterator[Folder]:
+    if address.startswith("file:"):
+        yield from _local(urlsplit(address).path)
+        return
+    files, path = _file_system(address)
+    base, query = address.partition("?")[::2]
+    name = path.rstrip("/").rpartition("/")[2]
+    own = _FOLDER.fullmatch(name)
+    if own is not None:
+        yield Folder(address, int(own[1]), is_local=False)
+        return
+    numbers = sorted(int(match[1]) for entry in _list(files, path, address) if (match := _FOLDER.fullmatch(entry)))
+    if not numbers:
+        raise FileNotFoundError(f"{address} holds no folder __share_group_state-N")
+    for number in numbers:
+        inside = f"{base.rstrip('/')}/__share_group_state-{number}"
+        yield Folder(f"{inside}?{query}" if query else inside, number, is_local=False)
+
+
+def _list(files: FileSystem, path: str, address: str) -> list[str]:
+    from pyarrow.fs import FileSelector  # noqa: PLC0415  only where a path is remote
+
+    try:
+        entries = files.get_file_info(FileSelector(path.rstrip("/")))
+    except OSError as error:
+        raise StorageError(f"{address} cannot be listed: {error}", field=address) from None
+    return [entry.base_name for entry in entries]
+
+
+def _file_system(address: str) -> tuple[FileSystem, str]:
+    """Return the file system of an address and the path in it."""
+    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem  # noqa: PLC0415  only where a path is remote
+
+    scheme = urlsplit(address).scheme
+    known = _ALIASES.get(scheme, scheme)
+    try:
+        if known in _ARROW_SCHEMES:
+            files, path = FileSystem.from_uri(known + address[len(scheme) :])
+            return files, str(path)
+        from fsspec.core import url_to_fs  # noqa: PLC0415  only for schemes that pyarrow does not know
+
+        inner, path = url_to_fs(address)
+        return PyFileSystem(FSSpecHandler(inner)), str(path)
+    except ImportError as error:
+        raise StorageError(f"{address}: {scheme} needs fsspec and its package for {scheme} ({error})", field=address) from None
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{address} cannot be opened: {error}", field=address) from None
+
+
+@contextmanager
+def local_folder(folder: Folder) -> Iterator[Path]:
+    """Give the path of a state partition on this machine's disk; a copy is removed afterwards."""
+    if folder.is_local:
+        yield Path(folder.address)
+        return
+    with tempfile.TemporaryDirectory(prefix="share-state-") as name:
+        place = Path(name) / f"__share_group_state-{folder.state_partition}"
+        place.mkdir()
+        files, path = _file_system(folder.address)
+        for segment in sorted(entry for entry in _list(files, path, folder.address) if _SEGMENT.fullmatch(entry)):
+            with files.open_input_stream(f"{path.rstrip('/')}/{segment}") as source, (place / segment).open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+        yield place

@@ -9,6 +9,7 @@ from share_state.cli.anomalies_command import anomalies_command
 from share_state.cli.coordinator_command import coordinator
 from share_state.cli.dump_command import dump
 from share_state.cli.history_command import history_command
+from share_state.cli.spark_command import spark
 from share_state.cli.spark_doctor_command import spark_doctor
 from share_state.cli.state_command import state
 
@@ -27,6 +28,7 @@ app.command("history")(history_command)
 app.command("anomalies")(anomalies_command)
 app.command()(coordinator)
 app.command("spark-doctor")(spark_doctor)
+app.add_typer(spark, name="spark")
 
 
 def _show_version(asked: bool) -> None:

@@ -21,8 +21,8 @@ class Fold:
     """A table, and what of it is wanted."""
 
     table: str
-    choice: Choice = Choice()
-    as_of: AsOf = AsOf()
+    choice: Choice = field(default_factory=Choice)
+    as_of: AsOf = field(default_factory=AsOf)
     on_error: OnError = "fail"
     config: AnomalyConfig = field(default_factory=AnomalyConfig)
 

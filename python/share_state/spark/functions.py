@@ -42,9 +42,9 @@ def decode(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
 def state(df: DataFrame, as_of: WhenLike = None, *, on_error: OnError = "fail") -> DataFrame:
     """Fold records to the state of each live share partition, now or as of an earlier place or time.
 
-    ``as_of`` is the last offset that counts, by state partition, or a time (a ``datetime``, ms since the epoch, or ISO 8601): each
-    state partition then ends before its first record that is later. The records may come in any order and any division: they are
-    brought into order first. One that comes twice is an error.
+    ``as_of`` is the last offset that counts, by state partition, or a time (a ``datetime``, ms since the epoch, or ISO 8601):
+    each state partition then ends before its first record that is later. The records may come in any order and any division: they
+    are brought into order first. One that comes twice is an error.
     """
     return _table("state", _laid_out(df), Fold("state", as_of=_as_of(as_of), on_error=on_error))
 
@@ -57,8 +57,8 @@ def history(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
 def anomalies(df: DataFrame, config: AnomalyConfig | None = None, *, on_error: OnError = "fail") -> DataFrame:
     """Tell what is wrong: one row an anomaly, with evidence and advice.
 
-    Where ``config`` names no delivery limit it is learned from all records of a group, which lie in several state partitions: that
-    costs a second fold and a small exchange of the records that were archived.
+    Where ``config`` names no delivery limit it is learned from all records of a group, which lie in several state partitions:
+    that costs a second fold and a small exchange of the records that were archived.
     """
     config = config or AnomalyConfig()
     laid_out = _laid_out(df)

@@ -42,8 +42,8 @@ class Options:
     paths: tuple[str, ...] = ()
     #: Settings of the Kafka client, `bootstrap.servers` among them; empty when paths are read.
     kafka: Mapping[str, str] = field(default_factory=dict)
-    choice: Choice = Choice()
-    as_of: AsOf = AsOf()
+    choice: Choice = field(default_factory=Choice)
+    as_of: AsOf = field(default_factory=AsOf)
     on_error: OnError = "fail"
     config: AnomalyConfig = field(default_factory=AnomalyConfig)
     #: Of a streaming read: the most records of one micro-batch; None: all there are.
@@ -84,7 +84,7 @@ def parse(given: Mapping[str, str]) -> Options:
         fail_on_data_loss=_truth(rest.pop("failondataloss", "true")),
     )
     if rest:
-        name = sorted(rest)[0]
+        name = min(rest)
         raise ConfigError(f"option {name!r} is not known", field=name, value=rest[name])
     return options
 

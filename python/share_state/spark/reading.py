@@ -43,7 +43,7 @@ def pieces(options: Options) -> list[Piece]:
 def for_anomalies(options: Options, found: list[Piece]) -> list[InputPartition]:
     """Divide the work of the anomalies.
 
-    A delivery limit that is learned from the log is learned from all state partitions of a group: then one task reads all of them.
+    A delivery limit that is learned from the log is learned from all state partitions of a group: then one task reads them all.
     """
     if options.config.delivery_count_limit is None:
         return [InputPartition(tuple(found))]
@@ -61,7 +61,7 @@ def records(options: Options, piece: Piece) -> Iterator[pa.RecordBatch]:
     if piece.folder is None:
         yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
         return
-    with local_folder(piece.folder) as path:
+    with local_folder(piece.folder, piece.start or 0) as path:
         scan = frames.read(path)
         for batch in scan:
             kept = _within(batch, piece)

@@ -45,8 +45,8 @@ class ShareStateSource(DataSource):
 class _PushFilters:
     """Takes filters where the session pushes them, and is no hindrance where it does not.
 
-    Spark refuses a reader with a `pushFilters` of its own unless `spark.sql.python.filterPushdown.enabled` is set, which it is not
-    by default; whether it is one's own it tells by this attribute.
+    Spark refuses a reader with a `pushFilters` of its own unless `spark.sql.python.filterPushdown.enabled` is set, which is not
+    the default; whether it is one's own it tells by this attribute.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)

@@ -24,7 +24,7 @@ from share_state.errors import ShareStateError
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["Folder", "StorageError", "folders", "local_folder", "split_paths"]
+__all__ = ["Folder", "StorageError", "folders", "local_folder", "log_ends", "split_paths"]
 
 _FOLDER = re.compile(r"__share_group_state-(0|[1-9]\d*)")
 _SEGMENT = re.compile(r"\d{20}\.log")
@@ -97,8 +97,7 @@ def _remote(address: str) -> Iterator[Folder]:
         return
     files, path = _file_system(address)
     base, query = address.partition("?")[::2]
-    name = path.rstrip("/").rpartition("/")[2]
-    own = _FOLDER.fullmatch(name)
+    own = _FOLDER.fullmatch(path.rpartition("/")[2])
     if own is not None:
         yield Folder(address, int(own[1]), is_local=False)
         return
@@ -114,26 +113,29 @@ def _list(files: FileSystem, path: str, address: str) -> list[str]:
     from pyarrow.fs import FileSelector  # noqa: PLC0415  only where a path is remote
 
     try:
-        entries = files.get_file_info(FileSelector(path.rstrip("/")))
+        entries = files.get_file_info(FileSelector(path))
     except OSError as error:
         raise StorageError(f"{address} cannot be listed: {error}", field=address) from None
     return [entry.base_name for entry in entries]
 
 
-def _file_system(address: str) -> tuple[FileSystem, str]:
+def _file_system(place: Folder | str) -> tuple[FileSystem, str]:
     """Return the file system of an address and the path in it."""
-    from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem  # noqa: PLC0415  only where a path is remote
+    from pyarrow.fs import FileSystem, FSSpecHandler, LocalFileSystem, PyFileSystem  # noqa: PLC0415  only where it is needed
 
+    address = place if isinstance(place, str) else place.address
+    if not isinstance(place, str) and place.is_local:
+        return LocalFileSystem(), address
     scheme = urlsplit(address).scheme
     known = _ALIASES.get(scheme, scheme)
     try:
         if known in _ARROW_SCHEMES:
             files, path = FileSystem.from_uri(known + address[len(scheme) :])
-            return files, str(path)
+            return files, str(path).rstrip("/")
         from fsspec.core import url_to_fs  # noqa: PLC0415  only for schemes that pyarrow does not know
 
         inner, path = url_to_fs(address)
-        return PyFileSystem(FSSpecHandler(inner)), str(path)
+        return PyFileSystem(FSSpecHandler(inner)), str(path).rstrip("/")
     except ImportError as error:
         raise StorageError(f"{address}: {scheme} needs fsspec and its package for {scheme} ({error})", field=address) from None
     except (OSError, ValueError) as error:
@@ -141,16 +143,53 @@ def _file_system(address: str) -> tuple[FileSystem, str]:
 
 
 @contextmanager
-def local_folder(folder: Folder) -> Iterator[Path]:
-    """Give the path of a state partition on this machine's disk; a copy is removed afterwards."""
-    if folder.is_local:
+def local_folder(folder: Folder, start: int = 0) -> Iterator[Path]:
+    """Give a path on this machine's disk with the segments of a state partition, those at least that hold offsets from `start`.
+
+    A copy is removed afterwards.
+    """
+    if folder.is_local and (start == 0 or not Path(folder.address).is_dir()):
         yield Path(folder.address)
         return
     with tempfile.TemporaryDirectory(prefix="share-state-") as name:
         place = Path(name) / f"__share_group_state-{folder.state_partition}"
         place.mkdir()
-        files, path = _file_system(folder.address)
-        for segment in sorted(entry for entry in _list(files, path, folder.address) if _SEGMENT.fullmatch(entry)):
-            with files.open_input_stream(f"{path.rstrip('/')}/{segment}") as source, (place / segment).open("wb") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
+        files, path = _file_system(folder)
+        for segment in _from(_segments(files, path, folder.address), start):
+            if folder.is_local:
+                (place / segment).symlink_to(Path(folder.address) / segment)
+            else:
+                with files.open_input_stream(f"{path}/{segment}") as source, (place / segment).open("wb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
         yield place
+
+
+def log_ends(folder: Folder) -> tuple[int, int]:
+    """Return the offset at which a state partition's first segment begins, and the one behind its last whole batch."""
+    if folder.is_local:
+        [(_partition, first, behind)] = _core.log_ends(folder.address)
+        return first, behind
+    files, path = _file_system(folder)
+    segments = _segments(files, path, folder.address)
+    if not segments:
+        return 0, 0
+    with local_folder(folder, _base_offset(segments[-1])) as place:
+        [(_partition, _first, behind)] = _core.log_ends(place)
+    return _base_offset(segments[0]), behind
+
+
+def _segments(files: FileSystem, path: str, address: str) -> list[str]:
+    return sorted(name for name in _list(files, path, address) if _SEGMENT.fullmatch(name))
+
+
+def _from(segments: list[str], start: int) -> list[str]:
+    """Leave out the segments that end before `start`: those with another one behind them that begins no later."""
+    return [
+        segment
+        for segment, behind in zip(segments, [*segments[1:], None], strict=True)
+        if behind is None or _base_offset(behind) > start
+    ]
+
+
+def _base_offset(segment: str) -> int:
+    return int(segment.removesuffix(".log"))

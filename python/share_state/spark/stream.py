@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 
-from share_state import _core
 from share_state.errors import ConfigError, ShareStateError
 from share_state.spark import kafka_topic, reading
 from share_state.spark.reading import Piece
 from share_state.spark.schemas import arrow_schema, conform
-from share_state.spark.storage import Folder, folders, local_folder
+from share_state.spark.storage import folders, log_ends
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,13 +106,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not self._options.paths:
             found = kafka_topic.ranges(self._options.kafka)
             return [Piece(one.partition, None, one.start, one.end) for one in found]
-        return [_ends_of(folder) for folder in folders(self._options.paths)]
-
-
-def _ends_of(folder: Folder) -> Piece:
-    with local_folder(folder) as path:
-        [(_number, first, behind)] = _core.log_ends(path)
-    return Piece(folder.state_partition, folder, first, behind)
+        return [Piece(folder.state_partition, folder, *log_ends(folder)) for folder in folders(self._options.paths)]
 
 
 def advance(start: Mapping[str, int], ends: Mapping[str, int], most: int | None) -> Place:

@@ -1,0 +1,158 @@
+"""`share-state spark run`: tables of share-group state, made by Spark and written where the next job finds them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from share_state.cli.exit_codes import ExitCode
+from share_state.cli.printable import printable
+from share_state.cli.progress import record_progress
+from share_state.errors import ConfigError
+from share_state.extras import MissingPackageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from share_state.spark.run import Written
+
+spark = typer.Typer(help="Make tables of share-group state with Spark.", no_args_is_help=True)
+
+
+class SparkTable(StrEnum):
+    """What is made."""
+
+    RECORDS = "records"
+    STATE = "state"
+    HISTORY = "history"
+    ANOMALIES = "anomalies"
+
+
+class StorageFormat(StrEnum):
+    """How it is stored."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
+
+
+class SaveMode(StrEnum):
+    """What becomes of what is there already."""
+
+    ERROR = "error"
+    OVERWRITE = "overwrite"
+    APPEND = "append"
+
+
+class OnErrorChoice(StrEnum):
+    """What becomes of what cannot be read."""
+
+    FAIL = "fail"
+    QUARANTINE = "quarantine"
+
+
+@spark.callback()
+def _group() -> None:
+    """Keep `run` a command of its own, also while it is the only one."""
+
+
+@spark.command()
+def run(
+    *,
+    source: Annotated[
+        str,
+        typer.Option("--input", metavar="PATH|kafka://HOST:PORT[,…]", help="Log directory, store, object storage, or cluster."),
+    ],
+    output: Annotated[str, typer.Option("--output", metavar="PATH", help="Each table goes into a directory of its name here.")],
+    table: Annotated[list[SparkTable] | None, typer.Option("--table", help="May be given several times; state if not.")] = None,
+    storage: Annotated[
+        StorageFormat, typer.Option("--format", help="delta needs a session that has it.")
+    ] = StorageFormat.PARQUET,
+    mode: Annotated[SaveMode, typer.Option("--mode", help="What becomes of a table that is there.")] = SaveMode.ERROR,
+    on_error: Annotated[OnErrorChoice, typer.Option("--on-error", help="Records that cannot be read.")] = OnErrorChoice.FAIL,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the data source, group or asOfTimestamp for instance."),
+    ] = None,
+    master: Annotated[str | None, typer.Option("--master", help="Spark's master; its own configuration decides if not.")] = None,
+    conf: Annotated[
+        list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of the Spark session.")
+    ] = None,
+) -> None:
+    """Read share-group state with Spark and write tables of it.
+
+    records and history are filed by day. Exit status 3 says that the input cannot be read or the output not be written.
+    """
+    settings, options = _pairs("--conf", conf), _pairs("--option", option)
+    try:
+        job_module = importlib.import_module("share_state.spark.run")
+    except MissingPackageError as error:
+        _fail(ExitCode.IO, str(error))
+    tables = tuple(dict.fromkeys(one.value for one in table or [SparkTable.STATE]))
+    job = job_module.Job(source, output, tables, storage.value, mode.value, on_error.value, options)
+    session = _session(master, settings)
+    try:
+        with record_progress("tasks") as progress:
+            written = list(job_module.run(session, job, progress))
+    except ConfigError as error:
+        _fail(ExitCode.USAGE, str(error))
+    except Exception as error:  # noqa: BLE001  whatever Spark raises is said in one sentence
+        _fail(ExitCode.IO, _reason(error))
+    finally:
+        session.stop()
+    _write_summary(written)
+
+
+def _pairs(name: str, given: list[str] | None) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise typer.BadParameter(f"{name} {text!r} is not NAME=VALUE")
+        pairs[key] = value
+    return pairs
+
+
+def _session(master: str | None, settings: dict[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession  # noqa: PLC0415  after we know that it is there
+
+    # Workers on this machine run this Python, unless they are told otherwise.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("share-state").config("spark.ui.showConsoleProgress", "false")
+    if master is not None:
+        builder = builder.master(master)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    if "spark.log.level" not in settings:
+        # What goes wrong is said by us, once.
+        session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def _reason(error: Exception) -> str:
+    """Return the last sentence of a worker's own error, if there is one, or the first of Spark's."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith(("share_state.", "FileNotFoundError", "PermissionError", "ValueError"))]
+    return ours[-1].partition(": ")[2] if ours else (lines or [type(error).__name__])[0]
+
+
+def _fail(code: ExitCode, reason: str) -> NoReturn:
+    typer.echo(f"share-state: {printable(reason)}", err=True)
+    raise typer.Exit(code)
+
+
+def _write_summary(written: list[Written]) -> None:
+    summary = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name, justify in (("TABLE", "left"), ("ROWS", "right"), ("SECONDS", "right"), ("PLACE", "left")):
+        summary.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
+    for one in written:
+        summary.add_row(one.table, str(one.rows), f"{one.seconds:.1f}", printable(one.place))
+    Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 100_000).print(summary)

@@ -1,0 +1,119 @@
+"""Streaming reads of a path: every record once, through restarts, limits and new segments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import share_state as ss
+from share_state.spark.stream import advance
+from tests.python.recordings import JOBS
+from tests.spark.logs import GrowingLog
+
+#: Records of the recording.
+JOBS_RECORDS = 608
+
+
+def places(rows: DataFrame) -> list[tuple[int, int]]:
+    return sorted((row["partition"], row["offset"]) for row in rows.select("partition", "offset").collect())
+
+
+def expected(path: Path) -> list[tuple[int, int]]:
+    return sorted((record[0], record[2]) for record in ss.scan_path(path))
+
+
+class Sink:
+    """What a stream of raw records has written, run after run from one checkpoint."""
+
+    def __init__(self, spark: SparkSession, source: Path, directory: Path) -> None:
+        self._spark, self._source, self._directory = spark, source, directory
+
+    def run(self, **options: str) -> list[int]:
+        """Read all that there is now; the records of each micro-batch."""
+        stream = self._spark.readStream.format("share_state").option("table", "raw").options(**options).load(str(self._source))
+        query = (
+            stream.writeStream.format("parquet")
+            .option("checkpointLocation", str(self._directory / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(self._directory / "rows"))
+        )
+        query.awaitTermination()
+        return [progress["numInputRows"] for progress in query.recentProgress if progress["numInputRows"]]
+
+    def rows(self) -> DataFrame:
+        return self._spark.read.parquet(str(self._directory / "rows"))
+
+
+def test_available_now_reads_everything_once(spark: SparkSession, tmp_path: Path) -> None:
+    sink = Sink(spark, JOBS, tmp_path)
+    sink.run()
+    assert places(sink.rows()) == expected(JOBS)
+    assert len(expected(JOBS)) == JOBS_RECORDS
+    assert sink.run() == []
+    assert places(sink.rows()) == expected(JOBS)
+
+
+def test_a_limit_divides_what_waits_and_a_restart_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path / "log", partitions=2)
+    log.write(70)
+    sink = Sink(spark, log.path, tmp_path / "sink")
+    sizes = sink.run(maxRecordsPerBatch="30")
+    assert max(sizes) <= 30
+    assert sum(sizes) == len(expected(log.path))
+    log.write(70)
+    sizes += sink.run(maxRecordsPerBatch="30")
+    assert places(sink.rows()) == expected(log.path)
+    assert sum(sizes) == len(expected(log.path)) == 140
+    assert len(log.segments()) > 2
+
+
+def test_records_that_are_gone_before_they_were_read_end_the_query(spark: SparkSession, tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path / "log", partitions=1)
+    log.write(20)
+    sink = Sink(spark, log.path, tmp_path / "sink")
+    sink.run()
+    log.write(300)
+    log.drop_oldest_segments()
+    with pytest.raises(Exception, match="are gone before they were read"):
+        sink.run()
+    sink.run(failOnDataLoss="false")
+    assert set(expected(log.path)) <= set(places(sink.rows()))
+
+
+def test_a_table_that_is_no_stream_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    stream = spark.readStream.format("share_state").option("table", "state").load(str(JOBS))
+    with pytest.raises(Exception, match="is no stream"):
+        stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start().awaitTermination()
+
+
+@pytest.mark.parametrize(
+    ("start", "ends", "most", "place"),
+    [
+        ({}, {"0": 5}, None, {"0": 5}),
+        ({"0": 2}, {"0": 5, "1": 4}, None, {"0": 5, "1": 4}),
+        ({"0": 0, "1": 0}, {"0": 30, "1": 10}, 8, {"0": 6, "1": 2}),
+        ({"0": 0, "1": 0, "2": 0}, {"0": 1, "1": 1, "2": 1}, 2, {"0": 1, "1": 1, "2": 0}),
+        ({"0": 9}, {"0": 5}, 3, {"0": 9}),
+        ({"0": 9}, {"1": 5}, None, {"0": 9, "1": 5}),
+    ],
+)
+def test_a_limit_is_shared_by_what_waits(
+    start: dict[str, int], ends: dict[str, int], most: int | None, place: dict[str, int]
+) -> None:
+    assert advance(start, ends, most) == place
+
+
+def test_a_limit_is_kept_and_reached_whatever_waits() -> None:
+    walks = 0
+    for seed in range(200):
+        ends = {str(name): (seed * 7919 + name * 104729) % 97 for name in range(5)}
+        here: dict[str, int] = {}
+        most = 1 + seed % 40
+        while (there := advance(here, ends, most)) != here:
+            step = sum(there.values()) - sum(here.values())
+            assert 0 < step <= most
+            here, walks = there, walks + 1
+        assert here == ends
+    assert walks > 1000

@@ -169,7 +169,7 @@ COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --
 lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	@command -v uv >/dev/null || { echo 'uv is needed to renew the lock files: pip install uv.' >&2; exit 1; }
 	$(COMPILE) pyproject.toml --group dev --output-file requirements/dev.txt
-	$(COMPILE) pyproject.toml --extra spark --constraint requirements/dev.txt --output-file requirements/spark.txt
+	$(COMPILE) pyproject.toml --extra spark --group spark-test --constraint requirements/dev.txt --output-file requirements/spark.txt
 	$(COMPILE) --group spark-build --output-file requirements/spark-build.txt
 	$(CARGO) update --quiet
 

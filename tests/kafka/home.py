@@ -41,13 +41,17 @@ def cache() -> Path:
 
 def libraries(version: str) -> Path:
     """The directory with the jars of a release, fetched when it is not there."""
-    pom = _HERE / "maven" / version / "pom.xml"
-    place = cache() / f"{version}-{_hash([pom])}"
+    return fetched(_HERE / "maven" / version / "pom.xml", version)
+
+
+def fetched(pom: Path, name: str) -> Path:
+    """The directory with the jars that a project file names, fetched when it is not there."""
+    place = cache() / f"{name}-{_hash([pom])}"
 
     def fetch(directory: Path) -> None:
         _run(
             [_tool("mvn"), "--batch-mode", "--quiet", "--file", str(pom), _COPY, f"-DoutputDirectory={directory}"],
-            f"Maven could not fetch Kafka {version}",
+            f"Maven could not fetch {name}",
         )
 
     return _once(place, fetch)

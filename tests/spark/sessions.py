@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from tests.spark.jars import spark_jars
+
 
 def builder(directory: Path, master: str) -> SparkSession.Builder:
     """Settings that every session here has; what it writes goes under `directory`."""
@@ -33,5 +35,5 @@ def builder(directory: Path, master: str) -> SparkSession.Builder:
 
 
 def local_session(directory: Path) -> SparkSession:
-    """Two cores of this process's machine."""
-    return builder(directory, "local[2]").getOrCreate()
+    """Two cores of this process's machine, and Spark's own Kafka source."""
+    return builder(directory, "local[2]").config("spark.jars", spark_jars()).getOrCreate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ Plain = tuple[Any, ...]
 
 
 def plain(value: Any) -> Any:
-    """Structs and named tuples as plain tuples, lists as tuples too."""
+    """Structs and named tuples as plain tuples, lists as tuples too, times in ms since the epoch."""
+    if isinstance(value, datetime):
+        return round(value.timestamp() * 1000)
     if isinstance(value, Row | tuple | list):
         return tuple(plain(one) for one in value)
     return value

@@ -16,7 +16,7 @@ from pyspark.sql.streaming import StreamingQuery
 import share_state as ss
 from share_state import spark as share_state_spark
 from share_state.spark import kafka_topic
-from share_state.spark.topics import STATE_TOPIC
+from share_state.spark.schemas import STATE_TOPIC
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker
 from tests.kafka.home import JUDGE

@@ -9,7 +9,7 @@ from share_state.extras import require
 
 require("spark", "pyspark", "pandas", "pyarrow")
 
-from share_state.spark.functions import anomalies, decode, history, state  # noqa: E402  behind the check of what is installed
+from share_state.spark.functions import anomalies, decode, errors, history, state  # noqa: E402  behind the check of what is installed
 from share_state.spark.schemas import INPUT_SCHEMA, schema  # noqa: E402  the same
 
-__all__ = ["INPUT_SCHEMA", "anomalies", "decode", "history", "schema", "state"]
+__all__ = ["INPUT_SCHEMA", "anomalies", "decode", "errors", "history", "schema", "state"]

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from share_state import frames
 from share_state.analysis.anomaly import AnomalyConfig
+from share_state.spark.anomaly_rows import anomalies
 from share_state.spark.options import Choice, OnError
 from share_state.spark.prefix import AsOf
-from share_state.spark.topics import only_ours
 
 __all__ = ["Fold"]
 
@@ -28,13 +28,20 @@ class Fold:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Make the table of records; they are in order of state partition and offset, but for ``records``."""
-        records = self.as_of.cut(only_ours(batches))
+        records = self.as_of.cut(batches)
         if self.table == "raw":
             return records
-        if self.table == "records":
-            return frames.decode(records, on_error=self.on_error)
-        if self.table == "state":
-            return frames.state(records, on_error=self.on_error)
-        if self.table == "history":
-            return frames.history(records, on_error=self.on_error)
-        return frames.anomalies(records, self.config, on_error=self.on_error)
+        if self.table == "errors":
+            return _errors(records)
+        if self.table == "anomalies":
+            return anomalies(frames.history(records, on_error=self.on_error), self.config, self.choice)
+        make = {"records": frames.decode, "state": frames.state, "history": frames.history}[self.table]
+        return self.choice.rows(make(records, on_error=self.on_error))
+
+
+def _errors(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Give the rows that a fold puts aside; what it comes to is not wanted."""
+    states = frames.state(records, on_error="quarantine")
+    for _batch in states:
+        yield from states.quarantined()
+    yield from states.quarantined()

@@ -18,13 +18,13 @@ from share_state.spark import limits
 from share_state.spark.fold import Fold
 from share_state.spark.options import OnError, milliseconds
 from share_state.spark.prefix import AsOf
-from share_state.spark.schemas import INPUT_SCHEMA, TOPIC, arrow_schema, conform, schema
+from share_state.spark.schemas import INPUT_SCHEMA, arrow_schema, conform, schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["anomalies", "decode", "history", "state"]
+__all__ = ["anomalies", "decode", "errors", "history", "state"]
 
 #: An earlier place or time: an offset for each state partition, a time, or a time in ISO 8601 or ms since the epoch.
 WhenLike = Mapping[int, int] | datetime | int | str | None
@@ -33,10 +33,10 @@ WhenLike = Mapping[int, int] | datetime | int | str | None
 def decode(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
     """Decode records of the state topic: one row a record.
 
-    A record that cannot be decoded ends the job with ``on_error="fail"``; with ``"quarantine"`` its row holds the reason in
-    ``error`` and the bytes as they came. Rows may come in any order, and go out in the same.
+    A row that cannot be used ends the job with ``on_error="fail"``; with ``"quarantine"`` it is put aside, and :func:`errors`
+    tells of it. Records of a type or version that this release does not know are rows too, with their bytes.
     """
-    return _table("records", _input(df), Fold("records", on_error=on_error))
+    return _table("records", _laid_out(df), Fold("records", on_error=on_error))
 
 
 def state(df: DataFrame, as_of: WhenLike = None, *, on_error: OnError = "fail") -> DataFrame:
@@ -69,6 +69,11 @@ def anomalies(df: DataFrame, config: AnomalyConfig | None = None, *, on_error: O
     return others.unionByName(limits.at_limit(rows, config))
 
 
+def errors(df: DataFrame) -> DataFrame:
+    """Tell which rows cannot be used, and why: those that ``on_error="quarantine"`` puts aside, whole."""
+    return _table("errors", _laid_out(df), Fold("errors"))
+
+
 def _table(name: str, records: DataFrame, fold: Fold) -> DataFrame:
     columns = schema(name)
     return records.mapInArrow(_task(fold, arrow_schema(columns)), columns)
@@ -87,7 +92,7 @@ def _input(df: DataFrame) -> DataFrame:
     """Select the columns that are needed, in their types; a topic's name is looked at where there is one."""
     selected = [F.col(field.name).cast(field.dataType).alias(field.name) for field in INPUT_SCHEMA]
     if "topic" in df.columns:
-        selected.append(F.col("topic").cast("string").alias(TOPIC))
+        selected.append(F.col("topic").cast("string").alias("topic"))
     return df.select(*selected)
 
 

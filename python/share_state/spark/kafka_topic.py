@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
 from share_state.errors import ShareStateError
 from share_state.extras import require
-from share_state.spark.topics import STATE_TOPIC
+from share_state.spark.schemas import STATE_TOPIC
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Message
+    from confluent_kafka import Consumer, KafkaError, Message
 
 __all__ = ["ClusterError", "Range", "ranges", "records"]
 
@@ -80,14 +80,16 @@ def records(settings: Mapping[str, str], partition: int, start: int, end: int) -
             messages = consumer.consume(_BATCH, _POLL)
             ended = False
             for at, message in enumerate(messages):
-                if message.error() is not None:
-                    ended = _is_end(client, message)
+                error = message.error()
+                if error is not None:
+                    ended = _is_end(client, error)
                     messages = messages[:at]
                     break
             if messages:
                 waited_from = time.monotonic()
-                next_offset = int(messages[-1].offset()) + 1
-                wanted = [message for message in messages if message.offset() < end]
+                # The client's types allow for messages without a place; these have one.
+                next_offset = cast("int", messages[-1].offset()) + 1
+                wanted = [message for message in messages if cast("int", message.offset()) < end]
                 if wanted:
                     yield _batch(wanted, partition)
             if ended:
@@ -104,8 +106,7 @@ def _check_complete(client: ModuleType, consumer: Consumer, partition: int, next
         raise ClusterError(f"{STATE_TOPIC}-{partition} ended at offset {next_offset}, before {end}")
 
 
-def _is_end(client: ModuleType, message: Message) -> bool:
-    error = message.error()
+def _is_end(client: ModuleType, error: KafkaError) -> bool:
     if error.code() == client.KafkaError._PARTITION_EOF:  # noqa: SLF001  the client's own name for it
         return True
     raise client.KafkaException(error)

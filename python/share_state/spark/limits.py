@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
-from share_state.analysis.history import HistoryRow
 from share_state.analysis.poison import Archived
+from share_state.spark.anomaly_rows import as_batch, history_rows
 from share_state.spark.schemas import arrow_schema, schema
 from share_state.types import RecordState
 
@@ -46,19 +46,16 @@ def at_limit(history: DataFrame, config: AnomalyConfig) -> DataFrame:
     wanted = arrow_schema(columns)
 
     def tell(table: pa.Table) -> pa.Table:
-        found = list(_tell(table, config))
-        rows = [dict(zip(wanted.names, row, strict=True)) for row in found]
-        return pa.Table.from_pylist(rows, schema=wanted)
+        return pa.Table.from_batches([as_batch(_tell(table, config))]).cast(wanted)
 
     return given_up.join(released, "group", "left").groupBy(*_KEY).applyInArrow(tell, columns)
 
 
 def _tell(table: pa.Table, config: AnomalyConfig) -> Iterator[Anomaly]:
     archived = Archived(config)
-    rows = table.select([*HistoryRow._fields, _RELEASED]).sort_by("at_offset").to_pylist()
-    for number, values in enumerate(rows):
-        released = values.pop(_RELEASED)
-        row = HistoryRow(**values)
+    table = table.sort_by([("at_offset", "ascending"), ("first_offset", "ascending")])
+    [released] = table.column(_RELEASED).unique().to_pylist()
+    for number, row in enumerate(history_rows(table)):
         if number == 0 and released is not None:
             # What the log shows of the group elsewhere, told to the rule as it would have seen it.
             archived.see(row._replace(to_state=int(RecordState.AVAILABLE), to_count=released))

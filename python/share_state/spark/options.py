@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from share_state.analysis.anomaly import AnomalyConfig
 from share_state.errors import ConfigError
@@ -20,7 +23,7 @@ OnError = Literal["fail", "quarantine"]
 #: What begins so goes to the Kafka client, without it.
 KAFKA_PREFIX = "kafka."
 _BOOTSTRAP = "bootstrap.servers"
-TABLES = ("records", "state", "history", "anomalies", "raw")
+TABLES = ("records", "state", "history", "anomalies", "errors", "raw")
 #: Spark's own, which says nothing to us.
 _PASSED_OVER = frozenset({"paths"})
 
@@ -32,6 +35,21 @@ class Choice:
     group: str | None = None
     topic_id: str | None = None
     partition: int | None = None
+
+    def has(self, group: str, topic_id: str, partition: int) -> bool:
+        """Whether a share partition is asked for."""
+        chosen = ((self.group, group), (self.topic_id, topic_id), (self.partition, partition))
+        return all(wanted is None or wanted == found for wanted, found in chosen)
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Leave out the rows of other share partitions."""
+        chosen = [(name, value) for name, value in asdict(self).items() if value is not None]
+        for batch in batches:
+            kept = batch
+            for name, value in chosen:
+                kept = kept.filter(pc.equal(kept.column(name), value))
+            if kept.num_rows:
+                yield kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ def in_milliseconds(column: pa.Array) -> pa.Array:
 
 def _runs(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Divide a batch where its state partition changes."""
-    column = batch.column("partition")
+    # A row without a partition is for the tables to tell.
+    column = pc.fill_null(batch.column("partition"), -1)
     begin = 0
     while begin < batch.num_rows:
         partition = column[begin].as_py()

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.datasource import InputPartition
 
-from share_state import frames
 from share_state.errors import CorruptLogError
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
+from share_state.spark.log_scan import LogScan
 from share_state.spark.options import Options
 from share_state.spark.storage import Folder, folders, local_folder
 
@@ -62,7 +62,7 @@ def records(options: Options, piece: Piece) -> Iterator[pa.RecordBatch]:
         yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
         return
     with local_folder(piece.folder, piece.start or 0) as path:
-        scan = frames.read(path)
+        scan = LogScan(path)
         for batch in scan:
             kept = _within(batch, piece)
             if kept.num_rows:

@@ -26,7 +26,7 @@ __all__ = ["Job", "Written", "run"]
 Progress = Callable[[int, int], None]
 _POLL_SECONDS = 0.2
 #: The time by whose day rows are filed. What is one row a share partition, or an anomaly, is too little to be divided.
-_EVENT_TIME = {"records": "timestamp", "history": "at_timestamp"}
+_FILED_BY_DAY = ("records", "history")
 DAY = "day"
 
 
@@ -69,7 +69,7 @@ def run(spark: SparkSession, job: Job, progress: Progress | None = None) -> Iter
         seen = Observation()
         rows = _filed(_read(spark, job, table), table).observe(seen, F.count(F.lit(1)).alias("rows"))
         writer = rows.write.format(job.output_format).mode(job.mode)
-        if table in _EVENT_TIME:
+        if table in _FILED_BY_DAY:
             writer = writer.partitionBy(DAY)
         with _watched(spark, progress):
             writer.save(place)
@@ -92,10 +92,11 @@ def _read(spark: SparkSession, job: Job, table: str) -> DataFrame:
 
 def _filed(rows: DataFrame, table: str) -> DataFrame:
     """Add the day (UTC) by which rows are filed."""
-    if table not in _EVENT_TIME:
+    if table not in _FILED_BY_DAY:
         # By an exchange of its few rows, so that the fold itself keeps all its tasks.
         return rows.repartition(1)
-    return rows.withColumn(DAY, F.date_from_unix_date((F.col(_EVENT_TIME[table]) / 86_400_000).cast("int")))
+    # Of UTC, whatever the zone of the session.
+    return rows.withColumn(DAY, F.date_from_unix_date(F.floor(F.unix_millis("at_timestamp") / 86_400_000).cast("int")))
 
 
 @contextmanager

@@ -9,8 +9,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
 
 from share_state.frames import SCHEMAS
+from share_state.spark.anomaly_rows import ANOMALIES
 
-__all__ = ["INPUT_SCHEMA", "TOPIC", "arrow_schema", "conform", "schema"]
+__all__ = ["INPUT_SCHEMA", "STATE_TOPIC", "arrow_schema", "conform", "schema"]
+
+STATE_TOPIC = "__share_group_state"
 
 #: What every function takes: the names and types of Spark's own Kafka source.
 INPUT_SCHEMA = StructType(
@@ -23,15 +26,12 @@ INPUT_SCHEMA = StructType(
     ]
 )
 
-#: The column that Spark's Kafka source has beside these, by which a mixture of topics is found out.
-TOPIC = "topic"
-
 
 def schema(table: str) -> StructType:
-    """Return the columns of a table: ``records``, ``state``, ``history``, ``anomalies``, or ``raw``, what functions take."""
+    """Return the columns of a table: ``records``, ``state``, ``history``, ``anomalies``, ``errors``, or ``raw``."""
     if table == "raw":
         return INPUT_SCHEMA
-    return from_arrow_schema(SCHEMAS[table])
+    return from_arrow_schema(ANOMALIES if table == "anomalies" else SCHEMAS["decode" if table == "records" else table])
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:

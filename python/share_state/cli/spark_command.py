@@ -97,17 +97,21 @@ def run(
         _fail(ExitCode.IO, str(error))
     tables = tuple(dict.fromkeys(one.value for one in table or [SparkTable.STATE]))
     job = job_module.Job(source, output, tables, storage.value, mode.value, on_error.value, options)
+    try:
+        importlib.import_module("share_state.spark.options").parse(job_module.source_options(job))
+    except ConfigError as error:
+        _fail(ExitCode.USAGE, str(error))
     session = _session(master, settings)
     try:
         with record_progress("tasks") as progress:
             written = list(job_module.run(session, job, progress))
-    except ConfigError as error:
-        _fail(ExitCode.USAGE, str(error))
     except Exception as error:  # noqa: BLE001  whatever Spark raises is said in one sentence
         _fail(ExitCode.IO, _reason(error))
     finally:
         session.stop()
     _write_summary(written)
+    if any(one.table == "errors" and one.rows for one in written):
+        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def _pairs(name: str, given: list[str] | None) -> dict[str, str]:

@@ -11,5 +11,6 @@ require("spark", "pyspark", "pandas", "pyarrow")
 
 from share_state.spark.functions import anomalies, decode, errors, history, state  # noqa: E402  behind the check of what is installed
 from share_state.spark.schemas import INPUT_SCHEMA, schema  # noqa: E402  the same
+from share_state.spark.state_table import StateTable  # noqa: E402  the same
 
-__all__ = ["INPUT_SCHEMA", "anomalies", "decode", "errors", "history", "schema", "state"]
+__all__ = ["INPUT_SCHEMA", "StateTable", "anomalies", "decode", "errors", "history", "schema", "state"]

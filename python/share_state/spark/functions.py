@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["anomalies", "decode", "errors", "history", "state"]
+__all__ = ["anomalies", "decode", "errors", "history", "records_of", "state"]
 
 #: An earlier place or time: an offset for each state partition, a time, or a time in ISO 8601 or ms since the epoch.
 WhenLike = Mapping[int, int] | datetime | int | str | None
@@ -88,7 +88,7 @@ def _task(fold: Fold, wanted: pa.Schema) -> Callable[[Iterator[pa.RecordBatch]],
     return run
 
 
-def _input(df: DataFrame) -> DataFrame:
+def records_of(df: DataFrame) -> DataFrame:
     """Select the columns that are needed, in their types; a topic's name is looked at where there is one."""
     selected = [F.col(field.name).cast(field.dataType).alias(field.name) for field in INPUT_SCHEMA]
     if "topic" in df.columns:
@@ -97,7 +97,7 @@ def _input(df: DataFrame) -> DataFrame:
 
 
 def _laid_out(df: DataFrame) -> DataFrame:
-    return _input(df).repartition("partition").sortWithinPartitions("partition", "offset")
+    return records_of(df).repartition("partition").sortWithinPartitions("partition", "offset")
 
 
 def _as_of(when: WhenLike) -> AsOf:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.datasource import InputPartition
 
+from share_state import frames
 from share_state.errors import CorruptLogError
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
@@ -53,11 +54,14 @@ def for_anomalies(options: Options, found: list[Piece]) -> list[InputPartition]:
 def read(options: Options, some: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
     """Make the table that the options name of the records of pieces."""
     fold = Fold(options.table, options.choice, options.as_of, options.on_error, options.config)
-    return fold.run(batch for piece in some for batch in records(options, piece))
+    passed_over: list[dict[str, object]] = []
+    yield from fold.run(batch for piece in some for batch in records(options, piece, passed_over))
+    if options.table == "errors" and passed_over:
+        yield pa.RecordBatch.from_pylist(passed_over, schema=frames.SCHEMAS["errors"])
 
 
-def records(options: Options, piece: Piece) -> Iterator[pa.RecordBatch]:
-    """Give the records of a piece in order of their offsets."""
+def records(options: Options, piece: Piece, passed_over: list[dict[str, object]]) -> Iterator[pa.RecordBatch]:
+    """Give the records of a piece in order of their offsets; damage that is passed over goes into the list, as rows of errors."""
     if piece.folder is None:
         yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
         return
@@ -67,7 +71,7 @@ def records(options: Options, piece: Piece) -> Iterator[pa.RecordBatch]:
             kept = _within(batch, piece)
             if kept.num_rows:
                 yield kept
-        _report(scan.findings, options)
+        passed_over += _damage(scan.findings, options, piece.state_partition)
 
 
 def _within(batch: pa.RecordBatch, piece: Piece) -> pa.RecordBatch:
@@ -80,15 +84,17 @@ def _within(batch: pa.RecordBatch, piece: Piece) -> pa.RecordBatch:
     return batch
 
 
-def _report(findings: list[dict[str, object]], options: Options) -> None:
-    """Raise for damage; a torn tail is a writer at work, or a crash, and what stands before it is whole."""
+def _damage(findings: list[dict[str, object]], options: Options, state_partition: int) -> Iterator[dict[str, object]]:
+    """Raise for damage, or tell of it as rows; a torn tail is a writer at work, or a crash: what stands before it is whole."""
     for finding in findings:
-        if finding["kind"] == "torn_tail" or options.on_error == "quarantine":
+        if finding["kind"] == "torn_tail":
             _LOG.warning("%s", finding["message"])
-            continue
-        raise CorruptLogError(
-            str(finding["message"]),
-            segment=str(finding["file"]),
-            position=int(str(finding["position"])),
-            kind=str(finding["kind"]),
-        )
+        elif options.on_error == "quarantine" or options.table == "errors":
+            yield {"row": 0, "partition": state_partition, "reason": "damage", "message": finding["message"]}
+        else:
+            raise CorruptLogError(
+                str(finding["message"]),
+                segment=str(finding["file"]),
+                position=int(str(finding["position"])),
+                kind=str(finding["kind"]),
+            )

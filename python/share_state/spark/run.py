@@ -20,7 +20,7 @@ from share_state.spark.options import OnError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Job", "Written", "run"]
+__all__ = ["Job", "Written", "run", "source_options"]
 
 #: Called now and then with the tasks that are done and those that there are.
 Progress = Callable[[int, int], None]
@@ -63,7 +63,8 @@ def run(spark: SparkSession, job: Job, progress: Progress | None = None) -> Iter
     """
     if job.output_format not in ("parquet", "delta"):
         raise ConfigError(f"format is {job.output_format!r}, neither parquet nor delta", field="format", value=job.output_format)
-    for table in job.tables:
+    # What is left out of the tables is kept beside them.
+    for table in (*job.tables, *(("errors",) if job.on_error == "quarantine" else ())):
         begun = time.monotonic()
         place = f"{job.output.rstrip('/')}/{table}"
         seen = Observation()
@@ -77,17 +78,18 @@ def run(spark: SparkSession, job: Job, progress: Progress | None = None) -> Iter
 
 
 def _read(spark: SparkSession, job: Job, table: str) -> DataFrame:
-    reader = spark.read.format("share_state").option("onError", job.on_error)
-    if job.input.startswith(SCHEME):
-        reader = reader.option("kafka.bootstrap.servers", job.input.removeprefix(SCHEME))
-    else:
-        reader = reader.option("path", job.input)
-    for name, text in job.options.items():
-        reader = reader.option(name, text)
+    reader = spark.read.format("share_state").options(**source_options(job))
     if table != "anomalies" or any(name.lower() == "anomalyconfig" for name in job.options):
         return reader.option("table", table).load()
     # The delivery limits are learned from the log: by the function all tasks take part in that, by the source one does all.
     return functions.anomalies(reader.option("table", "raw").load(), on_error=job.on_error)
+
+
+def source_options(job: Job) -> dict[str, str]:
+    """Return the options of the data source for a job."""
+    in_cluster = job.input.startswith(SCHEME)
+    place = {"kafka.bootstrap.servers": job.input.removeprefix(SCHEME)} if in_cluster else {"path": job.input}
+    return {**job.options, **place, "onError": job.on_error}
 
 
 def _filed(rows: DataFrame, table: str) -> DataFrame:

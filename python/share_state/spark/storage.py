@@ -24,7 +24,7 @@ from share_state.errors import ShareStateError
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["Folder", "StorageError", "folders", "local_folder", "log_ends", "split_paths"]
+__all__ = ["Folder", "StorageError", "folders", "local_folder", "log_ends", "names_under", "remove", "split_paths"]
 
 _FOLDER = re.compile(r"__share_group_state-(0|[1-9]\d*)")
 _SEGMENT = re.compile(r"\d{20}\.log")
@@ -176,6 +176,20 @@ def log_ends(folder: Folder) -> tuple[int, int]:
     with local_folder(folder, _base_offset(segments[-1])) as place:
         [(_partition, _first, behind)] = _core.log_ends(place)
     return _base_offset(segments[0]), behind
+
+
+def names_under(path: str) -> list[str]:
+    """Return the names in a directory; none where there is no such directory."""
+    from pyarrow.fs import FileType  # noqa: PLC0415  only where it is needed
+
+    files, place = _file_system(Folder(path, 0, is_local=True) if _is_local(path) else path)
+    return _list(files, place, path) if files.get_file_info(place).type is FileType.Directory else []
+
+
+def remove(path: str) -> None:
+    """Remove a directory with all that is in it."""
+    files, place = _file_system(Folder(path, 0, is_local=True) if _is_local(path) else path)
+    files.delete_dir(place)
 
 
 def _segments(files: FileSystem, path: str, address: str) -> list[str]:

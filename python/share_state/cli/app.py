@@ -9,6 +9,7 @@ from share_state.cli.anomalies_command import anomalies_command
 from share_state.cli.coordinator_command import coordinator
 from share_state.cli.dump_command import dump
 from share_state.cli.history_command import history_command
+from share_state.cli.plot_command import plot_command
 from share_state.cli.spark_command import spark
 from share_state.cli.spark_doctor_command import spark_doctor
 from share_state.cli.state_command import state
@@ -27,6 +28,7 @@ app.command()(dump)
 app.command("history")(history_command)
 app.command("anomalies")(anomalies_command)
 app.command()(coordinator)
+app.command("plot")(plot_command)
 app.command("spark-doctor")(spark_doctor)
 app.add_typer(spark, name="spark")
 

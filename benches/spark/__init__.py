@@ -1,0 +1,1 @@
+"""Measurements on Spark: run by hand, after `make spark`."""

@@ -1,0 +1,85 @@
+"""`share-state plot`: a picture of what became of a share partition's records."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from share_state import plot
+from share_state.analysis.history import HistoryRow, history
+from share_state.cli.exit_codes import ExitCode, reading
+from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
+from share_state.cli.output_format import PathArgument
+from share_state.cli.printable import printable
+from share_state.extras import MissingPackageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Picture(StrEnum):
+    """What is drawn."""
+
+    TIMELINE = "timeline"
+    DELIVERIES = "deliveries"
+    LAG = "lag"
+
+
+def plot_command(
+    path: PathArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture; its suffix says how: .png, .svg, .pdf.")],
+    *,
+    kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
+    group: GroupOption = None,
+    topic_id: TopicIdOption = None,
+    partition: PartitionOption = None,
+    end_offsets: Annotated[
+        Path | None,
+        typer.Option("--end-offsets", help="For lag: lines MS,END_OFFSET, ascending; the state topic does not tell them."),
+    ] = None,
+) -> None:
+    """Draw what became of the records of one share partition.
+
+    The choice must leave one. Needs the extra `plot` of the package.
+    """
+    if (kind is Picture.LAG) != (end_offsets is not None):
+        raise typer.BadParameter("--kind lag and --end-offsets go together")
+    ends = [] if end_offsets is None else _end_offsets(end_offsets)
+    with reading(path):
+        rows = list(history(path, group=group, topic_id=topic_id, partition=partition))
+    found = sorted({row[:3] for row in rows})
+    if len(found) != 1:
+        listed = "".join(
+            f"\n  --group {printable(name)} --topic-id {topic} --partition {number}" for name, topic, number in found
+        )
+        _fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
+    try:
+        figure = _draw(kind, rows, ends)
+        figure.savefig(output)
+    except MissingPackageError as error:
+        _fail(ExitCode.IO, printable(str(error)))
+    except (OSError, ValueError) as error:
+        _fail(ExitCode.IO, printable(f"cannot write {output}: {error}"))
+
+
+def _draw(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]]) -> Figure:
+    if kind is Picture.TIMELINE:
+        return plot.timeline(rows)
+    return plot.deliveries(rows) if kind is Picture.DELIVERIES else plot.lag(rows, ends)
+
+
+def _end_offsets(path: Path) -> list[tuple[int, int]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            return [(int(ms), int(end)) for ms, end in csv.reader(lines)]
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{path} cannot be read as lines MS,END_OFFSET: {error}") from None
+
+
+def _fail(code: ExitCode, reason: str) -> NoReturn:
+    typer.echo(f"share-state: {reason}", err=True)
+    raise typer.Exit(code)

@@ -117,7 +117,7 @@ def timeline(rows: Sequence[HistoryRow]) -> Figure:
         times, offsets = zip(*starts, strict=True)
         axes.step([_time(one) for one in times], offsets, where="post", color="black", linewidth=1.2, label="start offset")
     if corners or starts:
-        axes.legend(loc="upper left", fontsize="small")
+        axes.legend(loc="lower right", fontsize="small")
     return figure
 
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.kafka.home import REPOSITORY
-from tests.readme.blocks import Fence, fences
+from tests.readme.blocks import fences
 
 _PAGE = REPOSITORY / "docs" / "spark.md"
 _OUTPUT = "<!-- spark output -->"
@@ -35,7 +35,7 @@ def test_the_blocks_of_the_page_run(spark: SparkSession, tmp_path: Path, monkeyp
             ran += 1
         elif fence.mark == _OUTPUT:
             if os.environ.get(_UPDATE):
-                update(fence, printed)
+                update(compared + 1, printed)
             else:
                 assert fence.text == printed, f"{_PAGE.name}:{fence.line}"
             compared += 1
@@ -48,9 +48,9 @@ def shown(text: str) -> str:
     return "".join(line.rstrip() + "\n" for line in text.splitlines() if line.strip())
 
 
-def update(fence: Fence, printed: str) -> None:
+def update(number: int, printed: str) -> None:
+    """Write what was printed into the page, as the output of that number from 1 on."""
     page = _PAGE.read_text(encoding="utf-8")
     marks = page.split(_OUTPUT + "\n```text\n")
-    number = page.splitlines()[: fence.line].count(_OUTPUT)
     marks[number] = printed + marks[number][marks[number].index("```") :]
     _PAGE.write_text((_OUTPUT + "\n```text\n").join(marks), encoding="utf-8")

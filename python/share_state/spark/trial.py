@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from datetime import UTC, datetime
 
 from share_state import encode_record
 from share_state.extras import require
@@ -46,8 +47,8 @@ def main() -> int:
     return 0 if rows == _PARTITIONS else 1
 
 
-def _records() -> list[tuple[bytes, bytes | None, int, int, None]]:
-    return [(*_snapshot(partition), partition, 0, None) for partition in range(_PARTITIONS)]
+def _records() -> list[tuple[bytes, bytes | None, int, int, datetime]]:
+    return [(*_snapshot(partition), partition, 0, datetime.fromtimestamp(0, UTC)) for partition in range(_PARTITIONS)]
 
 
 def _snapshot(partition: int) -> tuple[bytes, bytes | None]:

@@ -54,13 +54,14 @@ class KeyedFold(StatefulProcessor):
         rows: Iterator[Row],
         timer_values: object,  # noqa: ARG002  there are no timers
     ) -> Iterator[Row]:
-        records = [{**row.asDict(), "partition": 0} for row in rows]
+        names = frames.SCHEMAS["input"].names
+        # The rows come without the names of their fields; one key has one state partition, whichever it is.
+        records = [{**dict(zip(names, row, strict=False)), "partition": 0} for row in rows]
         records.sort(key=lambda record: record["offset"])
         if self._record.exists():
             before = self._record.get()
             fields = {"key": before[0], "value": before[1], "partition": 0, "offset": before[2], "timestamp": before[3]}
             records.insert(0, fields)
-        names = frames.SCHEMAS["input"].names
         batch = pa.RecordBatch.from_pylist(
             [{name: record[name] for name in names} for record in records], schema=frames.SCHEMAS["input"]
         )

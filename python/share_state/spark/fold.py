@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from share_state import frames
 from share_state.analysis.anomaly import AnomalyConfig
-from share_state.spark.anomaly_rows import anomalies
 from share_state.spark.options import Choice, OnError
 from share_state.spark.prefix import AsOf
 
@@ -34,7 +33,7 @@ class Fold:
         if self.table == "errors":
             return _errors(records)
         if self.table == "anomalies":
-            return anomalies(frames.history(records, on_error=self.on_error), self.config, self.choice)
+            return self.choice.rows(frames.anomalies(records, self.config, on_error=self.on_error))
         make = {"records": frames.decode, "state": frames.state, "history": frames.history}[self.table]
         return self.choice.rows(make(records, on_error=self.on_error))
 

@@ -8,17 +8,18 @@ what is live of them. On any DataFrame one `repartition` by state partition and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
 from share_state.analysis.anomaly import AnomalyConfig
-from share_state.spark import limits
 from share_state.spark.fold import Fold
 from share_state.spark.options import OnError, milliseconds
 from share_state.spark.prefix import AsOf
 from share_state.spark.schemas import INPUT_SCHEMA, arrow_schema, conform, schema
+from share_state.types import RecordState
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,16 +58,21 @@ def history(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
 def anomalies(df: DataFrame, config: AnomalyConfig | None = None, *, on_error: OnError = "fail") -> DataFrame:
     """Tell what is wrong: one row an anomaly, with evidence and advice.
 
-    Where ``config`` names no delivery limit it is learned from all records of a group, which lie in several state partitions:
-    that costs a second fold and a small exchange of the records that were archived.
+    Where ``config`` names no delivery limit for all groups, it is learned from all records of a group, which lie in several state
+    partitions: then a job runs at once that finds how often records of each group were released at most.
     """
     config = config or AnomalyConfig()
     laid_out = _laid_out(df)
-    if config.delivery_count_limit is not None:
-        return _table("anomalies", laid_out, Fold("anomalies", config=config, on_error=on_error))
-    others = _table("anomalies", laid_out, Fold("anomalies", config=limits.without(config), on_error=on_error))
-    rows = _table("history", laid_out, Fold("history", on_error=on_error))
-    return others.unionByName(limits.at_limit(rows, config))
+    if config.delivery_count_limit is None:
+        rows = _table("history", laid_out, Fold("history", on_error=on_error))
+        released = (
+            rows.where(F.col("to_state") == int(RecordState.AVAILABLE)).groupBy("group").agg(F.max("to_count").alias("most"))
+        )
+        told = {row["group"]: row["most"] for row in released.collect()}
+        # What the caller knows of records that are not in this DataFrame counts too.
+        highest = {group: max(most, config.highest_released.get(group, 0)) for group, most in told.items()}
+        config = replace(config, highest_released={**config.highest_released, **highest})
+    return _table("anomalies", laid_out, Fold("anomalies", config=config, on_error=on_error))
 
 
 def errors(df: DataFrame) -> DataFrame:

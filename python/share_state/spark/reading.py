@@ -14,7 +14,6 @@ from share_state import frames
 from share_state.errors import CorruptLogError
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
-from share_state.spark.log_scan import LogScan
 from share_state.spark.options import Options
 from share_state.spark.storage import Folder, folders, local_folder
 
@@ -66,7 +65,7 @@ def records(options: Options, piece: Piece, passed_over: list[dict[str, object]]
         yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
         return
     with local_folder(piece.folder, piece.start or 0) as path:
-        scan = LogScan(path)
+        scan = frames.read(path)
         for batch in scan:
             kept = _within(batch, piece)
             if kept.num_rows:

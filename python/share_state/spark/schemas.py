@@ -9,7 +9,6 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
 
 from share_state.frames import SCHEMAS
-from share_state.spark.anomaly_rows import ANOMALIES
 
 __all__ = ["INPUT_SCHEMA", "STATE_TOPIC", "arrow_schema", "conform", "schema"]
 
@@ -31,7 +30,7 @@ def schema(table: str) -> StructType:
     """Return the columns of a table: ``records``, ``state``, ``history``, ``anomalies``, ``errors``, or ``raw``."""
     if table == "raw":
         return INPUT_SCHEMA
-    return from_arrow_schema(ANOMALIES if table == "anomalies" else SCHEMAS["decode" if table == "records" else table])
+    return from_arrow_schema(SCHEMAS["decode" if table == "records" else table])
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:

@@ -11,9 +11,10 @@ import typer
 
 from share_state import plot
 from share_state.analysis.history import HistoryRow, history
+from share_state.cli import any_source
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
-from share_state.cli.output_format import PathArgument
+from share_state.cli.output_format import CommandConfigOption, SourceArgument
 from share_state.cli.printable import printable
 from share_state.extras import MissingPackageError
 
@@ -30,7 +31,7 @@ class Picture(StrEnum):
 
 
 def plot_command(
-    path: PathArgument,
+    path: SourceArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture; its suffix says how: .png, .svg, .pdf.")],
     *,
     kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
@@ -41,6 +42,7 @@ def plot_command(
         Path | None,
         typer.Option("--end-offsets", help="For lag: lines MS,END_OFFSET, ascending; the state topic does not tell them."),
     ] = None,
+    command_config: CommandConfigOption = None,
 ) -> None:
     """Draw what became of the records of one share partition.
 
@@ -50,7 +52,8 @@ def plot_command(
         raise typer.BadParameter("--kind lag and --end-offsets go together")
     ends = [] if end_offsets is None else _end_offsets(end_offsets)
     with reading(path):
-        rows = list(history(path, group=group, topic_id=topic_id, partition=partition))
+        settings = any_source.client_config(path, command_config)
+        rows = list(history(path, group=group, topic_id=topic_id, partition=partition, client_config=settings))
     found = sorted({row[:3] for row in rows})
     if len(found) != 1:
         listed = "".join(

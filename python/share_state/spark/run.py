@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
-from share_state.cli.cluster_source import SCHEME
 from share_state.errors import ConfigError
+from share_state.reading.cluster import SCHEME
 from share_state.spark import functions
 from share_state.spark.options import OnError
 

@@ -15,7 +15,7 @@ mod twin;
 pub use tree::IntervalStore;
 pub use twin::TwinStore;
 
-use crate::offset::OffsetRange;
+use crate::offset::{OffsetRange, after};
 use crate::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
@@ -55,6 +55,19 @@ pub struct InFlightRun {
     pub batch_start: bool,
     /// The lock: present exactly while the records are acquired, or pending with a way back.
     pub lock: Option<Lock>,
+}
+
+impl InFlightRun {
+    /// The part of the run inside `range`.
+    #[must_use]
+    pub fn clipped(self, range: OffsetRange) -> Option<Self> {
+        let part = self.range.intersection(range)?;
+        Some(Self {
+            range: part,
+            batch_start: self.batch_start && part.first == self.range.first,
+            ..self
+        })
+    }
 }
 
 /// What a change does with the lock of the records.
@@ -109,6 +122,26 @@ pub trait InFlightStore: Default {
     fn batch_floor(&self, offset: i64) -> Option<OffsetRange>;
     /// The batch with the smallest first offset at or behind `offset`.
     fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange>;
+    /// The first run that `range` touches, clipped to it.
+    fn run_in(&self, range: OffsetRange) -> Option<InFlightRun> {
+        let run = self.run_from(range.first)?;
+        run.clipped(range)
+    }
+    /// The first run that `range` touches and that is available with no write under way, clipped to it.
+    fn available_in(&self, range: OffsetRange) -> Option<InFlightRun> {
+        let first = self.first_available(range.first)?;
+        self.run_in(OffsetRange::new(first, range.last)?)
+    }
+    /// How many offsets of `range` a batch holds.
+    fn held_in(&self, range: OffsetRange) -> u64 {
+        let mut held = 0;
+        let mut next = Some(range);
+        while let Some(run) = next.and_then(|rest| self.run_in(rest)) {
+            held += run.range.len();
+            next = after(run.range.last).and_then(|from| OffsetRange::new(from, range.last));
+        }
+        held
+    }
     /// Records by state.
     fn counts(&self) -> StateCounts;
     /// The earliest deadline of a lock that has not been reported as run out.

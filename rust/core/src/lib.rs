@@ -22,6 +22,7 @@ pub mod kafka_code;
 pub mod limits;
 pub mod offset;
 pub mod persister;
+pub mod quick_hash;
 pub mod record_state;
 pub mod records;
 pub mod share_partition;

@@ -122,6 +122,16 @@ pub trait InFlightStore: Default {
     fn batch_floor(&self, offset: i64) -> Option<OffsetRange>;
     /// The batch with the smallest first offset at or behind `offset`.
     fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange>;
+    /// The first batch whose last offset is at least `offset`.
+    fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
+        self.batch_floor(offset)
+            .filter(|batch| batch.last >= offset)
+            .or_else(|| self.batch_ceiling(offset))
+    }
+    /// The greatest first offset of a batch at or before `offset`.
+    fn batch_start(&self, offset: i64) -> Option<i64> {
+        self.batch_floor(offset).map(|batch| batch.first)
+    }
     /// The first run that `range` touches, clipped to it.
     fn run_in(&self, range: OffsetRange) -> Option<InFlightRun> {
         let run = self.run_from(range.first)?;

@@ -41,7 +41,7 @@ impl<S: InFlightStore> SharePartition<S> {
     ) -> Result<Option<WriteToken>, AcknowledgeError> {
         check_form(member, batches)?;
         self.observe(now);
-        let index = self.members.find(member);
+        let index = self.member(member);
         let mut state_batches = 0;
         let mut previous_last = -1;
         for (i, batch) in batches.iter().enumerate() {
@@ -108,10 +108,10 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let duration_ms = self.config.record_lock_duration_ms;
         let lock = self.store.new_lock(range, member, self.now, duration_ms);
-        let renewed = &mut self.counters.renewed;
+        let mut renewed = 0;
         self.store.update(range, |run: &InFlightRun| {
             let row = transition(run.state, run.phase, Trigger::Renew, false)?;
-            *renewed += run.range.len();
+            renewed += run.range.len();
             Some(Change {
                 state: row.to,
                 delivery_count: run.delivery_count,
@@ -119,6 +119,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 lock: LockChange::Hold(lock),
             })
         });
+        self.activity.make().tally.rest.make().renewed += renewed;
     }
 
     /// Checks that `member` holds every record of the batch from the start offset on, and counts the state batches that the

@@ -25,7 +25,8 @@ pub(super) struct Acquisition<'a> {
     /// From the first fetched offset to the last that may be acquired.
     pub fetched: OffsetRange,
     pub max_records: u64,
-    pub acquired: Vec<AcquiredRange>,
+    /// The caller's, who may have put others before those of this acquisition.
+    pub acquired: &'a mut Vec<AcquiredRange>,
     pub count: u64,
 }
 
@@ -34,9 +35,12 @@ impl Acquisition<'_> {
         self.max_records.saturating_sub(self.count)
     }
 
-    pub(super) fn take(&mut self, taken: &[AcquiredRange]) {
-        self.count += taken.iter().map(|t| t.range.len()).sum::<u64>();
-        self.acquired.extend_from_slice(taken);
+    pub(super) fn take(&mut self, range: OffsetRange, delivery_count: i16) {
+        self.count += range.len();
+        self.acquired.push(AcquiredRange {
+            range,
+            delivery_count,
+        });
     }
 }
 
@@ -53,43 +57,59 @@ impl<S: InFlightStore> SharePartition<S> {
         request: &AcquireRequest<'_>,
         now: LockTime,
     ) -> Result<Vec<AcquiredRange>, AcquireError> {
+        let mut acquired = Vec::new();
+        self.acquire_into(request, now, &mut acquired)?;
+        Ok(acquired)
+    }
+
+    /// As [`SharePartition::acquire`], and puts what is given behind what `acquired` holds already.
+    ///
+    /// # Errors
+    /// The request is malformed; see [`AcquireError`].
+    pub fn acquire_into(
+        &mut self,
+        request: &AcquireRequest<'_>,
+        now: LockTime,
+        acquired: &mut Vec<AcquiredRange>,
+    ) -> Result<(), AcquireError> {
         check(request)?;
         self.observe(now);
         let Some((fetched, max_records)) = self.room(request) else {
-            return Ok(Vec::new());
+            return Ok(());
         };
         if !self.store.is_empty() {
             self.archive_compacted(request.fetch_offset, fetched.first);
         }
         let Some(fetched) = fetched.last_within() else {
             self.acquired_nothing(request);
-            return Ok(Vec::new());
+            return Ok(());
         };
         let store = &self.store;
-        let member = self
+        let activity = self.activity.make();
+        let member = activity
             .members
             .intern(request.member, |m| store.held_by(m).is_empty());
+        let before = acquired.len();
         let mut acquisition = Acquisition {
             request,
             member,
             now: self.now,
             fetched,
             max_records,
-            acquired: Vec::new(),
+            acquired,
             count: 0,
         };
         self.acquire_fetched(&mut acquisition);
-        self.counters.acquired += acquisition.count;
-        let mut acquired = acquisition.acquired;
-        match acquired.last() {
+        self.activity.make().tally.acquired += acquisition.count;
+        match acquired.get(before..).and_then(<[_]>::last) {
             Some(last) => self.read_gap_through(last.range.last),
             // Only now: what was fetched may lie in a hole of a window that is otherwise settled.
             None => self.acquired_nothing(request),
         }
         if let Some(aborted) = request.aborted {
-            self.archive_aborted(request.fetched, aborted, &mut acquired);
+            self.archive_aborted(request.fetched, aborted, acquired, before);
         }
-        Ok(acquired)
+        Ok(())
     }
 
     /// The fetched range cut to what may be acquired, and the number of records
@@ -124,11 +144,15 @@ impl<S: InFlightStore> SharePartition<S> {
 
     fn acquire_fetched(&mut self, acquisition: &mut Acquisition<'_>) {
         let fetched = acquisition.fetched;
-        let base = self.base(fetched.first);
-        let from = base.min(fetched.first);
+        let mut next = self.store.batch_reaching(fetched.first);
+        // New records may begin at the in-flight batch that holds the first fetched offset, and never below the start offset
+        // (KAFKA-19954, deliberate difference K6).
+        let base = match next {
+            Some(batch) if batch.first <= fetched.first => batch.first,
+            _ => fetched.first.max(self.start_offset),
+        };
         let mut gap_start = base;
         let mut last_batch = None;
-        let mut next = self.store.batch_ceiling(from);
         while let Some(batch) = next.filter(|batch| batch.first <= fetched.last) {
             if acquisition.remaining() == 0 {
                 return;
@@ -150,9 +174,9 @@ impl<S: InFlightStore> SharePartition<S> {
             if throttled && acquisition.count > 0 {
                 return;
             }
-            let taken = self.acquire_available(acquisition, batch);
-            acquisition.take(&taken);
-            if throttled && !taken.is_empty() {
+            let count = acquisition.count;
+            self.acquire_available(acquisition, batch);
+            if throttled && acquisition.count > count {
                 return;
             }
         }
@@ -165,26 +189,13 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// Where new records may begin: at the in-flight batch that holds the first fetched offset, and never below the start
-    /// offset (KAFKA-19954, deliberate difference K6).
-    fn base(&self, first: i64) -> i64 {
-        match self.store.batch_floor(first) {
-            Some(batch) if batch.last >= first => batch.first,
-            _ => first.max(self.start_offset),
-        }
-    }
-
     /// Acquires what is available in one in-flight batch, as far as it was fetched
     /// (`SharePartition.acquireSubsetBatchRecords`).
-    fn acquire_available(
-        &mut self,
-        acquisition: &Acquisition<'_>,
-        batch: OffsetRange,
-    ) -> Vec<AcquiredRange> {
-        let mut taken: Vec<AcquiredRange> = Vec::new();
+    fn acquire_available(&mut self, acquisition: &mut Acquisition<'_>, batch: OffsetRange) {
         let Some(range) = batch.intersection(acquisition.fetched) else {
-            return taken;
+            return;
         };
+        let before = acquisition.acquired.len();
         let record_limit =
             (acquisition.request.mode == AcquireMode::RecordLimit).then(|| acquisition.remaining());
         let mut pace = self.pace(batch, record_limit);
@@ -205,24 +216,22 @@ impl<S: InFlightStore> SharePartition<S> {
             };
             let delivery_count = run.delivery_count.saturating_add(1);
             self.hold(part, acquisition.member, acquisition.now);
-            match taken.last_mut() {
+            let taken = acquisition.acquired.get_mut(before..);
+            match taken.and_then(<[_]>::last_mut) {
                 Some(last)
                     if last.delivery_count == delivery_count
                         && last.range.is_followed_by(part.first) =>
                 {
                     last.range.last = part.last;
+                    acquisition.count += part.len();
                 }
-                _ => taken.push(AcquiredRange {
-                    range: part,
-                    delivery_count,
-                }),
+                _ => acquisition.take(part, delivery_count),
             }
             if pace.is_over() {
                 break;
             }
             from = after_saturating(part.last);
         }
-        taken
     }
 
     /// Puts available records under a new lock of `member`.

@@ -3,7 +3,9 @@
 //!
 //! `delivery_complete_count` is kept here too: it follows from the states before and after, and from nothing else.
 
-use super::{Counters, DeadLetterCause, SharePartition};
+use super::counters::Tally;
+use super::few::Few;
+use super::{DeadLetterCause, SharePartition};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange};
 use crate::offset::{OffsetRange, before};
 use crate::record_state::{LockRule, Phase, RecordState, Trigger, transition};
@@ -20,8 +22,7 @@ pub(super) struct GivenUp {
 /// What a command changed, in ascending order of offsets, neighbours joined.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    pub batches: Vec<StateBatch>,
-    pub ranges: Vec<OffsetRange>,
+    pub batches: Few<StateBatch>,
     pub given_up: Vec<GivenUp>,
     pub records: u64,
 }
@@ -29,15 +30,6 @@ pub(super) struct Changes {
 impl Changes {
     fn add(&mut self, range: OffsetRange, state: RecordState, delivery_count: i16) {
         self.records += range.len();
-        if self.ranges.is_empty() {
-            // Most writes are of one run, and each waits for its answer with what it has allocated.
-            self.ranges.reserve_exact(1);
-            self.batches.reserve_exact(1);
-        }
-        match self.ranges.last_mut() {
-            Some(last) if last.is_followed_by(range.first) => last.last = range.last,
-            _ => self.ranges.push(range),
-        }
         match self.batches.last_mut() {
             Some(last)
                 if last.delivery_state == state.id()
@@ -74,20 +66,11 @@ impl Changes {
 
     /// Cuts off the part up to the `allowed`th state batch, when there are more.
     pub(super) fn split(&mut self, allowed: usize) -> Option<Self> {
-        if self.batches.len() <= allowed {
-            return None;
-        }
-        let batches = self.batches.split_off(allowed);
-        let from = batches.first().map_or(i64::MAX, |b| b.first_offset);
+        let from = self.batches.as_slice().get(allowed)?.first_offset;
         let mut rest = Self {
-            batches,
+            batches: self.batches.split_off(allowed),
             ..Self::default()
         };
-        for range in core::mem::take(&mut self.ranges) {
-            let [head, tail] = cut(range, from);
-            self.ranges.extend(head);
-            rest.ranges.extend(tail);
-        }
         for g in core::mem::take(&mut self.given_up) {
             let [head, tail] = cut(g.range, from);
             self.given_up
@@ -123,11 +106,11 @@ fn completed(count: u64, records: u64, from: RecordState, to: RecordState) -> u6
     }
 }
 
-fn count_settled(counters: &mut Counters, state: RecordState, records: u64) {
+fn count_settled(tally: &mut Tally, state: RecordState, records: u64) {
     match state {
-        RecordState::Available => counters.made_available += records,
-        RecordState::Acknowledged => counters.acknowledged += records,
-        RecordState::Archived => counters.archived += records,
+        RecordState::Available => tally.rest.make().made_available += records,
+        RecordState::Acknowledged => tally.acknowledged += records,
+        RecordState::Archived => tally.rest.make().archived += records,
         RecordState::Acquired | RecordState::Archiving => {}
     }
 }
@@ -146,7 +129,8 @@ impl<S: InFlightStore> SharePartition<S> {
         let [below, rest] = cut(range, self.start_offset);
         for (part, is_below) in [(below, true), (rest, false)] {
             let Some(part) = part else { continue };
-            let (count, counters) = (&mut self.delivery_complete_count, &mut self.counters);
+            let count = &mut self.delivery_complete_count;
+            let tally = &mut self.activity.make().tally;
             self.store.update(part, |run| {
                 if !eligible(run) {
                     return None;
@@ -167,7 +151,7 @@ impl<S: InFlightStore> SharePartition<S> {
                     changes.give_up(run.range, run.delivery_count, cause);
                 }
                 if effective == Trigger::DeliveryLimit {
-                    counters.delivery_limit_reached += records;
+                    tally.rest.make().delivery_limit_reached += records;
                 }
                 let (phase, lock) = if trigger.shown_before_written() {
                     (Phase::Settled, LockChange::End)
@@ -175,7 +159,7 @@ impl<S: InFlightStore> SharePartition<S> {
                     (row.to_phase, lock_change(row.lock))
                 };
                 if phase == Phase::Settled {
-                    count_settled(counters, row.to, records);
+                    count_settled(tally, row.to, records);
                 }
                 Some(Change {
                     state: row.to,
@@ -194,7 +178,8 @@ impl<S: InFlightStore> SharePartition<S> {
         let [below, rest] = cut(range, self.start_offset);
         for (part, is_below) in [(below, true), (rest, false)] {
             let Some(part) = part else { continue };
-            let (count, counters) = (&mut self.delivery_complete_count, &mut self.counters);
+            let count = &mut self.delivery_complete_count;
+            let tally = &mut self.activity.make().tally;
             self.store.update(part, |run| {
                 let mut row = transition(run.state, run.phase, answer, false)?;
                 if row.to == RecordState::Acquired && run.lock.is_none_or(|lock| lock.expired) {
@@ -206,7 +191,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 if !is_below {
                     *count = completed(*count, records, run.state, row.to);
                 }
-                count_settled(counters, row.to, records);
+                count_settled(tally, row.to, records);
                 let lock = if row.to == RecordState::Acquired {
                     LockChange::Keep
                 } else {

@@ -1,5 +1,7 @@
 //! What has happened, counted.
 
+use super::lazily::Lazily;
+
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
         /// What has happened to a share partition since the object was made. Numbers of records unless said otherwise.
@@ -41,4 +43,27 @@ counters! {
     writes_refused,
     /// State batches handed out for writing (batches, not records).
     state_batches_written,
+}
+
+/// The counters as they are kept: what goes well counts here, all else in the rest, which a share partition without trouble
+/// does not have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub acquired: u64,
+    pub acknowledged: u64,
+    pub state_batches_written: u64,
+    pub rest: Lazily<Counters>,
+}
+
+impl Tally {
+    /// All counters; writes are counted by their tokens.
+    pub fn counters(&self, writes: u64) -> Counters {
+        Counters {
+            acquired: self.acquired,
+            acknowledged: self.acknowledged,
+            state_batches_written: self.state_batches_written,
+            writes,
+            ..self.rest.get().copied().unwrap_or_default()
+        }
+    }
 }

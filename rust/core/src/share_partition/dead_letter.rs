@@ -54,14 +54,15 @@ impl DeadLetters {
 impl<S: InFlightStore> SharePartition<S> {
     /// The next records for the dead-letter queue.
     pub fn poll_dead_letter(&mut self) -> Option<DeadLetter> {
+        let dead_letters = &mut self.rare.get_mut()?.dead_letters;
         let GivenUp {
             range,
             delivery_count,
             cause,
-        } = self.dead_letters.queue.pop_front()?;
-        let token = DeadLetterToken(self.dead_letters.next_token);
-        self.dead_letters.next_token += 1;
-        self.dead_letters.under_way.insert(token, range);
+        } = dead_letters.queue.pop_front()?;
+        let token = DeadLetterToken(dead_letters.next_token);
+        dead_letters.next_token += 1;
+        dead_letters.under_way.insert(token, range);
         Some(DeadLetter {
             token,
             range,
@@ -79,7 +80,8 @@ impl<S: InFlightStore> SharePartition<S> {
         token: DeadLetterToken,
         now: LockTime,
     ) -> Result<(), UnknownToken> {
-        let Some(range) = self.dead_letters.under_way.remove(&token) else {
+        let rare = self.rare.get_mut();
+        let Some(range) = rare.and_then(|rare| rare.dead_letters.under_way.remove(&token)) else {
             return Err(UnknownToken(token.0));
         };
         self.observe(now);
@@ -87,7 +89,7 @@ impl<S: InFlightStore> SharePartition<S> {
             |run: &InFlightRun| run.state == RecordState::Archiving && run.phase == Phase::Settled;
         let mut changes = Changes::default();
         self.pull(range, Trigger::DeadLetterDone, archiving, &mut changes);
-        self.counters.dead_lettered += changes.records;
+        self.activity.make().tally.rest.make().dead_lettered += changes.records;
         self.queue_write(changes, WriteKind::Noted);
         Ok(())
     }

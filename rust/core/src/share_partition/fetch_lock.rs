@@ -12,18 +12,25 @@ pub(super) struct FetchLock(Option<u64>);
 impl<S: super::InFlightStore> SharePartition<S> {
     /// Takes the fetch lock for the fetch `fetch_id`. True when it was free and the share partition is active.
     pub fn acquire_fetch_lock(&mut self, fetch_id: u64) -> bool {
-        let free = self.status == super::Status::Active && self.fetch_lock.0.is_none();
+        if self.status != super::Status::Active {
+            return false;
+        }
+        let lock = &mut self.activity.make().fetch_lock;
+        let free = lock.0.is_none();
         if free {
-            self.fetch_lock.0 = Some(fetch_id);
+            lock.0 = Some(fetch_id);
         }
         free
     }
 
     /// Frees the fetch lock if `fetch_id` holds it, and tells whether it did.
     pub fn release_fetch_lock(&mut self, fetch_id: u64) -> bool {
-        let held = self.fetch_lock.0 == Some(fetch_id);
+        let Some(activity) = self.activity.get_mut() else {
+            return false;
+        };
+        let held = activity.fetch_lock.0 == Some(fetch_id);
         if held {
-            self.fetch_lock.0 = None;
+            activity.fetch_lock.0 = None;
         }
         held
     }

@@ -53,7 +53,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         self.status = Status::Initializing;
         if read.start_offset == -1 {
-            self.unresolved = Some(read);
+            self.rare.make().unresolved = Some(read);
             return Ok(Initialized::NeedsStartOffset(self.config.auto_offset_reset));
         }
         self.load(read)
@@ -72,7 +72,8 @@ impl<S: InFlightStore> SharePartition<S> {
         if start_offset < 0 {
             return Err(InitializeError::Unresolvable { start_offset });
         }
-        let Some(read) = self.unresolved.take() else {
+        let unresolved = self.rare.get_mut().and_then(|rare| rare.unresolved.take());
+        let Some(read) = unresolved else {
             return Err(InitializeError::Unresolvable { start_offset });
         };
         if self.status != Status::Initializing {
@@ -116,10 +117,12 @@ impl<S: InFlightStore> SharePartition<S> {
             expected = after_saturating(range.last);
             self.end_offset = range.last;
         }
-        self.gap_window = first_gap.map(|gap_start_offset| GapWindow {
-            end_offset: self.end_offset,
-            gap_start_offset,
-        });
+        if let Some(gap_start_offset) = first_gap {
+            self.rare.make().gap_window = Some(GapWindow {
+                end_offset: self.end_offset,
+                gap_start_offset,
+            });
+        }
         self.status = Status::Active;
         self.advance_start_offset();
         Ok(Initialized::Active)
@@ -138,7 +141,7 @@ impl<S: InFlightStore> SharePartition<S> {
             } else {
                 DeadLetterCause::ClientReject
             };
-            self.dead_letters.extend([GivenUp {
+            self.rare.make().dead_letters.extend([GivenUp {
                 range,
                 delivery_count,
                 cause,

@@ -55,7 +55,10 @@ impl<S: InFlightStore> SharePartition<S> {
             delivery_count: run.delivery_count,
             phase: run.phase,
             holder: lock.map(|lock| {
-                let member = self.members.name(lock.member);
+                let member = self
+                    .activity
+                    .get()
+                    .map_or("", |a| a.members.name(lock.member));
                 (member, lock.acquired_at, lock.deadline)
             }),
         }

@@ -43,7 +43,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.pull(range, Trigger::LockTimeout, ran_out, &mut changes);
         }
         let records = changes.records;
-        self.counters.lock_timeouts += records;
+        self.activity.make().tally.rest.make().lock_timeouts += records;
         self.queue_write(changes, WriteKind::Noted);
         records
     }

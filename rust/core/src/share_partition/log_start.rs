@@ -28,7 +28,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         self.start_offset = log_start_offset;
         self.end_offset = self.end_offset.max(log_start_offset);
-        if let Some(gap) = &mut self.gap_window {
+        if let Some(gap) = self.rare.get_mut().and_then(|r| r.gap_window.as_mut()) {
             // Gaps before the log start can never be read (deliberate difference K2).
             gap.gap_start_offset = gap.gap_start_offset.max(log_start_offset);
         }
@@ -36,7 +36,7 @@ impl<S: InFlightStore> SharePartition<S> {
             let available = |run: &InFlightRun| run.state == RecordState::Available;
             let mut changes = Changes::default();
             self.pull(passed, Trigger::LogStartMove, available, &mut changes);
-            self.counters.log_start_archived += changes.records;
+            self.activity.make().tally.rest.make().log_start_archived += changes.records;
         }
         self.unblock();
         true

@@ -3,43 +3,44 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::in_flight::MemberIndex;
+use super::SharePartition;
+use crate::in_flight::{InFlightStore, MemberIndex};
+use crate::quick_hash::QuickHash;
 
 /// The members that hold, or lately held, records.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Members {
-    index: HashMap<Arc<str>, MemberIndex>,
     names: Vec<Option<Arc<str>>>,
-    free: Vec<MemberIndex>,
-    sweep_at: usize,
-    /// The member last found. Members acknowledge many times in a row, and one comparison is much cheaper than the hash,
-    /// which must withstand ids that are chosen to collide.
-    latest: MemberIndex,
+    /// The member last found. Members acknowledge many times in a row, and one comparison is cheaper than any search.
+    latest: u32,
+    /// Made when there are too many names to look at each.
+    index: Option<Box<Index>>,
 }
 
+#[derive(Clone, Debug, Default)]
+struct Index {
+    by_name: HashMap<Arc<str>, MemberIndex, QuickHash>,
+    free: Vec<MemberIndex>,
+    sweep_at: usize,
+}
+
+/// So many names are looked at one by one.
+const FEW: usize = 4;
 /// Fewer members than this are never worth a sweep.
 const SWEEP_FROM: usize = 64;
 
-impl Default for Members {
-    fn default() -> Self {
-        Self {
-            index: HashMap::new(),
-            names: Vec::new(),
-            free: Vec::new(),
-            sweep_at: 0,
-            latest: MemberIndex(0),
-        }
-    }
-}
-
 impl Members {
     pub(super) fn find(&mut self, name: &str) -> Option<MemberIndex> {
-        let latest = self.names.get(self.latest.0 as usize);
-        if latest.and_then(Option::as_deref) == Some(name) {
-            return Some(self.latest);
+        let is_it = |known: &Option<Arc<str>>| known.as_deref() == Some(name);
+        if self.names.get(self.latest as usize).is_some_and(is_it) {
+            return Some(MemberIndex(self.latest));
         }
-        self.latest = *self.index.get(name)?;
-        Some(self.latest)
+        let found = match &self.index {
+            Some(index) => *index.by_name.get(name)?,
+            None => MemberIndex(self.names.iter().position(is_it)? as u32),
+        };
+        self.latest = found.0;
+        Some(found)
     }
 
     pub(super) fn name(&self, member: MemberIndex) -> &str {
@@ -59,22 +60,52 @@ impl Members {
         if let Some(member) = self.find(name) {
             return member;
         }
-        if self.index.len() >= self.sweep_at.max(SWEEP_FROM) {
-            self.sweep(is_idle);
-        }
         let name: Arc<str> = Arc::from(name);
-        let member = self.free.pop().unwrap_or_else(|| {
-            self.names.push(None);
-            MemberIndex((self.names.len() - 1) as u32)
-        });
-        self.names[member.0 as usize] = Some(Arc::clone(&name));
-        self.index.insert(name, member);
+        let Some(index) = &mut self.index else {
+            let member = push(&mut self.names, Arc::clone(&name));
+            if self.names.len() > FEW {
+                self.index = Some(Box::new(Index::of(&self.names)));
+            }
+            return member;
+        };
+        if index.by_name.len() >= index.sweep_at.max(SWEEP_FROM) {
+            index.sweep(&mut self.names, is_idle);
+        }
+        let member = match index.free.pop() {
+            Some(member) => {
+                self.names[member.0 as usize] = Some(Arc::clone(&name));
+                member
+            }
+            None => push(&mut self.names, Arc::clone(&name)),
+        };
+        index.by_name.insert(name, member);
         member
     }
+}
 
-    fn sweep(&mut self, is_idle: impl Fn(MemberIndex) -> bool) {
-        let (names, free) = (&mut self.names, &mut self.free);
-        self.index.retain(|_, member| {
+/// Most share partitions have one member, or a few.
+fn push(names: &mut Vec<Option<Arc<str>>>, name: Arc<str>) -> MemberIndex {
+    if names.len() < FEW {
+        names.reserve_exact(1);
+    }
+    names.push(Some(name));
+    MemberIndex((names.len() - 1) as u32)
+}
+
+impl Index {
+    fn of(names: &[Option<Arc<str>>]) -> Self {
+        let known = names.iter().zip(0..);
+        let by_name =
+            known.filter_map(|(name, at)| Some((Arc::clone(name.as_ref()?), MemberIndex(at))));
+        Self {
+            by_name: by_name.collect(),
+            ..Self::default()
+        }
+    }
+
+    fn sweep(&mut self, names: &mut [Option<Arc<str>>], is_idle: impl Fn(MemberIndex) -> bool) {
+        let free = &mut self.free;
+        self.by_name.retain(|_, member| {
             let keep = !is_idle(*member);
             if !keep {
                 names[member.0 as usize] = None;
@@ -82,7 +113,14 @@ impl Members {
             }
             keep
         });
-        self.sweep_at = 2 * self.index.len();
+        self.sweep_at = 2 * self.by_name.len();
+    }
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// The number of a member that has fetched before.
+    pub(super) fn member(&mut self, name: &str) -> Option<MemberIndex> {
+        self.activity.get_mut()?.members.find(name)
     }
 }
 

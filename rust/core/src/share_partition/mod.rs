@@ -17,18 +17,22 @@
 mod acknowledge;
 mod acquire;
 mod acquire_request;
+mod activity;
 mod changes;
 mod check;
 mod counters;
 mod dead_letter;
 mod error;
 mod fetch_lock;
+mod few;
 mod initialize;
 mod inspect;
+mod lazily;
 mod lock_timeout;
 mod log_start;
 mod members;
 mod new_batches;
+mod pending_writes;
 mod release;
 mod throttle;
 mod transactions;
@@ -46,13 +50,16 @@ pub use initialize::Initialized;
 pub use inspect::InFlight;
 pub use transactions::AbortedTransaction;
 pub use window::GapWindow;
-pub use writes::{PendingWrite, WriteAnswer, member_code};
+pub use writes::{LentWrite, PendingWrite, WriteAnswer, member_code};
+
+use std::sync::Arc;
 
 use crate::ids::SharePartitionKey;
 use crate::in_flight::InFlightStore;
 use crate::limits::{ConfigError, ShareGroupConfig};
-use crate::persister::ReadStateResult;
 use crate::time::LockTime;
+use activity::{Activity, Rare};
+use lazily::Lazily;
 
 /// Life of a share partition (`SharePartitionState`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,54 +95,45 @@ impl Status {
 pub struct SharePartition<S> {
     key: SharePartitionKey,
     leader_epoch: i32,
-    config: ShareGroupConfig,
     status: Status,
-    /// A read result whose start offset is not resolved yet.
-    unresolved: Option<ReadStateResult>,
+    /// Shared by the share partitions of a group, if the caller likes.
+    config: Arc<ShareGroupConfig>,
     state_epoch: i32,
     start_offset: i64,
     /// Last offset of the window while a batch is in flight; otherwise the offset to fetch next.
     end_offset: i64,
     delivery_complete_count: u64,
-    gap_window: Option<GapWindow>,
     store: S,
-    members: members::Members,
-    writes: writes::Writes,
-    dead_letters: dead_letter::DeadLetters,
-    fetch_lock: fetch_lock::FetchLock,
-    counters: Counters,
+    activity: Lazily<Activity>,
+    rare: Lazily<Rare>,
     /// Latest time seen: a clock that goes back does not revive a lock.
     now: LockTime,
 }
 
 impl<S: InFlightStore> SharePartition<S> {
-    /// A share partition with nothing read yet.
+    /// A share partition with nothing read yet. `config` may be shared with others.
     ///
     /// # Errors
     /// The first value of `config` that cannot be used.
     pub fn new(
         key: SharePartitionKey,
         leader_epoch: i32,
-        config: ShareGroupConfig,
+        config: impl Into<Arc<ShareGroupConfig>>,
     ) -> Result<Self, ConfigError> {
+        let config = config.into();
         config.check()?;
         Ok(Self {
             key,
             leader_epoch,
             config,
             status: Status::Empty,
-            unresolved: None,
             state_epoch: 0,
             start_offset: 0,
             end_offset: 0,
             delivery_complete_count: 0,
-            gap_window: None,
             store: S::default(),
-            members: members::Members::default(),
-            writes: writes::Writes::default(),
-            dead_letters: dead_letter::DeadLetters::default(),
-            fetch_lock: fetch_lock::FetchLock::default(),
-            counters: Counters::default(),
+            activity: Lazily::default(),
+            rare: Lazily::default(),
             now: LockTime(i64::MIN),
         })
     }
@@ -144,7 +142,11 @@ impl<S: InFlightStore> SharePartition<S> {
     ///
     /// # Errors
     /// The first value that cannot be used; then nothing has changed.
-    pub fn configure(&mut self, config: ShareGroupConfig) -> Result<(), ConfigError> {
+    pub fn configure(
+        &mut self,
+        config: impl Into<Arc<ShareGroupConfig>>,
+    ) -> Result<(), ConfigError> {
+        let config = config.into();
         config.check()?;
         self.config = config;
         self.unblock();
@@ -159,7 +161,7 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// The configuration in force.
     #[must_use]
-    pub const fn config(&self) -> &ShareGroupConfig {
+    pub fn config(&self) -> &ShareGroupConfig {
         &self.config
     }
 
@@ -207,8 +209,10 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// What has happened since this object was made.
     #[must_use]
-    pub const fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        self.activity
+            .get()
+            .map_or_else(Counters::default, |a| a.tally.counters(a.writes.made()))
     }
 
     /// The in-flight store, for questions.

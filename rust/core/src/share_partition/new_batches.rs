@@ -2,10 +2,10 @@
 
 use super::SharePartition;
 use super::acquire::{Acquisition, first_n};
-use super::acquire_request::{AcquireMode, AcquiredRange, FetchedBatch};
+use super::acquire_request::{AcquireMode, FetchedBatch};
 use crate::in_flight::InFlightStore;
-use crate::offset::{OffsetRange, after_saturating, before, plus_saturating};
-use crate::record_state::RecordState;
+use crate::offset::{OffsetRange, before, plus_saturating};
+use crate::record_state::{Phase, RecordState, Trigger, transition};
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Acquires new records in `range`, which no in-flight batch touches, from the start offset on (deliberate difference K6).
@@ -40,21 +40,18 @@ impl<S: InFlightStore> SharePartition<S> {
         } else {
             range
         };
-        let taken = match acquisition.request.mode {
+        match acquisition.request.mode {
             AcquireMode::BatchOptimized => {
                 let batch_size = u64::try_from(acquisition.request.batch_size).unwrap_or(1);
-                let pieces = cut_at_log_batches(range, fetched, batch_size);
-                for piece in &pieces {
-                    self.insert_held(*piece, *piece, acquisition);
+                for piece in cut_at_log_batches(range, fetched, batch_size) {
+                    self.insert_held(piece, piece, acquisition);
                 }
-                pieces
             }
             AcquireMode::RecordLimit => {
                 let held = first_n(range, wanted).unwrap_or(range);
                 self.insert_held(range, held, acquisition);
-                vec![held]
             }
-        };
+        }
         if self
             .store
             .bounds()
@@ -64,25 +61,29 @@ impl<S: InFlightStore> SharePartition<S> {
             self.start_offset = self.start_offset.max(first);
         }
         self.end_offset = self.end_offset.max(range.last);
-        let taken: Vec<AcquiredRange> = taken
-            .into_iter()
-            .map(|range| AcquiredRange {
-                range,
-                delivery_count: 1,
-            })
-            .collect();
-        acquisition.take(&taken);
     }
 
+    /// Adds a batch whose first records, mostly all, are delivered for the first time; the others wait in it.
     fn insert_held(
         &mut self,
         batch: OffsetRange,
         held: OffsetRange,
-        acquisition: &Acquisition<'_>,
+        acquisition: &mut Acquisition<'_>,
     ) {
-        self.store
-            .insert_batch(batch, RecordState::Available, 0, None);
-        self.hold(held, acquisition.member, acquisition.now);
+        let (member, now) = (acquisition.member, acquisition.now);
+        let (state, phase) = (RecordState::Available, Phase::Settled);
+        match transition(state, phase, Trigger::Acquire, false) {
+            Some(row) if held == batch => {
+                let duration_ms = self.config.record_lock_duration_ms;
+                let lock = self.store.new_lock(held, member, now, duration_ms);
+                self.store.insert_batch(batch, row.to, 1, Some(lock));
+            }
+            _ => {
+                self.store.insert_batch(batch, state, 0, None);
+                self.hold(held, member, now);
+            }
+        }
+        acquisition.take(held, 1);
     }
 }
 
@@ -100,27 +101,22 @@ fn cut_at_log_batches(
     range: OffsetRange,
     fetched: &[FetchedBatch],
     batch_size: u64,
-) -> Vec<OffsetRange> {
-    let mut pieces = Vec::new();
-    let mut first = range.first;
-    if range.len() > batch_size {
-        let begin = fetched.partition_point(|batch| batch.base_offset <= first);
-        for batch in &fetched[begin..] {
-            if batch.base_offset > range.last {
-                break;
-            }
-            if first.abs_diff(batch.base_offset) >= batch_size {
-                let last = before(batch.base_offset).unwrap_or(first);
-                pieces.push(OffsetRange { first, last });
-                first = after_saturating(last);
-            }
-        }
-    }
-    pieces.push(OffsetRange {
-        first,
-        last: range.last,
-    });
-    pieces
+) -> impl Iterator<Item = OffsetRange> {
+    let mut rest = Some(range);
+    core::iter::from_fn(move || {
+        let piece = rest?;
+        let far_enough = plus_saturating(piece.first, batch_size);
+        let cut = if piece.contains(far_enough) {
+            let next = fetched.partition_point(|batch| batch.base_offset < far_enough);
+            fetched.get(next).map(|batch| batch.base_offset)
+        } else {
+            None
+        };
+        let cut = cut.filter(|cut| *cut <= piece.last);
+        rest = cut.map(|first| OffsetRange { first, ..piece });
+        let last = cut.and_then(before).unwrap_or(piece.last);
+        Some(OffsetRange { last, ..piece })
+    })
 }
 
 #[cfg(test)]
@@ -140,7 +136,6 @@ mod tests {
         let all = OffsetRange { first: 0, last: 29 };
         let cut = |size| {
             cut_at_log_batches(all, &fetched, size)
-                .iter()
                 .map(|p| (p.first, p.last))
                 .collect::<Vec<_>>()
         };

@@ -15,7 +15,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// The change is confirmed by its write: until then the records are available to nobody.
     pub fn release(&mut self, member: &str, now: LockTime) -> u64 {
         self.observe(now);
-        let Some(index) = self.members.find(member) else {
+        let Some(index) = self.member(member) else {
             return 0;
         };
         let mut changes = Changes::default();

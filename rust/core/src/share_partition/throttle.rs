@@ -67,7 +67,7 @@ impl Pace {
 }
 
 impl<S: InFlightStore> SharePartition<S> {
-    pub(super) const fn pace(&self, batch: OffsetRange, record_limit: Option<u64>) -> Pace {
+    pub(super) fn pace(&self, batch: OffsetRange, record_limit: Option<u64>) -> Pace {
         Pace {
             batch_len: batch.len(),
             delivery_count_limit: self.config.delivery_count_limit,

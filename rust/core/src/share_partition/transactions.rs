@@ -20,7 +20,8 @@ pub struct AbortedTransaction {
 }
 
 impl<S: InFlightStore> SharePartition<S> {
-    /// Archives, in memory, what was just acquired of aborted transactions, and takes it out of `acquired`.
+    /// Archives, in memory, what was just acquired of aborted transactions, and takes it out of `acquired`, where it stands
+    /// from index `from` on.
     ///
     /// Then the start offset may advance: with nothing else to wait for, a long run of aborted records would otherwise hold
     /// the window.
@@ -29,16 +30,15 @@ impl<S: InFlightStore> SharePartition<S> {
         fetched: &[FetchedBatch],
         aborted: &[AbortedTransaction],
         acquired: &mut Vec<AcquiredRange>,
+        from: usize,
     ) {
         let aborted = aborted_ranges(fetched, aborted);
         if aborted.is_empty() {
             return;
         }
-        let mut kept = Vec::with_capacity(acquired.len());
-        for range in acquired.drain(..) {
-            self.keep_committed(range, &aborted, &mut kept);
+        for range in acquired.split_off(from) {
+            self.keep_committed(range, &aborted, acquired);
         }
-        *acquired = kept;
         self.advance_start_offset();
     }
 

@@ -19,8 +19,8 @@ impl<S: InFlightStore> SharePartition<S> {
     /// The gap window while it counts.
     #[must_use]
     pub fn gap_window(&self) -> Option<GapWindow> {
-        self.gap_window
-            .filter(|gap| gap.end_offset == self.end_offset)
+        let gap_window = self.rare.get()?.gap_window;
+        gap_window.filter(|gap| gap.end_offset == self.end_offset)
     }
 
     /// The offset that the leader's next fetch begins at: the first record that can be delivered again, the first gap to
@@ -71,14 +71,22 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// Records the end of an acquire at `last`: gaps before it have been read (`maybeUpdatePersisterGapWindowStartOffset`).
     pub(super) fn read_gap_through(&mut self, last: i64) {
-        let gap_start_offset = after_saturating(last);
-        self.gap_window = self
-            .gap_window()
-            .filter(|gap| gap_start_offset <= gap.end_offset)
-            .map(|gap| GapWindow {
-                gap_start_offset,
-                ..gap
-            });
+        let gap_window = self.gap_window();
+        if let Some(rare) = self.rare.get_mut() {
+            let gap_start_offset = after_saturating(last);
+            rare.gap_window = gap_window
+                .filter(|gap| gap_start_offset <= gap.end_offset)
+                .map(|gap| GapWindow {
+                    gap_start_offset,
+                    ..gap
+                });
+        }
+    }
+
+    fn close_gap_window(&mut self) {
+        if let Some(rare) = self.rare.get_mut() {
+            rare.gap_window = None;
+        }
     }
 
     /// Takes note of a fetch that gave nothing. If it reached behind the window, the gaps that it read hold no record, and the
@@ -91,7 +99,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 .first_hole(gap.gap_start_offset.max(self.start_offset));
             let reached = request.fetched.last().map(|batch| batch.last_offset);
             if request.fetch_offset <= hole && reached.is_some_and(|last| last > self.end_offset) {
-                self.gap_window = None;
+                self.close_gap_window();
             }
         }
         self.unblock();
@@ -108,7 +116,7 @@ impl<S: InFlightStore> SharePartition<S> {
         };
         let unsettled = self.store.first_unsettled(cached.first);
         let gap = self.gap_window().map(|gap| gap.gap_start_offset);
-        let gap_batch = gap.and_then(|gap_start| self.first_batch_reaching(gap_start));
+        let gap_batch = gap.and_then(|gap_start| self.store.batch_reaching(gap_start));
         let stop = match (unsettled, gap_batch) {
             (Some(a), Some(b)) => Some(a.min(b.first)),
             (Some(offset), None) => Some(offset),
@@ -127,19 +135,19 @@ impl<S: InFlightStore> SharePartition<S> {
             // The window begins with a batch, and that is where it stops: the usual case, as the oldest record is still out.
             return;
         }
-        let Some(batch) = self.store.batch_floor(stop) else {
+        let Some(batch_start) = self.store.batch_start(stop) else {
             return;
         };
-        let at_batch_start = batch.first == stop;
+        let at_batch_start = batch_start == stop;
         let target = match gap {
             Some(gap_start) if at_batch_start => stop.min(gap_start),
             _ => stop,
         };
-        let passed = self.held_between(self.start_offset, stop);
-        self.delivery_complete_count -= passed;
+        let passed = before(stop).and_then(|last| OffsetRange::new(self.start_offset, last));
+        self.delivery_complete_count -= passed.map_or(0, |passed| self.store.held_in(passed));
         self.start_offset = self.start_offset.max(target);
-        if batch.first > cached.first
-            && let Some(last) = before(batch.first)
+        if batch_start > cached.first
+            && let Some(last) = before(batch_start)
         {
             self.store.remove_through(last);
         }
@@ -152,33 +160,15 @@ impl<S: InFlightStore> SharePartition<S> {
     /// with it: no gap is left to read, or something could be fetched.
     pub(super) fn unblock(&mut self) {
         let Some(cached) = self.cached() else { return };
+        // In the order of what the questions cost: nearly always there is room, or a write under way.
+        let locks = u64::from(self.config.partition_max_record_locks);
+        if self.window_len() < locks || self.writes_under_way() > 0 {
+            return;
+        }
         let settled = self.store.first_unsettled(cached.first).is_none();
-        if settled && self.writes_under_way() == 0 && !self.can_acquire() {
-            self.gap_window = None;
+        if settled && !self.can_acquire() {
+            self.close_gap_window();
             self.advance_start_offset();
         }
-    }
-
-    /// The first batch whose last offset is at least `offset`.
-    fn first_batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
-        self.store
-            .batch_floor(offset)
-            .filter(|batch| batch.last >= offset)
-            .or_else(|| self.store.batch_ceiling(offset))
-    }
-
-    /// Number of offsets from `from` up to, not including, `to` that a batch holds.
-    fn held_between(&self, from: i64, to: i64) -> u64 {
-        let mut held = 0;
-        let mut at = from;
-        while at < to {
-            let hole = self.store.first_hole(at).min(to);
-            held += at.abs_diff(hole);
-            at = match self.store.run_from(hole) {
-                Some(run) => run.range.first.max(hole),
-                None => to,
-            };
-        }
-        held
     }
 }

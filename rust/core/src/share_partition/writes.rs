@@ -4,16 +4,17 @@
 //! that shows at once (a lock time-out, the end of a dead letter) is *noted*: whatever the answer, memory keeps it, and the
 //! start offset may advance only then (`SharePartition.writeShareGroupState` and its callers).
 
-use std::collections::{BTreeMap, VecDeque};
-
 use super::SharePartition;
 use super::changes::{Changes, GivenUp};
 use super::error::UnknownToken;
+use super::few::Few;
+use super::pending_writes::UnderWay;
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState, WriteToken};
 use crate::record_state::Trigger;
+use crate::state_batch::StateBatch;
 use crate::time::LockTime;
 
 /// A write to be made.
@@ -23,6 +24,41 @@ pub struct PendingWrite {
     pub token: WriteToken,
     /// What to write.
     pub state: WriteState,
+}
+
+/// A write to be made, as [`PendingWrite`], lent for as long as it takes to encode it; the fields are those of
+/// [`WriteState`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LentWrite<'a> {
+    /// Names the write in [`SharePartition::handle_write_result`].
+    pub token: WriteToken,
+    /// Epoch of the state that the writer has read.
+    pub state_epoch: i32,
+    /// Epoch of the leader that writes.
+    pub leader_epoch: i32,
+    /// Start offset at the time of the change.
+    pub start_offset: i64,
+    /// Terminal records at or behind the start offset at the time of the change.
+    pub delivery_complete_count: i32,
+    /// What changed.
+    pub state_batches: &'a [StateBatch],
+}
+
+impl LentWrite<'_> {
+    /// The write as data of its own.
+    #[must_use]
+    pub fn to_pending_write(&self) -> PendingWrite {
+        PendingWrite {
+            token: self.token,
+            state: WriteState {
+                state_epoch: self.state_epoch,
+                leader_epoch: self.leader_epoch,
+                start_offset: self.start_offset,
+                delivery_complete_count: self.delivery_complete_count,
+                state_batches: self.state_batches.to_vec(),
+            },
+        }
+    }
 }
 
 /// What the answer to a write means for those around the share partition.
@@ -42,20 +78,48 @@ pub(super) enum WriteKind {
     Noted,
 }
 
+/// What a write changes.
 #[derive(Clone, Debug)]
-struct UnderWay {
-    kind: WriteKind,
-    ranges: Vec<OffsetRange>,
-    given_up: Vec<GivenUp>,
-    /// The limit when the change was made counts for its roll-back too.
-    delivery_limit: i16,
+pub(super) enum Content {
+    /// One run, as most do.
+    Run(StateBatch),
+    /// Anything else.
+    Runs(Box<(Vec<StateBatch>, Vec<GivenUp>)>),
 }
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Writes {
-    next_token: u64,
-    queue: VecDeque<PendingWrite>,
-    under_way: BTreeMap<WriteToken, UnderWay>,
+impl Content {
+    fn of(changes: Changes) -> Self {
+        match changes.batches {
+            Few::One(batch) if changes.given_up.is_empty() => Self::Run(batch),
+            Few::One(batch) => Self::Runs(Box::new((vec![batch], changes.given_up))),
+            Few::Many(batches) => Self::Runs(Box::new((batches, changes.given_up))),
+        }
+    }
+
+    pub(super) fn batches(&self) -> &[StateBatch] {
+        match self {
+            Self::Run(batch) => std::slice::from_ref(batch),
+            Self::Runs(runs) => &runs.0,
+        }
+    }
+
+    fn into_given_up(self) -> Vec<GivenUp> {
+        match self {
+            Self::Run(_) => Vec::new(),
+            Self::Runs(runs) => runs.1,
+        }
+    }
+}
+
+/// The offsets of `batches`, neighbours joined.
+fn ranges(batches: &[StateBatch]) -> impl Iterator<Item = OffsetRange> {
+    let touch = |a: &StateBatch, b: &StateBatch| {
+        let a = OffsetRange::new(a.first_offset, a.last_offset);
+        a.is_some_and(|a| a.is_followed_by(b.first_offset))
+    };
+    batches
+        .chunk_by(touch)
+        .filter_map(|run| OffsetRange::new(run.first()?.first_offset, run.last()?.last_offset))
 }
 
 /// The code that a member sees for an error of the persister (`SharePartition.fetchPersisterError`).
@@ -93,7 +157,22 @@ impl WriteAnswer {
 impl<S: InFlightStore> SharePartition<S> {
     /// The next write to make, oldest first.
     pub fn poll_write(&mut self) -> Option<PendingWrite> {
-        self.writes.queue.pop_front()
+        self.lend_write().map(|write| write.to_pending_write())
+    }
+
+    /// The next write to make, oldest first, lent instead of copied; it counts as handed out, as with
+    /// [`SharePartition::poll_write`].
+    pub fn lend_write(&mut self) -> Option<LentWrite<'_>> {
+        let (state_epoch, leader_epoch) = (self.state_epoch, self.leader_epoch);
+        let write = self.activity.get_mut()?.writes.hand_out()?;
+        Some(LentWrite {
+            token: write.token,
+            state_epoch,
+            leader_epoch,
+            start_offset: write.start_offset,
+            delivery_complete_count: write.delivery_complete_count,
+            state_batches: write.content.batches(),
+        })
     }
 
     /// Number of writes waiting to be handed out.
@@ -105,7 +184,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Number of writes handed out or waiting to be, and not answered.
     #[must_use]
     pub fn writes_under_way(&self) -> usize {
-        self.writes.under_way.len()
+        self.activity.get().map_or(0, |a| a.writes.under_way())
     }
 
     /// Takes the persister's answer to a write: [`KafkaCode::None`], or the error.
@@ -118,16 +197,16 @@ impl<S: InFlightStore> SharePartition<S> {
         answer: KafkaCode,
         now: LockTime,
     ) -> Result<WriteAnswer, UnknownToken> {
-        if !self.writes.under_way.contains_key(&token) {
-            return Err(UnknownToken(token.0));
+        let unknown = UnknownToken(token.0);
+        if !self.activity.get().is_some_and(|a| a.writes.knows(token)) {
+            return Err(unknown);
         }
         self.observe(now);
-        let Some(write) = self.writes.under_way.remove(&token) else {
-            return Err(UnknownToken(token.0));
-        };
+        let activity = self.activity.make();
+        let write = activity.writes.answered(token).ok_or(unknown)?;
         let refused = answer != KafkaCode::None;
         if refused {
-            self.counters.writes_refused += 1;
+            activity.tally.rest.make().writes_refused += 1;
         }
         let undone = refused && write.kind == WriteKind::Confirmed;
         if write.kind == WriteKind::Confirmed {
@@ -136,12 +215,15 @@ impl<S: InFlightStore> SharePartition<S> {
             } else {
                 Trigger::Written
             };
-            for range in &write.ranges {
-                self.end_pending(*range, trigger, write.delivery_limit);
+            for range in ranges(write.content.batches()) {
+                self.end_pending(range, trigger, write.delivery_limit);
             }
         }
         if !undone {
-            self.dead_letters.extend(write.given_up);
+            let given_up = write.content.into_given_up();
+            if !given_up.is_empty() {
+                self.rare.make().dead_letters.extend(given_up);
+            }
             self.advance_start_offset();
         }
         self.unblock();
@@ -156,7 +238,7 @@ impl<S: InFlightStore> SharePartition<S> {
         kind: WriteKind,
     ) -> Option<WriteToken> {
         let mut token = None;
-        while !changes.batches.is_empty() {
+        while !changes.batches.as_slice().is_empty() {
             let rest = changes.split(MAX_STATE_BATCHES_PER_WRITE);
             token = Some(self.queue_one(changes, kind));
             changes = rest.unwrap_or_default();
@@ -165,28 +247,18 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     fn queue_one(&mut self, changes: Changes, kind: WriteKind) -> WriteToken {
-        let token = WriteToken(self.writes.next_token);
-        self.writes.next_token += 1;
-        self.counters.writes += 1;
-        self.counters.state_batches_written += changes.batches.len() as u64;
-        self.writes.queue.push_back(PendingWrite {
+        let activity = self.activity.make();
+        let batches = changes.batches.as_slice().len();
+        activity.tally.state_batches_written += batches as u64;
+        activity.writes.queue(|token| UnderWay {
             token,
-            state: WriteState {
-                state_epoch: self.state_epoch,
-                leader_epoch: self.leader_epoch,
-                start_offset: self.start_offset,
-                delivery_complete_count: i32::try_from(self.delivery_complete_count)
-                    .unwrap_or(i32::MAX),
-                state_batches: changes.batches,
-            },
-        });
-        let under_way = UnderWay {
-            kind,
-            ranges: changes.ranges,
-            given_up: changes.given_up,
+            content: Content::of(changes),
+            start_offset: self.start_offset,
+            delivery_complete_count: i32::try_from(self.delivery_complete_count)
+                .unwrap_or(i32::MAX),
             delivery_limit: self.config.delivery_count_limit,
-        };
-        self.writes.under_way.insert(token, under_way);
-        token
+            kind,
+            is_answered: false,
+        })
     }
 }

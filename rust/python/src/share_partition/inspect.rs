@@ -82,7 +82,7 @@ impl SharePartition {
     /// `lock_timeouts`, `delivery_limit_reached`, `log_start_archived`. Writes: `writes`, `writes_refused`. State batches:
     /// `state_batches_written`.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counters = self.engine.with(py, |e| each!(e, sp => *sp.counters()))?;
+        let counters = self.engine.with(py, |e| each!(e, sp => sp.counters()))?;
         let dict = PyDict::new(py);
         for (name, count) in counters.entries() {
             dict.set_item(name, count)?;

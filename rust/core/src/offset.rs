@@ -25,6 +25,12 @@ impl OffsetRange {
         }
     }
 
+    /// Every offset there is.
+    pub const ALL: Self = Self {
+        first: i64::MIN,
+        last: i64::MAX,
+    };
+
     /// The range that holds one offset.
     #[must_use]
     pub const fn single(offset: i64) -> Self {
@@ -62,6 +68,12 @@ impl OffsetRange {
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         Self::new(self.first.max(other.first), self.last.min(other.last))
+    }
+
+    /// The offsets of the range behind `offset`; all of them when it lies before the range.
+    #[must_use]
+    pub fn behind(self, offset: i64) -> Option<Self> {
+        Self::new(self.first.max(after(offset)?), self.last)
     }
 
     /// Whether `next` begins right behind this range.
@@ -148,5 +160,8 @@ mod tests {
         assert_eq!(a.intersection(OffsetRange::single(10)), None);
         assert!(a.covers(OffsetRange { first: 0, last: 9 }) && !a.covers(b));
         assert!(a.is_followed_by(10) && !a.is_followed_by(9));
+        assert_eq!(a.behind(4), OffsetRange::new(5, 9));
+        assert_eq!((a.behind(-7), a.behind(9)), (Some(a), None));
+        assert_eq!(a.behind(i64::MAX), None);
     }
 }

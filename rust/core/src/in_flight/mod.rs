@@ -179,6 +179,11 @@ pub trait InFlightStore: Default {
     /// Shows every run that `range` touches, clipped to it, in ascending order, and changes those for which `decide`
     /// returns a change. Where batches begin stays as it is.
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);
+    /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that
+    /// a long settled stretch need not remember where its batches began.
+    fn merge_settled_batches(&mut self, allowed: bool) {
+        let _ = allowed;
+    }
     /// Drops every batch whose last offset is at most `last`.
     fn remove_through(&mut self, last: i64);
     /// Marks every lock whose deadline is at most `now` as run out, and returns ranges that cover its records (they may

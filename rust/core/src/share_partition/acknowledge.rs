@@ -9,7 +9,7 @@ use super::changes::Changes;
 use super::error::{AcknowledgeError, RecordStateReason};
 use super::writes::WriteKind;
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
-use crate::offset::{OffsetRange, after, plus_saturating};
+use crate::offset::{OffsetRange, plus_saturating};
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
 use crate::record_state::{AcknowledgeType, Phase, RecordState, Trigger, transition};
 use crate::time::LockTime;
@@ -98,11 +98,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Locks the records for another full lock duration (KIP-1222). Nothing is written.
     fn renew(&mut self, range: OffsetRange, member: Option<MemberIndex>) {
         let Some(member) = member else { return };
-        if self
-            .store
-            .run_from(range.first)
-            .is_none_or(|run| run.range.first > range.last)
-        {
+        if self.store.run_in(range).is_none() {
             // A hole holds nothing, and nothing would ever end its lock.
             return;
         }
@@ -134,17 +130,14 @@ impl<S: InFlightStore> SharePartition<S> {
         let Some(range) = self.at_or_behind_start_offset(batch) else {
             return Ok(());
         };
-        let whole = self
-            .store
-            .run_at(batch.first)
-            .filter(|run| run.range.contains(batch.last));
-        if whole.is_none() {
+        let mut next = self.store.run_in(range);
+        // Nearly always the batch is one run, and then it is in flight.
+        if range.first != batch.first || next.is_none_or(|run| run.range != range) {
             self.check_in_flight(index, batch)?;
         }
         let disabled = !self.config.renew_acknowledge_enable;
-        let mut next = whole.or_else(|| self.store.run_from(range.first));
         let mut runs = 0;
-        while let Some(run) = next.filter(|run| run.range.first <= range.last) {
+        while let Some(run) = next {
             let reason = if run.phase != Phase::Settled {
                 Some(RecordStateReason::WriteUnderWay)
             } else if run.state != RecordState::Acquired {
@@ -159,15 +152,13 @@ impl<S: InFlightStore> SharePartition<S> {
             if let Some(reason) = reason {
                 return Err(AcknowledgeError::InvalidRecordState {
                     index,
-                    offset: run.range.first.max(range.first),
+                    offset: run.range.first,
                     reason,
                 });
             }
             runs += 1;
-            if run.range.last >= range.last {
-                break;
-            }
-            next = after(run.range.last).and_then(|offset| self.store.run_from(offset));
+            let rest = range.behind(run.range.last);
+            next = rest.and_then(|rest| self.store.run_in(rest));
         }
         *state_batches += runs
             + batch

@@ -12,7 +12,7 @@ use super::changes::Changes;
 use super::error::AcquireError;
 use super::{SharePartition, Status};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
-use crate::offset::{OffsetRange, after_saturating, before, plus_saturating};
+use crate::offset::{OffsetRange, after, after_saturating, before, plus_saturating};
 use crate::record_state::{RecordState, Trigger, transition};
 use crate::time::LockTime;
 
@@ -158,7 +158,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 return;
             }
             last_batch = Some(batch);
-            next = after_batch(batch).and_then(|offset| self.store.batch_ceiling(offset));
+            next = after(batch.last).and_then(|offset| self.store.batch_reaching(offset));
             if self.gap_window().is_some() {
                 if let Some(gap) =
                     before(batch.first).and_then(|end| OffsetRange::new(gap_start, end))
@@ -182,7 +182,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let behind = match last_batch {
             None => OffsetRange::new(base, fetched.last),
-            Some(batch) => after_batch(batch).and_then(|f| OffsetRange::new(f, fetched.last)),
+            Some(batch) => fetched.behind(batch.last),
         };
         if let Some(behind) = behind.filter(|_| acquisition.remaining() > 0) {
             self.acquire_new(acquisition, behind);
@@ -199,19 +199,9 @@ impl<S: InFlightStore> SharePartition<S> {
         let record_limit =
             (acquisition.request.mode == AcquireMode::RecordLimit).then(|| acquisition.remaining());
         let mut pace = self.pace(batch, record_limit);
-        let mut from = range.first;
-        while let Some(offset) = self
-            .store
-            .first_available(from)
-            .filter(|o| *o <= range.last)
-        {
-            let Some(run) = self.store.run_at(offset) else {
-                break;
-            };
-            let Some(available) = OffsetRange::new(offset, run.range.last.min(range.last)) else {
-                break;
-            };
-            let Some(part) = pace.take(available, run.delivery_count) else {
+        let mut rest = Some(range);
+        while let Some(run) = rest.and_then(|rest| self.store.available_in(rest)) {
+            let Some(part) = pace.take(run.range, run.delivery_count) else {
                 break;
             };
             let delivery_count = run.delivery_count.saturating_add(1);
@@ -230,7 +220,7 @@ impl<S: InFlightStore> SharePartition<S> {
             if pace.is_over() {
                 break;
             }
-            from = after_saturating(part.last);
+            rest = range.behind(part.last);
         }
     }
 
@@ -277,10 +267,6 @@ impl Fetched {
     const fn last_within(&self) -> Option<OffsetRange> {
         OffsetRange::new(self.first, self.last)
     }
-}
-
-fn after_batch(batch: OffsetRange) -> Option<i64> {
-    crate::offset::after(batch.last)
 }
 
 /// The first `n` offsets of a range.

@@ -2,7 +2,7 @@
 
 use super::SharePartition;
 use crate::in_flight::InFlightStore;
-use crate::offset::after;
+use crate::offset::OffsetRange;
 use crate::record_state::{Phase, RecordState};
 
 impl<S: InFlightStore> SharePartition<S> {
@@ -14,7 +14,7 @@ impl<S: InFlightStore> SharePartition<S> {
     pub fn check(&self) -> Result<(), String> {
         self.store.check()?;
         let mut terminal = 0;
-        let mut next = self.store.run_from(i64::MIN);
+        let mut next = self.store.run_in(OffsetRange::ALL);
         while let Some(run) = next {
             let holds = run.lock.is_some();
             match (run.state, run.phase) {
@@ -45,7 +45,8 @@ impl<S: InFlightStore> SharePartition<S> {
                     .abs_diff(run.range.first.max(self.start_offset))
                     + 1;
             }
-            next = after(run.range.last).and_then(|offset| self.store.run_from(offset));
+            let rest = OffsetRange::ALL.behind(run.range.last);
+            next = rest.and_then(|rest| self.store.run_in(rest));
         }
         if terminal != self.delivery_complete_count {
             return Err(format!(

@@ -103,6 +103,8 @@ impl<S: InFlightStore> SharePartition<S> {
         self.end_offset = read.start_offset;
         let mut expected = read.start_offset;
         let mut first_gap = None;
+        // Where batches begin shows while there may be gaps to read again.
+        self.store.merge_settled_batches(false);
         for batch in &read.state_batches {
             let (Some(range), Some(state)) = (
                 OffsetRange::new(batch.first_offset, batch.last_offset),
@@ -122,6 +124,8 @@ impl<S: InFlightStore> SharePartition<S> {
                 end_offset: self.end_offset,
                 gap_start_offset,
             });
+        } else {
+            self.store.merge_settled_batches(true);
         }
         self.status = Status::Active;
         self.advance_start_offset();

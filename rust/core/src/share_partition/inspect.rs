@@ -2,7 +2,7 @@
 
 use super::SharePartition;
 use crate::in_flight::{InFlightRun, InFlightStore, StateCounts};
-use crate::offset::{OffsetRange, after};
+use crate::offset::OffsetRange;
 use crate::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
@@ -24,11 +24,11 @@ pub struct InFlight<'a> {
 impl<S: InFlightStore> SharePartition<S> {
     /// Every in-flight record, in ascending order; neighbours that look the same are joined.
     pub fn in_flight(&self) -> impl Iterator<Item = InFlight<'_>> {
-        let mut next = self.store.run_from(i64::MIN);
+        let mut next = self.store.run_in(OffsetRange::ALL);
         core::iter::from_fn(move || {
             let mut shown = self.show(&next?);
             next = None;
-            while let Some(run) = after(shown.range.last).and_then(|o| self.store.run_from(o)) {
+            while let Some(run) = self.run_behind(shown.range) {
                 let candidate = self.show(&run);
                 let joins = shown.range.is_followed_by(candidate.range.first)
                     && candidate
@@ -44,6 +44,10 @@ impl<S: InFlightStore> SharePartition<S> {
             }
             Some(shown)
         })
+    }
+
+    fn run_behind(&self, range: OffsetRange) -> Option<InFlightRun> {
+        self.store.run_in(OffsetRange::ALL.behind(range.last)?)
     }
 
     fn show(&self, run: &InFlightRun) -> InFlight<'_> {

@@ -3,7 +3,7 @@
 use super::SharePartition;
 use super::changes::Changes;
 use crate::in_flight::{InFlightRun, InFlightStore};
-use crate::offset::{OffsetRange, after, before};
+use crate::offset::{OffsetRange, before};
 use crate::record_state::{RecordState, Trigger};
 
 impl<S: InFlightStore> SharePartition<S> {
@@ -44,16 +44,12 @@ impl<S: InFlightStore> SharePartition<S> {
 
     fn terminal_in(&self, range: OffsetRange) -> u64 {
         let mut terminal = 0;
-        let mut next = self.store.run_from(range.first);
-        while let Some(run) = next {
-            let Some(part) = run.range.intersection(range) else {
-                break;
-            };
+        let mut rest = Some(range);
+        while let Some(run) = rest.and_then(|rest| self.store.run_in(rest)) {
             if run.state.is_terminal() {
-                terminal += part.len();
+                terminal += run.range.len();
             }
-            // The store shows whole runs: one that reaches past `range` would be found again from its middle.
-            next = after(run.range.last).and_then(|offset| self.store.run_from(offset));
+            rest = range.behind(run.range.last);
         }
         terminal
     }

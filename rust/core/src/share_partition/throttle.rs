@@ -4,8 +4,7 @@
 use super::SharePartition;
 use super::acquire::first_n;
 use crate::in_flight::InFlightStore;
-use crate::offset::{OffsetRange, after};
-use crate::record_state::{Phase, RecordState};
+use crate::offset::OffsetRange;
 
 /// A record delivered as often as this is delivered with care: half the limit, rounded up, and at least 2.
 const fn throttle_limit(delivery_count_limit: i16) -> i16 {
@@ -81,21 +80,14 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Whether an in-flight batch must be delivered with care: a record of it that could be acquired now was delivered often.
     pub(super) fn is_throttled(&self, batch: OffsetRange, fetched: OffsetRange) -> bool {
         let limit = throttle_limit(self.config.delivery_count_limit);
-        let Some(range) = batch.intersection(fetched) else {
-            return false;
-        };
-        let mut next = self.store.first_available(range.first);
-        while let Some(offset) = next.filter(|offset| *offset <= range.last) {
-            let Some(run) = self.store.run_at(offset) else {
-                return false;
-            };
-            if run.state == RecordState::Available
-                && run.phase == Phase::Settled
-                && run.delivery_count >= limit
-            {
+        let mut rest = batch.intersection(fetched);
+        while let Some(range) = rest
+            && let Some(run) = self.store.available_in(range)
+        {
+            if run.delivery_count >= limit {
                 return true;
             }
-            next = after(run.range.last).and_then(|from| self.store.first_available(from));
+            rest = range.behind(run.range.last);
         }
         false
     }

@@ -74,18 +74,22 @@ impl<S: InFlightStore> SharePartition<S> {
         let gap_window = self.gap_window();
         if let Some(rare) = self.rare.get_mut() {
             let gap_start_offset = after_saturating(last);
-            rare.gap_window = gap_window
-                .filter(|gap| gap_start_offset <= gap.end_offset)
-                .map(|gap| GapWindow {
-                    gap_start_offset,
-                    ..gap
-                });
+            match gap_window.filter(|gap| gap_start_offset <= gap.end_offset) {
+                Some(gap) => {
+                    rare.gap_window = Some(GapWindow {
+                        gap_start_offset,
+                        ..gap
+                    });
+                }
+                None => self.close_gap_window(),
+            }
         }
     }
 
     fn close_gap_window(&mut self) {
         if let Some(rare) = self.rare.get_mut() {
             rare.gap_window = None;
+            self.store.merge_settled_batches(true);
         }
     }
 

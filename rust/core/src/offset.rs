@@ -115,8 +115,8 @@ pub const fn before(offset: i64) -> Option<i64> {
 
 /// `offset + n`, which stays at `i64::MAX` when the sum does not exist.
 #[must_use]
-pub fn plus_saturating(offset: i64, n: u64) -> i64 {
-    i64::try_from(i128::from(offset) + i128::from(n)).unwrap_or(i64::MAX)
+pub const fn plus_saturating(offset: i64, n: u64) -> i64 {
+    offset.saturating_add_unsigned(n)
 }
 
 #[cfg(test)]

@@ -64,6 +64,10 @@ impl Changes {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.batches.as_slice().is_empty()
+    }
+
     /// Cuts off the part up to the `allowed`th state batch, when there are more.
     pub(super) fn split(&mut self, allowed: usize) -> Option<Self> {
         let from = self.batches.as_slice().get(allowed)?.first_offset;

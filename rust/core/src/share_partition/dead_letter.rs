@@ -9,6 +9,7 @@ use super::error::UnknownToken;
 use super::writes::WriteKind;
 use crate::in_flight::{InFlightRun, InFlightStore};
 use crate::offset::OffsetRange;
+use crate::persister::WriteToken;
 use crate::record_state::{Phase, RecordState, Trigger};
 use crate::time::LockTime;
 
@@ -41,6 +42,8 @@ pub struct DeadLetter {
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeadLetters {
     next_token: u64,
+    /// Records whose write is under way: only when it is written are they given up.
+    unwritten: BTreeMap<WriteToken, Vec<GivenUp>>,
     queue: VecDeque<GivenUp>,
     under_way: BTreeMap<DeadLetterToken, OffsetRange>,
 }
@@ -48,6 +51,17 @@ pub(super) struct DeadLetters {
 impl DeadLetters {
     pub(super) fn extend(&mut self, given_up: impl IntoIterator<Item = GivenUp>) {
         self.queue.extend(given_up);
+    }
+
+    /// Takes in records that are given up as soon as the write is answered.
+    pub(super) fn wait_for(&mut self, token: WriteToken, given_up: Vec<GivenUp>) {
+        self.unwritten.insert(token, given_up);
+    }
+
+    /// The write was answered: what waited for it is given up, unless the change was undone.
+    pub(super) fn written(&mut self, token: WriteToken, undone: bool) {
+        let given_up = self.unwritten.remove(&token).filter(|_| !undone);
+        self.queue.extend(given_up.into_iter().flatten());
     }
 }
 

@@ -31,10 +31,16 @@ const SWEEP_FROM: usize = 64;
 
 impl Members {
     pub(super) fn find(&mut self, name: &str) -> Option<MemberIndex> {
-        let is_it = |known: &Option<Arc<str>>| known.as_deref() == Some(name);
-        if self.names.get(self.latest as usize).is_some_and(is_it) {
+        let latest = self.names.get(self.latest as usize);
+        if latest.and_then(Option::as_deref) == Some(name) {
             return Some(MemberIndex(self.latest));
         }
+        self.search(name)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, name: &str) -> Option<MemberIndex> {
+        let is_it = |known: &Option<Arc<str>>| known.as_deref() == Some(name);
         let found = match &self.index {
             Some(index) => *index.by_name.get(name)?,
             None => MemberIndex(self.names.iter().position(is_it)? as u32),
@@ -60,6 +66,11 @@ impl Members {
         if let Some(member) = self.find(name) {
             return member;
         }
+        self.add(name, is_idle)
+    }
+
+    #[inline(never)]
+    fn add(&mut self, name: &str, is_idle: impl Fn(MemberIndex) -> bool) -> MemberIndex {
         let name: Arc<str> = Arc::from(name);
         let Some(index) = &mut self.index else {
             let member = push(&mut self.names, Arc::clone(&name));

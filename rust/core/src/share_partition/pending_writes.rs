@@ -1,26 +1,25 @@
 //! The writes that are not answered, in the order in which they were made.
 //!
-//! Answers come in any order, mostly in that of the writes. So the writes stand in a ring by their tokens, an answered one
-//! is marked, and the ring gives up what is answered at its front; one write that is never answered does not make the ring
-//! grow, for a ring that is mostly answered is packed.
+//! Answers come in any order, mostly in that of the writes. So the writes stand in a list by their tokens, and an answered
+//! one is only marked; when most of the list is marked it is packed. A write that is never answered makes nothing grow.
 
-use std::collections::VecDeque;
-
-use super::writes::{Content, WriteKind};
+use super::few::Few;
+use super::writes::WriteKind;
 use crate::persister::WriteToken;
+use crate::state_batch::StateBatch;
 
 /// A write from the change to the answer.
 #[derive(Clone, Debug)]
 pub(super) struct UnderWay {
     pub token: WriteToken,
-    pub content: Content,
+    pub batches: Few<StateBatch>,
     /// Start offset and delivery complete count when the change was made.
     pub start_offset: i64,
     pub delivery_complete_count: i32,
     /// The limit when the change was made counts for its roll-back too.
     pub delivery_limit: i16,
     pub kind: WriteKind,
-    /// Only waits to leave the ring, or to be handed out.
+    /// Only waits to be handed out, or to leave the list.
     pub is_answered: bool,
 }
 
@@ -33,15 +32,16 @@ const _: () = assert!(
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingWrites {
     next_token: u64,
+    list: Vec<UnderWay>,
     /// How many at the front were handed out.
-    handed_out: usize,
-    answered: usize,
-    /// How many were handed out and answered, and only wait to leave.
-    done: usize,
-    ring: VecDeque<UnderWay>,
+    handed_out: u32,
+    /// How many of all are answered.
+    answered: u32,
+    /// How many are both, and only wait to leave the list.
+    done: u32,
 }
 
-/// A ring of fewer writes is not packed, and its room is kept when it is empty.
+/// A list of fewer writes is not packed before all are done, and then it keeps its room.
 const SMALL: usize = 32;
 
 impl PendingWrites {
@@ -51,102 +51,151 @@ impl PendingWrites {
     }
 
     /// Number of writes that are not answered.
-    pub fn under_way(&self) -> usize {
-        self.ring.len() - self.answered
+    pub const fn under_way(&self) -> usize {
+        self.list.len() - self.answered as usize
     }
 
     /// Adds a write, which is given the next token.
     pub fn queue(&mut self, write: impl FnOnce(WriteToken) -> UnderWay) -> WriteToken {
-        self.give_up_front();
         let token = WriteToken(self.next_token);
         self.next_token += 1;
-        if self.ring.len() == self.ring.capacity() {
-            // By an eighth: when a persister is away, writes are what fills the memory.
-            self.ring.reserve_exact((self.ring.len() / 8).max(1));
+        if self.list.len() == self.list.capacity() {
+            self.grow();
         }
-        self.ring.push_back(write(token));
+        self.list.push(write(token));
         token
+    }
+
+    /// By an eighth: when a persister is away, writes are what fills the memory.
+    #[cold]
+    fn grow(&mut self) {
+        self.list.reserve_exact((self.list.len() / 8).max(1));
     }
 
     /// The next write to be handed out.
     pub fn hand_out(&mut self) -> Option<&UnderWay> {
-        let at = self.handed_out;
-        if at >= self.ring.len() {
-            return None;
-        }
+        let write = self.list.get(self.handed_out as usize)?;
         self.handed_out += 1;
-        let write = self.ring.get(at)?;
-        self.done += usize::from(write.is_answered);
+        self.done += u32::from(write.is_answered);
         Some(write)
     }
 
-    /// Where the token's write stands, if it is not answered. Without a gap in the ring the token itself tells.
-    fn position(&self, token: WriteToken) -> Option<usize> {
-        let front = self.ring.front()?.token;
-        let guess = usize::try_from(token.0.checked_sub(front.0)?).ok()?;
-        let at = match self.ring.get(guess) {
+    /// Where the token's write stands, if it is not answered; the place holds until the next answer. Without a gap in the
+    /// list the token itself tells.
+    pub fn place(&self, token: WriteToken) -> Option<usize> {
+        let front = self.list.first()?.token;
+        let guess = token.0.wrapping_sub(front.0) as usize;
+        let at = match self.list.get(guess) {
             Some(write) if write.token == token => guess,
             _ => self
-                .ring
+                .list
                 .binary_search_by_key(&token, |write| write.token)
                 .ok()?,
         };
-        self.ring
-            .get(at)
-            .filter(|write| !write.is_answered)
-            .map(|_| at)
+        (!self.list[at].is_answered).then_some(at)
     }
 
-    /// Whether the write is under way.
-    pub fn knows(&self, token: WriteToken) -> bool {
-        self.position(token).is_some()
-    }
-
-    /// Takes the write out; one that was not handed out yet will still be.
-    pub fn answered(&mut self, token: WriteToken) -> Option<UnderWay> {
-        let at = self.position(token)?;
-        if at == 0 && self.handed_out > 0 {
-            let write = self.ring.pop_front();
-            self.handed_out -= 1;
-            self.give_up_front();
-            return write;
-        }
-        let write = self.ring.get_mut(at)?;
+    /// Takes out what the answered write at this place was; one that was not handed out yet will still be.
+    pub fn answer(&mut self, place: usize) -> Option<(WriteKind, i16, Few<StateBatch>)> {
+        let is_out = place < self.handed_out as usize;
+        let write = self.list.get_mut(place)?;
         write.is_answered = true;
-        let write = write.clone();
+        let batches = if is_out {
+            core::mem::take(&mut write.batches)
+        } else {
+            write.batches.clone()
+        };
+        let taken = (write.kind, write.delivery_limit, batches);
         self.answered += 1;
-        self.done += usize::from(at < self.handed_out);
-        if self.ring.len() > SMALL && self.done > self.ring.len() / 2 {
+        self.done += u32::from(is_out);
+        let done = self.done as usize;
+        if done == self.list.len() {
+            self.list.clear();
+            (self.handed_out, self.answered, self.done) = (0, 0, 0);
+            if self.list.capacity() > SMALL {
+                self.list = Vec::new();
+            }
+        } else if self.list.len() > SMALL && done > self.list.len() / 2 {
             self.pack();
         }
-        Some(write)
+        Some(taken)
     }
 
-    /// Drops what is answered at the front.
-    fn give_up_front(&mut self) {
-        while self.done > 0 && self.ring.front().is_some_and(|write| write.is_answered) {
-            self.ring.pop_front();
-            self.handed_out -= 1;
-            self.answered -= 1;
-            self.done -= 1;
-        }
-        if self.ring.is_empty() && self.ring.capacity() > SMALL {
-            self.ring.shrink_to(SMALL);
-        }
-    }
-
-    /// Drops what is answered and was handed out.
+    /// Drops what is handed out and answered.
+    #[cold]
     fn pack(&mut self) {
-        let handed_out = self.handed_out;
-        let mut at = 0;
-        self.ring.retain(|write| {
-            let keep = at >= handed_out || !write.is_answered;
-            at += 1;
-            keep
+        let mut ahead = self.handed_out;
+        self.list.retain(|write| {
+            let is_out = ahead > 0;
+            ahead = ahead.saturating_sub(1);
+            !(is_out && write.is_answered)
         });
-        self.ring.shrink_to(self.ring.len() + SMALL);
+        self.list.shrink_to(self.list.len() + self.list.len() / 8);
         self.answered -= self.done;
         self.handed_out -= self.done;
         self.done = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(writes: &mut PendingWrites) -> WriteToken {
+        writes.queue(|token| UnderWay {
+            token,
+            batches: Few::default(),
+            start_offset: 0,
+            delivery_complete_count: 0,
+            delivery_limit: 5,
+            kind: WriteKind::Confirmed,
+            is_answered: false,
+        })
+    }
+
+    fn answer(writes: &mut PendingWrites, token: WriteToken) -> bool {
+        let place = writes.place(token);
+        place.and_then(|place| writes.answer(place)).is_some()
+    }
+
+    #[test]
+    fn a_write_that_is_never_answered_makes_nothing_grow() {
+        let mut writes = PendingWrites::default();
+        let lost = queue(&mut writes);
+        assert!(writes.hand_out().is_some_and(|write| write.token == lost));
+        for _ in 0..10_000 {
+            let token = queue(&mut writes);
+            assert!(writes.hand_out().is_some_and(|write| write.token == token));
+            assert!(answer(&mut writes, token));
+            assert!(!answer(&mut writes, token), "answered twice");
+        }
+        assert!(
+            writes.list.capacity() <= 4 * SMALL,
+            "{}",
+            writes.list.capacity()
+        );
+        assert_eq!((writes.under_way(), writes.made()), (1, 10_001));
+        assert!(answer(&mut writes, lost));
+        assert_eq!((writes.under_way(), writes.place(lost)), (0, None));
+    }
+
+    #[test]
+    fn a_write_answered_before_it_is_handed_out_is_handed_out_in_its_turn() {
+        let mut writes = PendingWrites::default();
+        let tokens: Vec<WriteToken> = (0..200).map(|_| queue(&mut writes)).collect();
+        for token in tokens.iter().skip(1).step_by(2) {
+            assert!(answer(&mut writes, *token));
+        }
+        assert_eq!(writes.under_way(), 100);
+        for token in &tokens {
+            let handed = writes.hand_out().map(|write| write.token);
+            assert_eq!(handed, Some(*token));
+        }
+        assert!(writes.hand_out().is_none());
+        for token in tokens.iter().step_by(2).rev() {
+            assert!(answer(&mut writes, *token));
+        }
+        assert_eq!(writes.under_way(), 0);
+        assert!(writes.list.capacity() <= SMALL);
     }
 }

@@ -5,9 +5,8 @@
 //! start offset may advance only then (`SharePartition.writeShareGroupState` and its callers).
 
 use super::SharePartition;
-use super::changes::{Changes, GivenUp};
+use super::changes::Changes;
 use super::error::UnknownToken;
-use super::few::Few;
 use super::pending_writes::UnderWay;
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
@@ -78,48 +77,17 @@ pub(super) enum WriteKind {
     Noted,
 }
 
-/// What a write changes.
-#[derive(Clone, Debug)]
-pub(super) enum Content {
-    /// One run, as most do.
-    Run(StateBatch),
-    /// Anything else.
-    Runs(Box<(Vec<StateBatch>, Vec<GivenUp>)>),
-}
-
-impl Content {
-    fn of(changes: Changes) -> Self {
-        match changes.batches {
-            Few::One(batch) if changes.given_up.is_empty() => Self::Run(batch),
-            Few::One(batch) => Self::Runs(Box::new((vec![batch], changes.given_up))),
-            Few::Many(batches) => Self::Runs(Box::new((batches, changes.given_up))),
-        }
-    }
-
-    pub(super) fn batches(&self) -> &[StateBatch] {
-        match self {
-            Self::Run(batch) => std::slice::from_ref(batch),
-            Self::Runs(runs) => &runs.0,
-        }
-    }
-
-    fn into_given_up(self) -> Vec<GivenUp> {
-        match self {
-            Self::Run(_) => Vec::new(),
-            Self::Runs(runs) => runs.1,
-        }
-    }
-}
-
 /// The offsets of `batches`, neighbours joined.
 fn ranges(batches: &[StateBatch]) -> impl Iterator<Item = OffsetRange> {
-    let touch = |a: &StateBatch, b: &StateBatch| {
-        let a = OffsetRange::new(a.first_offset, a.last_offset);
-        a.is_some_and(|a| a.is_followed_by(b.first_offset))
-    };
-    batches
-        .chunk_by(touch)
-        .filter_map(|run| OffsetRange::new(run.first()?.first_offset, run.last()?.last_offset))
+    let mut rest = batches.iter().peekable();
+    core::iter::from_fn(move || {
+        let first = rest.next()?;
+        let mut range = OffsetRange::new(first.first_offset, first.last_offset)?;
+        while let Some(next) = rest.next_if(|next| range.is_followed_by(next.first_offset)) {
+            range.last = next.last_offset;
+        }
+        Some(range)
+    })
 }
 
 /// The code that a member sees for an error of the persister (`SharePartition.fetchPersisterError`).
@@ -171,7 +139,7 @@ impl<S: InFlightStore> SharePartition<S> {
             leader_epoch,
             start_offset: write.start_offset,
             delivery_complete_count: write.delivery_complete_count,
-            state_batches: write.content.batches(),
+            state_batches: write.batches.as_slice(),
         })
     }
 
@@ -198,32 +166,31 @@ impl<S: InFlightStore> SharePartition<S> {
         now: LockTime,
     ) -> Result<WriteAnswer, UnknownToken> {
         let unknown = UnknownToken(token.0);
-        if !self.activity.get().is_some_and(|a| a.writes.knows(token)) {
-            return Err(unknown);
-        }
+        let activity = self.activity.get();
+        let place = activity.and_then(|a| a.writes.place(token));
+        let place = place.ok_or(unknown)?;
         self.observe(now);
         let activity = self.activity.make();
-        let write = activity.writes.answered(token).ok_or(unknown)?;
+        let (kind, delivery_limit, batches) = activity.writes.answer(place).ok_or(unknown)?;
         let refused = answer != KafkaCode::None;
         if refused {
             activity.tally.rest.make().writes_refused += 1;
         }
-        let undone = refused && write.kind == WriteKind::Confirmed;
-        if write.kind == WriteKind::Confirmed {
+        let undone = refused && kind == WriteKind::Confirmed;
+        if kind == WriteKind::Confirmed {
             let trigger = if undone {
                 Trigger::Refused
             } else {
                 Trigger::Written
             };
-            for range in ranges(write.content.batches()) {
-                self.end_pending(range, trigger, write.delivery_limit);
+            for range in ranges(batches.as_slice()) {
+                self.end_pending(range, trigger, delivery_limit);
             }
         }
+        if let Some(rare) = self.rare.get_mut() {
+            rare.dead_letters.written(token, undone);
+        }
         if !undone {
-            let given_up = write.content.into_given_up();
-            if !given_up.is_empty() {
-                self.rare.make().dead_letters.extend(given_up);
-            }
             self.advance_start_offset();
         }
         self.unblock();
@@ -237,22 +204,25 @@ impl<S: InFlightStore> SharePartition<S> {
         mut changes: Changes,
         kind: WriteKind,
     ) -> Option<WriteToken> {
-        let mut token = None;
-        while !changes.batches.as_slice().is_empty() {
-            let rest = changes.split(MAX_STATE_BATCHES_PER_WRITE);
-            token = Some(self.queue_one(changes, kind));
-            changes = rest.unwrap_or_default();
+        while let Some(rest) = changes.split(MAX_STATE_BATCHES_PER_WRITE) {
+            self.queue_one(changes, kind);
+            changes = rest;
         }
-        token
+        (!changes.is_empty()).then(|| self.queue_one(changes, kind))
     }
 
     fn queue_one(&mut self, changes: Changes, kind: WriteKind) -> WriteToken {
         let activity = self.activity.make();
         let batches = changes.batches.as_slice().len();
         activity.tally.state_batches_written += batches as u64;
+        if !changes.given_up.is_empty() {
+            let token = WriteToken(activity.writes.made());
+            let dead_letters = &mut self.rare.make().dead_letters;
+            dead_letters.wait_for(token, changes.given_up);
+        }
         activity.writes.queue(|token| UnderWay {
             token,
-            content: Content::of(changes),
+            batches: changes.batches,
             start_offset: self.start_offset,
             delivery_complete_count: i32::try_from(self.delivery_complete_count)
                 .unwrap_or(i32::MAX),

@@ -55,6 +55,47 @@ pub struct WriteState {
     pub state_batches: Vec<StateBatch>,
 }
 
+/// A [`WriteState`] that somebody else keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteStateRef<'a> {
+    /// As [`WriteState::state_epoch`].
+    pub state_epoch: i32,
+    /// As [`WriteState::leader_epoch`].
+    pub leader_epoch: i32,
+    /// As [`WriteState::start_offset`].
+    pub start_offset: i64,
+    /// As [`WriteState::delivery_complete_count`].
+    pub delivery_complete_count: i32,
+    /// As [`WriteState::state_batches`].
+    pub state_batches: &'a [StateBatch],
+}
+
+impl WriteStateRef<'_> {
+    /// The same as data of its own.
+    #[must_use]
+    pub fn to_write_state(&self) -> WriteState {
+        WriteState {
+            state_epoch: self.state_epoch,
+            leader_epoch: self.leader_epoch,
+            start_offset: self.start_offset,
+            delivery_complete_count: self.delivery_complete_count,
+            state_batches: self.state_batches.to_vec(),
+        }
+    }
+}
+
+impl<'a> From<&'a WriteState> for WriteStateRef<'a> {
+    fn from(state: &'a WriteState) -> Self {
+        Self {
+            state_epoch: state.state_epoch,
+            leader_epoch: state.leader_epoch,
+            start_offset: state.start_offset,
+            delivery_complete_count: state.delivery_complete_count,
+            state_batches: &state.state_batches,
+        }
+    }
+}
+
 /// The answer to ReadShareGroupStateSummary for one share partition (RPC 87).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateSummary {

@@ -27,6 +27,11 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
+    /// What is still to be read.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// The error `kind` at the byte that would be read next.
     pub(crate) const fn error(&self, kind: WireErrorKind) -> WireError {
         WireError::new(self.position, kind)

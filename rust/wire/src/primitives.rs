@@ -101,13 +101,9 @@ pub(crate) fn read_topic_id(r: &mut Reader<'_>) -> Result<TopicId, WireError> {
     r.array().map(TopicId)
 }
 
-/// A compact array that may not be null. Its count is refused when the rest of the input cannot hold as many elements
-/// of at least `min_size` bytes, so memory stays in proportion to the input (CVE-2022-34917 is the lack of this).
-pub(crate) fn read_array<'a, T>(
-    r: &mut Reader<'a>,
-    min_size: usize,
-    mut element: impl FnMut(&mut Reader<'a>) -> Result<T, WireError>,
-) -> Result<Vec<T>, WireError> {
+/// The count of a compact array that may not be null. It is refused when the rest of the input cannot hold as many
+/// elements of at least `min_size` bytes, so memory stays in proportion to the input (CVE-2022-34917 is the lack of this).
+pub(crate) fn read_array_len(r: &mut Reader<'_>, min_size: usize) -> Result<usize, WireError> {
     let start = *r;
     let count = read_compact_len(r)?.ok_or(start.error(WireErrorKind::Null))?;
     let possible = r.remaining() / min_size.max(1);
@@ -117,6 +113,16 @@ pub(crate) fn read_array<'a, T>(
             possible,
         }));
     }
+    Ok(count)
+}
+
+/// A compact array that may not be null.
+pub(crate) fn read_array<'a, T>(
+    r: &mut Reader<'a>,
+    min_size: usize,
+    mut element: impl FnMut(&mut Reader<'a>) -> Result<T, WireError>,
+) -> Result<Vec<T>, WireError> {
+    let count = read_array_len(r, min_size)?;
     let mut elements = Vec::with_capacity(count.min(MAX_RESERVE));
     for _ in 0..count {
         elements.push(element(r)?);

@@ -11,7 +11,7 @@ use super::pending_writes::UnderWay;
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
-use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState, WriteToken};
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState, WriteStateRef, WriteToken};
 use crate::record_state::Trigger;
 use crate::state_batch::StateBatch;
 use crate::time::LockTime;
@@ -25,39 +25,13 @@ pub struct PendingWrite {
     pub state: WriteState,
 }
 
-/// A write to be made, as [`PendingWrite`], lent for as long as it takes to encode it; the fields are those of
-/// [`WriteState`].
+/// A write to be made, as [`PendingWrite`], lent for as long as it takes to encode it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LentWrite<'a> {
     /// Names the write in [`SharePartition::handle_write_result`].
     pub token: WriteToken,
-    /// Epoch of the state that the writer has read.
-    pub state_epoch: i32,
-    /// Epoch of the leader that writes.
-    pub leader_epoch: i32,
-    /// Start offset at the time of the change.
-    pub start_offset: i64,
-    /// Terminal records at or behind the start offset at the time of the change.
-    pub delivery_complete_count: i32,
-    /// What changed.
-    pub state_batches: &'a [StateBatch],
-}
-
-impl LentWrite<'_> {
-    /// The write as data of its own.
-    #[must_use]
-    pub fn to_pending_write(&self) -> PendingWrite {
-        PendingWrite {
-            token: self.token,
-            state: WriteState {
-                state_epoch: self.state_epoch,
-                leader_epoch: self.leader_epoch,
-                start_offset: self.start_offset,
-                delivery_complete_count: self.delivery_complete_count,
-                state_batches: self.state_batches.to_vec(),
-            },
-        }
-    }
+    /// What to write.
+    pub state: WriteStateRef<'a>,
 }
 
 /// What the answer to a write means for those around the share partition.
@@ -125,7 +99,10 @@ impl WriteAnswer {
 impl<S: InFlightStore> SharePartition<S> {
     /// The next write to make, oldest first.
     pub fn poll_write(&mut self) -> Option<PendingWrite> {
-        self.lend_write().map(|write| write.to_pending_write())
+        self.lend_write().map(|write| PendingWrite {
+            token: write.token,
+            state: write.state.to_write_state(),
+        })
     }
 
     /// The next write to make, oldest first, lent instead of copied; it counts as handed out, as with
@@ -135,11 +112,13 @@ impl<S: InFlightStore> SharePartition<S> {
         let write = self.activity.get_mut()?.writes.hand_out()?;
         Some(LentWrite {
             token: write.token,
-            state_epoch,
-            leader_epoch,
-            start_offset: write.start_offset,
-            delivery_complete_count: write.delivery_complete_count,
-            state_batches: write.batches.as_slice(),
+            state: WriteStateRef {
+                state_epoch,
+                leader_epoch,
+                start_offset: write.start_offset,
+                delivery_complete_count: write.delivery_complete_count,
+                state_batches: write.batches.as_slice(),
+            },
         })
     }
 

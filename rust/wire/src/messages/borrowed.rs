@@ -2,7 +2,7 @@
 //! the bytes themselves.
 
 use share_state_core::ids::TopicId;
-use share_state_core::persister::WriteState;
+use share_state_core::persister::WriteStateRef;
 
 use super::{Api, Write, check_version};
 use crate::error::WireError;
@@ -11,13 +11,13 @@ use crate::state_batch::{state_batches_size, write_state_batches};
 
 /// The bytes of WriteShareGroupState (RPC 85), without its header: the same as those of
 /// [`WriteRequest::encode`](super::Request::encode) for the same content. Each topic has its partitions as number and
-/// change.
+/// change, which may be lent.
 ///
 /// # Errors
 /// The version is not known, or the group id is longer than 32,767 bytes.
-pub fn encode_write_request(
+pub fn encode_write_request<'a, W: Copy + Into<WriteStateRef<'a>>>(
     group_id: &str,
-    topics: &[(TopicId, &[(i32, &WriteState)])],
+    topics: &[(TopicId, &[(i32, W)])],
     version: i16,
 ) -> Result<Vec<u8>, WireError> {
     check_version::<Write>(version)?;
@@ -27,7 +27,7 @@ pub fn encode_write_request(
     for (_, partitions) in topics {
         size += 16 + array_len_size(partitions.len())? + 1;
         for (_, write) in *partitions {
-            size += fixed + state_batches_size(&write.state_batches)?;
+            size += fixed + state_batches_size((*write).into().state_batches)?;
         }
     }
 
@@ -38,6 +38,7 @@ pub fn encode_write_request(
         out.extend_from_slice(&topic_id.0);
         write_array_len(&mut out, partitions.len());
         for (partition, write) in *partitions {
+            let write = (*write).into();
             out.extend_from_slice(&partition.to_be_bytes());
             out.extend_from_slice(&write.state_epoch.to_be_bytes());
             out.extend_from_slice(&write.leader_epoch.to_be_bytes());
@@ -45,7 +46,7 @@ pub fn encode_write_request(
             if has_complete_count {
                 out.extend_from_slice(&write.delivery_complete_count.to_be_bytes());
             }
-            write_state_batches(&mut out, &write.state_batches);
+            write_state_batches(&mut out, write.state_batches);
             out.push(0);
         }
         out.push(0);

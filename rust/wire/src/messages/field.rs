@@ -9,7 +9,7 @@ use crate::primitives::{
     array_len_size, read_array, read_nullable_string, read_string, read_topic_id, string_size,
     write_array_len, write_string,
 };
-use crate::state_batch::{SIZE, read_state_batch, write_state_batch};
+use crate::state_batch::{SIZE, read_state_batch, read_state_batches, write_elements};
 
 /// A type that can stand in a message. The module is private, so nobody outside can add one.
 pub trait Field: Sized {
@@ -21,6 +21,24 @@ pub trait Field: Sized {
     fn size(&self, version: i16) -> Result<usize, WireError>;
     /// Writes the value.
     fn write(&self, out: &mut Vec<u8>, version: i16);
+    /// Bytes of the elements of an array.
+    fn size_all(elements: &[Self], version: i16) -> Result<usize, WireError> {
+        let mut size = 0;
+        for element in elements {
+            size += element.size(version)?;
+        }
+        Ok(size)
+    }
+    /// Writes the elements of an array.
+    fn write_all(elements: &[Self], out: &mut Vec<u8>, version: i16) {
+        for element in elements {
+            element.write(out, version);
+        }
+    }
+    /// Reads an array.
+    fn read_all(r: &mut Reader<'_>, version: i16) -> Result<Vec<Self>, WireError> {
+        read_array(r, Self::MIN_SIZE, |r| Self::read(r, version))
+    }
 }
 
 macro_rules! integers {
@@ -89,28 +107,32 @@ impl Field for StateBatch {
     fn size(&self, _version: i16) -> Result<usize, WireError> {
         Ok(SIZE)
     }
-    fn write(&self, out: &mut Vec<u8>, _version: i16) {
-        write_state_batch(out, self);
+    fn write(&self, out: &mut Vec<u8>, version: i16) {
+        Self::write_all(core::slice::from_ref(self), out, version);
+    }
+    // The one element that comes in thousands.
+    fn size_all(elements: &[Self], _version: i16) -> Result<usize, WireError> {
+        Ok(SIZE * elements.len())
+    }
+    fn write_all(elements: &[Self], out: &mut Vec<u8>, _version: i16) {
+        write_elements(out, elements);
+    }
+    fn read_all(r: &mut Reader<'_>, _version: i16) -> Result<Vec<Self>, WireError> {
+        read_state_batches(r)
     }
 }
 
 impl<T: Field> Field for Vec<T> {
     const MIN_SIZE: usize = 1;
     fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, WireError> {
-        read_array(r, T::MIN_SIZE, |r| T::read(r, version))
+        T::read_all(r, version)
     }
     fn size(&self, version: i16) -> Result<usize, WireError> {
-        let mut size = array_len_size(self.len())?;
-        for element in self {
-            size += element.size(version)?;
-        }
-        Ok(size)
+        Ok(array_len_size(self.len())? + T::size_all(self, version)?)
     }
     fn write(&self, out: &mut Vec<u8>, version: i16) {
         write_array_len(out, self.len());
-        for element in self {
-            element.write(out, version);
-        }
+        T::write_all(self, out, version);
     }
 }
 

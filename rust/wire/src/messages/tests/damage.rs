@@ -1,6 +1,7 @@
 //! Messages that are cut, damaged, too long or of another version.
 
 use super::*;
+use share_state_core::persister::WriteState;
 
 #[test]
 fn a_recorded_message_cut_anywhere_or_prolonged_is_refused() {
@@ -128,7 +129,7 @@ fn a_group_too_long_for_any_reader_is_not_written() {
     };
     assert_eq!(request.encode(1).unwrap_err().kind, length);
     assert_eq!(
-        encode_write_request(&request.group_id, &[], 1)
+        encode_write_request::<&WriteState>(&request.group_id, &[], 1)
             .unwrap_err()
             .kind,
         length

@@ -37,6 +37,7 @@ impl<'a> Reader<'a> {
         WireError::new(self.position, kind)
     }
 
+    #[cold]
     const fn truncated(&self, needed: usize) -> WireError {
         self.error(WireErrorKind::Truncated {
             needed,
@@ -44,48 +45,69 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The next byte, when it is below 0x80; otherwise nothing is read.
+    #[inline]
+    pub(crate) fn small(&mut self) -> Option<u8> {
+        let (byte, rest) = self.rest.split_first().filter(|(byte, _)| **byte < 0x80)?;
+        self.rest = rest;
+        self.position += 1;
+        Some(*byte)
+    }
+
+    #[inline]
     pub(crate) fn take(&mut self, n: usize) -> Result<&'a [u8], WireError> {
-        let (head, rest) = self.rest.split_at_checked(n).ok_or(self.truncated(n))?;
+        let (head, rest) = self
+            .rest
+            .split_at_checked(n)
+            .ok_or_else(|| self.truncated(n))?;
         self.rest = rest;
         self.position += n;
         Ok(head)
     }
 
+    #[inline]
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         let (head, rest) = self
             .rest
             .split_first_chunk::<N>()
-            .ok_or(self.truncated(N))?;
+            .ok_or_else(|| self.truncated(N))?;
         self.rest = rest;
         self.position += N;
         Ok(*head)
     }
 
+    #[inline]
     pub(crate) fn u8(&mut self) -> Result<u8, WireError> {
         self.array::<1>().map(|[byte]| byte)
     }
 
+    #[inline]
     pub(crate) fn i8(&mut self) -> Result<i8, WireError> {
         self.array().map(i8::from_be_bytes)
     }
 
+    #[inline]
     pub(crate) fn i16(&mut self) -> Result<i16, WireError> {
         self.array().map(i16::from_be_bytes)
     }
 
+    #[inline]
     pub(crate) fn i32(&mut self) -> Result<i32, WireError> {
         self.array().map(i32::from_be_bytes)
     }
 
+    #[inline]
     pub(crate) fn u32(&mut self) -> Result<u32, WireError> {
         self.array().map(u32::from_be_bytes)
     }
 
+    #[inline]
     pub(crate) fn i64(&mut self) -> Result<i64, WireError> {
         self.array().map(i64::from_be_bytes)
     }
 
     /// A reader of the next `n` bytes, which this one skips.
+    #[inline]
     pub(crate) fn sub(&mut self, n: usize) -> Result<Self, WireError> {
         let position = self.position;
         Ok(Self::at(self.take(n)?, position))

@@ -6,7 +6,16 @@
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 
+#[inline]
 fn read_groups(r: &mut Reader<'_>, max_bytes: u32, max: u64) -> Result<u64, WireError> {
+    // Most numbers are small.
+    match r.small() {
+        Some(byte) => Ok(u64::from(byte)),
+        None => read_long_groups(r, max_bytes, max),
+    }
+}
+
+fn read_long_groups(r: &mut Reader<'_>, max_bytes: u32, max: u64) -> Result<u64, WireError> {
     let start = *r;
     let mut value = 0u64;
     for i in 0..max_bytes {
@@ -41,6 +50,7 @@ const fn groups(value: u64) -> usize {
 }
 
 /// An unsigned number of at most 5 bytes and at most `i32::MAX`, for Kafka keeps all of these in an `int`.
+#[inline]
 pub(crate) fn read_unsigned(r: &mut Reader<'_>) -> Result<u32, WireError> {
     read_groups(r, 5, i32::MAX as u64).map(|value| value as u32)
 }
@@ -62,12 +72,14 @@ const fn unzigzag(bits: u64) -> i64 {
 }
 
 /// A signed 32-bit number of at most 5 bytes.
+#[inline]
 pub(crate) fn read_signed(r: &mut Reader<'_>) -> Result<i32, WireError> {
     // The bits of a 32-bit number zig-zag to one that fits an i32 again.
     read_groups(r, 5, u64::from(u32::MAX)).map(|bits| unzigzag(bits) as i32)
 }
 
 /// A signed 64-bit number of at most 10 bytes.
+#[inline]
 pub(crate) fn read_long(r: &mut Reader<'_>) -> Result<i64, WireError> {
     read_groups(r, 10, u64::MAX).map(unzigzag)
 }

@@ -43,6 +43,7 @@ pub use crate::limits::ConfigError;
 
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
+use crate::quick_hash::QuickHash;
 use crate::records::ShareRecord;
 use replay::KeyState;
 
@@ -59,7 +60,7 @@ pub struct Decision<A> {
 #[derive(Clone, Debug)]
 pub struct ShareCoordinator {
     config: CoordinatorConfig,
-    keys: HashMap<SharePartitionKey, KeyState>,
+    keys: HashMap<SharePartitionKey, KeyState, QuickHash>,
     redundant: RedundantOffset,
 }
 
@@ -72,7 +73,7 @@ impl ShareCoordinator {
         config.check()?;
         Ok(Self {
             config,
-            keys: HashMap::new(),
+            keys: HashMap::default(),
             redundant: RedundantOffset::new(),
         })
     }

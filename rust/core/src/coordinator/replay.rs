@@ -2,6 +2,7 @@
 
 use super::ShareCoordinator;
 use crate::group_offset::ShareGroupOffset;
+use crate::ids::SharePartitionKey;
 use crate::records::{ShareRecord, ShareValue};
 
 /// What the records of one key have said.
@@ -24,8 +25,12 @@ impl ShareCoordinator {
     /// The epochs that fence are maxima over the records replayed; after a re-initialisation and a prune of the records
     /// below it, a coordinator loads with the lower leader epoch of the snapshot, as Kafka does.
     pub fn replay(&mut self, offset: i64, record: &ShareRecord) {
-        let key = &record.key;
-        match &record.value {
+        self.replay_value(offset, &record.key, &record.value);
+    }
+
+    /// As [`ShareCoordinator::replay`], for a loader that keeps key and value apart.
+    pub fn replay_value(&mut self, offset: i64, key: &SharePartitionKey, value: &ShareValue) {
+        match value {
             ShareValue::Tombstone => {
                 self.keys.remove(key);
                 self.redundant.update(key, offset, true);
@@ -36,10 +41,10 @@ impl ShareCoordinator {
         }
         let due = self.config.snapshot_update_records_per_snapshot;
         match self.keys.get_mut(key) {
-            Some(known) => known.replay(&record.value, due),
+            Some(known) => known.replay(value, due),
             None => {
                 let mut known = KeyState::default();
-                known.replay(&record.value, due);
+                known.replay(value, due);
                 self.keys.insert(key.clone(), known);
             }
         }

@@ -25,6 +25,13 @@ pub(super) struct Spot {
     pub next_first: Option<i64>,
 }
 
+impl Spot {
+    /// Whether a range that begins here ends before the next leaf.
+    pub fn reaches(&self, last: i64) -> bool {
+        self.next_first.is_none_or(|next| last < next)
+    }
+}
+
 /// Which way the edits march. Most march through a window in one direction and never come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum March {

@@ -1,7 +1,8 @@
 //! Changes. Each walks leaf by leaf, works on the packed runs of one leaf, settles the tree and descends again.
 
 use super::IntervalTree;
-use super::node::{beginning, reaching, reserve};
+use super::balance::Spot;
+use super::node::{beginning, reaching, reserve, touching};
 use super::run::{Run, RunValue};
 use crate::offset::{OffsetRange, after, before};
 
@@ -28,7 +29,7 @@ fn replace<V: RunValue>(
     fan_out: usize,
 ) {
     let mut at = from;
-    for item in items {
+    items.for_each(|item| {
         if at < to {
             runs[at] = item;
         } else {
@@ -36,7 +37,7 @@ fn replace<V: RunValue>(
             runs.insert(at, item);
         }
         at += 1;
-    }
+    });
     if at < to {
         runs.drain(at..to);
     }
@@ -61,17 +62,89 @@ fn join<V: RunValue>(runs: &mut Vec<Run<V>>, from: usize, to: usize) {
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     /// Gives every offset of `range` the value, whether it had one or not, as one run.
     pub fn set(&mut self, range: OffsetRange, value: V) {
-        let Some(mut spot) = self.seek(range.first) else {
-            self.root = Some(self.leaves.add(Vec::new()));
-            return self.set(range, value);
-        };
-        if spot.next_first.is_some_and(|next| next <= range.last) {
+        let spot = self.seek_or_plant(range.first);
+        if spot.reaches(range.last) {
+            let touched = touching(self.leaves.get(spot.leaf), range);
+            self.set_in(spot, touched, range, value);
+        } else {
             self.remove(range);
-            return self.set(range, value);
+            self.set(range, value);
         }
+    }
+
+    /// Gives the offsets of `range` the value wherever they have none or a lower one. Returns whether any had.
+    pub fn raise(&mut self, range: OffsetRange, value: V) -> bool
+    where
+        V: Ord,
+    {
+        let mut changed = false;
+        let mut rest = Some(range);
+        while let Some(range) = rest {
+            let spot = self.seek_or_plant(range.first);
+            let runs = self.leaves.get(spot.leaf);
+            let (from, to) = touching(runs, range);
+            let overlapped = &runs[from..to];
+            // Nearly always the whole range is raised, or none of it: what is written is new, or is written again.
+            if spot.reaches(range.last) && overlapped.iter().all(|run| run.value < value) {
+                self.set_in(spot, (from, to), range, value);
+                return true;
+            }
+            let Some(lower) = self.first_lower(range, value) else {
+                break;
+            };
+            self.set(lower, value);
+            changed = true;
+            rest = range.behind(lower.last);
+        }
+        changed
+    }
+
+    /// The first stretch of `range` that holds nothing or less than `value`, as long as it goes.
+    fn first_lower(&self, range: OffsetRange, value: V) -> Option<OffsetRange>
+    where
+        V: Ord,
+    {
+        let mut first = range.first;
+        for run in self.iter_from(first) {
+            if run.range.first > range.last {
+                break;
+            }
+            if run.value < value {
+                continue;
+            }
+            if run.range.first > first {
+                return OffsetRange::new(first, before(run.range.first)?);
+            }
+            first = after(run.range.last)?;
+        }
+        OffsetRange::new(first, range.last)
+    }
+
+    /// As [`Self::seek`], in a tree that has a leaf.
+    fn seek_or_plant(&mut self, offset: i64) -> Spot {
+        if let Some(spot) = self.seek(offset) {
+            return spot;
+        }
+        let leaf = self.leaves.add(Vec::new());
+        self.root = Some(leaf);
+        Spot {
+            leaf,
+            prev_last: None,
+            next_first: None,
+        }
+    }
+
+    /// [`Self::set`] in the leaf that was sought for the first offset, and that the range does not reach beyond; of its
+    /// runs the range touches `from..to`.
+    fn set_in(
+        &mut self,
+        mut spot: Spot,
+        (mut from, mut to): (usize, usize),
+        range: OffsetRange,
+        value: V,
+    ) {
         let runs = self.leaves.get_mut(spot.leaf);
         let len = runs.len();
-        let (mut from, mut to) = (reaching(runs, range.first), beginning(runs, range.last));
         let overlapped = &runs[from..to];
         let mut left = overlapped.first().and_then(|run| left_of(*run, range));
         let mut right = overlapped.last().and_then(|run| right_of(*run, range));
@@ -98,9 +171,24 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let inside = right.is_some() || to < len;
         spot.next_first
             .take_if(|next| inside || !run.range.is_followed_by(*next));
-        let items = left.into_iter().chain([run]).chain(right);
-        replace(runs, (from, to), items, N);
-        self.settle(spot.leaf, len, at);
+        let more = usize::from(left.is_some()) + usize::from(right.is_some());
+        let within = match runs[from..to] {
+            [old] => old.range.covers(run.range) && old.value.classes() == run.value.classes(),
+            _ => false,
+        };
+        if within && more == 0 {
+            runs[from] = run;
+        } else {
+            let items = left.into_iter().chain([run]).chain(right);
+            replace(runs, (from, to), items, N);
+            if within && len + more <= N {
+                // What is known above the leaf stays true.
+                self.runs += more;
+                self.newest = run.range.first;
+            } else {
+                self.settle(spot.leaf, len, at);
+            }
+        }
         if spot.prev_last.is_some() {
             self.join_at(run.range.first);
         }

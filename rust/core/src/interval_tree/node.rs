@@ -56,19 +56,23 @@ impl<V: RunValue> Item for Run<V> {
 /// The entry that stands for a node of `items`; `None` for an empty node.
 pub(super) fn summary<T: Item>(child: u32, items: &[T]) -> Option<Entry> {
     let (head, rest) = items.split_first()?;
-    let mut entry = Entry {
-        range: head.range(),
-        child,
-        classes: head.classes(),
-        contiguous: head.contiguous(),
-    };
+    let (mut classes, mut contiguous) = (head.classes(), head.contiguous());
+    let mut before = head.range();
     for item in rest {
         let range = item.range();
-        entry.classes |= item.classes();
-        entry.contiguous &= item.contiguous() && entry.range.is_followed_by(range.first);
-        entry.range.last = range.last;
+        classes |= item.classes();
+        contiguous &= item.contiguous() & before.is_followed_by(range.first);
+        before = range;
     }
-    Some(entry)
+    Some(Entry {
+        range: OffsetRange {
+            first: head.range().first,
+            last: before.last,
+        },
+        child,
+        classes,
+        contiguous,
+    })
 }
 
 /// Index of the first item that holds `offset` or lies behind it.
@@ -79,6 +83,18 @@ pub(super) fn reaching<T: Item>(items: &[T], offset: i64) -> usize {
 /// Number of items that begin at or before `offset`.
 pub(super) fn beginning<T: Item>(items: &[T], offset: i64) -> usize {
     items.partition_point(|item| item.range().first <= offset)
+}
+
+/// The items that `range` touches: index of the first, and of the first behind them.
+pub(super) fn touching<T: Item>(items: &[T], range: OffsetRange) -> (usize, usize) {
+    let from = reaching(items, range.first);
+    // Mostly none or one, so the end is near.
+    let to = match &items[from..] {
+        [first, ..] if first.range().first > range.last => from,
+        [first, ..] if first.range().last >= range.last => from + 1,
+        rest => from + beginning(rest, range.last),
+    };
+    (from, to)
 }
 
 /// How far a node may grow beyond the fan-out before it is split: changing a range can cut one run at either end of it.

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::StateBatch;
 use crate::interval_tree::{IntervalTree, Run, RunValue};
-use crate::offset::{OffsetRange, after, before};
+use crate::offset::{OffsetRange, before};
 
 /// What a batch says of each of its records. The order of the fields is the order of precedence: of two deliveries of
 /// one offset the greater one stands.
@@ -106,7 +106,7 @@ impl StateBatches {
             };
             // An inverted batch ends here too: it covers no offset.
             if let Some(range) = OffsetRange::new(first, batch.last_offset) {
-                changed |= self.raise(
+                changed |= self.runs.raise(
                     range,
                     Delivery {
                         count: batch.delivery_count,
@@ -131,36 +131,6 @@ impl StateBatches {
             return true;
         }
         false
-    }
-
-    /// Sets every offset of `range` to the greater of what it holds and `delivery`. Returns whether anything changed.
-    fn raise(&mut self, range: OffsetRange, delivery: Delivery) -> bool {
-        let mut changed = false;
-        let mut rest = Some(range);
-        while let Some(stretch) = rest.and_then(|rest| self.first_lower(rest, delivery)) {
-            self.runs.set(stretch, delivery);
-            changed = true;
-            rest = after(stretch.last).and_then(|next| OffsetRange::new(next, range.last));
-        }
-        changed
-    }
-
-    /// The first stretch of `range` that holds nothing or less than `delivery`, as long as it goes.
-    fn first_lower(&self, range: OffsetRange, delivery: Delivery) -> Option<OffsetRange> {
-        let mut first = range.first;
-        for run in self.runs.iter_from(first) {
-            if run.range.first > range.last {
-                break;
-            }
-            if run.value < delivery {
-                continue;
-            }
-            if run.range.first > first {
-                return OffsetRange::new(first, before(run.range.first)?);
-            }
-            first = after(run.range.last)?;
-        }
-        OffsetRange::new(first, range.last)
     }
 }
 

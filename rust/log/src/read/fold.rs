@@ -4,17 +4,18 @@
 //! which loads from the log start: it deletes only below every live key's latest snapshot, so of a live key nothing that
 //! counts lies below, and of a deleted key the tombstone comes behind whatever is left of it.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use share_state_core::group_offset::ShareGroupOffset;
 pub use share_state_core::history::Oddity as NoteKind;
 use share_state_core::ids::SharePartitionKey;
 use share_state_wire::WireError;
-use share_state_wire::state_record::Decoded;
+use share_state_wire::record_batch::RecordView;
+use share_state_wire::state_record::{RecordDecoder, Seen};
 
-use super::{AsOf, Finding, LogRecord, Scan, ScanError, scan};
+use super::locate::Target;
+use super::{AsOf, Finding, Scan, ScanError, scan};
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::store::Progress;
 
@@ -94,59 +95,107 @@ pub(super) fn fold_scan(
     mut scan: Scan,
     on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Folded, ScanError> {
-    let mut folded = Folded::default();
-    let mut states: HashMap<(u32, SharePartitionKey), ShareGroupOffset> = HashMap::new();
+    let mut folding = Folding::default();
     let mut report_at = 0;
-    let mut damage = Vec::new();
-    while let Some(record) = scan.next() {
+    loop {
         let at = scan.progress();
         if at.bytes_done >= report_at {
             report_at = at.bytes_done + PROGRESS_BYTES;
             report(on_progress, at)?;
         }
-        let record = record?;
-        match record.decode() {
-            Ok(Some(Decoded::Record(decoded))) => {
-                folded.records += 1;
-                let key = (record.partition, decoded.key);
-                let mut state = states.remove(&key);
-                if let Some(kind) = NoteKind::of(&decoded.value, state.as_ref()) {
-                    folded.note(&record, &key.1, kind);
-                }
-                ShareGroupOffset::fold(&mut state, &decoded.value);
-                if let Some(state) = state {
-                    states.insert(key, state);
-                }
-            }
-            Ok(Some(Decoded::UnknownType(_))) => folded.unknown_types += 1,
-            Ok(None) => damage.push(unreadable(&scan, &record, None)),
-            Err(error) => damage.push(unreadable(&scan, &record, Some(error))),
+        let more = scan.visit_batch(|target, position, record| {
+            folding.visit(target, position, record);
+        })?;
+        if !more {
+            break;
         }
     }
     report(on_progress, scan.progress())?;
-    folded.states = states
-        .into_iter()
-        .map(|((partition, key), state)| FoldedState {
-            partition,
-            key,
-            state,
-        })
-        .collect();
-    folded
-        .states
-        .sort_unstable_by(|a, b| (&a.key, a.partition).cmp(&(&b.key, b.partition)));
-    folded.findings = scan.into_findings();
-    folded.findings.append(&mut damage);
-    Ok(folded)
+    Ok(folding.end(scan.into_findings()))
+}
+
+/// A fold while it runs. The records of a state partition stand together, so it knows the keys of one at a time.
+#[derive(Default)]
+struct Folding {
+    folded: Folded,
+    /// State partition of `states`.
+    partition: u32,
+    decoder: RecordDecoder,
+    /// State of each share partition, by its number in the decoder.
+    states: Vec<(SharePartitionKey, Option<ShareGroupOffset>)>,
+    damage: Vec<Finding>,
+}
+
+impl Folding {
+    fn visit(&mut self, target: &Target, position: u64, record: RecordView<'_>) {
+        if target.partition != self.partition {
+            self.end_partition();
+            self.partition = target.partition;
+        }
+        let decoded = record.key.map(|key| self.decoder.decode(key, record.value));
+        match decoded {
+            Some(Ok(Seen::Record { number, key, value })) => {
+                self.folded.records += 1;
+                if number == self.states.len() {
+                    self.states.push((key.clone(), None));
+                }
+                let Some((_, state)) = self.states.get_mut(number) else {
+                    return;
+                };
+                if let Some(kind) = NoteKind::of(value, state.as_ref()) {
+                    let (partition, offset) = (target.partition, record.offset);
+                    self.folded.note(partition, offset, key, kind);
+                }
+                ShareGroupOffset::fold(state, value);
+            }
+            Some(Ok(Seen::UnknownType(_))) => self.folded.unknown_types += 1,
+            Some(Err(error)) => self.unreadable(target, position, record.offset, Some(error)),
+            None => self.unreadable(target, position, record.offset, None),
+        }
+    }
+
+    #[cold]
+    fn unreadable(
+        &mut self,
+        target: &Target,
+        position: u64,
+        offset: i64,
+        error: Option<WireError>,
+    ) {
+        let (partition, path) = (target.partition, target.path.clone());
+        let finding = unreadable(partition, path, position, offset, error);
+        self.damage.push(finding);
+    }
+
+    fn end_partition(&mut self) {
+        self.decoder = RecordDecoder::default();
+        let partition = self.partition;
+        let states = self.states.drain(..).filter_map(|(key, state)| {
+            Some(FoldedState {
+                partition,
+                key,
+                state: state?,
+            })
+        });
+        self.folded.states.extend(states);
+    }
+
+    fn end(mut self, findings: Vec<Finding>) -> Folded {
+        self.end_partition();
+        let mut folded = self.folded;
+        folded
+            .states
+            .sort_unstable_by(|a, b| (&a.key, a.partition).cmp(&(&b.key, b.partition)));
+        folded.findings = findings;
+        folded.findings.append(&mut self.damage);
+        folded
+    }
 }
 
 impl Folded {
-    fn note(&mut self, record: &LogRecord, key: &SharePartitionKey, kind: NoteKind) {
+    fn note(&mut self, partition: u32, offset: i64, key: &SharePartitionKey, kind: NoteKind) {
         self.notes_total += 1;
         if self.notes.len() < Self::MAX_NOTES {
-            let LogRecord {
-                partition, offset, ..
-            } = *record;
             self.notes.push(Note {
                 partition,
                 offset,
@@ -158,16 +207,18 @@ impl Folded {
 }
 
 /// What is to be told of a record that cannot be read: its key is missing, or what is wrong with its bytes.
-pub(super) fn unreadable(scan: &Scan, record: &LogRecord, error: Option<WireError>) -> Finding {
-    let offset = record.offset;
+pub(super) fn unreadable(
+    partition: u32,
+    segment: PathBuf,
+    position: u64,
+    offset: i64,
+    error: Option<WireError>,
+) -> Finding {
     Finding::Damage {
-        partition: record.partition,
+        partition,
         corrupt: CorruptLog {
-            segment: scan
-                .path()
-                .unwrap_or(Path::new(&*record.segment))
-                .to_owned(),
-            position: record.position,
+            segment,
+            position,
             kind: match error {
                 Some(error) => CorruptKind::Record { offset, error },
                 None => CorruptKind::NullKey { offset },

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use share_state_core::history::{At, History, HistoryRow};
 use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_wire::WireError;
 use share_state_wire::state_record::Decoded;
 
 use super::fold::unreadable;
-use super::{AsOf, Finding, Scan, ScanError, scan};
+use super::{AsOf, Finding, LogRecord, Scan, ScanError, scan};
 use crate::store::Progress;
 
 /// Which share partitions, and which offset of theirs, to tell of; by default all.
@@ -141,16 +142,21 @@ impl HistoryScan {
                 }
             }
             Ok(Some(Decoded::UnknownType(_))) => {}
-            Ok(None) => self.damage.push(unreadable(&self.scan, &record, None)),
-            Err(error) => self
-                .damage
-                .push(unreadable(&self.scan, &record, Some(error))),
+            Ok(None) => self.unreadable(&record, None),
+            Err(error) => self.unreadable(&record, Some(error)),
         }
         let (filter, partition) = (&self.filter, record.partition);
         let wanted = self.told.drain(..).filter(|row| filter.takes_row(row));
         self.rows
             .extend(wanted.map(|row| LoggedRow { partition, row }));
         Ok(true)
+    }
+
+    fn unreadable(&mut self, record: &LogRecord, error: Option<WireError>) {
+        let path = self.scan.path().unwrap_or(Path::new(&*record.segment));
+        let (path, offset) = (path.to_owned(), record.offset);
+        let finding = unreadable(record.partition, path, record.position, offset, error);
+        self.damage.push(finding);
     }
 
     /// Applies the next record of the log and gives its rows that are wanted, none perhaps; `None` at the end of the log.

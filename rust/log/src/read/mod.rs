@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use share_state_core::history::{AsOf, At};
 use share_state_wire::WireError;
+use share_state_wire::record_batch::RecordView;
 use share_state_wire::state_record::{Decoded, decode};
 
 pub use ends::{LogEnds, log_ends};
@@ -152,14 +153,52 @@ impl Scan {
 
     /// Reads one batch into `self.batch`, or goes on to the next segment; `false` at the end of all.
     fn advance(&mut self) -> Result<bool, ScanError> {
+        let mut batch = std::mem::take(&mut self.batch);
+        let more = self.visit_batch(|target, position, record| {
+            batch.push_back(LogRecord {
+                partition: target.partition,
+                segment: target.name.clone(),
+                position,
+                offset: record.offset,
+                timestamp: record.timestamp,
+                key: record.key.map(<[u8]>::to_vec),
+                value: record.value.map(<[u8]>::to_vec),
+            });
+        });
+        self.batch = batch;
+        more
+    }
+
+    /// Shows the records of one batch that count, with the segment and the byte at which the batch begins, or goes on to the
+    /// next segment; `false` at the end of all. Nothing is copied; [`Self::advance`] is for those who want to keep it.
+    fn visit_batch(
+        &mut self,
+        mut visit: impl FnMut(&Target, u64, RecordView<'_>),
+    ) -> Result<bool, ScanError> {
+        if self.cut {
+            self.leave_partition();
+            return Ok(true);
+        }
         let Some(open) = &mut self.current else {
             return self.open_next();
         };
-        match open.next_batch(&mut self.expected, &mut self.findings)? {
-            Outcome::Batch(records) => {
-                self.progress.records += records.len() as u64;
-                self.batch = records;
+        let (as_of, cut) = (&self.as_of, &mut self.cut);
+        let visit = |target: &Target, position, record: RecordView<'_>| {
+            if *cut {
+                return;
             }
+            let at = At {
+                offset: record.offset,
+                timestamp: record.timestamp,
+            };
+            let reached = as_of.reaches(target.partition, at);
+            *cut = !reached || as_of.ends_with(target.partition, at.offset);
+            if reached {
+                visit(target, position, record);
+            }
+        };
+        match open.next_batch(&mut self.expected, &mut self.findings, visit)? {
+            Outcome::Batch(records) => self.progress.records += records as u64,
             Outcome::Passed => {}
             Outcome::End => {
                 self.progress.bytes_done += open.target().length;
@@ -199,7 +238,6 @@ impl Scan {
 
     /// Passes over the rest of the current state partition, or of that whose turn it is.
     fn leave_partition(&mut self) {
-        self.batch.clear();
         self.cut = false;
         let mut at_end = false;
         if let Some(open) = self.current.take() {
@@ -219,21 +257,8 @@ impl Iterator for Scan {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if self.cut {
-                self.leave_partition();
-            }
             if let Some(record) = self.batch.pop_front() {
-                // The place of the record that is handed out is still asked for, so the rest is left at the next call.
-                let at = At {
-                    offset: record.offset,
-                    timestamp: record.timestamp,
-                };
-                self.cut = self.as_of.ends_with(record.partition, at.offset);
-                if self.as_of.reaches(record.partition, at) {
-                    return Some(Ok(record));
-                }
-                self.cut = true;
-                continue;
+                return Some(Ok(record));
             }
             if self.failed {
                 return None;

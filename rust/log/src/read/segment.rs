@@ -1,15 +1,14 @@
 //! Reading one segment, with what is bad in it told and passed over.
 
-use std::collections::VecDeque;
 use std::io;
 
 use core::fmt;
 
 use share_state_core::offset::after;
-use share_state_wire::record_batch::{DecodedBatch, Limits};
+use share_state_wire::record_batch::{Limits, RecordView};
 
 use super::locate::Target;
-use super::{Finding, LogRecord, ScanError};
+use super::{Finding, ScanError};
 use crate::batch_reader::{Bad, BadCause, BatchReader, Step};
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, Disk, IoFailure};
@@ -19,8 +18,8 @@ use crate::tail::{self, Behind, Budget, Verdict};
 
 /// What a step brought.
 pub(super) enum Outcome {
-    /// The records of a batch.
-    Batch(VecDeque<LogRecord>),
+    /// So many records of a batch.
+    Batch(usize),
     /// Something without records: a batch of markers, or damage.
     Passed,
     /// The segment is done.
@@ -79,11 +78,12 @@ impl OpenSegment {
         &self.target
     }
 
-    /// Reads on.
+    /// Reads on, and shows the records of a batch with the byte at which it begins.
     pub fn next_batch(
         &mut self,
         expected: &mut Option<i64>,
         findings: &mut Vec<Finding>,
+        mut visit: impl FnMut(&Target, u64, RecordView<'_>),
     ) -> Result<Outcome, ScanError> {
         match self.reader.step().at("read", &self.target.path)? {
             Step::End => return Ok(Outcome::End),
@@ -103,7 +103,10 @@ impl OpenSegment {
         let outcome = if batch.is_control {
             Outcome::Passed
         } else {
-            Outcome::Batch(self.records(position, &batch))
+            let records = batch.records();
+            let count = records.len();
+            records.for_each(|record| visit(&self.target, position, record));
+            Outcome::Batch(count)
         };
         self.reader.accept();
         Ok(outcome)
@@ -112,21 +115,6 @@ impl OpenSegment {
     /// Bytes of the segment that have been read, of those that it had when its name was read.
     pub fn bytes_done(&self) -> u64 {
         self.reader.position().min(self.target.length)
-    }
-
-    fn records(&self, position: u64, batch: &DecodedBatch<'_>) -> VecDeque<LogRecord> {
-        batch
-            .records()
-            .map(|record| LogRecord {
-                partition: self.target.partition,
-                segment: self.target.name.clone(),
-                position,
-                offset: record.offset,
-                timestamp: record.timestamp,
-                key: record.key.map(<[u8]>::to_vec),
-                value: record.value.map(<[u8]>::to_vec),
-            })
-            .collect()
     }
 
     /// Tells what bad bytes are, and goes on at the next whole batch behind them, if there is one.

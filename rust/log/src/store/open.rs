@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use share_state_core::coordinator::ShareCoordinator;
 use share_state_wire::record_batch::DecodedBatch;
-use share_state_wire::state_record::{Decoded, decode};
+use share_state_wire::state_record::{RecordDecoder, Seen};
 
 use super::config::StoreConfig;
 use super::error::OpenError;
@@ -257,6 +257,7 @@ fn load(
     for (index, dir, segments) in found {
         report(on_progress, progress)?;
         let mut coordinator = empty.clone();
+        let mut decoder = RecordDecoder::default();
         let log_start = starts.get(&index).copied().unwrap_or(0);
         let base_bytes = progress.bytes_done;
         let bytes: u64 = segments.segments.iter().map(|(_, length)| length).sum();
@@ -266,7 +267,14 @@ fn load(
             if batch.is_control {
                 recovery.control_batches += 1;
             } else {
-                replay(segment, position, batch, &mut coordinator, &mut recovery)?;
+                replay(
+                    segment,
+                    position,
+                    batch,
+                    &mut decoder,
+                    &mut coordinator,
+                    &mut recovery,
+                )?;
             }
             let size = 12 + u64::from(batch.header.batch_length.unsigned_abs());
             progress.bytes_done += size;
@@ -295,6 +303,7 @@ fn replay(
     segment: &Path,
     position: u64,
     batch: &DecodedBatch<'_>,
+    decoder: &mut RecordDecoder,
     coordinator: &mut ShareCoordinator,
     recovery: &mut Recovery,
 ) -> Result<(), OpenError> {
@@ -310,9 +319,9 @@ fn replay(
         let key = record
             .key
             .ok_or_else(|| corrupt(CorruptKind::NullKey { offset }))?;
-        match decode(key, record.value) {
-            Ok(Decoded::Record(record)) => coordinator.replay(offset, &record),
-            Ok(Decoded::UnknownType(_)) => recovery.unknown_types += 1,
+        match decoder.decode(key, record.value) {
+            Ok(Seen::Record { key, value, .. }) => coordinator.replay_value(offset, key, value),
+            Ok(Seen::UnknownType(_)) => recovery.unknown_types += 1,
             Err(error) => return Err(corrupt(CorruptKind::Record { offset, error })),
         }
         recovery.records += 1;

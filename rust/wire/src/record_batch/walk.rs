@@ -65,13 +65,14 @@ impl<'a> Walk<'a> {
         self.rest.finish()
     }
 
+    #[inline]
     fn read_record(&mut self) -> Result<RecordView<'a>, WireError> {
         let start = self.rest;
         let length = read_signed(&mut self.rest)?;
-        let wrong_length = start.error(WireErrorKind::RecordLength { length });
+        let wrong_length = || start.error(WireErrorKind::RecordLength { length });
         let mut r = self
             .rest
-            .sub(usize::try_from(length).map_err(|_| wrong_length)?)?;
+            .sub(usize::try_from(length).map_err(|_| wrong_length())?)?;
         r.i8()?; // attributes: none are defined
         let timestamp_delta = read_long(&mut r)?;
         let at_delta = r;
@@ -83,16 +84,16 @@ impl<'a> Walk<'a> {
         let value = read_bytes(&mut r)?;
         let headers_count = read_headers(&mut r)?;
         if r.remaining() > 0 {
-            return Err(wrong_length);
+            return Err(wrong_length());
         }
-        let overflow = start.error(WireErrorKind::Overflow);
+        let overflow = || start.error(WireErrorKind::Overflow);
         let timestamp = self.header.base_timestamp.checked_add(timestamp_delta);
-        let timestamp = timestamp.ok_or(overflow)?;
+        let timestamp = timestamp.ok_or_else(overflow)?;
         let offset = self
             .header
             .base_offset
             .checked_add(i64::from(delta))
-            .ok_or(overflow)?;
+            .ok_or_else(overflow)?;
         self.least_delta = i64::from(delta) + 1;
         let appended = self.header.is_log_append_time();
         let timestamp = if appended {
@@ -134,6 +135,7 @@ fn impossible_length(length: i32) -> WireErrorKind {
 }
 
 /// Bytes with a zig-zag length, -1 for null.
+#[inline]
 fn read_bytes<'a>(r: &mut Reader<'a>) -> Result<Option<&'a [u8]>, WireError> {
     let start = *r;
     match read_signed(r)? {
@@ -147,9 +149,13 @@ fn read_bytes<'a>(r: &mut Reader<'a>) -> Result<Option<&'a [u8]>, WireError> {
 }
 
 /// Checks the headers of a record: keys are UTF-8 and not null, values may be null.
+#[inline]
 fn read_headers(r: &mut Reader<'_>) -> Result<usize, WireError> {
     let start = *r;
     let count = read_signed(r)?;
+    if count == 0 {
+        return Ok(0);
+    }
     let possible = r.remaining() / MIN_HEADER_SIZE;
     let kind = WireErrorKind::Count {
         count: u64::from(count.unsigned_abs()),

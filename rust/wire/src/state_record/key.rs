@@ -8,7 +8,7 @@ use crate::primitives::{
     MAX_STRING, check_string, read_legacy_string, read_topic_id, write_legacy_string,
 };
 
-const EMPTY_GROUP: WireErrorKind = WireErrorKind::Length {
+pub(super) const EMPTY_GROUP: WireErrorKind = WireErrorKind::Length {
     length: 0,
     max: MAX_STRING as i64,
 };

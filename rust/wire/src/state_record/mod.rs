@@ -3,8 +3,11 @@
 //! A key is the record type and a non-flexible struct; a value is a version and a flexible struct. `decode` answers
 //! for both, because the type in the key says what the value is.
 
+mod decoder;
 mod key;
 mod value;
+
+pub use decoder::{RecordDecoder, Seen};
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::records::{ShareRecord, ShareValue};
@@ -83,10 +86,9 @@ pub fn decode_key(key: &[u8]) -> Result<DecodedKey, WireError> {
 /// # Errors
 /// Any departure from the format, and a version other than 0 ([`WireErrorKind::UnsupportedVersion`]).
 pub fn decode_snapshot(value: Option<&[u8]>) -> Result<ShareValue, WireError> {
-    match value {
-        None => Ok(ShareValue::Tombstone),
-        Some(bytes) => value::decode_snapshot(bytes).map(ShareValue::Snapshot),
-    }
+    let mut read = ShareValue::Tombstone;
+    read_value(SHARE_SNAPSHOT, value, &mut read)?;
+    Ok(read)
 }
 
 /// Reads the value of an update's key. Positions in an error count from its start.
@@ -96,8 +98,9 @@ pub fn decode_snapshot(value: Option<&[u8]>) -> Result<ShareValue, WireError> {
 /// # Errors
 /// Any departure from the format, and a version other than 0 ([`WireErrorKind::UnsupportedVersion`]).
 pub fn decode_update(value: Option<&[u8]>) -> Result<ShareValue, WireError> {
-    let bytes = value.ok_or(WireError::new(0, WireErrorKind::NullUpdate))?;
-    value::decode_update(bytes).map(ShareValue::Update)
+    let mut read = ShareValue::Tombstone;
+    read_value(SHARE_UPDATE, value, &mut read)?;
+    Ok(read)
 }
 
 /// Reads one record. Positions in an error count from the start of the key or of the value, whichever is at fault.
@@ -111,6 +114,32 @@ pub fn decode(key: &[u8], value: Option<&[u8]>) -> Result<Decoded, WireError> {
         DecodedKey::UnknownType(record_type) => return Ok(Decoded::UnknownType(record_type)),
     };
     Ok(Decoded::Record(ShareRecord { key, value }))
+}
+
+const fn is_known(record_type: i16) -> bool {
+    matches!(record_type, SHARE_SNAPSHOT | SHARE_UPDATE)
+}
+
+/// Reads the value of a record of a known type into `into`, whose room is used again.
+fn read_value(
+    record_type: i16,
+    value: Option<&[u8]>,
+    into: &mut ShareValue,
+) -> Result<(), WireError> {
+    match (record_type, value, &mut *into) {
+        (SHARE_SNAPSHOT, None, _) => *into = ShareValue::Tombstone,
+        (SHARE_SNAPSHOT, Some(bytes), _) => {
+            *into = ShareValue::Snapshot(value::decode_snapshot(bytes)?);
+        }
+        (_, Some(bytes), ShareValue::Update(update)) => value::read_update(bytes, update)?,
+        (_, Some(bytes), _) => {
+            let mut update = value::empty_update();
+            value::read_update(bytes, &mut update)?;
+            *into = ShareValue::Update(update);
+        }
+        (_, None, _) => return Err(WireError::new(0, WireErrorKind::NullUpdate)),
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use share_state_core::records::{ShareSnapshot, ShareUpdate, TaggedField};
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 use crate::primitives::read_tags;
-use crate::state_batch::{read_state_batches, state_batches_size, write_state_batches};
+use crate::state_batch::{
+    read_state_batches, read_state_batches_into, state_batches_size, write_state_batches,
+};
 use crate::varint::{unsigned_len, write_unsigned};
 
 const VERSION: i16 = 0;
@@ -69,18 +71,27 @@ pub(super) fn encode_update(update: &ShareUpdate) -> Result<Vec<u8>, WireError> 
     Ok(out)
 }
 
-pub(super) fn decode_update(bytes: &[u8]) -> Result<ShareUpdate, WireError> {
-    let mut r = begin(bytes)?;
-    let mut update = ShareUpdate {
-        snapshot_epoch: r.i32()?,
-        leader_epoch: r.i32()?,
-        start_offset: r.i64()?,
+/// An update that says nothing, to be read into.
+pub(super) const fn empty_update() -> ShareUpdate {
+    ShareUpdate {
+        snapshot_epoch: 0,
+        leader_epoch: 0,
+        start_offset: 0,
         delivery_complete_count: UNKNOWN_COUNT,
-        state_batches: read_state_batches(&mut r)?,
+        state_batches: Vec::new(),
         unknown_tagged_fields: Vec::new(),
-    };
+    }
+}
+
+/// Reads an update in the place of another one, whose room is used again; after an error it holds what was read so far.
+pub(super) fn read_update(bytes: &[u8], update: &mut ShareUpdate) -> Result<(), WireError> {
+    let mut r = begin(bytes)?;
+    update.snapshot_epoch = r.i32()?;
+    update.leader_epoch = r.i32()?;
+    update.start_offset = r.i64()?;
+    read_state_batches_into(&mut r, &mut update.state_batches)?;
     (update.delivery_complete_count, update.unknown_tagged_fields) = end(r)?;
-    Ok(update)
+    Ok(())
 }
 
 fn begin(bytes: &[u8]) -> Result<Reader<'_>, WireError> {

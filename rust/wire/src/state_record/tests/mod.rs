@@ -1,6 +1,7 @@
 //! Tests of the state records: what they share.
 
 mod damage;
+mod decoder;
 mod layout;
 mod tags;
 

@@ -42,6 +42,9 @@ impl<S: InFlightStore> SharePartition<S> {
         check_form(member, batches)?;
         self.observe(now);
         let index = self.member(member);
+        if let Some(token) = self.acknowledge_run(batches, index) {
+            return Ok(Some(token));
+        }
         let mut state_batches = 0;
         let mut previous_last = -1;
         for (i, batch) in batches.iter().enumerate() {
@@ -75,6 +78,32 @@ impl<S: InFlightStore> SharePartition<S> {
             }
         }
         Ok(self.queue_write(changes, WriteKind::Confirmed))
+    }
+
+    /// The usual request: one type for one range, which is one run held by the member, so that checking it and changing it
+    /// take one look. `None` when it is anything else, and then nothing has changed.
+    fn acknowledge_run(
+        &mut self,
+        batches: &[AcknowledgeBatch<'_>],
+        member: Option<MemberIndex>,
+    ) -> Option<WriteToken> {
+        let [batch] = batches else { return None };
+        let ([id], Some(member)) = (batch.types, member) else {
+            return None;
+        };
+        let kind = AcknowledgeType::from_id(*id)?;
+        let range = OffsetRange::new(batch.first, batch.last)?;
+        if kind == AcknowledgeType::Renew || range.first < self.start_offset {
+            return None;
+        }
+        let is_held = |run: &InFlightRun| {
+            run.range == range
+                && (run.state, run.phase) == (RecordState::Acquired, Phase::Settled)
+                && run.lock.is_some_and(|lock| lock.member == member)
+        };
+        let mut changes = Changes::default();
+        self.pull_behind_start(range, kind.trigger(), is_held, &mut changes);
+        self.queue_write(changes, WriteKind::Confirmed)
     }
 
     fn at_or_behind_start_offset(&self, batch: &AcknowledgeBatch<'_>) -> Option<OffsetRange> {

@@ -77,7 +77,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let Some((fetched, max_records)) = self.room(request) else {
             return Ok(());
         };
-        if !self.store.is_empty() {
+        if request.fetch_offset < fetched.first && !self.store.is_empty() {
             self.archive_compacted(request.fetch_offset, fetched.first);
         }
         let Some(fetched) = fetched.last_within() else {
@@ -144,7 +144,11 @@ impl<S: InFlightStore> SharePartition<S> {
 
     fn acquire_fetched(&mut self, acquisition: &mut Acquisition<'_>) {
         let fetched = acquisition.fetched;
-        let mut next = self.store.batch_reaching(fetched.first);
+        let mut next = if fetched.first > self.end_offset {
+            None
+        } else {
+            self.store.batch_reaching(fetched.first)
+        };
         // New records may begin at the in-flight batch that holds the first fetched offset, and never below the start offset
         // (KAFKA-19954, deliberate difference K6).
         let base = match next {

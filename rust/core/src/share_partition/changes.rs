@@ -128,86 +128,133 @@ impl<S: InFlightStore> SharePartition<S> {
         eligible: impl Fn(&InFlightRun) -> bool,
         changes: &mut Changes,
     ) {
+        if range.first >= self.start_offset {
+            return self.pull_behind_start(range, trigger, eligible, changes);
+        }
+        let [below, rest] = cut(range, self.start_offset);
+        if let Some(below) = below {
+            self.pull_part(below, true, trigger, &eligible, changes);
+        }
+        if let Some(rest) = rest {
+            self.pull_part(rest, false, trigger, &eligible, changes);
+        }
+    }
+
+    /// [`Self::pull`] over a range at or behind the start offset.
+    #[inline]
+    pub(super) fn pull_behind_start(
+        &mut self,
+        range: OffsetRange,
+        trigger: Trigger,
+        eligible: impl Fn(&InFlightRun) -> bool,
+        changes: &mut Changes,
+    ) {
+        self.pull_part(range, false, trigger, &eligible, changes);
+    }
+
+    fn pull_part(
+        &mut self,
+        part: OffsetRange,
+        is_below: bool,
+        trigger: Trigger,
+        eligible: &impl Fn(&InFlightRun) -> bool,
+        changes: &mut Changes,
+    ) {
         let dead_letter = self.config.dead_letter_queue;
         let limit = self.config.delivery_count_limit;
-        let [below, rest] = cut(range, self.start_offset);
-        for (part, is_below) in [(below, true), (rest, false)] {
-            let Some(part) = part else { continue };
-            let count = &mut self.delivery_complete_count;
-            let tally = &mut self.activity.make().tally;
-            self.store.update(part, |run| {
-                if !eligible(run) {
-                    return None;
-                }
-                let effective = trigger.effective(is_below, run.delivery_count >= limit);
-                let row = transition(run.state, run.phase, effective, dead_letter)?;
-                let records = run.range.len();
-                if !is_below {
-                    *count = completed(*count, records, run.state, row.to);
-                }
-                changes.add(run.range, row.to, run.delivery_count);
-                if row.to == RecordState::Archiving {
-                    let cause = if effective == Trigger::Reject {
-                        DeadLetterCause::ClientReject
-                    } else {
-                        DeadLetterCause::DeliveryCountExceeded
-                    };
-                    changes.give_up(run.range, run.delivery_count, cause);
-                }
-                if effective == Trigger::DeliveryLimit {
-                    tally.rest.make().delivery_limit_reached += records;
-                }
-                let (phase, lock) = if trigger.shown_before_written() {
-                    (Phase::Settled, LockChange::End)
+        let (count, front) = (&mut self.delivery_complete_count, &mut self.front);
+        let tally = &mut self.activity.make().tally;
+        self.store.update(part, |run| {
+            if !eligible(run) {
+                return None;
+            }
+            let effective = trigger.effective(is_below, run.delivery_count >= limit);
+            let row = transition(run.state, run.phase, effective, dead_letter)?;
+            let records = run.range.len();
+            if !is_below {
+                *count = completed(*count, records, run.state, row.to);
+            }
+            changes.add(run.range, row.to, run.delivery_count);
+            if row.to == RecordState::Archiving {
+                let cause = if effective == Trigger::Reject {
+                    DeadLetterCause::ClientReject
                 } else {
-                    (row.to_phase, lock_change(row.lock))
+                    DeadLetterCause::DeliveryCountExceeded
                 };
-                if phase == Phase::Settled {
-                    count_settled(tally, row.to, records);
-                }
-                Some(Change {
-                    state: row.to,
-                    delivery_count: run.delivery_count,
-                    phase,
-                    lock,
-                })
-            });
-        }
+                changes.give_up(run.range, run.delivery_count, cause);
+            }
+            if effective == Trigger::DeliveryLimit {
+                tally.rest.make().delivery_limit_reached += records;
+            }
+            let (phase, lock) = if trigger.shown_before_written() {
+                (Phase::Settled, LockChange::End)
+            } else {
+                (row.to_phase, lock_change(row.lock))
+            };
+            if phase == Phase::Settled {
+                count_settled(tally, row.to, records);
+                *front = None;
+            }
+            Some(Change {
+                state: row.to,
+                delivery_count: run.delivery_count,
+                phase,
+                lock,
+            })
+        });
     }
 
     /// Ends the pending phase of the records of `range`: confirmed, or given back to the member. A record whose lock ran out
     /// meanwhile is not given back: it is treated as timed out, with the delivery limit of the time of the change, and
     /// without the dead-letter queue (`InFlightState.completeStateTransition`).
     pub(super) fn end_pending(&mut self, range: OffsetRange, answer: Trigger, delivery_limit: i16) {
-        let [below, rest] = cut(range, self.start_offset);
-        for (part, is_below) in [(below, true), (rest, false)] {
-            let Some(part) = part else { continue };
-            let count = &mut self.delivery_complete_count;
-            let tally = &mut self.activity.make().tally;
-            self.store.update(part, |run| {
-                let mut row = transition(run.state, run.phase, answer, false)?;
-                if row.to == RecordState::Acquired && run.lock.is_none_or(|lock| lock.expired) {
-                    let at_limit = run.delivery_count >= delivery_limit;
-                    let effective = Trigger::LockTimeout.effective(is_below, at_limit);
-                    row = transition(RecordState::Acquired, Phase::Settled, effective, false)?;
-                }
-                let records = run.range.len();
-                if !is_below {
-                    *count = completed(*count, records, run.state, row.to);
-                }
-                count_settled(tally, row.to, records);
-                let lock = if row.to == RecordState::Acquired {
-                    LockChange::Keep
-                } else {
-                    LockChange::End
-                };
-                Some(Change {
-                    state: row.to,
-                    delivery_count: run.delivery_count,
-                    phase: Phase::Settled,
-                    lock,
-                })
-            });
+        if self.front.is_some_and(|front| range.contains(front)) {
+            self.front = None;
         }
+        if range.first >= self.start_offset {
+            return self.end_pending_part(range, false, answer, delivery_limit);
+        }
+        let [below, rest] = cut(range, self.start_offset);
+        if let Some(below) = below {
+            self.end_pending_part(below, true, answer, delivery_limit);
+        }
+        if let Some(rest) = rest {
+            self.end_pending_part(rest, false, answer, delivery_limit);
+        }
+    }
+
+    fn end_pending_part(
+        &mut self,
+        part: OffsetRange,
+        is_below: bool,
+        answer: Trigger,
+        delivery_limit: i16,
+    ) {
+        let count = &mut self.delivery_complete_count;
+        let tally = &mut self.activity.make().tally;
+        self.store.update(part, |run| {
+            let mut row = transition(run.state, run.phase, answer, false)?;
+            if row.to == RecordState::Acquired && run.lock.is_none_or(|lock| lock.expired) {
+                let at_limit = run.delivery_count >= delivery_limit;
+                let effective = Trigger::LockTimeout.effective(is_below, at_limit);
+                row = transition(RecordState::Acquired, Phase::Settled, effective, false)?;
+            }
+            let records = run.range.len();
+            if !is_below {
+                *count = completed(*count, records, run.state, row.to);
+            }
+            count_settled(tally, row.to, records);
+            let lock = if row.to == RecordState::Acquired {
+                LockChange::Keep
+            } else {
+                LockChange::End
+            };
+            Some(Change {
+                state: row.to,
+                delivery_count: run.delivery_count,
+                phase: Phase::Settled,
+                lock,
+            })
+        });
     }
 }

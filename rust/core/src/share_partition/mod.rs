@@ -103,6 +103,8 @@ pub struct SharePartition<S> {
     /// Last offset of the window while a batch is in flight; otherwise the offset to fetch next.
     end_offset: i64,
     delivery_complete_count: u64,
+    /// The first unsettled offset, where that is known: as long as it stays so, nothing can advance the start offset.
+    front: Option<i64>,
     store: S,
     activity: Lazily<Activity>,
     rare: Lazily<Rare>,
@@ -131,6 +133,7 @@ impl<S: InFlightStore> SharePartition<S> {
             start_offset: 0,
             end_offset: 0,
             delivery_complete_count: 0,
+            front: None,
             store: S::default(),
             activity: Lazily::default(),
             rare: Lazily::default(),

@@ -15,10 +15,10 @@ impl<S: InFlightStore> SharePartition<S> {
     /// which only the records asked for are acquired; the others wait in it with delivery count 0.
     pub(super) fn acquire_new(&mut self, acquisition: &mut Acquisition<'_>, range: OffsetRange) {
         let wanted = acquisition.remaining();
-        let floor = if self.store.is_empty() {
-            self.end_offset
-        } else {
-            self.start_offset
+        let cached = self.store.bounds();
+        let floor = match cached {
+            None => self.end_offset,
+            Some(_) => self.start_offset,
         };
         let first = range.first.max(floor);
         let Some(range) = OffsetRange::new(first, range.last) else {
@@ -52,11 +52,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 self.insert_held(range, held, acquisition);
             }
         }
-        if self
-            .store
-            .bounds()
-            .is_some_and(|cached| cached.first == first)
-        {
+        if cached.is_none_or(|cached| first < cached.first) {
             // What lies between the start offset and the first batch holds no record.
             self.start_offset = self.start_offset.max(first);
         }
@@ -82,6 +78,9 @@ impl<S: InFlightStore> SharePartition<S> {
                 self.store.insert_batch(batch, state, 0, None);
                 self.hold(held, member, now);
             }
+        }
+        if self.front.is_some_and(|front| batch.first < front) {
+            self.front = None;
         }
         acquisition.take(held, 1);
     }

@@ -115,6 +115,9 @@ impl<S: InFlightStore> SharePartition<S> {
     /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
     /// while the gap window counts, the first batch that reaches it.
     pub(super) fn advance_start_offset(&mut self) {
+        if self.front.is_some() {
+            return;
+        }
         let Some(cached) = self.store.bounds() else {
             return;
         };
@@ -126,6 +129,9 @@ impl<S: InFlightStore> SharePartition<S> {
             (Some(offset), None) => Some(offset),
             (None, b) => b.map(|b| b.first),
         };
+        if gap.is_none() {
+            self.front = unsettled;
+        }
         let Some(stop) = stop else {
             // Everything is settled: the window is empty, and begins behind its last offset. The start offset may be ahead
             // already, when the log start has moved past the window; it never goes back (deliberate difference K1).
@@ -166,7 +172,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let Some(cached) = self.cached() else { return };
         // In the order of what the questions cost: nearly always there is room, or a write under way.
         let locks = u64::from(self.config.partition_max_record_locks);
-        if self.window_len() < locks || self.writes_under_way() > 0 {
+        if self.window_len() < locks || self.writes_under_way() > 0 || self.front.is_some() {
             return;
         }
         let settled = self.store.first_unsettled(cached.first).is_none();

@@ -80,17 +80,18 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(self.queue_write(changes, WriteKind::Confirmed))
     }
 
-    /// The usual request: one type for one range, which is one run held by the member, so that checking it and changing it
-    /// take one look. `None` when it is anything else, and then nothing has changed.
+    /// The usual request: one range, all of one type, which is one run held by the member, so that checking it and changing
+    /// it take one look. `None` when it is anything else, and then nothing has changed.
     fn acknowledge_run(
         &mut self,
         batches: &[AcknowledgeBatch<'_>],
         member: Option<MemberIndex>,
     ) -> Option<WriteToken> {
         let [batch] = batches else { return None };
-        let ([id], Some(member)) = (batch.types, member) else {
+        let (member, id) = (member?, batch.types.first()?);
+        if batch.types.len() > 1 && equal_at_front(batch.types) < batch.types.len() {
             return None;
-        };
+        }
         let kind = AcknowledgeType::from_id(*id)?;
         let range = OffsetRange::new(batch.first, batch.last)?;
         if kind == AcknowledgeType::Renew || range.first < self.start_offset {
@@ -189,12 +190,7 @@ impl<S: InFlightStore> SharePartition<S> {
             let rest = range.behind(run.range.last);
             next = rest.and_then(|rest| self.store.run_in(rest));
         }
-        *state_batches += runs
-            + batch
-                .types
-                .windows(2)
-                .filter(|pair| pair[0] != pair[1])
-                .count();
+        *state_batches += runs + changes_of_type(batch.types);
         Ok(())
     }
 
@@ -249,20 +245,37 @@ fn renews(batch: &AcknowledgeBatch<'_>, run: OffsetRange, range: OffsetRange) ->
         .is_some_and(|types| types.contains(&(AcknowledgeType::Renew as i8)))
 }
 
+/// How often neighbours differ.
+fn changes_of_type(types: &[i8]) -> usize {
+    let behind = types.get(1..).unwrap_or_default();
+    types.iter().zip(behind).filter(|(a, b)| a != b).count()
+}
+
+/// Number of types at the front that are equal; whole words of them at a time, for mostly all are.
+fn equal_at_front(types: &[i8]) -> usize {
+    let Some(first) = types.first() else { return 0 };
+    let (words, _) = types.as_chunks::<32>();
+    let equal = words.iter().take_while(|word| **word == [*first; 32]);
+    let known = 32 * equal.count();
+    let rest = types.get(known..).unwrap_or_default();
+    known + rest.iter().take_while(|id| *id == first).count()
+}
+
 /// The stretches of `range` with equal types, when every offset has one.
 fn equal_types<'a>(
     batch: &AcknowledgeBatch<'a>,
     range: OffsetRange,
 ) -> impl Iterator<Item = (OffsetRange, i8)> + use<'a> {
-    let mut first = range.first;
-    types_of(batch, range)
-        .chunk_by(|a, b| a == b)
-        .filter_map(move |chunk| {
-            let last = plus_saturating(first, chunk.len() as u64 - 1);
-            let part = OffsetRange::new(first, last)?;
-            first = crate::offset::after_saturating(last);
-            Some((part, *chunk.first()?))
-        })
+    let mut rest = Some(range);
+    let mut types = types_of(batch, range);
+    core::iter::from_fn(move || {
+        let (range, id) = (rest?, *types.first()?);
+        let (chunk, others) = types.split_at(equal_at_front(types));
+        types = others;
+        let last = plus_saturating(range.first, chunk.len() as u64 - 1);
+        rest = range.behind(last);
+        Some((OffsetRange { last, ..range }, id))
+    })
 }
 
 fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), AcknowledgeError> {
@@ -295,11 +308,12 @@ fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), Ackn
                 offsets: range.len(),
             });
         }
-        if let Some(id) = types
-            .iter()
-            .find(|id| AcknowledgeType::from_id(**id).is_none())
-        {
-            return Err(AcknowledgeError::UnknownType { index, id: *id });
+        // The ids are 0 to 4, so that a look at the greatest tells of all.
+        let greatest = types.iter().fold(0, |max, id| max.max(*id as u8));
+        if AcknowledgeType::from_id(greatest as i8).is_none() {
+            let unknown = |id: &&i8| AcknowledgeType::from_id(**id).is_none();
+            let id = types.iter().find(unknown).copied().unwrap_or(-1);
+            return Err(AcknowledgeError::UnknownType { index, id });
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 //!
 //! `delivery_complete_count` is kept here too: it follows from the states before and after, and from nothing else.
 
+use super::activity::Activity;
 use super::counters::Tally;
 use super::few::Few;
 use super::{DeadLetterCause, SharePartition};
@@ -162,8 +163,8 @@ impl<S: InFlightStore> SharePartition<S> {
     ) {
         let dead_letter = self.config.dead_letter_queue;
         let limit = self.config.delivery_count_limit;
-        let (count, front) = (&mut self.delivery_complete_count, &mut self.front);
-        let tally = &mut self.activity.make().tally;
+        let count = &mut self.delivery_complete_count;
+        let Activity { tally, front, .. } = self.activity.make();
         self.store.update(part, |run| {
             if !eligible(run) {
                 return None;
@@ -208,9 +209,8 @@ impl<S: InFlightStore> SharePartition<S> {
     /// meanwhile is not given back: it is treated as timed out, with the delivery limit of the time of the change, and
     /// without the dead-letter queue (`InFlightState.completeStateTransition`).
     pub(super) fn end_pending(&mut self, range: OffsetRange, answer: Trigger, delivery_limit: i16) {
-        if self.front.is_some_and(|front| range.contains(front)) {
-            self.front = None;
-        }
+        let activity = self.activity.make();
+        activity.doubt_front(|front| range.contains(front));
         if range.first >= self.start_offset {
             return self.end_pending_part(range, false, answer, delivery_limit);
         }

@@ -68,7 +68,7 @@ impl DeadLetters {
 impl<S: InFlightStore> SharePartition<S> {
     /// The next records for the dead-letter queue.
     pub fn poll_dead_letter(&mut self) -> Option<DeadLetter> {
-        let dead_letters = &mut self.rare.get_mut()?.dead_letters;
+        let dead_letters = &mut self.rare_mut()?.dead_letters;
         let GivenUp {
             range,
             delivery_count,
@@ -94,7 +94,7 @@ impl<S: InFlightStore> SharePartition<S> {
         token: DeadLetterToken,
         now: LockTime,
     ) -> Result<(), UnknownToken> {
-        let rare = self.rare.get_mut();
+        let rare = self.rare_mut();
         let Some(range) = rare.and_then(|rare| rare.dead_letters.under_way.remove(&token)) else {
             return Err(UnknownToken(token.0));
         };

@@ -53,7 +53,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         self.status = Status::Initializing;
         if read.start_offset == -1 {
-            self.rare.make().unresolved = Some(read);
+            self.activity.make().rare.make().unresolved = Some(read);
             return Ok(Initialized::NeedsStartOffset(self.config.auto_offset_reset));
         }
         self.load(read)
@@ -72,7 +72,7 @@ impl<S: InFlightStore> SharePartition<S> {
         if start_offset < 0 {
             return Err(InitializeError::Unresolvable { start_offset });
         }
-        let unresolved = self.rare.get_mut().and_then(|rare| rare.unresolved.take());
+        let unresolved = self.rare_mut().and_then(|rare| rare.unresolved.take());
         let Some(read) = unresolved else {
             return Err(InitializeError::Unresolvable { start_offset });
         };
@@ -120,7 +120,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.end_offset = range.last;
         }
         if let Some(gap_start_offset) = first_gap {
-            self.rare.make().gap_window = Some(GapWindow {
+            self.activity.make().rare.make().gap_window = Some(GapWindow {
                 end_offset: self.end_offset,
                 gap_start_offset,
             });
@@ -145,11 +145,16 @@ impl<S: InFlightStore> SharePartition<S> {
             } else {
                 DeadLetterCause::ClientReject
             };
-            self.rare.make().dead_letters.extend([GivenUp {
-                range,
-                delivery_count,
-                cause,
-            }]);
+            self.activity
+                .make()
+                .rare
+                .make()
+                .dead_letters
+                .extend([GivenUp {
+                    range,
+                    delivery_count,
+                    cause,
+                }]);
         }
     }
 }

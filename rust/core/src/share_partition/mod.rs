@@ -58,7 +58,7 @@ use crate::ids::SharePartitionKey;
 use crate::in_flight::InFlightStore;
 use crate::limits::{ConfigError, ShareGroupConfig};
 use crate::time::LockTime;
-use activity::{Activity, Rare};
+use activity::Activity;
 use lazily::Lazily;
 
 /// Life of a share partition (`SharePartitionState`).
@@ -103,11 +103,8 @@ pub struct SharePartition<S> {
     /// Last offset of the window while a batch is in flight; otherwise the offset to fetch next.
     end_offset: i64,
     delivery_complete_count: u64,
-    /// The first unsettled offset, where that is known: as long as it stays so, nothing can advance the start offset.
-    front: Option<i64>,
     store: S,
     activity: Lazily<Activity>,
-    rare: Lazily<Rare>,
     /// Latest time seen: a clock that goes back does not revive a lock.
     now: LockTime,
 }
@@ -133,10 +130,8 @@ impl<S: InFlightStore> SharePartition<S> {
             start_offset: 0,
             end_offset: 0,
             delivery_complete_count: 0,
-            front: None,
             store: S::default(),
             activity: Lazily::default(),
-            rare: Lazily::default(),
             now: LockTime(i64::MIN),
         })
     }

@@ -79,9 +79,8 @@ impl<S: InFlightStore> SharePartition<S> {
                 self.hold(held, member, now);
             }
         }
-        if self.front.is_some_and(|front| batch.first < front) {
-            self.front = None;
-        }
+        let activity = self.activity.make();
+        activity.doubt_front(|front| batch.first < front);
         acquisition.take(held, 1);
     }
 }

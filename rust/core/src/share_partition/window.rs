@@ -19,7 +19,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// The gap window while it counts.
     #[must_use]
     pub fn gap_window(&self) -> Option<GapWindow> {
-        let gap_window = self.rare.get()?.gap_window;
+        let gap_window = self.rare()?.gap_window;
         gap_window.filter(|gap| gap.end_offset == self.end_offset)
     }
 
@@ -72,7 +72,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Records the end of an acquire at `last`: gaps before it have been read (`maybeUpdatePersisterGapWindowStartOffset`).
     pub(super) fn read_gap_through(&mut self, last: i64) {
         let gap_window = self.gap_window();
-        if let Some(rare) = self.rare.get_mut() {
+        if let Some(rare) = self.rare_mut() {
             let gap_start_offset = after_saturating(last);
             match gap_window.filter(|gap| gap_start_offset <= gap.end_offset) {
                 Some(gap) => {
@@ -87,7 +87,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     fn close_gap_window(&mut self) {
-        if let Some(rare) = self.rare.get_mut() {
+        if let Some(rare) = self.rare_mut() {
             rare.gap_window = None;
             self.store.merge_settled_batches(true);
         }
@@ -115,7 +115,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
     /// while the gap window counts, the first batch that reaches it.
     pub(super) fn advance_start_offset(&mut self) {
-        if self.front.is_some() {
+        if self.front().is_some() {
             return;
         }
         let Some(cached) = self.store.bounds() else {
@@ -129,8 +129,10 @@ impl<S: InFlightStore> SharePartition<S> {
             (Some(offset), None) => Some(offset),
             (None, b) => b.map(|b| b.first),
         };
-        if gap.is_none() {
-            self.front = unsettled;
+        if gap.is_none()
+            && let Some(activity) = self.activity.get_mut()
+        {
+            activity.front = unsettled;
         }
         let Some(stop) = stop else {
             // Everything is settled: the window is empty, and begins behind its last offset. The start offset may be ahead
@@ -172,7 +174,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let Some(cached) = self.cached() else { return };
         // In the order of what the questions cost: nearly always there is room, or a write under way.
         let locks = u64::from(self.config.partition_max_record_locks);
-        if self.window_len() < locks || self.writes_under_way() > 0 || self.front.is_some() {
+        if self.window_len() < locks || self.writes_under_way() > 0 || self.front().is_some() {
             return;
         }
         let settled = self.store.first_unsettled(cached.first).is_none();

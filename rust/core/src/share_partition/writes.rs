@@ -166,7 +166,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 self.end_pending(range, trigger, delivery_limit);
             }
         }
-        if let Some(rare) = self.rare.get_mut() {
+        if let Some(rare) = self.rare_mut() {
             rare.dead_letters.written(token, undone);
         }
         if !undone {
@@ -196,7 +196,7 @@ impl<S: InFlightStore> SharePartition<S> {
         activity.tally.state_batches_written += batches as u64;
         if !changes.given_up.is_empty() {
             let token = WriteToken(activity.writes.made());
-            let dead_letters = &mut self.rare.make().dead_letters;
+            let dead_letters = &mut activity.rare.make().dead_letters;
             dead_letters.wait_for(token, changes.given_up);
         }
         activity.writes.queue(|token| UnderWay {

@@ -101,10 +101,11 @@ impl<S: InFlightStore> SharePartition<S> {
         self.state_epoch = read.state_epoch;
         self.start_offset = read.start_offset;
         self.end_offset = read.start_offset;
-        let mut expected = read.start_offset;
-        let mut first_gap = None;
-        // Where batches begin shows while there may be gaps to read again.
-        self.store.merge_settled_batches(false);
+        let first_gap = first_gap(&read);
+        if first_gap.is_some() {
+            // Where batches begin shows while there are gaps to read again.
+            self.store.merge_settled_batches(false);
+        }
         for batch in &read.state_batches {
             let (Some(range), Some(state)) = (
                 OffsetRange::new(batch.first_offset, batch.last_offset),
@@ -113,10 +114,6 @@ impl<S: InFlightStore> SharePartition<S> {
                 continue;
             };
             self.load_batch(range, state, batch.delivery_count);
-            if first_gap.is_none() && range.first > expected {
-                first_gap = Some(expected);
-            }
-            expected = after_saturating(range.last);
             self.end_offset = range.last;
         }
         if let Some(gap_start_offset) = first_gap {
@@ -124,8 +121,6 @@ impl<S: InFlightStore> SharePartition<S> {
                 end_offset: self.end_offset,
                 gap_start_offset,
             });
-        } else {
-            self.store.merge_settled_batches(true);
         }
         self.status = Status::Active;
         self.advance_start_offset();
@@ -157,6 +152,16 @@ impl<S: InFlightStore> SharePartition<S> {
                 }]);
         }
     }
+}
+
+/// Where the first hole before a batch begins; the batches are sorted.
+fn first_gap(read: &ReadStateResult) -> Option<i64> {
+    let mut expected = read.start_offset;
+    read.state_batches.iter().find_map(|batch| {
+        let gap_start = expected;
+        expected = after_saturating(batch.last_offset);
+        (batch.first_offset > gap_start).then_some(gap_start)
+    })
 }
 
 fn check(read: &ReadStateResult) -> Result<(), InitializeError> {

@@ -113,6 +113,12 @@ pub const fn before(offset: i64) -> Option<i64> {
     offset.checked_sub(1)
 }
 
+/// The offset before `offset`, which stays at `i64::MIN` there.
+#[must_use]
+pub const fn before_saturating(offset: i64) -> i64 {
+    offset.saturating_sub(1)
+}
+
 /// `offset + n`, which stays at `i64::MAX` when the sum does not exist.
 #[must_use]
 pub const fn plus_saturating(offset: i64, n: u64) -> i64 {

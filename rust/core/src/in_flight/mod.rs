@@ -5,14 +5,13 @@
 //! Where a batch begins matters to Kafka's rules (throttling, acquired ranges, the advance of the start offset), so a run
 //! never crosses the beginning of a batch.
 
-mod cell;
+mod interval;
 mod locks;
 #[cfg(test)]
 mod tests;
-mod tree;
 mod twin;
 
-pub use tree::IntervalStore;
+pub use interval::{AdaptiveStore, IntervalStore};
 pub use twin::TwinStore;
 
 use crate::offset::{OffsetRange, after};
@@ -108,10 +107,17 @@ pub trait InFlightStore: Default {
     }
     /// First offset of the first batch and last offset of the last.
     fn bounds(&self) -> Option<OffsetRange>;
-    /// The whole run that holds `offset`.
-    fn run_at(&self, offset: i64) -> Option<InFlightRun>;
-    /// The whole run that holds `offset`, or else the first one behind it.
-    fn run_from(&self, offset: i64) -> Option<InFlightRun>;
+    /// The first run that `range` touches, clipped to it.
+    fn run_in(&self, range: OffsetRange) -> Option<InFlightRun>;
+    /// Every run, in ascending order.
+    fn runs(&self) -> impl Iterator<Item = InFlightRun> {
+        let mut rest = OffsetRange::new(i64::MIN, i64::MAX);
+        core::iter::from_fn(move || {
+            let run = self.run_in(rest?)?;
+            rest = after(run.range.last).and_then(|from| OffsetRange::new(from, i64::MAX));
+            Some(run)
+        })
+    }
     /// The first offset at or behind `from` that is available with no write under way.
     fn first_available(&self, from: i64) -> Option<i64>;
     /// The first offset at or behind `from` that is not terminal, or whose write is under way.
@@ -131,11 +137,6 @@ pub trait InFlightStore: Default {
     /// The greatest first offset of a batch at or before `offset`.
     fn batch_start(&self, offset: i64) -> Option<i64> {
         self.batch_floor(offset).map(|batch| batch.first)
-    }
-    /// The first run that `range` touches, clipped to it.
-    fn run_in(&self, range: OffsetRange) -> Option<InFlightRun> {
-        let run = self.run_from(range.first)?;
-        run.clipped(range)
     }
     /// The first run that `range` touches and that is available with no write under way, clipped to it.
     fn available_in(&self, range: OffsetRange) -> Option<InFlightRun> {

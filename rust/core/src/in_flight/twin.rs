@@ -124,21 +124,9 @@ impl InFlightStore for TwinStore {
         OffsetRange::new(first, last)
     }
 
-    fn run_at(&self, offset: i64) -> Option<InFlightRun> {
-        let mut first = offset;
-        let mut head = self.records.get(&offset)?;
-        for (&before, record) in self.records.range(..offset).rev() {
-            if !OffsetRange::single(before).is_followed_by(first) || !record.is_continued_by(head) {
-                break;
-            }
-            (first, head) = (before, record);
-        }
-        self.run_beginning_at(first, i64::MAX)
-    }
-
-    fn run_from(&self, offset: i64) -> Option<InFlightRun> {
-        let (&held, _) = self.records.range(offset..).next()?;
-        self.run_at(held)
+    fn run_in(&self, range: OffsetRange) -> Option<InFlightRun> {
+        let (&first, _) = self.records.range(range.first..=range.last).next()?;
+        self.run_beginning_at(first, range.last)
     }
 
     fn first_available(&self, from: i64) -> Option<i64> {

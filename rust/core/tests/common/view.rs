@@ -1,6 +1,6 @@
 //! Text for what a share partition shows, short enough to be read in a scenario.
 
-use share_state_core::in_flight::InFlightStore;
+use share_state_core::in_flight::{InFlightRun, InFlightStore};
 use share_state_core::offset::OffsetRange;
 use share_state_core::persister::WriteState;
 use share_state_core::record_state::{Phase, RecordState};
@@ -91,16 +91,35 @@ pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
     text
 }
 
+/// The runs as long as they can be: a store may forget where batches begin among records that are settled and terminal, to
+/// which nothing can happen any more.
+pub fn joined(runs: impl Iterator<Item = InFlightRun>) -> Vec<InFlightRun> {
+    let mut joined: Vec<InFlightRun> = Vec::new();
+    for mut run in runs {
+        run.batch_start &= !(run.state.is_terminal() && run.phase == Phase::Settled);
+        match joined.last_mut() {
+            Some(last)
+                if last.range.is_followed_by(run.range.first)
+                    && !run.batch_start
+                    && run
+                        == InFlightRun {
+                            range: run.range,
+                            batch_start: false,
+                            ..*last
+                        } =>
+            {
+                last.range.last = run.range.last;
+            }
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
 /// Everything a caller can ask, deadlines, counters and the store's own runs included: two of these are equal only when
 /// nothing has changed between them.
 pub fn everything<S: InFlightStore>(sp: &SharePartition<S>) -> String {
-    let mut runs = Vec::new();
-    let mut next = sp.store().run_from(i64::MIN);
-    while let Some(run) = next {
-        next = share_state_core::offset::after(run.range.last)
-            .and_then(|offset| sp.store().run_from(offset));
-        runs.push(run);
-    }
+    let runs = joined(sp.store().runs());
     format!(
         "{} {:?} {:?} {:?} deadline {:?} writes {} counts {:?} can acquire {} counters {:?} runs {runs:?}",
         window(sp),

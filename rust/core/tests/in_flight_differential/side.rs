@@ -92,13 +92,7 @@ impl<S: InFlightStore> Side<S> {
     }
 
     pub fn runs(&self) -> Vec<InFlightRun> {
-        let mut runs = Vec::new();
-        let mut from = Some(i64::MIN);
-        while let Some(run) = from.and_then(|from| self.store.run_from(from)) {
-            from = run.range.last.checked_add(1);
-            runs.push(run);
-        }
-        runs
+        self.store.runs().collect()
     }
 
     pub fn acquirable(&self, range: OffsetRange) -> Vec<OffsetRange> {
@@ -141,11 +135,14 @@ impl<S: InFlightStore> Side<S> {
                 let mut next = Some(range.first);
                 while let Some(first) = next.map(|from| self.store.first_hole(from))
                     && range.contains(first)
-                    && self.store.run_at(first).is_none()
+                    && self.store.run_in(OffsetRange::single(first)).is_none()
                 {
-                    let end = self.store.run_from(first).map_or(range.last, |run| {
-                        range.last.min(run.range.first.saturating_sub(1))
-                    });
+                    let end = self
+                        .store
+                        .run_in(OffsetRange { first, ..range })
+                        .map_or(range.last, |run| {
+                            range.last.min(run.range.first.saturating_sub(1))
+                        });
                     let last = first.saturating_add(i64::from(length)).min(end);
                     let batch = OffsetRange { first, last };
                     let locked = state == Acquired;

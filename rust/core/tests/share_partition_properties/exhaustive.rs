@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::offset::after;
 use share_state_core::share_partition::FetchedBatch;
 
 use super::op::{Answer, MEMBERS, Op};
@@ -52,8 +51,7 @@ impl World {
                 .map(|letter| letter.range)
                 .collect::<Vec<_>>(),
         );
-        let mut next = self.twin.sp.store().run_from(i64::MIN);
-        while let Some(run) = next {
+        for run in self.twin.sp.store().runs() {
             let lock = run
                 .lock
                 .map(|lock| (lock.member, lock.deadline.0 - self.now(), lock.expired));
@@ -62,7 +60,6 @@ impl World {
                 " {}{:?}{:?}{}{}{lock:?}",
                 run.range, run.state, run.phase, run.delivery_count, run.batch_start
             );
-            next = after(run.range.last).and_then(|offset| self.twin.sp.store().run_from(offset));
         }
         text
     }

@@ -7,10 +7,12 @@
 
 mod check;
 mod extents;
+mod lease;
 
 use std::collections::BTreeMap;
 
 use extents::{gather, merged};
+use lease::{FREE, Lease, Queue, VAST, Vast};
 
 use super::{Lock, LockId, MemberIndex};
 use crate::offset::OffsetRange;
@@ -18,10 +20,6 @@ use crate::time::LockTime;
 
 /// No lease, no lock.
 pub(in crate::in_flight) const NONE: u32 = u32::MAX;
-/// In place of a queue: the lock was reported as run out.
-const EXPIRED: u32 = u32::MAX;
-/// In place of a queue: the slot is free, and `due.next` is the next free one.
-const FREE: u32 = u32::MAX - 1;
 /// Slots that are kept when no lease is left.
 const KEPT: usize = 64;
 
@@ -32,52 +30,20 @@ struct Links {
     next: u32,
 }
 
-const UNLINKED: Links = Links {
-    prev: NONE,
-    next: NONE,
-};
-
-#[derive(Clone, Copy, Debug)]
-struct Lease {
-    deadline: LockTime,
-    acquired_at: LockTime,
-    extent: OffsetRange,
-    /// Records that refer to it.
-    live: u64,
-    member: MemberIndex,
-    queue: u32,
-    due: Links,
-    held: Links,
-}
-
-const _: () = assert!(size_of::<Lease>() == 64, "a lease fills one cache line");
-
-impl Lease {
-    const fn is_queued(&self) -> bool {
-        self.queue < FREE
-    }
-}
-
-/// The leases of one duration, the first due at the head.
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    duration_ms: i64,
-    head: u32,
-    tail: u32,
-}
-
 /// The locks of one store.
 #[derive(Clone, Debug)]
 pub(in crate::in_flight) struct Locks {
     leases: Vec<Lease>,
     free: u32,
-    used: usize,
-    /// Empty ones are used again, so there are as many as durations were in force at once: hardly more than one.
+    used: u32,
+    /// The earliest deadline of a queue.
+    next_deadline: Option<LockTime>,
+    /// One that no lease refers to is used again, so there are as many as durations were in force at once: mostly one.
     queues: Vec<Queue>,
-    /// The newest lease of each member that has any.
-    newest: BTreeMap<MemberIndex, u32>,
-    /// The latest time seen.
-    clock: LockTime,
+    /// The newest lease of each member, by its number.
+    newest: Vec<u32>,
+    /// The rest of leases too long for 32 bits; there are hardly ever any.
+    vast: Option<Box<BTreeMap<u32, Vast>>>,
 }
 
 impl Default for Locks {
@@ -86,15 +52,23 @@ impl Default for Locks {
             leases: Vec::new(),
             free: NONE,
             used: 0,
+            next_deadline: None,
             queues: Vec::new(),
-            newest: BTreeMap::new(),
-            clock: LockTime(i64::MIN),
+            newest: Vec::new(),
+            vast: None,
         }
     }
 }
 
+/// Lets a list grow by an eighth, since doubling could leave half of it empty.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 8).max(4));
+    }
+}
+
 impl Locks {
-    /// Makes a lease. No record refers to it yet.
+    /// Makes a lease. No record refers to it yet. `now` never goes back.
     pub fn make(
         &mut self,
         extent: OffsetRange,
@@ -102,56 +76,81 @@ impl Locks {
         now: LockTime,
         duration_ms: i64,
     ) -> LockId {
-        self.clock = self.clock.max(now);
-        let queue = self.queue(duration_ms);
-        let tail = self.queues[queue as usize].tail;
+        let number = self.queue(duration_ms);
+        let newest = self.newest.get(member.0 as usize).copied().unwrap_or(NONE);
+        let queue = &mut self.queues[number];
+        let tail = queue.tail;
+        queue.leases += 1;
+        let len = u32::try_from(extent.len()).unwrap_or(VAST);
         let id = self.slot(Lease {
-            deadline: self.clock.plus(duration_ms),
-            acquired_at: self.clock,
-            extent,
+            acquired_at: now,
+            first: extent.first,
+            len,
             live: 0,
-            member,
-            queue,
+            queue: number as u32,
+            member: member.0,
             due: Links {
                 prev: tail,
                 next: NONE,
             },
-            held: UNLINKED,
+            held: Links {
+                prev: NONE,
+                next: newest,
+            },
         });
+        if len == VAST {
+            let rest = Vast {
+                last: extent.last,
+                live: 0,
+            };
+            self.vast.get_or_insert_default().insert(id, rest);
+        }
+        let queue = &mut self.queues[number];
+        queue.tail = id;
         match self.leases.get_mut(tail as usize) {
             Some(last) => last.due.next = id,
-            None => self.queues[queue as usize].head = id,
+            None => {
+                queue.head = id;
+                let deadline = now.plus(duration_ms);
+                let earliest = self
+                    .next_deadline
+                    .map_or(deadline, |next| next.min(deadline));
+                self.next_deadline = Some(earliest);
+            }
         }
-        self.queues[queue as usize].tail = id;
-        if let Some(older) = self.newest.insert(member, id) {
-            self.leases[older as usize].held.prev = id;
-            self.leases[id as usize].held.next = older;
+        if let Some(older) = self.leases.get_mut(newest as usize) {
+            older.held.prev = id;
         }
+        self.note_newest(member.0, id);
         LockId(id)
     }
 
-    /// The queue of a duration, perhaps one that was emptied.
-    fn queue(&mut self, duration_ms: i64) -> u32 {
-        let same = self
-            .queues
-            .iter()
-            .position(|queue| queue.duration_ms == duration_ms);
-        let empty = || self.queues.iter().position(|queue| queue.head == NONE);
-        let queue = Queue {
-            duration_ms,
-            head: NONE,
-            tail: NONE,
-        };
-        let at = same.or_else(empty).unwrap_or(self.queues.len());
-        match self.queues.get_mut(at) {
-            Some(old) if old.duration_ms == duration_ms => {}
-            Some(old) => *old = queue,
-            None => self.queues.push(queue),
+    fn note_newest(&mut self, member: u32, id: u32) {
+        let member = member as usize;
+        if member >= self.newest.len() {
+            self.newest.reserve_exact(member + 1 - self.newest.len());
+            self.newest.resize(member + 1, NONE);
         }
-        at as u32
+        self.newest[member] = id;
     }
 
-    /// Puts the lease into a free slot. The slab grows by an eighth, since doubling could leave half of it empty.
+    /// The number of the queue of a duration, perhaps one that was emptied.
+    fn queue(&mut self, duration_ms: i64) -> usize {
+        let mut queues = self.queues.iter();
+        if let Some(same) = queues.position(|queue| queue.duration_ms == duration_ms) {
+            return same;
+        }
+        let queue = Queue::of(duration_ms);
+        if let Some(unused) = self.queues.iter().position(|queue| queue.leases == 0) {
+            self.queues[unused] = queue;
+            return unused;
+        }
+        self.queues.reserve_exact(1);
+        self.queues.push(queue);
+        self.queues.len() - 1
+    }
+
+    /// Puts the lease into a free slot.
     fn slot(&mut self, lease: Lease) -> u32 {
         self.used += 1;
         let id = self.free;
@@ -160,9 +159,7 @@ impl Locks {
             *slot = lease;
             return id;
         }
-        if self.leases.len() == self.leases.capacity() {
-            self.leases.reserve_exact((self.leases.len() / 8).max(4));
-        }
+        make_room(&mut self.leases);
         self.leases.push(lease);
         (self.leases.len() - 1) as u32
     }
@@ -170,11 +167,12 @@ impl Locks {
     /// The lock as it is reported.
     pub fn get(&self, id: u32) -> Option<Lock> {
         let lease = self.leases.get(id as usize)?;
+        let queue = self.queues.get(lease.queue())?;
         Some(Lock {
-            member: lease.member,
+            member: MemberIndex(lease.member),
             acquired_at: lease.acquired_at,
-            deadline: lease.deadline,
-            expired: lease.queue == EXPIRED,
+            deadline: lease.acquired_at.plus(queue.duration_ms),
+            expired: lease.is_expired(),
         })
     }
 
@@ -182,119 +180,161 @@ impl Locks {
     pub fn running(&self, lock: LockId) -> u32 {
         let lease = self.leases.get(lock.0 as usize);
         lease
-            .filter(|lease| lease.is_queued())
+            .filter(|lease| lease.is_running())
             .map_or(NONE, |_| lock.0)
     }
 
     /// `records` more refer to the lease.
     pub fn enter(&mut self, id: u32, records: u64) {
-        if let Some(lease) = self.leases.get_mut(id as usize) {
-            lease.live = lease.live.saturating_add(records);
+        let Some(lease) = self.leases.get_mut(id as usize) else {
+            return;
+        };
+        if lease.is_vast() {
+            if let Some(rest) = self.vast.as_mut().and_then(|vast| vast.get_mut(&id)) {
+                rest.live = rest.live.saturating_add(records);
+            }
+        } else {
+            // Not more than the extent, which fits.
+            lease.live += records as u32;
         }
     }
 
     /// `records` fewer refer to the lease; the last to leave frees it.
     pub fn leave(&mut self, id: u32, records: u64) {
-        if let Some(lease) = self.leases.get_mut(id as usize) {
-            lease.live = lease.live.saturating_sub(records);
-            if lease.live == 0 {
-                self.free(id);
-            }
+        let Some(lease) = self.leases.get_mut(id as usize) else {
+            return;
+        };
+        let empty = if lease.is_vast() {
+            let rest = self.vast.as_mut().and_then(|vast| vast.get_mut(&id));
+            rest.is_none_or(|rest| {
+                rest.live = rest.live.saturating_sub(records);
+                rest.live == 0
+            })
+        } else {
+            lease.live = lease.live.wrapping_sub(records as u32);
+            lease.live == 0
+        };
+        if empty {
+            self.free(id);
         }
     }
 
     fn free(&mut self, id: u32) {
-        self.dequeue(id, FREE);
-        let Lease { held, member, .. } = self.leases[id as usize];
+        let Lease {
+            held, member, due, ..
+        } = self.leases[id as usize];
+        let lease = self.leases[id as usize];
+        let queue = &mut self.queues[lease.queue()];
+        queue.leases -= 1;
+        if lease.is_running() {
+            match self.leases.get_mut(due.next as usize) {
+                Some(next) => next.due.prev = due.prev,
+                None => queue.tail = due.prev,
+            }
+            match self.leases.get_mut(due.prev as usize) {
+                Some(prev) => prev.due.next = due.next,
+                None => {
+                    queue.head = due.next;
+                    self.next_deadline = self.earliest();
+                }
+            }
+        }
         if let Some(next) = self.leases.get_mut(held.next as usize) {
             next.held.prev = held.prev;
         }
         match self.leases.get_mut(held.prev as usize) {
             Some(prev) => prev.held.next = held.next,
-            None if held.next == NONE => {
-                self.newest.remove(&member);
-            }
-            None => {
-                self.newest.insert(member, held.next);
-            }
+            None => self.note_newest(member, held.next),
         }
-        self.leases[id as usize].due.next = self.free;
-        self.free = id;
+        if lease.is_vast()
+            && let Some(vast) = &mut self.vast
+        {
+            vast.remove(&id);
+        }
         self.used -= 1;
         if self.used == 0 {
             self.leases.clear();
             self.leases.shrink_to(KEPT);
             self.free = NONE;
+        } else {
+            let slot = &mut self.leases[id as usize];
+            slot.queue = FREE;
+            slot.due.next = self.free;
+            self.free = id;
         }
     }
 
-    /// Takes the lease out of its queue, if it is in one, and notes why.
-    fn dequeue(&mut self, id: u32, why: u32) {
-        let lease = &mut self.leases[id as usize];
-        let (queue, due) = (lease.queue, lease.due);
-        lease.queue = why;
-        lease.due = UNLINKED;
-        let Some(queue) = self.queues.get_mut(queue as usize) else {
-            return;
-        };
-        match self.leases.get_mut(due.prev as usize) {
-            Some(prev) => prev.due.next = due.next,
-            None => queue.head = due.next,
-        }
-        match self.leases.get_mut(due.next as usize) {
-            Some(next) => next.due.prev = due.prev,
-            None => queue.tail = due.prev,
-        }
+    fn earliest(&self) -> Option<LockTime> {
+        let heads = self.queues.iter().filter_map(|queue| {
+            let lease = self.leases.get(queue.head as usize)?;
+            Some(lease.acquired_at.plus(queue.duration_ms))
+        });
+        heads.min()
     }
 
     /// The earliest deadline of a lock that has not run out.
-    pub fn next_deadline(&self) -> Option<LockTime> {
-        let heads = self
-            .queues
-            .iter()
-            .filter_map(|queue| self.leases.get(queue.head as usize));
-        heads.map(|lease| lease.deadline).min()
+    pub const fn next_deadline(&self) -> Option<LockTime> {
+        self.next_deadline
+    }
+
+    fn extent(&self, id: u32, lease: &Lease) -> OffsetRange {
+        let rest = self.vast.as_ref().and_then(|vast| vast.get(&id));
+        let mut extent = lease.extent();
+        if let Some(rest) = rest.filter(|_| lease.is_vast()) {
+            extent.last = rest.last;
+        }
+        extent
     }
 
     /// Marks what is due as run out and returns its extents.
     pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
-        self.clock = self.clock.max(now);
         let mut extents = Vec::new();
-        for queue in 0..self.queues.len() {
-            loop {
-                let id = self.queues[queue].head;
-                let Some(lease) = self.leases.get(id as usize) else {
-                    break;
-                };
-                if lease.deadline > self.clock {
+        for number in 0..self.queues.len() {
+            let Queue {
+                duration_ms,
+                mut head,
+                ..
+            } = self.queues[number];
+            while let Some(&lease) = self.leases.get(head as usize) {
+                if lease.acquired_at.plus(duration_ms) > now {
                     break;
                 }
-                if lease.live == 0 {
-                    self.free(id);
+                self.leases[head as usize].expire();
+                if lease.live > 0 || lease.is_vast() {
+                    gather(&mut extents, self.extent(head, &lease));
                 } else {
-                    gather(&mut extents, lease.extent);
-                    self.dequeue(id, EXPIRED);
+                    self.free(head);
                 }
+                head = lease.due.next;
+            }
+            let queue = &mut self.queues[number];
+            queue.head = head;
+            match self.leases.get_mut(head as usize) {
+                Some(first) => first.due.prev = NONE,
+                None => queue.tail = NONE,
             }
         }
+        self.next_deadline = self.earliest();
         merged(extents)
     }
 
     /// The extents of the member's leases.
     pub fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
         let mut extents = Vec::new();
-        let mut next = self.newest.get(&member).copied().unwrap_or(NONE);
+        let mut next = self.newest.get(member.0 as usize).copied().unwrap_or(NONE);
         while let Some(lease) = self.leases.get(next as usize) {
-            gather(&mut extents, lease.extent);
+            gather(&mut extents, self.extent(next, lease));
             next = lease.held.next;
         }
         merged(extents)
     }
 
-    /// Bytes on the heap; those of the map by member are an estimate.
+    /// Bytes on the heap; those of the map of vast leases are an estimate.
     pub fn heap_bytes(&self) -> usize {
+        let vast = self.vast.as_ref().map_or(0, |vast| 2 * vast.len() + 1);
         self.leases.capacity() * size_of::<Lease>()
             + self.queues.capacity() * size_of::<Queue>()
-            + self.newest.len() * 2 * size_of::<(MemberIndex, u32)>()
+            + self.newest.capacity() * size_of::<u32>()
+            + vast * size_of::<(u32, Vast)>()
     }
 }

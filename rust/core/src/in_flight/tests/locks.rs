@@ -14,7 +14,10 @@ fn a_lock_is_due_at_its_deadline_and_not_a_millisecond_before<S: InFlightStore>(
         deadline: LockTime(31_000),
         expired: true,
     };
-    assert_eq!(store.run_at(2).and_then(|run| run.lock), Some(lock));
+    assert_eq!(
+        store.run_in(range(2, 2)).and_then(|run| run.lock),
+        Some(lock)
+    );
     assert_eq!(store.next_deadline(), None, "a lock is reported once");
     assert_eq!(store.expire(LockTime(99_000)), []);
     store.check().unwrap();
@@ -32,7 +35,7 @@ fn a_pending_record_keeps_its_lock_after_it_ran_out<S: InFlightStore>() {
     );
     assert!(
         store
-            .run_at(0)
+            .run_in(range(0, 0))
             .is_some_and(|run| run.lock.is_some_and(|lock| lock.expired))
     );
     acquire(&mut store, range(5, 9), OTHER, LOCK_MS);
@@ -70,7 +73,7 @@ fn the_clock_of_a_store_never_goes_back<S: InFlightStore>() {
     let mut store = available::<S>(&[(0, 9)]);
     acquire(&mut store, range(0, 0), MEMBER, 5_000);
     acquire(&mut store, range(1, 1), MEMBER, 2_000);
-    let lock = store.run_at(1).and_then(|run| run.lock);
+    let lock = store.run_in(range(1, 1)).and_then(|run| run.lock);
     assert_eq!(lock.map(|lock| lock.acquired_at), Some(LockTime(5_000)));
     assert_eq!(store.expire(LockTime(35_000)), [range(0, 1)]);
     acquire(&mut store, range(2, 2), MEMBER, i64::MIN);
@@ -114,7 +117,7 @@ fn a_renewed_record_runs_out_with_its_new_lock<S: InFlightStore>() {
     );
     assert!(
         store
-            .run_at(4)
+            .run_in(range(4, 4))
             .is_some_and(|run| run.lock.is_some_and(|lock| !lock.expired))
     );
     assert_eq!(store.next_deadline(), Some(LockTime(40_000)));

@@ -52,13 +52,8 @@ fn available<S: InFlightStore>(batches: &[(i64, i64)]) -> S {
 }
 
 fn ranges<S: InFlightStore>(store: &S) -> Vec<(i64, i64)> {
-    let mut ranges = Vec::new();
-    let mut from = Some(i64::MIN);
-    while let Some(run) = from.and_then(|from| store.run_from(from)) {
-        ranges.push((run.range.first, run.range.last));
-        from = run.range.last.checked_add(1);
-    }
-    ranges
+    let runs = store.runs();
+    runs.map(|run| (run.range.first, run.range.last)).collect()
 }
 
 /// Runs each test over both stores.

@@ -1,0 +1,289 @@
+//! What the store keeps of a record: a cell of eight bytes, or where nothing large occurs a code of four.
+//!
+//! Both hold state and phase, the mark of a batch's beginning, the delivery count and the lease. A hole between batches
+//! is a cell too, so that neighbouring cells always cover neighbouring offsets.
+
+use crate::in_flight::locks::NONE;
+use crate::record_state::{Phase, RecordState};
+
+/// What a search looks for; the classes of a cell are a set of them, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Available, no write under way.
+    Available = 0,
+    /// Not terminal, or a write is under way.
+    Unsettled = 1,
+    /// A batch begins here.
+    Start = 2,
+    /// No batch holds the offset.
+    Hole = 3,
+}
+
+impl Class {
+    pub const ALL: [Self; 4] = [Self::Available, Self::Unsettled, Self::Start, Self::Hole];
+
+    /// The set that holds only this class.
+    pub const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// State, phase, mark, delivery count and lease of a record, in one word: `lease:32 | count:16 | 0:10 | start:1 | phase:2 |
+/// state:3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell(u64);
+
+/// State and phase; all ones are the hole.
+const KIND: u64 = 0x1F;
+const HOLE: u64 = KIND;
+const STATE: u64 = 0x7;
+const PHASE_AT: u32 = 3;
+const START: u64 = 1 << 5;
+const COUNT_AT: u32 = 16;
+const LOCK_AT: u32 = 32;
+
+/// Classes by kind and mark.
+static CLASSES: [u8; 64] = classes();
+
+const fn classes() -> [u8; 64] {
+    let mut classes = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        let kind = at as u64 & KIND;
+        let start = if at as u64 & START == 0 {
+            0
+        } else {
+            Class::Start.bit()
+        };
+        classes[at] = if kind == HOLE {
+            Class::Hole.bit()
+        } else {
+            let cell = Cell(kind);
+            let settled = matches!(cell.phase(), Phase::Settled);
+            let available = matches!(cell.state(), RecordState::Available) && settled;
+            let unsettled = !cell.state().is_terminal() || !settled;
+            available as u8 * Class::Available.bit()
+                | unsettled as u8 * Class::Unsettled.bit()
+                | start
+        };
+        at += 1;
+    }
+    classes
+}
+
+impl Cell {
+    /// What stands for an offset that no batch holds.
+    pub const HOLE: Self = Self(HOLE | (NONE as u64) << LOCK_AT);
+
+    pub const fn new(state: RecordState, delivery_count: i16, phase: Phase, lock: u32) -> Self {
+        let kind = state as u64 | (phase as u64) << PHASE_AT;
+        let count = delivery_count.cast_unsigned() as u64;
+        Self(kind | count << COUNT_AT | (lock as u64) << LOCK_AT)
+    }
+
+    /// The same cell, with `start` saying whether a batch begins at its first offset.
+    pub const fn starting(self, start: bool) -> Self {
+        if start {
+            Self(self.0 | START)
+        } else {
+            Self(self.0 & !START)
+        }
+    }
+
+    /// The cell of the offsets behind the first one.
+    pub const fn tail(self) -> Self {
+        Self(self.0 & !START)
+    }
+
+    /// Whether `next`, right behind a run of this cell, belongs to that run.
+    pub const fn joins(self, next: Self) -> bool {
+        self.0 & !START == next.0
+    }
+
+    pub const fn state(self) -> RecordState {
+        match self.0 & STATE {
+            0 => RecordState::Available,
+            1 => RecordState::Acquired,
+            2 => RecordState::Acknowledged,
+            3 => RecordState::Archiving,
+            _ => RecordState::Archived,
+        }
+    }
+
+    pub const fn phase(self) -> Phase {
+        match self.0 >> PHASE_AT & 3 {
+            0 => Phase::Settled,
+            1 => Phase::Pending,
+            _ => Phase::PendingFinal,
+        }
+    }
+
+    pub const fn delivery_count(self) -> i16 {
+        ((self.0 >> COUNT_AT) as u16).cast_signed()
+    }
+
+    /// The lease, or [`NONE`].
+    pub const fn lock(self) -> u32 {
+        (self.0 >> LOCK_AT) as u32
+    }
+
+    pub const fn is_start(self) -> bool {
+        self.0 & START != 0
+    }
+
+    pub const fn is_hole(self) -> bool {
+        self.0 & KIND == HOLE
+    }
+
+    /// The set of classes that it belongs to.
+    pub fn classes(self) -> u8 {
+        CLASSES[(self.0 & (START | KIND)) as usize]
+    }
+
+    /// Whether nothing can happen to the records any more.
+    pub fn is_done(self) -> bool {
+        self.classes() & (Class::Unsettled.bit() | Class::Hole.bit()) == 0
+    }
+
+    /// Whether the records must have a lock: exactly while acquired, or pending with a way back.
+    pub fn is_lockable(self) -> bool {
+        !self.is_hole() && (self.state() == RecordState::Acquired || self.phase() == Phase::Pending)
+    }
+}
+
+/// What a dense leaf keeps of each record: a cell, or less.
+pub(super) trait Code: Copy + Eq {
+    /// The code of a cell, unless it does not fit.
+    fn of(cell: Cell) -> Option<Self>;
+    /// The cell of a code.
+    fn cell(self) -> Cell;
+    /// [`Cell::tail`] of a code.
+    fn tail(self) -> Self;
+}
+
+impl Code for Cell {
+    fn of(cell: Cell) -> Option<Self> {
+        Some(cell)
+    }
+
+    fn cell(self) -> Cell {
+        self
+    }
+
+    fn tail(self) -> Self {
+        Self::tail(self)
+    }
+}
+
+/// `lease:22 | count:4 | start:1 | phase:2 | state:3`. Delivery counts reach 10 in Kafka's configuration; a state that was loaded may
+/// hold more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Narrow(u32);
+
+const NARROW_COUNT: u64 = 0xF;
+const NARROW_COUNT_AT: u32 = 6;
+const NARROW_LOCK_AT: u32 = 10;
+const NARROW_NONE: u32 = u32::MAX >> NARROW_LOCK_AT;
+
+impl Code for Narrow {
+    fn of(cell: Cell) -> Option<Self> {
+        let count = (cell.0 >> COUNT_AT) & 0xFFFF;
+        let lock = cell.lock();
+        let fits = count <= NARROW_COUNT && (lock < NARROW_NONE || lock == NONE);
+        let low = (cell.0 & (START | KIND) | count << NARROW_COUNT_AT) as u32;
+        fits.then_some(Self(low | lock << NARROW_LOCK_AT))
+    }
+
+    fn cell(self) -> Cell {
+        let short = self.0 >> NARROW_LOCK_AT;
+        let lock = if short == NARROW_NONE { NONE } else { short };
+        let count = u64::from(self.0 >> NARROW_COUNT_AT) & NARROW_COUNT;
+        let low = u64::from(self.0) & (START | KIND);
+        Cell(low | count << COUNT_AT | u64::from(lock) << LOCK_AT)
+    }
+
+    fn tail(self) -> Self {
+        Self(self.0 & !(START as u32))
+    }
+}
+
+/// How many entries of a leaf belong to each class: four counters of 16 bits in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Tally(u64);
+
+/// One in the counter of each class of the set.
+const fn lanes(classes: u8) -> u64 {
+    let set = classes as u64;
+    (set & 1) | (set & 2) << 15 | (set & 4) << 30 | (set & 8) << 45
+}
+
+impl Tally {
+    pub const fn add(&mut self, classes: u8, entries: u64) {
+        self.0 += lanes(classes) * entries;
+    }
+
+    pub const fn take(&mut self, classes: u8, entries: u64) {
+        self.0 -= lanes(classes) * entries;
+    }
+
+    pub const fn has(self, class: Class) -> bool {
+        self.0 >> (16 * class as u32) & 0xFFFF != 0
+    }
+
+    /// The set of classes that occur.
+    pub fn classes(self) -> u8 {
+        Class::ALL
+            .into_iter()
+            .filter(|class| self.has(*class))
+            .map(Class::bit)
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_and_a_code_give_back_what_was_put_in() {
+        let mut codes = 0;
+        for state in RecordState::ALL {
+            for phase in Phase::ALL {
+                for count in [0, 1, 15, 16, i16::MAX, i16::MIN, -1] {
+                    for lock in [0, 1, NARROW_NONE - 1, NARROW_NONE, NONE - 1, NONE] {
+                        for start in [false, true] {
+                            let cell = Cell::new(state, count, phase, lock).starting(start);
+                            let parts = (cell.state(), cell.phase(), cell.delivery_count());
+                            assert_eq!(parts, (state, phase, count));
+                            assert_eq!((cell.lock(), cell.is_start()), (lock, start));
+                            assert!(!cell.is_hole() && cell.joins(cell.tail()));
+                            assert_eq!(Cell::of(cell).map(Code::cell), Some(cell));
+                            let fits =
+                                (0..16).contains(&count) && (lock < NARROW_NONE || lock == NONE);
+                            let narrow = Narrow::of(cell);
+                            assert_eq!(narrow.map(Code::cell), fits.then_some(cell));
+                            assert_eq!(
+                                narrow.map(|code| code.tail().cell()),
+                                fits.then_some(cell.tail())
+                            );
+                            codes += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(codes, 5 * 3 * 7 * 6 * 2);
+        assert_eq!(Narrow::of(Cell::HOLE).map(Code::cell), Some(Cell::HOLE));
+    }
+
+    #[test]
+    fn a_tally_counts_each_class_by_itself() {
+        let mut tally = Tally::default();
+        tally.add(0b1111, 512);
+        tally.take(0b0101, 511);
+        tally.take(0b0100, 1);
+        assert_eq!(tally.classes(), 0b1011);
+        tally.take(0b1010, 512);
+        assert_eq!(tally.classes(), 0b0001);
+    }
+}

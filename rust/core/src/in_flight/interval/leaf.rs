@@ -1,0 +1,298 @@
+//! A leaf: a stretch of offsets that begins and ends with a record, kept as few runs or as one code an offset.
+
+use super::cell::{Cell, Class, Narrow, Tally};
+use super::dense::{Dense, LONGEST, Misfit};
+use super::runs::{self, Edge, Merge};
+use crate::offset::{OffsetRange, after};
+
+/// How the records of a leaf are kept.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    /// Few runs.
+    Runs(Vec<Edge>),
+    /// A code of four bytes for each offset.
+    Narrow(Box<Dense<Narrow>>),
+    /// A cell of eight bytes for each offset, where a code would not do.
+    Wide(Box<Dense<Cell>>),
+}
+
+/// A stretch of the window.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub range: OffsetRange,
+    /// Entries by class: runs and holes, or offsets.
+    pub tally: Tally,
+    pub body: Body,
+}
+
+impl Leaf {
+    pub fn of_batch(batch: OffsetRange, cell: Cell) -> Self {
+        Self::of_edges(
+            vec![Edge {
+                first: batch.first,
+                cell,
+            }],
+            batch.last,
+        )
+    }
+
+    /// A leaf of runs; the first and the last hold records.
+    pub fn of_edges(edges: Vec<Edge>, last: i64) -> Self {
+        let mut tally = Tally::default();
+        for edge in &edges {
+            tally.add(edge.cell.classes(), 1);
+        }
+        Self {
+            range: OffsetRange {
+                first: edges.first().map_or(last, |edge| edge.first),
+                last,
+            },
+            tally,
+            body: Body::Runs(edges),
+        }
+    }
+
+    /// Runs and holes.
+    pub fn runs(&self) -> usize {
+        match &self.body {
+            Body::Runs(edges) => edges.len(),
+            Body::Narrow(dense) => dense.runs(),
+            Body::Wide(dense) => dense.runs(),
+        }
+    }
+
+    pub const fn is_dense(&self) -> bool {
+        !matches!(self.body, Body::Runs(_))
+    }
+
+    /// The cell at `offset`, and the last offset up to `last` that continues it.
+    pub fn run(&self, offset: i64, last: i64) -> (Cell, i64) {
+        match &self.body {
+            Body::Runs(edges) => {
+                let at = runs::holding(edges, offset);
+                let Edge { first, cell } = edges[at];
+                let cell = if first < offset { cell.tail() } else { cell };
+                (
+                    cell,
+                    runs::range_of(edges, at, self.range.last).last.min(last),
+                )
+            }
+            Body::Narrow(dense) => dense.run(offset, last),
+            Body::Wide(dense) => dense.run(offset, last),
+        }
+    }
+
+    /// The first offset from `from` on that belongs to `class`.
+    pub fn next(&self, from: i64, class: Class) -> Option<i64> {
+        if !self.tally.has(class) {
+            return None;
+        }
+        match &self.body {
+            Body::Runs(edges) => runs::next(edges, from, class),
+            Body::Narrow(dense) => dense.next(from, class, true),
+            Body::Wide(dense) => dense.next(from, class, true),
+        }
+    }
+
+    /// The first offset from `from` on that holds a record.
+    pub fn held_from(&self, from: i64) -> Option<i64> {
+        if from <= self.range.first || !self.tally.has(Class::Hole) {
+            return Some(from.max(self.range.first));
+        }
+        match &self.body {
+            Body::Runs(edges) => {
+                let at = runs::holding(edges, from);
+                if edges[at].cell.is_hole() {
+                    edges.get(at + 1).map(|edge| edge.first)
+                } else {
+                    Some(from)
+                }
+            }
+            Body::Narrow(dense) => dense.next(from, Class::Hole, false),
+            Body::Wide(dense) => dense.next(from, Class::Hole, false),
+        }
+    }
+
+    /// The last beginning of a batch at or before `offset`.
+    pub fn start_at_or_before(&self, offset: i64) -> Option<i64> {
+        match &self.body {
+            Body::Runs(edges) => runs::start_at_or_before(edges, offset),
+            Body::Narrow(dense) => dense.start_at_or_before(offset),
+            Body::Wide(dense) => dense.start_at_or_before(offset),
+        }
+    }
+
+    /// Shows every run that `range`, which lies inside the leaf, touches, and puts in its place what `f` returns.
+    pub fn update(
+        &mut self,
+        range: OffsetRange,
+        merge: Merge,
+        f: &mut impl FnMut(OffsetRange, Cell) -> Option<Cell>,
+    ) {
+        let mut rest = range;
+        let tally = &mut self.tally;
+        if let Body::Narrow(dense) = &mut self.body {
+            let Some(Misfit { range: part, cell }) = dense.update(rest, tally, f) else {
+                return;
+            };
+            self.widen();
+            self.put(part, cell);
+            match after(part.last).and_then(|first| OffsetRange::new(first, range.last)) {
+                Some(behind) => rest = behind,
+                None => return,
+            }
+        }
+        let tally = &mut self.tally;
+        match &mut self.body {
+            Body::Runs(edges) => runs::update(edges, (self.range.last, merge), tally, rest, f),
+            Body::Wide(dense) => {
+                // A cell takes in everything.
+                dense.update(rest, tally, f);
+            }
+            Body::Narrow(_) => {}
+        }
+    }
+
+    /// Gives the offsets of `range`, which are one run or a hole of a dense leaf, the cell.
+    fn put(&mut self, range: OffsetRange, cell: Cell) {
+        let fits = match &mut self.body {
+            Body::Narrow(dense) => dense.set(range, cell, &mut self.tally),
+            Body::Wide(dense) => dense.set(range, cell, &mut self.tally),
+            Body::Runs(_) => true,
+        };
+        if !fits {
+            self.widen();
+            self.put(range, cell);
+        }
+    }
+
+    /// Adds a batch, which lies before, behind or in a hole of the leaf, if the leaf can take it in.
+    pub fn insert(&mut self, batch: OffsetRange, cell: Cell, merge: Merge) -> bool {
+        if let Body::Runs(edges) = &mut self.body {
+            runs::insert(
+                edges,
+                (Some(self.range), merge),
+                &mut self.tally,
+                batch,
+                cell,
+            );
+            self.range.first = self.range.first.min(batch.first);
+            self.range.last = self.range.last.max(batch.last);
+            return true;
+        }
+        if self.range.covers(batch) {
+            self.put(batch, cell);
+            return true;
+        }
+        if batch.first < self.range.first || self.reach(batch.last) > LONGEST as u64 {
+            return false;
+        }
+        if let Some(hole) = after(self.range.last).and_then(|first| {
+            OffsetRange::new(first, crate::offset::before_saturating(batch.first))
+        }) {
+            self.push(hole, Cell::HOLE);
+        }
+        self.push(batch, cell);
+        true
+    }
+
+    /// First offset of the codes of a dense leaf.
+    fn base(&self) -> i64 {
+        match &self.body {
+            Body::Runs(_) => self.range.first,
+            Body::Narrow(dense) => dense.base(),
+            Body::Wide(dense) => dense.base(),
+        }
+    }
+
+    /// How many offsets a dense leaf would hold if it reached to `last`.
+    pub fn reach(&self, last: i64) -> u64 {
+        OffsetRange::new(self.base(), last).map_or(u64::MAX, OffsetRange::len)
+    }
+
+    /// Adds a run or a hole right behind the last offset of a dense leaf.
+    fn push(&mut self, range: OffsetRange, cell: Cell) {
+        let n = range.len() as usize;
+        let fits = match &mut self.body {
+            Body::Narrow(dense) => dense.push(cell, n, &mut self.tally),
+            Body::Wide(dense) => dense.push(cell, n, &mut self.tally),
+            Body::Runs(_) => true,
+        };
+        if fits {
+            self.range.last = range.last;
+        } else {
+            self.widen();
+            self.push(range, cell);
+        }
+    }
+
+    /// Adds the entries of `next`, which lies behind this dense leaf and fits into its room.
+    pub fn absorb(&mut self, next: &Self) {
+        if let Some(hole) = after(self.range.last).and_then(|first| {
+            OffsetRange::new(first, crate::offset::before_saturating(next.range.first))
+        }) {
+            self.push(hole, Cell::HOLE);
+        }
+        let edges = next.edges();
+        for at in 0..edges.len() {
+            let range = runs::range_of(&edges, at, next.range.last);
+            self.push(range, edges[at].cell);
+        }
+    }
+
+    /// The same leaf with a code for each offset.
+    pub fn dense(&self) -> Self {
+        let room = (self.range.len() as usize).next_power_of_two().min(LONGEST);
+        let mut dense = Self {
+            range: OffsetRange::single(self.range.first),
+            tally: Tally::default(),
+            body: Body::Narrow(Box::new(Dense::new(self.range.first, room))),
+        };
+        let edges = self.edges();
+        for at in 0..edges.len() {
+            dense.push(runs::range_of(&edges, at, self.range.last), edges[at].cell);
+        }
+        dense
+    }
+
+    /// Gives each offset of a dense leaf a whole cell.
+    fn widen(&mut self) {
+        let edges = self.edges();
+        let mut dense = Dense::new(self.range.first, self.range.len() as usize);
+        let mut tally = Tally::default();
+        for at in 0..edges.len() {
+            let range = runs::range_of(&edges, at, self.range.last);
+            dense.push(edges[at].cell, range.len() as usize, &mut tally);
+        }
+        self.tally = tally;
+        self.body = Body::Wide(Box::new(dense));
+    }
+
+    /// The entries as runs and holes.
+    pub fn edges(&self) -> Vec<Edge> {
+        match &self.body {
+            Body::Runs(edges) => edges.clone(),
+            Body::Narrow(dense) => dense.edges(),
+            Body::Wide(dense) => dense.edges(),
+        }
+    }
+
+    /// Drops the offsets up to `end`, which lies inside, and shows what held a record.
+    pub fn drop_front(&mut self, end: i64, f: &mut impl FnMut(OffsetRange, Cell)) {
+        let tally = &mut self.tally;
+        let first = match &mut self.body {
+            Body::Runs(edges) => runs::drop_front(edges, (self.range.last, end), tally, f),
+            Body::Narrow(dense) => dense.drop_front(end, tally, f),
+            Body::Wide(dense) => dense.drop_front(end, tally, f),
+        };
+        self.range.first = first.unwrap_or(self.range.last);
+    }
+
+    pub fn heap_bytes(&self) -> usize {
+        match &self.body {
+            Body::Runs(edges) => edges.capacity() * size_of::<Edge>(),
+            Body::Narrow(dense) => dense.heap_bytes(),
+            Body::Wide(dense) => dense.heap_bytes(),
+        }
+    }
+}

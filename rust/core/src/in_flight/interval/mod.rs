@@ -1,0 +1,269 @@
+//! The in-flight store on leaves that adapt to what they hold.
+//!
+//! The window is a list of *leaves*, each a stretch of offsets: few runs, or where records are torn from each other a code of
+//! four bytes an offset, and runs again as soon as few are left. So a whole batch costs one entry however long it is, a record
+//! by itself no more than its code, and a change looks at one leaf only. The leaves stand in groups which know what occurs
+//! in each, so that the next available record is found without a look at what lies between.
+
+mod cell;
+mod check;
+mod dense;
+mod directory;
+mod leaf;
+mod runs;
+mod search;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use cell::Cell;
+use directory::Leaves;
+
+use super::locks::{Locks, NONE};
+use super::{Change, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex, StateCounts};
+use crate::in_flight::interval::cell::Class;
+use crate::offset::OffsetRange;
+use crate::record_state::{Phase, RecordState};
+use crate::time::LockTime;
+
+/// The in-flight store for use.
+pub type IntervalStore = AdaptiveStore<64>;
+
+/// The in-flight store with groups of up to `N` leaves, leaves of up to `N / 2` runs, and dense leaves of up to `8 * N` offsets.
+///
+/// `N` is a multiple of 8 and at most 64; only tests use another one than 64, so that a small window has many leaves.
+#[derive(Clone, Debug)]
+pub struct AdaptiveStore<const N: usize> {
+    /// Nothing, as long as nothing was ever in flight.
+    window: Option<Box<Window<N>>>,
+    /// The latest time seen.
+    clock: LockTime,
+}
+
+impl<const N: usize> Default for AdaptiveStore<N> {
+    fn default() -> Self {
+        Self {
+            window: None,
+            clock: LockTime(i64::MIN),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Window<const N: usize> {
+    leaves: Leaves<N>,
+    locks: Locks,
+    counts: StateCounts,
+}
+
+fn shown(range: OffsetRange, cell: Cell, locks: &Locks) -> InFlightRun {
+    InFlightRun {
+        range,
+        state: cell.state(),
+        delivery_count: cell.delivery_count(),
+        phase: cell.phase(),
+        batch_start: cell.is_start(),
+        lock: locks.get(cell.lock()),
+    }
+}
+
+/// A batch over all 2^64 offsets would be one record more than can be counted, so nothing here may wrap.
+fn add(counts: &mut StateCounts, state: RecordState, records: u64) {
+    let count = &mut counts[state as usize];
+    *count = count.saturating_add(records);
+}
+
+fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
+    let count = &mut counts[state as usize];
+    *count = count.saturating_sub(records);
+}
+
+impl<const N: usize> AdaptiveStore<N> {
+    const SIZES: () = assert!(N.is_multiple_of(8) && 8 <= N && N <= 64);
+
+    fn leaves(&self) -> Option<&Leaves<N>> {
+        self.window.as_ref().map(|window| &window.leaves)
+    }
+
+    fn window(&mut self) -> &mut Window<N> {
+        const { Self::SIZES }
+        self.window.get_or_insert_default()
+    }
+}
+
+impl<const N: usize> Window<N> {
+    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
+        &mut self,
+        range: OffsetRange,
+        mut decide: F,
+    ) {
+        let Self {
+            leaves,
+            locks,
+            counts,
+        } = self;
+        leaves.update(range, |range, cell| {
+            let change = decide(&shown(range, cell, locks))?;
+            let (held, records) = (cell.lock(), range.len());
+            let lock = match change.lock {
+                LockChange::Keep => held,
+                LockChange::End => NONE,
+                LockChange::Hold(lock) => locks.running(lock),
+            };
+            if lock != held {
+                locks.enter(lock, records);
+                locks.leave(held, records);
+            }
+            if change.state != cell.state() {
+                take(counts, cell.state(), records);
+                add(counts, change.state, records);
+            }
+            let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
+            Some(new.starting(cell.is_start()))
+        });
+    }
+}
+
+impl<const N: usize> InFlightStore for AdaptiveStore<N> {
+    fn is_empty(&self) -> bool {
+        self.leaves().is_none_or(Leaves::is_empty)
+    }
+
+    fn bounds(&self) -> Option<OffsetRange> {
+        self.leaves()?.bounds()
+    }
+
+    fn run_in(&self, range: OffsetRange) -> Option<InFlightRun> {
+        let window = self.window.as_ref()?;
+        let (range, cell) = window.leaves.run_in(range)?;
+        Some(shown(range, cell, &window.locks))
+    }
+
+    fn first_available(&self, from: i64) -> Option<i64> {
+        self.leaves()?.find(from, Class::Available)
+    }
+
+    fn first_unsettled(&self, from: i64) -> Option<i64> {
+        self.leaves()?.find(from, Class::Unsettled)
+    }
+
+    fn first_hole(&self, from: i64) -> i64 {
+        self.leaves().map_or(from, |leaves| leaves.first_hole(from))
+    }
+
+    fn batch_floor(&self, offset: i64) -> Option<OffsetRange> {
+        let leaves = self.leaves()?;
+        let start = leaves.start_at_or_before(offset)?;
+        Some(leaves.batch(start))
+    }
+
+    fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange> {
+        let leaves = self.leaves()?;
+        let start = leaves.find(offset, Class::Start)?;
+        Some(leaves.batch(start))
+    }
+
+    fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
+        self.leaves()?.batch_reaching(offset)
+    }
+
+    fn batch_start(&self, offset: i64) -> Option<i64> {
+        self.leaves()?.start_at_or_before(offset)
+    }
+
+    fn counts(&self) -> StateCounts {
+        let counts = self.window.as_ref().map(|window| window.counts);
+        counts.unwrap_or_default()
+    }
+
+    fn next_deadline(&self) -> Option<LockTime> {
+        self.window.as_ref()?.locks.next_deadline()
+    }
+
+    fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
+        let locks = self.window.as_ref().map(|window| &window.locks);
+        locks.map_or_else(Vec::new, |locks| locks.held_by(member))
+    }
+
+    fn insert_batch(
+        &mut self,
+        batch: OffsetRange,
+        state: RecordState,
+        delivery_count: i16,
+        lock: Option<LockId>,
+    ) {
+        let Window {
+            leaves,
+            locks,
+            counts,
+        } = self.window();
+        debug_assert!(
+            leaves.run_in(batch).is_none(),
+            "a record of {batch} is in flight already"
+        );
+        let lock = lock.map_or(NONE, |lock| locks.running(lock));
+        locks.enter(lock, batch.len());
+        add(counts, state, batch.len());
+        let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
+        leaves.insert(batch, cell);
+    }
+
+    fn new_lock(
+        &mut self,
+        extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+    ) -> LockId {
+        self.clock = self.clock.max(now);
+        let now = self.clock;
+        let locks = &mut self.window().locks;
+        locks.make(extent, member, now, duration_ms)
+    }
+
+    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F) {
+        if let Some(window) = &mut self.window {
+            window.update(range, decide);
+        }
+    }
+
+    fn merge_settled_batches(&mut self, allowed: bool) {
+        if !allowed || self.window.is_some() {
+            self.window().leaves.merges = allowed;
+        }
+    }
+
+    fn remove_through(&mut self, last: i64) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let Some(last) = window.leaves.end_of_batches(last) else {
+            return;
+        };
+        let Window {
+            leaves,
+            locks,
+            counts,
+        } = &mut **window;
+        leaves.drop_through(last, |range, cell| {
+            locks.leave(cell.lock(), range.len());
+            take(counts, cell.state(), range.len());
+        });
+    }
+
+    fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+        self.clock = self.clock.max(now);
+        let window = self.window.as_mut();
+        window.map_or_else(Vec::new, |window| window.locks.expire(self.clock))
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.window.as_ref().map_or(0, |window| {
+            size_of::<Window<N>>() + window.leaves.heap_bytes() + window.locks.heap_bytes()
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.window.as_ref().map_or(Ok(()), |window| window.check())
+    }
+}

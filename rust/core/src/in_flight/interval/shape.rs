@@ -1,0 +1,402 @@
+//! Changes of the window, and the shape of the leaves behind them: a leaf of too many runs is cut, and becomes dense where the
+//! runs are short; a dense leaf of few runs becomes runs again; small neighbours become one.
+
+use super::cell::{Cell, Class};
+use super::directory::{Leaves, List, Spot};
+use super::leaf::{Body, Leaf};
+use super::runs::{self, Edge, Merge};
+use crate::offset::{OffsetRange, after, before, plus_saturating};
+
+/// A dense leaf is worth it from one run in eight offsets on: it takes four bytes an offset, a run sixteen.
+const SPARSE: usize = 8;
+
+/// The part of a leaf's entries inside `range`, without the holes at its ends.
+fn cut(edges: &[Edge], last: i64, range: OffsetRange) -> Option<Leaf> {
+    let mut kept: Vec<Edge> = Vec::new();
+    let mut end = None;
+    for (at, edge) in edges.iter().enumerate() {
+        let whole = runs::range_of(edges, at, last);
+        let Some(part) = whole.intersection(range) else {
+            continue;
+        };
+        if edge.cell.is_hole() && kept.is_empty() {
+            continue;
+        }
+        let first = part.first;
+        let cell = if first > edge.first {
+            edge.cell.tail()
+        } else {
+            edge.cell
+        };
+        kept.push(Edge { first, cell });
+        if !cell.is_hole() {
+            end = Some((kept.len(), part.last));
+        }
+    }
+    let (len, last) = end?;
+    kept.truncate(len);
+    Some(Leaf::of_edges(kept, last))
+}
+
+impl<const N: usize> Leaves<N> {
+    /// Runs and holes of a leaf at most.
+    pub const RUNS: usize = N / 2;
+    /// Offsets of a dense leaf at most.
+    pub const DENSE: usize = SPARSE * N;
+
+    /// Shows every run that `range` touches, clipped to it and perhaps in pieces, and puts in its place what `f` returns.
+    pub fn update(
+        &mut self,
+        range: OffsetRange,
+        mut f: impl FnMut(OffsetRange, Cell) -> Option<Cell>,
+    ) {
+        if let List::One(Leaf {
+            range: span,
+            tally,
+            body: Body::Runs(edges),
+        }) = &mut self.list
+        {
+            let Some(part) = span.intersection(range) else {
+                return;
+            };
+            let merge = if self.merges {
+                Merge::ToTheEnd
+            } else {
+                Merge::Never
+            };
+            runs::update(edges, (span.last, merge), tally, part, &mut f);
+            if edges.len() > Self::RUNS
+                && let Some(at) = self.first()
+            {
+                self.relieve(at);
+            }
+            return;
+        }
+        self.update_across(range, f);
+    }
+
+    fn update_across(
+        &mut self,
+        range: OffsetRange,
+        mut f: impl FnMut(OffsetRange, Cell) -> Option<Cell>,
+    ) {
+        let mut next = Some(range.first);
+        while let Some(from) = next
+            && let Some(at) = self.reaching(from)
+        {
+            let runs = self.get(at).is_some_and(|leaf| !leaf.is_dense());
+            let merge = if runs { self.merge(at) } else { Merge::Never };
+            let Some(leaf) = self.get_mut(at) else { return };
+            // The leaf may have taken in the one before.
+            let rest = OffsetRange::new(from, range.last);
+            let Some(part) = rest.and_then(|rest| leaf.range.intersection(rest)) else {
+                return;
+            };
+            let (tally, runs) = (leaf.tally, leaf.runs());
+            leaf.update(part, merge, &mut f);
+            let now = leaf.runs();
+            let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);
+            let misshapen = now > Self::RUNS && !leaf.is_dense()
+                || now < runs && now <= Self::RUNS / 4
+                || settled && leaf.is_dense();
+            if tally != leaf.tally && tally.classes() != leaf.tally.classes() {
+                self.refresh(at);
+            }
+            self.note(at);
+            next = after(part.last).filter(|next| *next <= range.last);
+            if misshapen {
+                self.settle(at);
+            }
+        }
+    }
+
+    /// How far neighbouring batches of a leaf may become one.
+    fn merge(&self, at: Spot) -> Merge {
+        if !self.merges {
+            Merge::Never
+        } else if self.ends(at) {
+            Merge::ToTheEnd
+        } else {
+            Merge::Inside
+        }
+    }
+
+    /// Whether no batch reaches from the leaf into the next one.
+    fn ends(&self, at: Spot) -> bool {
+        let (Some(next), Some(leaf)) = (self.next(at).and_then(|n| self.get(n)), self.get(at))
+        else {
+            return true;
+        };
+        let first = next.range.first;
+        !leaf.range.is_followed_by(first) || next.run(first, first).0.is_start()
+    }
+
+    /// Adds a batch, which lies in a hole.
+    pub fn insert(&mut self, batch: OffsetRange, cell: Cell) {
+        match &mut self.list {
+            List::None(_) => return self.begin(batch, cell),
+            List::One(Leaf {
+                range: span,
+                tally,
+                body: Body::Runs(edges),
+            }) if span.last < batch.first && edges.len() + 2 <= Self::RUNS => {
+                let merge = if self.merges {
+                    Merge::ToTheEnd
+                } else {
+                    Merge::Never
+                };
+                if span.is_followed_by(batch.first) && !cell.is_done() {
+                    edges.push(Edge {
+                        first: batch.first,
+                        cell,
+                    });
+                    tally.add(cell.classes(), 1);
+                } else {
+                    runs::insert(edges, (Some(*span), merge), tally, batch, cell);
+                }
+                span.last = batch.last;
+                return;
+            }
+            _ => {}
+        }
+        let mut at = self.beginning(batch.first);
+        if let Some(spot) = at
+            && self.next(spot).is_none()
+            && self.get(spot).is_some_and(|leaf| {
+                !leaf.is_dense()
+                    && leaf.runs() + 2 > Self::RUNS
+                    && leaf.range.last < batch.first
+                    && self.stretch(leaf).is_some()
+            })
+        {
+            // Leaves are mostly filled from behind.
+            self.relieve(spot);
+            at = self.last();
+        }
+        let spot = at.or_else(|| self.first());
+        let merge = spot.map_or(Merge::Never, |spot| self.merge(spot));
+        let last = spot.is_none_or(|spot| self.next(spot).is_none());
+        let took = spot
+            .and_then(|spot| self.get_mut(spot))
+            .is_some_and(|leaf| {
+                let inside = leaf.range.covers(batch);
+                let full = last && leaf.runs() + 2 > Self::RUNS;
+                let fits = if leaf.is_dense() {
+                    leaf.reach(batch.last) <= Self::DENSE as u64 && batch.len() <= SPARSE as u64
+                } else {
+                    !full
+                };
+                (inside || fits) && leaf.insert(batch, cell, merge)
+            });
+        match spot {
+            Some(spot) if took => {
+                self.refresh_both(spot);
+                if self
+                    .get(spot)
+                    .is_some_and(|leaf| !leaf.is_dense() && leaf.runs() > Self::RUNS)
+                {
+                    self.relieve(spot);
+                }
+            }
+            _ => {
+                self.insert_after(at, Leaf::of_batch(batch, cell));
+            }
+        }
+    }
+
+    /// Drops the offsets up to `last`, and shows what held a record.
+    pub fn drop_through(&mut self, last: i64, mut f: impl FnMut(OffsetRange, Cell)) {
+        if let List::One(Leaf {
+            range: span,
+            tally,
+            body: Body::Runs(edges),
+        }) = &mut self.list
+            && last < span.last
+        {
+            if span.first <= last {
+                let first = runs::drop_front(edges, (span.last, last), tally, &mut f);
+                span.first = first.unwrap_or(span.last);
+            }
+            return;
+        }
+        while let Some(at) = self.first()
+            && let Some(leaf) = self.get_mut(at)
+            && leaf.range.first <= last
+        {
+            if leaf.range.last > last {
+                leaf.drop_front(last, &mut f);
+                self.refresh(at);
+                return;
+            }
+            let Some(leaf) = self.remove(at) else { return };
+            let mut edges = match leaf.body {
+                Body::Runs(edges) => edges,
+                Body::Narrow(dense) => dense.edges(),
+                Body::Wide(dense) => dense.edges(),
+            };
+            for (at, edge) in edges.iter().enumerate() {
+                if !edge.cell.is_hole() {
+                    f(runs::range_of(&edges, at, leaf.range.last), edge.cell);
+                }
+            }
+            if self.is_empty() {
+                edges.clear();
+                edges.shrink_to(Self::RUNS);
+                self.list = List::None(edges);
+            }
+        }
+    }
+
+    /// Gives a leaf its best shape.
+    fn settle(&mut self, at: Spot) {
+        let merge = self.merge(at);
+        let Some(leaf) = self.get_mut(at) else { return };
+        if leaf.is_dense() {
+            let done = !leaf.tally.has(Class::Unsettled);
+            if leaf.runs() > Self::RUNS / 4 && !done {
+                return;
+            }
+            let last = leaf.range.last;
+            let mut sparse = Leaf::of_edges(leaf.edges(), last);
+            if let Body::Runs(edges) = &mut sparse.body {
+                let all = (0, edges.len());
+                runs::coalesce(edges, &mut sparse.tally, all, merge);
+            }
+            if sparse.runs() > Self::RUNS / 2 {
+                return;
+            }
+            if let Body::Runs(edges) = &mut sparse.body {
+                edges.shrink_to_fit();
+            }
+            *leaf = sparse;
+            self.refresh(at);
+        } else if leaf.runs() > Self::RUNS {
+            self.relieve(at);
+            return;
+        }
+        self.join(at);
+    }
+
+    /// Where the runs of a leaf are short: the offsets that should be dense.
+    fn stretch(&self, leaf: &Leaf) -> Option<OffsetRange> {
+        let Body::Runs(edges) = &leaf.body else {
+            return None;
+        };
+        let enough = Self::RUNS / 2;
+        let span = |from: usize, to: usize| edges[from].first.abs_diff(edges[to].first);
+        let short = |from: usize, to: usize| span(from, to) <= (SPARSE * (to - from)) as u64;
+        let from = (0..edges.len().saturating_sub(enough))
+            .find(|from| !edges[*from].cell.is_hole() && short(*from, from + enough))?;
+        let mut to = from + enough;
+        while to + 1 < edges.len() && short(from, to + 1) {
+            to += 1;
+        }
+        let len = (SPARSE * (to - from)).min(Self::DENSE) as u64;
+        let first = edges[from].first;
+        let last = plus_saturating(first, len - 1).min(leaf.range.last);
+        OffsetRange::new(first, last)
+    }
+
+    /// Cuts a leaf of too many runs: out of it what should be dense, or in two halves.
+    fn relieve(&mut self, at: Spot) {
+        let Some(leaf) = self.get(at) else { return };
+        let (range, edges) = (leaf.range, leaf.edges());
+        let stretch = self.stretch(leaf);
+        let middle = stretch.or_else(|| {
+            let half = edges.get(edges.len() / 2)?;
+            OffsetRange::new(half.first, range.last)
+        });
+        let Some(middle) = middle else { return };
+        let head = before(middle.first).and_then(|end| OffsetRange::new(range.first, end));
+        let tail = after(middle.last).and_then(|first| OffsetRange::new(first, range.last));
+        let piece = |part: OffsetRange| cut(&edges, range.last, part);
+        let middle = piece(middle);
+        let middle = if stretch.is_some() {
+            middle.map(|leaf| leaf.dense())
+        } else {
+            middle
+        };
+        let pieces = [head.and_then(piece), middle, tail.and_then(piece)];
+        let mut spot = None;
+        let mut begins = [None; 3];
+        for (piece, begin) in pieces.into_iter().flatten().zip(&mut begins) {
+            *begin = Some(piece.range.first);
+            spot = Some(match spot {
+                None => {
+                    if let Some(leaf) = self.get_mut(at) {
+                        *leaf = piece;
+                    }
+                    self.refresh_both(at);
+                    at
+                }
+                Some(_) => self.insert_after(spot, piece),
+            });
+        }
+        for begin in begins.into_iter().flatten() {
+            if let Some(at) = self.reaching(begin) {
+                self.join(at);
+            }
+        }
+    }
+
+    /// Makes one leaf of neighbours as long as it would be a good one.
+    fn join(&mut self, at: Spot) {
+        let mut at = at;
+        loop {
+            let prev = self.prev(at);
+            let pair = match prev {
+                Some(prev) if self.fit(prev, at) => (prev, at),
+                _ => match self.next(at) {
+                    Some(next) if self.fit(at, next) => (at, next),
+                    _ => return,
+                },
+            };
+            self.unite(pair.0, pair.1);
+            at = pair.0;
+        }
+    }
+
+    fn fit(&self, left: Spot, right: Spot) -> bool {
+        let (Some(left), Some(right)) = (self.get(left), self.get(right)) else {
+            return false;
+        };
+        if !left.is_dense() && !right.is_dense() {
+            return left.runs() + right.runs() < Self::RUNS * 3 / 4;
+        }
+        let torn =
+            |leaf: &Leaf| leaf.is_dense() || leaf.range.len() <= (SPARSE * leaf.runs()) as u64;
+        left.reach(right.range.last) <= Self::DENSE as u64 && torn(left) && torn(right)
+    }
+
+    fn unite(&mut self, left: Spot, right: Spot) {
+        let merge = self.merge(right);
+        let Some(next) = self.remove(right) else {
+            return;
+        };
+        let Some(leaf) = self.get_mut(left) else {
+            return;
+        };
+        if leaf.is_dense() {
+            leaf.absorb(&next);
+        } else if next.is_dense() {
+            *leaf = leaf.dense();
+            leaf.absorb(&next);
+        } else {
+            let mut edges = leaf.edges();
+            edges.reserve_exact(next.runs() + 1);
+            if !leaf.range.is_followed_by(next.range.first)
+                && let Some(first) = after(leaf.range.last)
+            {
+                let cell = Cell::HOLE;
+                edges.push(Edge { first, cell });
+            }
+            edges.extend(next.edges());
+            *leaf = Leaf::of_edges(edges, next.range.last);
+            if let Body::Runs(edges) = &mut leaf.body {
+                let all = (0, edges.len());
+                runs::coalesce(edges, &mut leaf.tally, all, merge);
+            }
+        }
+        self.refresh_both(left);
+    }
+}

@@ -1,0 +1,96 @@
+//! A lease in 48 bytes, and the queue it stands in.
+
+use super::{Links, NONE};
+use crate::offset::{OffsetRange, plus_saturating};
+use crate::time::LockTime;
+
+/// In place of a queue: the slot is free, and `due.next` is the next free one.
+pub(super) const FREE: u32 = u32::MAX;
+/// Mark on the queue: the lock was reported as run out, and stands in no queue any more.
+const EXPIRED: u32 = 1 << 31;
+/// In place of the length: the lease is longer, and its extent and count are kept elsewhere.
+pub(super) const VAST: u32 = u32::MAX;
+
+/// One acquisition. Its deadline follows from the queue, as all leases of a queue run equally long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lease {
+    pub acquired_at: LockTime,
+    /// First offset of the extent.
+    pub first: i64,
+    /// Offsets of the extent, or [`VAST`].
+    pub len: u32,
+    /// Records that refer to it, unless it is vast.
+    pub live: u32,
+    /// The queue's number, perhaps with [`EXPIRED`]; or [`FREE`].
+    pub queue: u32,
+    pub member: u32,
+    /// Neighbours among the leases of the same duration.
+    pub due: Links,
+    /// Neighbours among the leases of the same member.
+    pub held: Links,
+}
+
+const _: () = assert!(size_of::<Lease>() == 48, "a lease takes 48 bytes");
+
+impl Lease {
+    pub const fn is_free(&self) -> bool {
+        self.queue == FREE
+    }
+
+    pub const fn is_expired(&self) -> bool {
+        self.queue & EXPIRED != 0
+    }
+
+    /// Whether the lock is made and has not run out.
+    pub const fn is_running(&self) -> bool {
+        !self.is_expired()
+    }
+
+    pub const fn expire(&mut self) {
+        self.queue |= EXPIRED;
+    }
+
+    pub const fn queue(&self) -> usize {
+        (self.queue & !EXPIRED) as usize
+    }
+
+    pub const fn is_vast(&self) -> bool {
+        self.len == VAST
+    }
+
+    /// The extent, unless the lease is vast.
+    pub const fn extent(&self) -> OffsetRange {
+        OffsetRange {
+            first: self.first,
+            last: plus_saturating(self.first, (self.len as u64).saturating_sub(1)),
+        }
+    }
+}
+
+/// A lease of more records than 32 bits can count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vast {
+    pub last: i64,
+    pub live: u64,
+}
+
+/// The leases of one duration, the first due at the head.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    pub duration_ms: i64,
+    pub head: u32,
+    pub tail: u32,
+    /// Leases that take their duration from here, those run out included.
+    pub leases: u32,
+}
+
+impl Queue {
+    pub const fn of(duration_ms: i64) -> Self {
+        Self {
+            duration_ms,
+            head: NONE,
+            tail: NONE,
+            leases: 0,
+        }
+    }
+}

@@ -62,8 +62,8 @@ const fn classes() -> [u8; 64] {
             let settled = matches!(cell.phase(), Phase::Settled);
             let available = matches!(cell.state(), RecordState::Available) && settled;
             let unsettled = !cell.state().is_terminal() || !settled;
-            available as u8 * Class::Available.bit()
-                | unsettled as u8 * Class::Unsettled.bit()
+            (available as u8 * Class::Available.bit())
+                | (unsettled as u8 * Class::Unsettled.bit())
                 | start
         };
         at += 1;

@@ -207,9 +207,18 @@ impl<T: Code> Dense<T> {
         let Some(code) = T::of(new) else {
             return false;
         };
-        self.seams -= self.seam(at) + self.seam(at + 1);
+        let before = if at > self.live as usize {
+            Some(self.codes[at - 1].tail())
+        } else {
+            None
+        };
+        let next = self.codes.get(at + 1).copied();
+        let seams = |code: T| {
+            u32::from(before.is_some_and(|before| before != code))
+                + u32::from(next.is_some_and(|next| code.tail() != next))
+        };
+        self.seams = self.seams + seams(code) - seams(self.codes[at]);
         self.codes[at] = code;
-        self.seams += self.seam(at) + self.seam(at + 1);
         let (from, to) = (old.classes(), new.classes());
         if from != to {
             tally.take(from, 1);

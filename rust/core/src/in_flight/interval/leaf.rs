@@ -3,7 +3,8 @@
 use super::cell::{Cell, Class, Narrow, Tally};
 use super::dense::{Dense, LONGEST, Misfit};
 use super::runs::{self, Edge, Merge};
-use crate::offset::{OffsetRange, after};
+use super::runs_change;
+use crate::offset::{OffsetRange, after, before_saturating};
 
 /// How the records of a leaf are kept.
 #[derive(Clone, Debug)]
@@ -113,6 +114,25 @@ impl Leaf {
         }
     }
 
+    /// How many offsets of `range`, which lies inside the leaf, hold a record.
+    pub fn held_in(&self, range: OffsetRange) -> u64 {
+        if !self.tally.has(Class::Hole) {
+            return range.len();
+        }
+        let mut held = 0;
+        let mut next = Some(range.first);
+        while let Some(first) = next
+            .and_then(|from| self.held_from(from))
+            .filter(|first| *first <= range.last)
+        {
+            let hole = self.next(first, Class::Hole);
+            let last = hole.map_or(range.last, |hole| before_saturating(hole).min(range.last));
+            held += OffsetRange { first, last }.len();
+            next = after(last).filter(|next| *next <= range.last);
+        }
+        held
+    }
+
     /// The last beginning of a batch at or before `offset`.
     pub fn start_at_or_before(&self, offset: i64) -> Option<i64> {
         match &self.body {
@@ -144,7 +164,9 @@ impl Leaf {
         }
         let tally = &mut self.tally;
         match &mut self.body {
-            Body::Runs(edges) => runs::update(edges, (self.range.last, merge), tally, rest, f),
+            Body::Runs(edges) => {
+                runs_change::update(edges, (self.range.last, merge), tally, rest, f)
+            }
             Body::Wide(dense) => {
                 // A cell takes in everything.
                 dense.update(rest, tally, f);
@@ -169,7 +191,7 @@ impl Leaf {
     /// Adds a batch, which lies before, behind or in a hole of the leaf, if the leaf can take it in.
     pub fn insert(&mut self, batch: OffsetRange, cell: Cell, merge: Merge) -> bool {
         if let Body::Runs(edges) = &mut self.body {
-            runs::insert(
+            runs_change::insert(
                 edges,
                 (Some(self.range), merge),
                 &mut self.tally,
@@ -187,9 +209,9 @@ impl Leaf {
         if batch.first < self.range.first || self.reach(batch.last) > LONGEST as u64 {
             return false;
         }
-        if let Some(hole) = after(self.range.last).and_then(|first| {
-            OffsetRange::new(first, crate::offset::before_saturating(batch.first))
-        }) {
+        if let Some(hole) = after(self.range.last)
+            .and_then(|first| OffsetRange::new(first, before_saturating(batch.first)))
+        {
             self.push(hole, Cell::HOLE);
         }
         self.push(batch, cell);
@@ -228,9 +250,9 @@ impl Leaf {
 
     /// Adds the entries of `next`, which lies behind this dense leaf and fits into its room.
     pub fn absorb(&mut self, next: &Self) {
-        if let Some(hole) = after(self.range.last).and_then(|first| {
-            OffsetRange::new(first, crate::offset::before_saturating(next.range.first))
-        }) {
+        if let Some(hole) = after(self.range.last)
+            .and_then(|first| OffsetRange::new(first, before_saturating(next.range.first)))
+        {
             self.push(hole, Cell::HOLE);
         }
         let edges = next.edges();
@@ -281,7 +303,7 @@ impl Leaf {
     pub fn drop_front(&mut self, end: i64, f: &mut impl FnMut(OffsetRange, Cell)) {
         let tally = &mut self.tally;
         let first = match &mut self.body {
-            Body::Runs(edges) => runs::drop_front(edges, (self.range.last, end), tally, f),
+            Body::Runs(edges) => runs_change::drop_front(edges, (self.range.last, end), tally, f),
             Body::Narrow(dense) => dense.drop_front(end, tally, f),
             Body::Wide(dense) => dense.drop_front(end, tally, f),
         };

@@ -6,15 +6,16 @@
 //! in each, so that the next available record is found without a look at what lies between.
 
 mod cell;
+mod change;
 mod check;
 mod dense;
 mod directory;
+mod directory_change;
 mod leaf;
 mod runs;
+mod runs_change;
 mod search;
 mod shape;
-#[cfg(test)]
-mod tests;
 
 use cell::Cell;
 use directory::Leaves;
@@ -171,6 +172,10 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.leaves()?.start_at_or_before(offset)
     }
 
+    fn held_in(&self, range: OffsetRange) -> u64 {
+        self.leaves().map_or(0, |leaves| leaves.held_in(range))
+    }
+
     fn counts(&self) -> StateCounts {
         let counts = self.window.as_ref().map(|window| window.counts);
         counts.unwrap_or_default()
@@ -235,9 +240,6 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
 
     fn remove_through(&mut self, last: i64) {
         let Some(window) = &mut self.window else {
-            return;
-        };
-        let Some(last) = window.leaves.end_of_batches(last) else {
             return;
         };
         let Window {

@@ -127,6 +127,21 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
+    /// How many offsets of `range` hold a record.
+    pub fn held_in(&self, range: OffsetRange) -> u64 {
+        let mut held = 0;
+        let mut next = Some(range);
+        while let Some(rest) = next
+            && let Some(at) = self.reaching(rest.first)
+            && let Some(leaf) = self.get(at)
+            && let Some(part) = leaf.range.intersection(rest)
+        {
+            held += leaf.held_in(part);
+            next = after(part.last).and_then(|from| OffsetRange::new(from, range.last));
+        }
+        held
+    }
+
     /// The first batch whose last offset is at least `offset`.
     pub fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
         let held = self.held_from(offset)?;
@@ -140,16 +155,6 @@ impl<const N: usize> Leaves<N> {
             return Some(bounds.last);
         }
         let behind = after(last)?;
-        if let List::One(Leaf {
-            body: Body::Runs(edges),
-            ..
-        }) = &self.list
-            && let Some(edge) = edges.get(runs::holding(edges, behind))
-            && edge.first <= behind
-            && (edge.cell.is_hole() || edge.cell.is_start() && edge.first == behind)
-        {
-            return Some(last);
-        }
         let leaf = self.get(self.reaching(behind)?)?;
         let whole = leaf.range.first > behind || {
             let (cell, _) = leaf.run(behind, behind);

@@ -1,14 +1,15 @@
-//! Changes of the window, and the shape of the leaves behind them: a leaf of too many runs is cut, and becomes dense where the
-//! runs are short; a dense leaf of few runs becomes runs again; small neighbours become one.
+//! The shape of the leaves: one of too many runs is cut, and becomes dense where the runs are short; a dense leaf of few runs
+//! becomes runs again; small neighbours become one.
 
 use super::cell::{Cell, Class};
-use super::directory::{Leaves, List, Spot};
+use super::directory::{Leaves, Spot};
 use super::leaf::{Body, Leaf};
-use super::runs::{self, Edge, Merge};
+use super::runs::{self, Edge};
+use super::runs_change;
 use crate::offset::{OffsetRange, after, before, plus_saturating};
 
 /// A dense leaf is worth it from one run in eight offsets on: it takes four bytes an offset, a run sixteen.
-const SPARSE: usize = 8;
+pub(super) const SPARSE: usize = 8;
 
 /// The part of a leaf's entries inside `range`, without the holes at its ends.
 fn cut(edges: &[Edge], last: i64, range: OffsetRange) -> Option<Leaf> {
@@ -44,211 +45,8 @@ impl<const N: usize> Leaves<N> {
     /// Offsets of a dense leaf at most.
     pub const DENSE: usize = SPARSE * N;
 
-    /// Shows every run that `range` touches, clipped to it and perhaps in pieces, and puts in its place what `f` returns.
-    pub fn update(
-        &mut self,
-        range: OffsetRange,
-        mut f: impl FnMut(OffsetRange, Cell) -> Option<Cell>,
-    ) {
-        if let List::One(Leaf {
-            range: span,
-            tally,
-            body: Body::Runs(edges),
-        }) = &mut self.list
-        {
-            let Some(part) = span.intersection(range) else {
-                return;
-            };
-            let merge = if self.merges {
-                Merge::ToTheEnd
-            } else {
-                Merge::Never
-            };
-            runs::update(edges, (span.last, merge), tally, part, &mut f);
-            if edges.len() > Self::RUNS
-                && let Some(at) = self.first()
-            {
-                self.relieve(at);
-            }
-            return;
-        }
-        self.update_across(range, f);
-    }
-
-    fn update_across(
-        &mut self,
-        range: OffsetRange,
-        mut f: impl FnMut(OffsetRange, Cell) -> Option<Cell>,
-    ) {
-        let mut next = Some(range.first);
-        while let Some(from) = next
-            && let Some(at) = self.reaching(from)
-        {
-            let runs = self.get(at).is_some_and(|leaf| !leaf.is_dense());
-            let merge = if runs { self.merge(at) } else { Merge::Never };
-            let Some(leaf) = self.get_mut(at) else { return };
-            // The leaf may have taken in the one before.
-            let rest = OffsetRange::new(from, range.last);
-            let Some(part) = rest.and_then(|rest| leaf.range.intersection(rest)) else {
-                return;
-            };
-            let (tally, runs) = (leaf.tally, leaf.runs());
-            leaf.update(part, merge, &mut f);
-            let now = leaf.runs();
-            let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);
-            let misshapen = now > Self::RUNS && !leaf.is_dense()
-                || now < runs && now <= Self::RUNS / 4
-                || settled && leaf.is_dense();
-            if tally != leaf.tally && tally.classes() != leaf.tally.classes() {
-                self.refresh(at);
-            }
-            self.note(at);
-            next = after(part.last).filter(|next| *next <= range.last);
-            if misshapen {
-                self.settle(at);
-            }
-        }
-    }
-
-    /// How far neighbouring batches of a leaf may become one.
-    fn merge(&self, at: Spot) -> Merge {
-        if !self.merges {
-            Merge::Never
-        } else if self.ends(at) {
-            Merge::ToTheEnd
-        } else {
-            Merge::Inside
-        }
-    }
-
-    /// Whether no batch reaches from the leaf into the next one.
-    fn ends(&self, at: Spot) -> bool {
-        let (Some(next), Some(leaf)) = (self.next(at).and_then(|n| self.get(n)), self.get(at))
-        else {
-            return true;
-        };
-        let first = next.range.first;
-        !leaf.range.is_followed_by(first) || next.run(first, first).0.is_start()
-    }
-
-    /// Adds a batch, which lies in a hole.
-    pub fn insert(&mut self, batch: OffsetRange, cell: Cell) {
-        match &mut self.list {
-            List::None(_) => return self.begin(batch, cell),
-            List::One(Leaf {
-                range: span,
-                tally,
-                body: Body::Runs(edges),
-            }) if span.last < batch.first && edges.len() + 2 <= Self::RUNS => {
-                let merge = if self.merges {
-                    Merge::ToTheEnd
-                } else {
-                    Merge::Never
-                };
-                if span.is_followed_by(batch.first) && !cell.is_done() {
-                    edges.push(Edge {
-                        first: batch.first,
-                        cell,
-                    });
-                    tally.add(cell.classes(), 1);
-                } else {
-                    runs::insert(edges, (Some(*span), merge), tally, batch, cell);
-                }
-                span.last = batch.last;
-                return;
-            }
-            _ => {}
-        }
-        let mut at = self.beginning(batch.first);
-        if let Some(spot) = at
-            && self.next(spot).is_none()
-            && self.get(spot).is_some_and(|leaf| {
-                !leaf.is_dense()
-                    && leaf.runs() + 2 > Self::RUNS
-                    && leaf.range.last < batch.first
-                    && self.stretch(leaf).is_some()
-            })
-        {
-            // Leaves are mostly filled from behind.
-            self.relieve(spot);
-            at = self.last();
-        }
-        let spot = at.or_else(|| self.first());
-        let merge = spot.map_or(Merge::Never, |spot| self.merge(spot));
-        let last = spot.is_none_or(|spot| self.next(spot).is_none());
-        let took = spot
-            .and_then(|spot| self.get_mut(spot))
-            .is_some_and(|leaf| {
-                let inside = leaf.range.covers(batch);
-                let full = last && leaf.runs() + 2 > Self::RUNS;
-                let fits = if leaf.is_dense() {
-                    leaf.reach(batch.last) <= Self::DENSE as u64 && batch.len() <= SPARSE as u64
-                } else {
-                    !full
-                };
-                (inside || fits) && leaf.insert(batch, cell, merge)
-            });
-        match spot {
-            Some(spot) if took => {
-                self.refresh_both(spot);
-                if self
-                    .get(spot)
-                    .is_some_and(|leaf| !leaf.is_dense() && leaf.runs() > Self::RUNS)
-                {
-                    self.relieve(spot);
-                }
-            }
-            _ => {
-                self.insert_after(at, Leaf::of_batch(batch, cell));
-            }
-        }
-    }
-
-    /// Drops the offsets up to `last`, and shows what held a record.
-    pub fn drop_through(&mut self, last: i64, mut f: impl FnMut(OffsetRange, Cell)) {
-        if let List::One(Leaf {
-            range: span,
-            tally,
-            body: Body::Runs(edges),
-        }) = &mut self.list
-            && last < span.last
-        {
-            if span.first <= last {
-                let first = runs::drop_front(edges, (span.last, last), tally, &mut f);
-                span.first = first.unwrap_or(span.last);
-            }
-            return;
-        }
-        while let Some(at) = self.first()
-            && let Some(leaf) = self.get_mut(at)
-            && leaf.range.first <= last
-        {
-            if leaf.range.last > last {
-                leaf.drop_front(last, &mut f);
-                self.refresh(at);
-                return;
-            }
-            let Some(leaf) = self.remove(at) else { return };
-            let mut edges = match leaf.body {
-                Body::Runs(edges) => edges,
-                Body::Narrow(dense) => dense.edges(),
-                Body::Wide(dense) => dense.edges(),
-            };
-            for (at, edge) in edges.iter().enumerate() {
-                if !edge.cell.is_hole() {
-                    f(runs::range_of(&edges, at, leaf.range.last), edge.cell);
-                }
-            }
-            if self.is_empty() {
-                edges.clear();
-                edges.shrink_to(Self::RUNS);
-                self.list = List::None(edges);
-            }
-        }
-    }
-
     /// Gives a leaf its best shape.
-    fn settle(&mut self, at: Spot) {
+    pub fn settle(&mut self, at: Spot) {
         let merge = self.merge(at);
         let Some(leaf) = self.get_mut(at) else { return };
         if leaf.is_dense() {
@@ -260,7 +58,7 @@ impl<const N: usize> Leaves<N> {
             let mut sparse = Leaf::of_edges(leaf.edges(), last);
             if let Body::Runs(edges) = &mut sparse.body {
                 let all = (0, edges.len());
-                runs::coalesce(edges, &mut sparse.tally, all, merge);
+                runs_change::coalesce(edges, &mut sparse.tally, all, merge);
             }
             if sparse.runs() > Self::RUNS / 2 {
                 return;
@@ -278,7 +76,7 @@ impl<const N: usize> Leaves<N> {
     }
 
     /// Where the runs of a leaf are short: the offsets that should be dense.
-    fn stretch(&self, leaf: &Leaf) -> Option<OffsetRange> {
+    pub fn stretch(&self, leaf: &Leaf) -> Option<OffsetRange> {
         let Body::Runs(edges) = &leaf.body else {
             return None;
         };
@@ -298,7 +96,7 @@ impl<const N: usize> Leaves<N> {
     }
 
     /// Cuts a leaf of too many runs: out of it what should be dense, or in two halves.
-    fn relieve(&mut self, at: Spot) {
+    pub fn relieve(&mut self, at: Spot) {
         let Some(leaf) = self.get(at) else { return };
         let (range, edges) = (leaf.range, leaf.edges());
         let stretch = self.stretch(leaf);
@@ -394,7 +192,7 @@ impl<const N: usize> Leaves<N> {
             *leaf = Leaf::of_edges(edges, next.range.last);
             if let Body::Runs(edges) = &mut leaf.body {
                 let all = (0, edges.len());
-                runs::coalesce(edges, &mut leaf.tally, all, merge);
+                runs_change::coalesce(edges, &mut leaf.tally, all, merge);
             }
         }
         self.refresh_both(left);

@@ -16,7 +16,7 @@ impl Locks {
             let Some(lease) = lease.filter(|lease| !lease.is_free()) else {
                 return Err(format!("{range} refers to the lease {id}, which is free"));
             };
-            let vast = self.vast.as_ref().and_then(|vast| vast.get(&id));
+            let vast = self.vast.get(&id);
             let counted = vast.map_or(u64::from(lease.live), |vast| vast.live);
             if counted != *live || !self.extent(id, lease).covers(*range) {
                 return Err(format!(
@@ -32,7 +32,7 @@ impl Locks {
             ));
         }
         let vast = self.in_use().filter(|lease| lease.is_vast()).count();
-        if vast != self.vast.as_ref().map_or(0, |vast| vast.len()) {
+        if vast != self.vast.len() {
             return Err(format!("{vast} vast leases, but {:?}", self.vast));
         }
         self.check_queues()?;

@@ -6,6 +6,7 @@
 //! operation on one lease looks at another one that is not its neighbour.
 
 mod check;
+mod due;
 mod extents;
 mod lease;
 
@@ -43,7 +44,7 @@ pub(in crate::in_flight) struct Locks {
     /// The newest lease of each member, by its number.
     newest: Vec<u32>,
     /// The rest of leases too long for 32 bits; there are hardly ever any.
-    vast: Option<Box<BTreeMap<u32, Vast>>>,
+    vast: BTreeMap<u32, Vast>,
 }
 
 impl Default for Locks {
@@ -55,7 +56,7 @@ impl Default for Locks {
             next_deadline: None,
             queues: Vec::new(),
             newest: Vec::new(),
-            vast: None,
+            vast: BTreeMap::new(),
         }
     }
 }
@@ -103,7 +104,7 @@ impl Locks {
                 last: extent.last,
                 live: 0,
             };
-            self.vast.get_or_insert_default().insert(id, rest);
+            self.vast.insert(id, rest);
         }
         let queue = &mut self.queues[number];
         queue.tail = id;
@@ -190,7 +191,7 @@ impl Locks {
             return;
         };
         if lease.is_vast() {
-            if let Some(rest) = self.vast.as_mut().and_then(|vast| vast.get_mut(&id)) {
+            if let Some(rest) = self.vast.get_mut(&id) {
                 rest.live = rest.live.saturating_add(records);
             }
         } else {
@@ -205,7 +206,7 @@ impl Locks {
             return;
         };
         let empty = if lease.is_vast() {
-            let rest = self.vast.as_mut().and_then(|vast| vast.get_mut(&id));
+            let rest = self.vast.get_mut(&id);
             rest.is_none_or(|rest| {
                 rest.live = rest.live.saturating_sub(records);
                 rest.live == 0
@@ -246,10 +247,8 @@ impl Locks {
             Some(prev) => prev.held.next = held.next,
             None => self.note_newest(member, held.next),
         }
-        if lease.is_vast()
-            && let Some(vast) = &mut self.vast
-        {
-            vast.remove(&id);
+        if lease.is_vast() {
+            self.vast.remove(&id);
         }
         self.used -= 1;
         if self.used == 0 {
@@ -262,60 +261,6 @@ impl Locks {
             slot.due.next = self.free;
             self.free = id;
         }
-    }
-
-    fn earliest(&self) -> Option<LockTime> {
-        let heads = self.queues.iter().filter_map(|queue| {
-            let lease = self.leases.get(queue.head as usize)?;
-            Some(lease.acquired_at.plus(queue.duration_ms))
-        });
-        heads.min()
-    }
-
-    /// The earliest deadline of a lock that has not run out.
-    pub const fn next_deadline(&self) -> Option<LockTime> {
-        self.next_deadline
-    }
-
-    fn extent(&self, id: u32, lease: &Lease) -> OffsetRange {
-        let rest = self.vast.as_ref().and_then(|vast| vast.get(&id));
-        let mut extent = lease.extent();
-        if let Some(rest) = rest.filter(|_| lease.is_vast()) {
-            extent.last = rest.last;
-        }
-        extent
-    }
-
-    /// Marks what is due as run out and returns its extents.
-    pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
-        let mut extents = Vec::new();
-        for number in 0..self.queues.len() {
-            let Queue {
-                duration_ms,
-                mut head,
-                ..
-            } = self.queues[number];
-            while let Some(&lease) = self.leases.get(head as usize) {
-                if lease.acquired_at.plus(duration_ms) > now {
-                    break;
-                }
-                self.leases[head as usize].expire();
-                if lease.live > 0 || lease.is_vast() {
-                    gather(&mut extents, self.extent(head, &lease));
-                } else {
-                    self.free(head);
-                }
-                head = lease.due.next;
-            }
-            let queue = &mut self.queues[number];
-            queue.head = head;
-            match self.leases.get_mut(head as usize) {
-                Some(first) => first.due.prev = NONE,
-                None => queue.tail = NONE,
-            }
-        }
-        self.next_deadline = self.earliest();
-        merged(extents)
     }
 
     /// The extents of the member's leases.
@@ -331,10 +276,9 @@ impl Locks {
 
     /// Bytes on the heap; those of the map of vast leases are an estimate.
     pub fn heap_bytes(&self) -> usize {
-        let vast = self.vast.as_ref().map_or(0, |vast| 2 * vast.len() + 1);
         self.leases.capacity() * size_of::<Lease>()
             + self.queues.capacity() * size_of::<Queue>()
             + self.newest.capacity() * size_of::<u32>()
-            + vast * size_of::<(u32, Vast)>()
+            + self.vast.len() * 2 * size_of::<(u32, Vast)>()
     }
 }

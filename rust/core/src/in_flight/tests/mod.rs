@@ -1,6 +1,7 @@
 //! What every in-flight store must do, each test run over both.
 
 mod batches;
+mod leaves;
 mod locks;
 
 pub(super) use super::*;

@@ -97,7 +97,10 @@ pub struct Change {
 pub type StateCounts = [u64; 5];
 
 /// The questions and changes of an in-flight store. Two stores answer them: the obvious twin ([`TwinStore`]), with one
-/// entry an offset, and the interval tree ([`IntervalStore`]). Every suite runs over both.
+/// entry an offset, and the one that serves ([`IntervalStore`]). Every suite runs over both.
+///
+/// A store may show one run in several pieces in [`InFlightStore::update`], and may count neighbouring batches as one
+/// ([`InFlightStore::merge_settled_batches`]).
 ///
 /// The clock of a store never goes back: a `now` before the latest one it was given counts as the latest.
 pub trait InFlightStore: Default {
@@ -177,7 +180,7 @@ pub trait InFlightStore: Default {
         now: LockTime,
         duration_ms: i64,
     ) -> LockId;
-    /// Shows every run that `range` touches, clipped to it, in ascending order, and changes those for which `decide`
+    /// Shows every run that `range` touches, clipped to it and perhaps in pieces, in ascending order, and changes those for which `decide`
     /// returns a change. Where batches begin stays as it is.
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);
     /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that

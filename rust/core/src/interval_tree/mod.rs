@@ -1,7 +1,6 @@
 //! Runs of offsets with a value each, ordered, disjoint and coalesced: an augmented B+ tree.
 //!
-//! The in-flight records of a share partition and the state batches of a share group's partition are both *partitions* of
-//! a window of offsets into runs. The tree keeps one entry a run, never one an offset, so that its size depends on how
+//! The state batches of a share group's partition are a *partition* of a window of offsets into runs. The tree keeps one entry a run, never one an offset, so that its size depends on how
 //! torn the window is and not on how wide.
 //!
 //! Leaves hold packed runs; every entry of an inner node carries the summary of its child: the offsets, the classes of

@@ -135,6 +135,9 @@ impl Leaf {
 
     /// The last beginning of a batch at or before `offset`.
     pub fn start_at_or_before(&self, offset: i64) -> Option<i64> {
+        if offset < self.range.first {
+            return None;
+        }
         match &self.body {
             Body::Runs(edges) => runs::start_at_or_before(edges, offset),
             Body::Narrow(dense) => dense.start_at_or_before(offset),

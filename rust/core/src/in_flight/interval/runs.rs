@@ -91,9 +91,8 @@ pub(super) fn next(edges: &[Edge], from: i64, class: Class) -> Option<i64> {
         .map(|edge| edge.first)
 }
 
-/// The last beginning of a batch at or before `offset`.
+/// The last beginning of a batch at or before `offset`, which is not before the first entry.
 pub(super) fn start_at_or_before(edges: &[Edge], offset: i64) -> Option<i64> {
-    edges.first().filter(|edge| edge.first <= offset)?;
     let mut back = edges[..=holding(edges, offset)].iter().rev();
     back.find(|edge| edge.cell.is_start())
         .map(|edge| edge.first)

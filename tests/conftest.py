@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -21,7 +22,9 @@ _TOLD = pytest.StashKey[list[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the group known."""
+    """Make the group known, and take Ctrl-C even where a shell has started us in the background, which ignores it for good."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "kafka: needs a JDK, Maven and real Kafka (`make kafka`); run with `pytest -m kafka`")
 
 

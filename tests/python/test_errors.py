@@ -30,6 +30,7 @@ TREE: dict[str, tuple[int | None, type[Exception]]] = {
     "InvalidShareSessionEpochError": (123, Exception),
     "LimitExceededError": (None, Exception),
     "PersisterError": (None, Exception),
+    "RowError": (None, ValueError),
     "SessionLimitError": (133, Exception),
     "ShareSessionNotFoundError": (122, Exception),
     "StoreError": (None, OSError),

@@ -4,10 +4,6 @@ use share_state_core::in_flight::{IntervalStore, TwinStore};
 use share_state_core::share_partition::SharePartition;
 
 /// A share partition whose store was chosen at run time: the interval tree to work with, the obvious twin to compare with.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "every share partition that works is the large one"
-)]
 pub enum Engine {
     Tree(SharePartition<IntervalStore>),
     Twin(SharePartition<TwinStore>),

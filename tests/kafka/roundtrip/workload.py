@@ -181,12 +181,14 @@ class Workload:
             (LEAVER, 0.0, 0), (LEAVER, 0.0, 100),
         ]  # fmt: skip
         directory.mkdir()
+        # Who is to be interrupted works until then, however slow the machine is.
+        seconds = _PATIENCE if kill else _SECONDS
         with ExitStack() as cleanup:
             members = []
             with self._producing(delete_records=delete_records):
                 for number, (group, stall, vanish_after) in enumerate(plans):
                     seed = self.random.randrange(2**32)
-                    plan = Plan(self.broker.bootstrap, group, GROUPS[group].topics, seed, _SECONDS, stall, vanish_after)
+                    plan = Plan(self.broker.bootstrap, group, GROUPS[group].topics, seed, seconds, stall, vanish_after)
                     output = cleanup.enter_context((directory / f"{number}-{group}.jsonl").open("w+", encoding="utf-8"))
                     member = subprocess.Popen(
                         [sys.executable, "-m", "tests.kafka.roundtrip.member", json.dumps(plan._asdict())],
@@ -202,7 +204,7 @@ class Workload:
                     _wait_for_work(directory, working, lambda: not delete_records or self.deleted_below > 0)
                 else:
                     for _, _, member, _ in members:
-                        member.wait(_SECONDS + 60)
+                        member.wait(seconds + 60)
             if kill:
                 # While they work: what they asked last may be written, half written, or never have arrived.
                 self.broker.kill()

@@ -50,6 +50,11 @@ impl PendingWrites {
         self.next_token
     }
 
+    /// Number of writes waiting to be handed out.
+    pub const fn to_hand_out(&self) -> usize {
+        self.list.len() - self.handed_out as usize
+    }
+
     /// Number of writes that are not answered.
     pub const fn under_way(&self) -> usize {
         self.list.len() - self.answered as usize

@@ -125,7 +125,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Number of writes waiting to be handed out.
     #[must_use]
     pub fn writes_to_poll(&self) -> usize {
-        self.writes.queue.len()
+        self.activity.get().map_or(0, |a| a.writes.to_hand_out())
     }
 
     /// Number of writes handed out or waiting to be, and not answered.

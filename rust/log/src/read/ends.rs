@@ -46,7 +46,10 @@ pub(super) fn ends_on(disk: &dyn Disk, path: &Path) -> Result<Vec<LogEnds>, Scan
         let mut findings: Vec<Finding> = Vec::new();
         if let Some(mut open) = OpenSegment::open(disk, target, &mut findings)? {
             let mut expected = None;
-            while !matches!(open.next_batch(&mut expected, &mut findings)?, Outcome::End) {
+            while !matches!(
+                open.next_batch(&mut expected, &mut findings, |_, _, _| {})?,
+                Outcome::End
+            ) {
                 next_offset = next_offset.max(expected.unwrap_or(next_offset));
             }
         }

@@ -19,6 +19,9 @@ use crate::convert::kafka_code;
 use crate::engine::each;
 use crate::errors;
 
+/// What a request is tried with.
+const NO_TOPICS: &[(TopicId, &[(i32, &WriteState)])] = &[];
+
 const NEWEST: i16 = <Write as Api>::MAX_VERSION;
 
 /// Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one behind the other.
@@ -95,7 +98,7 @@ impl SharePartitions {
     #[pyo3(signature = (version = Int(1)), text_signature = "($self, version=1)")]
     fn poll_writes(&self, py: Python<'_>, version: Int<i16>) -> PyResult<PendingWrites> {
         // The version is tried on nothing, so that no write is taken and then lost.
-        encode_write_request("", &[], version.0).map_err(|e| errors::wire(py, &e))?;
+        encode_write_request("", NO_TOPICS, version.0).map_err(|e| errors::wire(py, &e))?;
         let encoded = py
             .detach(|| {
                 let (mut taken, groups) = self.take_writes();
@@ -221,7 +224,7 @@ impl SharePartitions {
 
 /// Refuses a group whose writes could not be encoded: once taken they would be lost.
 pub fn check_group(py: Python<'_>, group: &Arc<str>) -> PyResult<()> {
-    if encode_write_request(group, &[], NEWEST).is_ok() {
+    if encode_write_request(group, NO_TOPICS, NEWEST).is_ok() {
         return Ok(());
     }
     let message = format!(

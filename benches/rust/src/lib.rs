@@ -1,11 +1,27 @@
-//! Workloads that the benchmarks share. Each benchmark measures the tree store and, where it is feasible, its obvious
-//! twin in the same run, so that a ratio compares like with like.
+//! Operation logs, what makes them, and the engines of this language that replay them (`benches/README.md`); and below, the
+//! few workloads that the criterion benchmarks share.
 
 #![allow(
     clippy::expect_used,
+    clippy::panic,
     clippy::missing_panics_doc,
     reason = "a benchmark whose workload cannot be set up must stop"
 )]
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "a test that cannot be set up must stop")
+)]
+
+pub mod arguments;
+pub mod digest;
+pub mod durable;
+pub mod engine;
+pub mod engines;
+pub mod fold;
+pub mod generate;
+pub mod oplog;
+pub mod replay;
+pub mod result;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::InFlightStore;

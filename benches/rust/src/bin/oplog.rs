@@ -1,0 +1,147 @@
+//! Makes operation logs and replays them on the engines of this language.
+//!
+//! `oplog generate WORKLOAD FILE --size N --seed N` and
+//! `oplog run FILE --engine tree|twin|naive_offset_map|flat_vec --rounds N --tail-rounds N --limit-s N`, which prints one JSON object.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use share_state_benches::arguments::Arguments;
+use share_state_benches::digest::Digest;
+use share_state_benches::engine::Engine;
+use share_state_benches::engines::{CoreEngine, FlatVec, ModelEngine, NaiveOffsetMap};
+use share_state_benches::fold::{CoreFold, Fold, ListFold, is_fold, replay};
+use share_state_benches::generate::generate;
+use share_state_benches::oplog::OpLog;
+use share_state_benches::replay::{Spent, check, time, timed_kinds};
+use share_state_benches::result::{Report, Tail};
+use share_state_core::in_flight::{IntervalStore, TwinStore};
+
+fn main() -> ExitCode {
+    match run(&Arguments::of_process()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("oplog: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    match arguments.word(0) {
+        Some("generate") => {
+            let (Some(workload), Some(file)) = (arguments.word(1), arguments.word(2)) else {
+                return Err("generate WORKLOAD FILE --size N".into());
+            };
+            let (size, seed) = (
+                arguments.option("size", 1_000)?,
+                arguments.option("seed", 1)?,
+            );
+            let log = generate(workload, size, seed)
+                .ok_or_else(|| format!("no workload is called {workload}"))?;
+            log.write(Path::new(file)).map_err(|e| e.to_string())
+        }
+        Some("run") => {
+            let file = arguments.word(1).ok_or("run FILE --engine NAME")?;
+            let log = OpLog::read(Path::new(file)).map_err(|e| e.to_string())?;
+            let engine = arguments.option("engine", String::from("tree"))?;
+            let plan = Plan {
+                rounds: arguments.option("rounds", 5)?,
+                tail_rounds: arguments.option("tail-rounds", 0)?,
+                limit: Duration::from_secs(arguments.option("limit-s", 60)?),
+                trace: arguments.option("trace", false)?,
+            };
+            let mut report = match (is_fold(&log), engine.as_str()) {
+                (false, "tree") => plan.engine::<CoreEngine<IntervalStore>>(&log),
+                (false, "twin") => plan.engine::<CoreEngine<TwinStore>>(&log),
+                (false, "naive_offset_map") => plan.engine::<ModelEngine<NaiveOffsetMap>>(&log),
+                (false, "flat_vec") => plan.engine::<ModelEngine<FlatVec>>(&log),
+                (true, "tree") => plan.fold::<CoreFold>(&log),
+                (true, "flat_vec") => plan.fold::<ListFold>(&log),
+                _ => return Err(format!("{engine} does not replay this log")),
+            };
+            report.engine = engine;
+            println!("{}", report.to_json());
+            Ok(())
+        }
+        _ => Err("generate or run".into()),
+    }
+}
+
+struct Plan {
+    rounds: usize,
+    tail_rounds: usize,
+    limit: Duration,
+    trace: bool,
+}
+
+impl Plan {
+    fn engine<E: Engine>(&self, log: &OpLog) -> Report {
+        let started = Instant::now();
+        let outcome = check::<E>(log, self.limit, self.trace);
+        let took = started.elapsed();
+        let counts = &outcome.durable.counts;
+        let mut report = Report {
+            digest: outcome.digest.value(),
+            stopped: outcome.stopped,
+            persisted: (counts.writes, counts.batches, counts.bytes),
+            ..Report::default()
+        };
+        for value in outcome.digest.trace.unwrap_or_default() {
+            eprintln!("{value}");
+        }
+        drop(outcome.durable);
+        if report.stopped.is_some() {
+            return report;
+        }
+        for _ in 0..self.rounds_of(self.rounds, took) {
+            let mut spent = Spent::default();
+            time::<E, false>(log, Duration::MAX, &mut spent);
+            report.rounds.push(spent.total.as_nanos());
+        }
+        let mut spent = Spent::default();
+        for _ in 0..self.rounds_of(self.tail_rounds, took) {
+            time::<E, true>(log, Duration::MAX, &mut spent);
+        }
+        let mut by_kind = std::collections::BTreeMap::<&str, Vec<u32>>::new();
+        for (kind, least) in timed_kinds(log).zip(spent.least) {
+            by_kind.entry(kind.name()).or_default().push(least);
+        }
+        report.tails = by_kind
+            .into_iter()
+            .filter_map(|(kind, times)| Some((kind, Tail::of(times)?)))
+            .collect();
+        report
+    }
+
+    fn fold<F: Fold>(&self, log: &OpLog) -> Report {
+        let mut digest = Digest::default();
+        let started = Instant::now();
+        let checked = replay::<F>(log, Some(&mut digest), self.limit);
+        let took = started.elapsed();
+        let mut report = Report {
+            digest: digest.value(),
+            stopped: checked.err(),
+            ..Report::default()
+        };
+        if report.stopped.is_none() {
+            for _ in 0..self.rounds_of(self.rounds, took) {
+                report.rounds.extend(
+                    replay::<F>(log, None, Duration::MAX)
+                        .ok()
+                        .map(|total| total.as_nanos()),
+                );
+            }
+        }
+        report
+    }
+
+    /// As many as were asked for, and fewer where all of them would take more than five times the limit.
+    fn rounds_of(&self, asked: usize, took: Duration) -> usize {
+        let affordable = (self.limit.as_secs_f64() * 5.0 / took.as_secs_f64().max(1e-9)) as usize;
+        asked.min(affordable.max(2))
+    }
+}

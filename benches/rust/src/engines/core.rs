@@ -1,0 +1,168 @@
+//! share_state's share partitions.
+
+use std::collections::VecDeque;
+
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::{ReadStateResult, WriteToken};
+use share_state_core::share_partition::{
+    AcknowledgeBatch, AcquireMode, AcquireRequest, SharePartition,
+};
+use share_state_core::time::LockTime;
+
+use crate::engine::{Engine, Fetch, Grant, Persister, Window};
+use crate::oplog::{Answer, Header, member_name};
+
+/// Share partitions over one kind of store.
+#[derive(Debug)]
+pub struct CoreEngine<S> {
+    config: ShareGroupConfig,
+    members: Vec<String>,
+    partitions: Vec<SharePartition<S>>,
+    now: LockTime,
+    /// Writes that wait for an answer, operation by operation.
+    held: VecDeque<Vec<(u32, WriteToken)>>,
+}
+
+impl<S: InFlightStore> CoreEngine<S> {
+    /// The share partitions, for what only this engine can tell.
+    #[must_use]
+    pub fn partitions(&self) -> &[SharePartition<S>] {
+        &self.partitions
+    }
+
+    fn make(&self, partition: u32, read: ReadStateResult) -> SharePartition<S> {
+        let key = SharePartitionKey::new("group", TopicId([7; 16]), partition as i32);
+        let mut made =
+            SharePartition::new(key, 0, self.config).expect("a legal configuration");
+        made.initialize(read).expect("a legal state");
+        made
+    }
+}
+
+impl<S: InFlightStore> Engine for CoreEngine<S> {
+    fn open(header: &Header) -> Self {
+        let mut engine = Self {
+            config: ShareGroupConfig {
+                partition_max_record_locks: header.max_record_locks,
+                record_lock_duration_ms: i64::from(header.lock_ms),
+                delivery_count_limit: header.delivery_limit as i16,
+                ..ShareGroupConfig::default()
+            },
+            members: (0..header.members).map(member_name).collect(),
+            partitions: Vec::new(),
+            now: LockTime(0),
+            held: VecDeque::new(),
+        };
+        engine.partitions = (0..header.partitions)
+            .map(|partition| engine.make(partition, nothing_read()))
+            .collect();
+        engine
+    }
+
+    fn acquire(&mut self, fetch: &Fetch<'_>, mut given: impl FnMut(Grant)) -> i16 {
+        let request = AcquireRequest {
+            member: &self.members[usize::from(fetch.member)],
+            mode: AcquireMode::BatchOptimized,
+            batch_size: fetch.batch_size,
+            max_records: fetch.max_records,
+            fetch_offset: fetch.fetched[0].base_offset,
+            fetched: fetch.fetched,
+            aborted: None,
+        };
+        match self.partitions[fetch.partition as usize].acquire(&request, self.now) {
+            Ok(acquired) => {
+                for one in acquired {
+                    given(Grant {
+                        first: one.range.first,
+                        last: one.range.last,
+                        delivery_count: one.delivery_count,
+                    });
+                }
+                0
+            }
+            Err(error) => error.kafka_code().code(),
+        }
+    }
+
+    fn acknowledge(&mut self, partition: u32, member: u16, ranges: &[AcknowledgeBatch<'_>]) -> i16 {
+        let member = &self.members[usize::from(member)];
+        match self.partitions[partition as usize].acknowledge(member, ranges, self.now) {
+            Ok(_) => 0,
+            Err(error) => error.kafka_code().code(),
+        }
+    }
+
+    fn release(&mut self, partition: u32, member: u16) {
+        let member = &self.members[usize::from(member)];
+        self.partitions[partition as usize].release(member, self.now);
+    }
+
+    fn tick(&mut self, partition: u32, now: i64) {
+        self.now = LockTime(now);
+        self.partitions[partition as usize].handle_timeout(self.now);
+    }
+
+    fn next_fetch_offset(&mut self, partition: u32) -> i64 {
+        self.partitions[partition as usize].next_fetch_offset()
+    }
+
+    fn log_start(&mut self, partition: u32, offset: i64) {
+        self.partitions[partition as usize].move_log_start_offset(offset);
+    }
+
+    fn settle(&mut self, partition: u32, persister: &mut impl Persister) {
+        let at = &mut self.partitions[partition as usize];
+        let mut waiting = Vec::new();
+        while let Some(write) = at.poll_write() {
+            let code = match persister.write(partition, &write.state) {
+                Answer::Inline => KafkaCode::None,
+                Answer::Refused => KafkaCode::CoordinatorNotAvailable,
+                Answer::Later => {
+                    waiting.push((partition, write.token));
+                    continue;
+                }
+            };
+            at.handle_write_result(write.token, code, self.now)
+                .expect("the write is under way");
+        }
+        if !waiting.is_empty() {
+            self.held.push_back(waiting);
+        }
+    }
+
+    fn complete(&mut self, operations: i64) {
+        for _ in 0..operations {
+            for (partition, token) in self.held.pop_front().unwrap_or_default() {
+                self.partitions[partition as usize]
+                    .handle_write_result(token, KafkaCode::None, self.now)
+                    .expect("the write is under way");
+            }
+        }
+    }
+
+    fn reopen(&mut self, partition: u32, read: ReadStateResult) {
+        self.partitions[partition as usize] = self.make(partition, read);
+    }
+
+    fn window(&self, partition: u32) -> Window {
+        let at = &self.partitions[partition as usize];
+        Window {
+            start: at.start_offset(),
+            end: at.end_offset(),
+            complete: at.delivery_complete_count(),
+        }
+    }
+}
+
+/// The state of a share partition that nobody has used.
+#[must_use]
+pub const fn nothing_read() -> ReadStateResult {
+    ReadStateResult {
+        state_epoch: 0,
+        start_offset: 0,
+        state_batches: Vec::new(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Makes the operation logs. The same name, size and seed make the same file.
+
+mod builder;
+mod driven;
+mod fold;
+mod locks;
+mod many;
+mod random;
+mod steady;
+mod window;
+
+pub use builder::{Builder, Random};
+
+use crate::oplog::OpLog;
+
+type Generator = fn(u64, u64) -> OpLog;
+
+/// Every workload, and what makes its log from size and seed.
+pub const WORKLOADS: &[(&str, Generator)] = &[
+    ("W1", steady::whole_batches),
+    ("W2", steady::type_a_record),
+    ("W3", steady::in_order),
+    ("W4", steady::alternate),
+    ("W5", random::random_order),
+    ("W6", window::poison),
+    ("W6-next", window::next_behind),
+    ("W6-cycle", window::cycle_behind),
+    ("W7", locks::separate),
+    ("W7-exploded", locks::exploded),
+    ("W7-jittered", locks::jittered),
+    ("W8", locks::heartbeat),
+    ("W9", locks::member_crash),
+    ("W10", driven::leader_changes),
+    ("W11", fold::deltas),
+    ("W12", fold::snapshot),
+    ("W13-uniform", many::uniform),
+    ("W13-zipf", many::zipf),
+    ("W14", driven::always_failing),
+    ("W15-jump", window::log_start_jump),
+    ("W15-gaps", window::half_missing),
+    ("W16", many::hot_and_cold),
+    ("encode", fold::encode),
+    ("memory-shredded", locks::shredded),
+    ("memory-singly", locks::singly),
+    ("memory-empty", many::empty),
+];
+
+/// The log of a workload; `None` when nothing has this name.
+#[must_use]
+pub fn generate(workload: &str, size: u64, seed: u64) -> Option<OpLog> {
+    let (_, generator) = WORKLOADS.iter().find(|(name, _)| *name == workload)?;
+    let mut log = generator(size, seed);
+    log.header.workload = workload.to_owned();
+    log.header.size = size;
+    log.header.seed = seed;
+    Some(log)
+}

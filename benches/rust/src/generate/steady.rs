@@ -1,0 +1,78 @@
+//! W1 to W4: batches that are acquired and acknowledged without anything else happening.
+
+use super::Builder;
+use crate::oplog::{Op, OpKind, OpLog};
+
+const ACCEPT: u8 = 1;
+/// Records that a log of single acknowledgements goes through at least.
+const RECORDS: i64 = 20_000;
+
+/// W1: `size` records a batch, 20 batches acquired and then acknowledged whole, over and over.
+pub(super) fn whole_batches(size: u64, _: u64) -> OpLog {
+    const CYCLES: i64 = 100_000;
+    const WINDOW: i64 = 20;
+    let len = size as i64;
+    let mut b = Builder::new(1, 1);
+    b.begin();
+    for window in 0..CYCLES / WINDOW {
+        let batches = || (0..WINDOW).map(|i| (window * WINDOW + i) * len);
+        for first in batches() {
+            b.acquire(0, 0, first, first + len - 1);
+        }
+        for first in batches() {
+            b.acknowledge(0, 0, (first, first + len - 1), ACCEPT);
+        }
+    }
+    b.end();
+    b.plain(OpKind::Check, 0);
+    b.finish(CYCLES as u64)
+}
+
+/// W2: one request with a type for each of `size` records, all accepts. An element is a record.
+pub(super) fn type_a_record(size: u64, _: u64) -> OpLog {
+    let len = size as i64;
+    let requests = 1_000_000 / len;
+    let mut b = Builder::new(1, 1);
+    b.log().blob = vec![1; size as usize];
+    b.begin();
+    for first in (0..requests).map(|i| i * len) {
+        b.acquire(0, 0, first, first + len - 1);
+        b.push(Op {
+            first,
+            last: first + len - 1,
+            ..Op::of(OpKind::AcknowledgeEach)
+        });
+    }
+    b.end();
+    b.plain(OpKind::Check, 0);
+    b.finish((requests * len) as u64)
+}
+
+/// W3: single accepts in the order of the offsets, in batches of `size`.
+pub(super) fn in_order(size: u64, _: u64) -> OpLog {
+    singles(size, |len| (0..len).collect())
+}
+
+/// W4: single accepts of every second record of a batch of `size`, then of the holes.
+pub(super) fn alternate(size: u64, _: u64) -> OpLog {
+    singles(size, |len| {
+        (1..len).step_by(2).chain((0..len).step_by(2)).collect()
+    })
+}
+
+fn singles(size: u64, order: impl Fn(i64) -> Vec<i64>) -> OpLog {
+    let len = size as i64;
+    let batches = (RECORDS / len).max(1);
+    let mut b = Builder::new(1, 1);
+    b.begin();
+    for base in (0..batches).map(|i| i * len) {
+        b.acquire(0, 0, base, base + len - 1);
+        for offset in order(len) {
+            b.acknowledge(0, 0, (base + offset, base + offset), ACCEPT);
+        }
+        b.plain(OpKind::NextFetchOffset, 0);
+    }
+    b.end();
+    b.plain(OpKind::Check, 0);
+    b.finish((batches * len) as u64)
+}

@@ -176,7 +176,7 @@ class Kafkas:
         # Its writes are counted where they are made; here the states are begun.
         keys = _Keys("kafkas", topic_id, partitions)
         keys.begin(broker.bootstrap)
-        classpath = f"{home.compiled([Path(__file__).with_name('PersisterLoad.java')])}{os.pathsep}{home.libraries(home.JUDGE)}/*"
+        classpath = f"{home.compiled('persister', Path(__file__).parent)}{os.pathsep}{home.libraries(home.JUDGE)}/*"
         arguments = [str(broker.properties), str(broker.port), "kafkas", topic_id, str(partitions)]
         self._process = subprocess.Popen(
             [home.java(), "-Xmx512m", "-cp", classpath, "PersisterLoad", *arguments],

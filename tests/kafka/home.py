@@ -59,21 +59,22 @@ def fetched(pom: Path, name: str) -> Path:
 
 def judge_classes() -> Path:
     """The directory with our compiled driver."""
-    return compiled(sorted(_SOURCES.rglob("*.java")), name="judge")
+    return compiled("judge", _SOURCES)
 
 
-def compiled(sources: list[Path], name: str = "classes") -> Path:
-    """The directory with what these sources of ours become, compiled against the judge's release when one has changed."""
+def compiled(name: str, folder: Path) -> Path:
+    """The directory with the classes of a folder of Java sources, compiled against the judge's release."""
     jars = libraries(JUDGE)
+    sources = sorted(folder.rglob("*.java"))
     place = cache() / f"{name}-{_hash([_HERE / 'maven' / JUDGE / 'pom.xml', *sources])}"
 
-    def compile_all(directory: Path) -> None:
+    def compile_sources(directory: Path) -> None:
         _run(
             [_tool("javac"), "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars}/*", "-d", str(directory), *map(str, sources)],
-            "our Java sources do not compile",
+            f"{folder.name} does not compile",
         )
 
-    return _once(place, compile_all)
+    return _once(place, compile_sources)
 
 
 def judge_command() -> list[str]:

@@ -7,6 +7,8 @@ const ACCEPT: u8 = 1;
 /// Records that a cycle acquires and accepts.
 const LEN: i64 = 10;
 const MEMBERS: u64 = 64;
+/// Acquisitions that come before the acknowledgements of all of them, as a broker meets them that serves many members.
+const BURST: u64 = 100;
 
 /// Share partitions with a few live runs each, and where the next fetch of each begins.
 fn with_live_runs(partitions: u64, random: &mut Random) -> (Builder, Vec<i64>) {
@@ -34,13 +36,23 @@ fn cycles(
     let mut random = Random::new(seed);
     let (mut b, mut next) = with_live_runs(partitions, &mut random);
     b.begin();
-    for _ in 0..cycles {
-        let partition = pick(&mut random);
-        let first = next[partition as usize];
-        let member = random.below(MEMBERS) as u32;
-        b.acquire(partition as u32, member, first, first + LEN - 1);
-        b.acknowledge(partition as u32, member, (first, first + LEN - 1), ACCEPT);
-        next[partition as usize] += LEN;
+    let mut left = cycles;
+    while left > 0 {
+        let burst: Vec<(u32, u32, i64)> = (0..left.min(BURST))
+            .map(|_| {
+                let partition = pick(&mut random);
+                let first = next[partition as usize];
+                next[partition as usize] += LEN;
+                (partition as u32, random.below(MEMBERS) as u32, first)
+            })
+            .collect();
+        for (partition, member, first) in &burst {
+            b.acquire(*partition, *member, *first, first + LEN - 1);
+        }
+        for (partition, member, first) in &burst {
+            b.acknowledge(*partition, *member, (*first, first + LEN - 1), ACCEPT);
+        }
+        left -= burst.len() as u64;
     }
     b.end();
     // Enough to tell that they are all treated alike.

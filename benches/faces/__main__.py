@@ -1,0 +1,133 @@
+"""Replays an operation log through Python, and prints one JSON object with the fields of `benches/rust/src/result.rs`.
+
+    python -m benches.faces LOG --face scalar|columnar|kio [--rounds 5] [--tail-rounds 0] [--limit-s 60] [--expect DIGEST]
+
+Results that have another digest than is expected are not timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import share_state
+from benches.faces import columnar, folds, scalar
+from benches.faces.program import Piece, Rows, Section, program
+from benches.faces.replay import Replay
+from benches.oplog import Digest, Kind, OpLog, timed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_STRETCH = {"scalar": scalar.stretch, "columnar": columnar.stretch}
+_PARTS = (Kind.FETCHED, Kind.RANGE, Kind.PERSISTER)
+
+
+def play(pieces: Sequence[Piece], replay: Replay, limit_s: float) -> tuple[int, int | None]:
+    """Nanoseconds in the timed sections, and the piece at which the time was up."""
+    began = time.perf_counter()
+    section = total = 0
+    for index, piece in enumerate(pieces):
+        if isinstance(piece, Section):
+            if piece.begins:
+                section = time.perf_counter_ns()
+            else:
+                total += time.perf_counter_ns() - section
+        else:
+            piece.run(replay)
+        if time.perf_counter() - began > limit_s:
+            return total, index
+    return total, None
+
+
+def tails(log: OpLog, rounds: int) -> dict[str, dict[str, int]]:
+    """Times of each timed operation, played one by one; of each the least over the rounds."""
+    rows, inside = log.ops.tolist(), timed(log.ops).tolist()
+    kinds = log.ops["kind"]
+    least: NDArray[np.int64] | None = None
+    for _ in range(rounds):
+        replay = Replay(log, None)
+        step, clock = replay.step, time.perf_counter_ns
+        took = np.zeros(len(rows), np.int64)
+        for index, (row, is_timed) in enumerate(zip(rows, inside, strict=True)):
+            if row[0] in (Kind.BEGIN, Kind.END):
+                continue
+            if is_timed:
+                begun = clock()
+                step(row)
+                took[index] = clock() - begun
+            else:
+                step(row)
+        least = took if least is None else np.minimum(least, took)
+    result = {}
+    for kind in np.unique(kinds).tolist() if least is not None else []:
+        times = np.sort(least[(kinds == kind) & inside]) if least is not None else np.zeros(0)
+        if len(times) and kind not in _PARTS and kind != Kind.END:
+            at = [int(times[max(1, int(np.ceil(len(times) * share))) - 1]) for share in (0.5, 0.99, 0.9999)]
+            result[Kind(kind).name.lower()] = dict(
+                zip(("count", "p50", "p99", "p9999", "max"), (len(times), *at, int(times[-1])), strict=True)
+            )
+    return result
+
+
+def measure(log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float, expected: str = "") -> dict[str, Any]:
+    digest = Digest()
+    began = time.perf_counter()
+    replay = None
+    pieces: list[Piece] = []
+    if log.is_fold():
+        _, stopped = folds.replay(log, digest, face, limit_s)
+    else:
+        pieces = program(log, _STRETCH[face])
+        replay = Replay(log, digest)
+        began = time.perf_counter()
+        _, stopped = play(pieces, replay, limit_s)
+    took = time.perf_counter() - began
+    affordable = min(rounds, max(2, int(5 * limit_s / max(took, 1e-9))))
+    spent = []
+    value = digest.value()
+    right = stopped is None and expected in ("", value)
+    if right:
+        for _ in range(affordable):
+            if log.is_fold():
+                spent.append(folds.replay(log, None, face, float("inf"))[0])
+            else:
+                spent.append(play(pieces, Replay(log, None), float("inf"))[0])
+    durable = replay.durable if replay else None
+    return {
+        "engine": face if face == "kio" else f"python_{face}",
+        "digest": value if stopped is None else None,
+        "stopped": stopped,
+        "writes": durable.writes if durable else 0,
+        "batches": durable.batches if durable else 0,
+        "bytes": durable.bytes if durable else 0,
+        "rounds_ns": spent,
+        "tails": tails(log, min(tail_rounds, affordable)) if tail_rounds and right and not log.is_fold() else {},
+        "python": platform.python_version(),
+        "share_state": share_state.__version__,
+        "calls": sum(not isinstance(piece, Rows | Section) for piece in pieces),
+    }
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("log", type=Path)
+    arguments.add_argument("--face", choices=("scalar", "columnar", "kio"), required=True)
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--tail-rounds", type=int, default=0)
+    arguments.add_argument("--limit-s", type=float, default=60)
+    arguments.add_argument("--expect", default="")
+    given = arguments.parse_args()
+    print(json.dumps(measure(OpLog.read(given.log), given.face, given.rounds, given.tail_rounds, given.limit_s, given.expect)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""What both Python faces share: the share partitions of a log, their persister, and the operations that are nothing special."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benches.oplog import Digest, Kind, OpLog
+from share_state import GroupConfig, ReadStateResult, ShareStateError, SharePartition
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from share_state import PendingWrite
+
+TOPIC = "07070707-0707-0707-0707-070707070707"
+INLINE, LATER, REFUSED = 0, 1, 2
+_COORDINATOR_NOT_AVAILABLE = 15
+_REQUEST_BYTES = 51
+_BATCH_BYTES = 20
+#: One operation of a log, in Python's own types.
+Row = tuple[int, int, int, int, int, int, int]
+
+
+class Durable:
+    """What was persisted, offset by offset: of each the greatest of delivery count × 8 + state. And how much it was."""
+
+    def __init__(self, partitions: int) -> None:
+        self.codes: list[NDArray[np.uint32]] = [np.zeros(0, np.uint32) for _ in range(partitions)]
+        self.base = [0] * partitions
+        self.writes = self.batches = self.bytes = 0
+
+    def count(self, write: PendingWrite) -> list[tuple[int, int, int, int]]:
+        batches = write.state.state_batches
+        self.writes += 1
+        self.batches += len(batches)
+        self.bytes += _REQUEST_BYTES + -(-(len(batches) + 1).bit_length() // 7) + _BATCH_BYTES * len(batches)
+        return [(b.first_offset, b.last_offset, b.delivery_state, b.delivery_count) for b in batches]
+
+    def keep(self, partition: int, start: int, batches: list[tuple[int, int, int, int]]) -> None:
+        codes, base = self.codes[partition], self.base[partition]
+        below = start - base
+        if below >= len(codes):
+            codes, base = np.zeros(0, np.uint32), max(base, start)
+        elif below > len(codes) // 2:
+            codes, base = codes[below:].copy(), start
+        for first, last, state, count in batches:
+            begin, end = max(0, first - base), max(0, last + 1 - base)
+            if len(codes) < end:
+                codes = np.concatenate([codes, np.zeros(max(end - len(codes), len(codes) // 2), np.uint32)])
+            np.maximum(codes[begin:end], count << 3 | state, out=codes[begin:end])
+        self.codes[partition], self.base[partition] = codes, base
+
+    def read(self, partition: int, start: int) -> list[tuple[int, int, int, int]]:
+        base = self.base[partition]
+        begin = max(0, start - base)
+        codes = self.codes[partition][begin:]
+        if not len(codes):
+            return []
+        cuts = np.flatnonzero(np.diff(codes)) + 1
+        firsts = np.concatenate([[0], cuts])
+        lasts = np.concatenate([cuts, [len(codes)]]) - 1
+        offset = base + begin
+        runs = zip(firsts.tolist(), lasts.tolist(), codes[firsts].tolist(), strict=True)
+        return [(offset + first, offset + last, code & 7, code >> 3) for first, last, code in runs if code]
+
+
+class Replay:
+    """One replay of a log. With a digest results are compared and writes are kept; without, writes are only confirmed."""
+
+    def __init__(self, log: OpLog, digest: Digest | None, store: str = "tree") -> None:
+        self.log = log
+        self.digest = digest
+        self.store = store
+        self.durable = Durable(log.partitions)
+        self.keeps = digest is not None or bool((log.ops["kind"] == Kind.REOPEN).any())
+        self.config = GroupConfig(
+            partition_max_record_locks=log.max_record_locks,
+            delivery_count_limit=log.delivery_limit,
+            record_lock_duration_ms=log.lock_ms,
+        )
+        self.partitions = [self._make(i, ReadStateResult(0, 0, [])) for i in range(log.partitions)]
+        self.now = 0
+        self.answer = INLINE
+        self.fetched: list[tuple[int, int]] = []
+        self.ranges: list[tuple[int, int, bytes]] = []
+        self.held: list[list[tuple[SharePartition, int]]] = []
+
+    def _make(self, partition: int, read: ReadStateResult) -> SharePartition:
+        made = SharePartition("group", TOPIC, partition, config=self.config, store=self.store)
+        made.initialize(read)
+        return made
+
+    def settle(self, partition: int) -> None:
+        """Take every write, and tell how it went."""
+        at = self.partitions[partition]
+        waiting = []
+        while (write := at.poll_write()) is not None:
+            if self.keeps:
+                batches = self.durable.count(write)
+                if self.answer != REFUSED:
+                    self.durable.keep(partition, write.state.start_offset, batches)
+            if self.answer == LATER:
+                waiting.append((at, write.token))
+            else:
+                code = _COORDINATOR_NOT_AVAILABLE if self.answer == REFUSED else 0
+                at.handle_write_result(write.token, code, now_ms=self.now)
+        if waiting:
+            self.held.append(waiting)
+
+    def step(self, row: Row) -> None:
+        """Any operation, the plain way."""
+        kind, arg, member, partition, first, last, value = row
+        at, digest = self.partitions[partition], self.digest
+        if kind == Kind.ACKNOWLEDGE or kind == Kind.ACKNOWLEDGE_EACH:
+            types = self.log.blob[value : value + last - first + 1] if kind == Kind.ACKNOWLEDGE_EACH else bytes([arg])
+            self.ranges.append((first, last, types))
+            code = 0
+            try:
+                at.acknowledge_batches(self.log.members[member], self.ranges, now_ms=self.now)
+            except ShareStateError as error:
+                code = error.kafka_code or 0
+            self.ranges = []
+            self.settle(partition)
+            if digest is not None:
+                digest.end(code)
+        elif kind == Kind.ACQUIRE:
+            self.fetched.append((first, last))
+            acquired = at.acquire(
+                self.log.members[member],
+                self.fetched,
+                now_ms=self.now,
+                max_records=value & 0x7FFF_FFFF,
+                batch_size=value >> 32,
+            )
+            self.fetched = []
+            self.settle(partition)
+            if digest is not None:
+                for given in acquired:
+                    digest.grant(*given)
+                digest.end(0)
+        elif kind == Kind.NEXT_FETCH_OFFSET:
+            offset = at.next_fetch_offset()
+            if digest is not None:
+                digest.offset(offset)
+        elif kind == Kind.RELEASE:
+            at.release(self.log.members[member], now_ms=self.now)
+            self.settle(partition)
+            if digest is not None:
+                digest.end(0)
+        elif kind == Kind.TICK:
+            self.now = value
+            at.handle_timeout(now_ms=value)
+            self.settle(partition)
+        else:
+            self._rare(row)
+
+    def _rare(self, row: Row) -> None:
+        kind, arg, _, partition, first, last, value = row
+        at = self.partitions[partition]
+        if kind == Kind.FETCHED:
+            self.fetched.append((first, last))
+        elif kind == Kind.RANGE:
+            self.ranges.append((first, last, bytes([arg])))
+        elif kind == Kind.LOG_START:
+            at.move_log_start_offset(first)
+            self.settle(partition)
+        elif kind == Kind.CHECK:
+            if self.digest is not None:
+                window = (at.start_offset, at.end_offset, at.delivery_complete_count)
+                self.digest.state(window, self.durable.read(partition, at.start_offset))
+        elif kind == Kind.PERSISTER:
+            self.answer = arg
+        elif kind == Kind.COMPLETE:
+            for waiting in self.held[:value]:
+                for of, token in waiting:
+                    of.handle_write_result(token, now_ms=self.now)
+            del self.held[:value]
+        elif kind == Kind.REOPEN:
+            start = at.start_offset
+            read = ReadStateResult(0, start, self.durable.read(partition, start))
+            self.partitions[partition] = self._make(partition, read)
+        else:
+            raise ValueError(row)

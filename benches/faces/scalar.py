@@ -1,0 +1,92 @@
+"""The scalar calls: one call a request, one write taken and confirmed behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benches.faces.program import Rows
+from benches.oplog import Kind, OpLog
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from benches.faces.program import Piece
+    from benches.faces.replay import Replay
+
+
+@dataclass(frozen=True)
+class Acknowledgements:
+    """Acknowledgements of one range with one type."""
+
+    partition: list[int]
+    member: list[str]
+    first: list[int]
+    last: list[int]
+    arg: list[int]
+
+    def run(self, replay: Replay) -> None:
+        if replay.digest is not None or replay.keeps or replay.answer:
+            self._checked(replay)
+            return
+        now = replay.now
+        if len(set(self.partition)) == 1:
+            at = replay.partitions[self.partition[0]]
+            acknowledge, poll, answer = at.acknowledge, at.poll_write, at.handle_write_result
+            for member, first, last, arg in zip(self.member, self.first, self.last, self.arg, strict=True):
+                if acknowledge(member, first, last, arg, now_ms=now) is not None:
+                    answer(poll().token, now_ms=now)  # type: ignore[union-attr] # there is one: the call returned its token
+            return
+        partitions = replay.partitions
+        for partition, member, first, last, arg in zip(
+            self.partition, self.member, self.first, self.last, self.arg, strict=True
+        ):
+            at = partitions[partition]
+            if at.acknowledge(member, first, last, arg, now_ms=now) is not None:
+                at.handle_write_result(at.poll_write().token, now_ms=now)  # type: ignore[union-attr] # as above
+
+    def _checked(self, replay: Replay) -> None:
+        for partition, member, first, last, arg in zip(
+            self.partition, self.member, self.first, self.last, self.arg, strict=True
+        ):
+            replay.partitions[partition].acknowledge(member, first, last, arg, now_ms=replay.now)
+            replay.settle(partition)
+            if replay.digest is not None:
+                replay.digest.end(0)
+
+
+@dataclass(frozen=True)
+class Acquisitions:
+    """Acquisitions of one log batch, with the same limits."""
+
+    partition: list[int]
+    member: list[str]
+    fetched: list[list[tuple[int, int]]]
+    max_records: int
+    batch_size: int
+
+    def run(self, replay: Replay) -> None:
+        now, limit, size = replay.now, self.max_records, self.batch_size
+        rows = zip(self.partition, self.member, self.fetched, strict=True)
+        partitions, digest = replay.partitions, replay.digest
+        if digest is None:
+            for partition, member, fetched in rows:
+                partitions[partition].acquire(member, fetched, now_ms=now, max_records=limit, batch_size=size)
+            return
+        for partition, member, fetched in rows:
+            for given in partitions[partition].acquire(member, fetched, now_ms=now, max_records=limit, batch_size=size):
+                digest.grant(*given)
+            digest.end(0)
+
+
+def stretch(log: OpLog, ops: NDArray[np.void]) -> Piece:
+    members = [log.members[i] for i in ops["member"].tolist()]
+    partition, first, last = ops["partition"].tolist(), ops["first"].tolist(), ops["last"].tolist()
+    if ops["kind"][0] == Kind.ACKNOWLEDGE:
+        return Acknowledgements(partition, members, first, last, ops["arg"].tolist())
+    value = int(ops["value"][0])
+    if (ops["value"] != value).any():
+        return Rows(ops.tolist())
+    fetched = [[batch] for batch in zip(first, last, strict=True)]
+    return Acquisitions(partition, members, fetched, value & 0x7FFF_FFFF, value >> 32)

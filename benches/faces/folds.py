@@ -54,7 +54,7 @@ def replay(log: OpLog, digest: Digest | None, encoder: str, limit_s: float) -> t
         elif kind == Kind.CHECK and digest is not None:
             state = coordinator.state("group", TOPIC, 0)
             assert state is not None
-            digest.state((0, 0, 0), [tuple(batch) for batch in state["state_batches"]])
+            digest.state((0, 0, 0), [tuple(batch) for batch in state["batches"]])
         if index % 64 == 0 and time.perf_counter() - started > limit_s:
             return total, index
     return total, None

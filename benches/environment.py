@@ -1,0 +1,54 @@
+"""On what machine, with which versions and when something was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from tests.kafka.home import JUDGE
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def read() -> dict[str, str | float | int]:
+    """Everything that a figure rests on."""
+    return {
+        **_fixed(),
+        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+@cache
+def _fixed() -> dict[str, str | int]:
+    return {
+        "cpu": _cpu(),
+        "cpus": os.cpu_count() or 0,
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "rust": _said(["rustc", "--version"]),
+        "java": _said(["java", "-version"]),
+        "kafka": JUDGE,
+        "commit": _said(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]),
+    }
+
+
+def _cpu() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _said(command: list[str]) -> str:
+    """The first line that a program says, or nothing where it is not there."""
+    if shutil.which(command[0]) is None:
+        return ""
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (ran.stdout or ran.stderr).partition("\n")[0].strip()

@@ -1,0 +1,119 @@
+"""Which workloads are measured at which sizes by whom, and what the project holds itself to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from benches.programs import COLUMNAR, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
+
+OURS = (TREE, SCALAR, COLUMNAR)
+MODELS = (OFFSET_MAP, FLAT_VEC)
+ALL = (KAFKA, *OURS, TWIN, *MODELS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One workload at one size."""
+
+    workload: str
+    size: int
+    engines: tuple[str, ...] = ALL
+    #: Whether the times of single operations are kept as well.
+    tails: bool = False
+    #: Whether the quick run measures it too.
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.workload}-{self.size}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a row is held to: a least ratio to `against` by face, or a greatest figure."""
+
+    text: str
+    row: str
+    #: By engine: so many times faster than `against` at least.
+    ratios: dict[str, float] = field(default_factory=dict)
+    against: str = KAFKA
+    #: By engine: at most so many times the time of an element in the row `base`.
+    growth: dict[str, float] = field(default_factory=dict)
+    base: str = ""
+    #: A figure of the row, with the most or the least that it may be.
+    figure: str = ""
+    most: float | None = None
+    least: float | None = None
+
+
+def _sizes(workload: str, sizes: tuple[int, ...], quick: tuple[int, ...], tails: tuple[int, ...] = ()) -> list[Row]:
+    return [Row(workload, size, quick=size in quick, tails=size in tails) for size in sizes]
+
+
+_COORDINATOR = (KAFKA, TREE, SCALAR, FLAT_VEC)
+_MEMORY = (KAFKA, TREE, TWIN)
+
+ROWS: list[Row] = [
+    *_sizes("W1", (1, 10, 100, 500, 5_000), (1, 500)),
+    *_sizes("W2", (500, 2_000), (500,)),
+    *_sizes("W3", (10, 100, 1_000, 10_000, 100_000), (1_000, 10_000)),
+    *_sizes("W4", (1_000, 10_000, 100_000, 1_000_000, 10_000_000), (1_000, 10_000), (10_000, 1_000_000)),
+    *_sizes("W5", (1_000, 10_000, 100_000, 1_000_000, 10_000_000), (10_000,), (10_000, 1_000_000)),
+    *_sizes("W6", (2_000, 10_000, 100_000, 1_000_000, 100_000_000), (10_000,), (1_000_000,)),
+    *_sizes("W6-next", (1_000, 10_000, 100_000, 1_000_000), (10_000,), (1_000_000,)),
+    *_sizes("W6-cycle", (1_000, 10_000, 100_000, 1_000_000), (10_000,), (1_000_000,)),
+    *_sizes("W7", (1_000, 10_000, 100_000, 1_000_000), (10_000,)),
+    *_sizes("W7-exploded", (10_000, 100_000), (10_000,)),
+    *_sizes("W7-jittered", (10_000, 100_000, 1_000_000), (10_000,), (1_000_000,)),
+    *_sizes("W8", (1_000, 10_000, 100_000, 1_000_000), (1_000,), (1_000_000,)),
+    *_sizes("W9", (1_000, 10_000, 100_000, 1_000_000), (10_000,), (1_000_000,)),
+    *_sizes("W10", (100_000,), ()),
+    *[Row("W11", size, _COORDINATOR, quick=size == 1_000) for size in (100, 1_000, 10_000, 100_000)],
+    Row("W12", 1_000_000, (KAFKA, TREE)),
+    *_sizes("W13-uniform", (1_000, 10_000, 100_000), (1_000,)),
+    *_sizes("W13-zipf", (100_000,), ()),
+    *[Row("W14", limit, (KAFKA, *OURS, TWIN), quick=limit == 5) for limit in (5, 10)],
+    *_sizes("W15-jump", (10_000, 1_000_000), ()),
+    *_sizes("W15-gaps", (1_000_000,), ()),
+    Row("encode", 10, (KAFKA, TREE, SCALAR, KIO)),
+    Row("encode", 1_000, (KAFKA, TREE, SCALAR, KIO), quick=True),
+    Row("memory-shredded", 1_000_000, _MEMORY),
+    Row("memory-singly", 1_000_000, _MEMORY),
+    Row("memory-empty", 1_000, _MEMORY, quick=True),
+]
+
+
+def _faces(rust: float, scalar: float, columnar: float) -> dict[str, float]:
+    return {TREE: rust, SCALAR: scalar, COLUMNAR: columnar}
+
+
+_W4_W5 = "ours against ours, a record"
+TARGETS: list[Target] = [
+    Target("W1 acquire + full acknowledge, batches of 500", "W1-500", _faces(10, 3, 10)),
+    Target("W1 with batches of 1", "W1-1", _faces(20, 3, 20)),
+    Target("W2 a type per record, 500 a request", "W2-500", _faces(50, 50, 50)),
+    Target("W3 in-order single acknowledgements, batch 10,000", "W3-10000", _faces(1_000, 150, 1_000)),
+    Target("W4 alternate single acknowledgements, window 10,000", "W4-10000", _faces(1_000, 150, 1_000)),
+    Target(f"W4 at 10^7 against 10^4 in flight ({_W4_W5})", "W4-10000000", growth=_faces(3, 3, 3), base="W4-10000"),
+    Target(f"W5 at 10^6 against 10^4 ({_W4_W5})", "W5-1000000", growth=_faces(3, 3, 3), base="W5-10000"),
+    Target(f"W5 at 10^7 against 10^4 ({_W4_W5})", "W5-10000000", growth=_faces(8, 8, 8), base="W5-10000"),
+    Target("W6 next available behind 10^6 acquired", "W6-next-1000000", _faces(10_000, 10_000, 10_000)),
+    Target("W7 10^6 separate locks run out", "W7-1000000", _faces(50, 50, 50)),
+    Target("W7 writes for it", "W7-1000000", figure="writes", most=1),
+    Target("W9 release by one of 256 members, 10^6 locks", "W9-1000000", _faces(100, 100, 100)),
+    Target("W11 fold of a delta into 1,000 batches", "W11-1000", {TREE: 500}),
+    Target("W11 fold of a delta into 100,000 batches", "W11-100000", {TREE: 10_000}),
+    Target("W13 100,000 share partitions, random cycle", "W13-uniform-100000", _faces(10, 10, 10)),
+    Target("bytes a record, window shredded by acknowledgements", "memory-shredded-1000000", figure="bytes_each", most=8),
+    Target("bytes a record, every record acquired by itself", "memory-singly-1000000", figure="bytes_each", most=64),
+    Target("bytes of an empty share partition", "memory-empty-1000", figure="bytes_each", most=200),
+    Target("encode WriteShareGroupState of 1,000 batches, against kio", "encode-1000", {TREE: 100, SCALAR: 100}, against=KIO),
+    Target("the same, against Kafka's generated serializer", "encode-1000", {TREE: 3}),
+    Target("replay of 10^7 encoded updates, records a second", "replay-10000000", figure="records_a_second", least=5e6),
+    Target("durable writes against bare append + fsync", "durable-64", figure="share_of_bare", least=0.5),
+]
+
+#: p99.99 of every operation of these, nanoseconds; the operations that answer with 10^6 results or end 10^6 locks aside.
+TAIL_TARGET_NS = 100_000
+TAIL_ROWS = [row.name for row in ROWS if row.tails and row.size == 1_000_000]
+TAIL_ASIDE = {"tick", "release"}

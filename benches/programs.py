@@ -1,0 +1,131 @@
+"""The programs of a run: built once, then started for one operation log and one engine at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.kafka import home
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+LOGS = REPOSITORY / "build" / "bench" / "logs"
+#: What every Java engine gets, fixed so that the heap does not grow while time is measured.
+HEAP = "4g"
+
+KAFKA = "kafka"
+TREE = "tree"
+TWIN = "twin"
+OFFSET_MAP = "naive_offset_map"
+FLAT_VEC = "flat_vec"
+SCALAR = "python_scalar"
+COLUMNAR = "python_columnar"
+KIO = "kio"
+#: In the order in which they run: whose results are expected of the others comes first.
+ENGINES = (KAFKA, TREE, SCALAR, COLUMNAR, TWIN, OFFSET_MAP, FLAT_VEC, KIO)
+
+
+class EngineFailedError(Exception):
+    """An engine ended without results; the text is what it said last."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure."""
+
+    rounds: int = 5
+    tail_rounds: int = 0
+    #: Seconds after which the first replay is given up.
+    limit_s: int = 60
+    #: Milliseconds of replays before the JVM is timed.
+    warm_up_ms: int = 5_000
+
+
+@cache
+def rust(name: str) -> Path:
+    """A program of `benches/rust`, built."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise EngineFailedError("cargo was not found")
+    subprocess.run(
+        [cargo, "build", "--release", "--locked", "--quiet", "-p", "share-state-benches", "--bins"],
+        cwd=REPOSITORY,
+        check=True,
+    )
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
+    return target / "release" / name
+
+
+@cache
+def _java() -> list[str]:
+    """Kafka's own classes, or nothing where there is no JDK or Maven."""
+    try:
+        classes = home.compiled("bench", REPOSITORY / "benches" / "java")
+        classpath = f"{classes}{os.pathsep}{home.libraries(home.JUDGE)}/*"
+        return [home.java(), "-XX:+UseG1GC", "-cp", classpath]
+    except home.KafkaMissingError as error:
+        print(f"Kafka's classes are left out: {error}", file=sys.stderr)
+        return []
+
+
+def has(engine: str) -> bool:
+    """Whether the engine can run here."""
+    return engine != KAFKA or bool(_java())
+
+
+def generate(workload: str, size: int, seed: int) -> Path:
+    """The operation log."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / f"{workload}-{size}-{seed}.oplog"
+    _output([str(rust("oplog")), "generate", workload, str(path), "--size", str(size), "--seed", str(seed)])
+    return path
+
+
+def replay(log: Path, engine: str, effort: Effort, expected: str | None) -> dict[str, Any]:
+    """What an engine makes of the log; without `rounds_ns` when its results are not those expected."""
+    rounds, tails, limit = str(effort.rounds), str(effort.tail_rounds), str(effort.limit_s)
+    expect = ["--expect", expected] if expected else []
+    options = ["--rounds", rounds, "--tail-rounds", tails, "--limit-s", limit, *expect]
+    if engine == KAFKA:
+        main = "kafka.server.share.Bench"
+        command = [*_java(), f"-Xms{HEAP}", f"-Xmx{HEAP}", main, str(log), rounds, tails, limit, str(effort.warm_up_ms), "false"]
+    elif engine in (SCALAR, COLUMNAR, KIO):
+        face = engine.removeprefix("python_")
+        command = [sys.executable, "-m", "benches.faces", str(log), "--face", face, *options]
+    else:
+        command = [str(rust("oplog")), "run", str(log), "--engine", engine, *options]
+    return _json(_output(command))
+
+
+def memory(log: Path, engine: str) -> dict[str, Any]:
+    """Bytes that an engine keeps once everything before the first timed operation has happened: `memory_bytes`."""
+    if engine == KAFKA:
+        command = [*_java(), f"-Xms{HEAP}", f"-Xmx{HEAP}", "kafka.server.share.Bench", str(log), "0", "-1", "0", "0", "false"]
+    else:
+        command = [str(rust("oplog_memory")), str(log), "--engine", engine]
+    return _json(_output(command))
+
+
+def state_log(what: str, *options: str) -> dict[str, Any]:
+    """A measurement of the embedded log, which has no operation log."""
+    return _json(_output([str(rust("state_log")), what, *options]))
+
+
+def _json(text: str) -> dict[str, Any]:
+    """The last line: Kafka's classes may log before it."""
+    found: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
+    return found
+
+
+def _output(command: list[str]) -> str:
+    ran = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        last = (ran.stderr or ran.stdout).strip().splitlines()[-5:]
+        raise EngineFailedError(f"{' '.join(command[:4])} …: exit status {ran.returncode}\n" + "\n".join(last))
+    return ran.stdout

@@ -12,6 +12,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CARGO ?= cargo
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 60
+ASV_RANGE ?= HEAD~2..HEAD
 CARGO_FUZZ_VERSION := 0.13.2
 FUZZ_TOOLS := build/fuzz-tools
 
@@ -95,14 +96,11 @@ types: build ## Check the types, and the stubs against the built extension
 test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-# Results go to build/bench, figures.json among them; a run begins with an empty folder, so that no old figure is shown.
-BENCH := build/bench
-run-benches = rm -rf $(BENCH) && mkdir -p $(BENCH) && \
-	CRITERION_HOME=$(abspath $(BENCH))/criterion $(CARGO) bench --locked -p share-state-benches -- --noplot $(1) \
-		| tee $(BENCH)/rust.txt && \
-	$(BIN)/python -m pytest benches/python --benchmark-enable --benchmark-only --timeout=0 \
-		--benchmark-json=$(BENCH)/pytest.json --benchmark-quiet && \
-	$(BIN)/python benches/report.py $(BENCH)
+# What draws the curves and follows the history: not part of what the tests need.
+BENCH_STAMP := $(VENV)/.bench-installed
+$(BENCH_STAMP): requirements/bench.txt $(DEPS_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r $<
+	@touch $@
 
 # Into a cache outside the tree (XDG_CACHE_HOME); a second run finds everything in place. Needs a JDK and Maven.
 .PHONY: kafka
@@ -135,13 +133,22 @@ spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java
 test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
 	$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
 
+# Operation logs go to build/bench and away again; the results of `bench` are committed, those of `bench-quick` are not.
 .PHONY: bench
-bench: build ## Measure: criterion for Rust, pytest-benchmark for Python
-	@$(call run-benches,)
+bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benches/results and docs/benchmarks.md (an hour)
+	$(BIN)/python -m benches.measure
 
 .PHONY: bench-quick
-bench-quick: build ## Measure in a few minutes, with wider error
-	@$(call run-benches,--warm-up-time 0.3 --measurement-time 1 --sample-size 20)
+bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (under five minutes)
+	$(BIN)/python -m benches.measure --quick
+
+.PHONY: bench-guard
+bench-guard: venv ## Compare the instructions of guarded operations with those recorded (installs valgrind if it may)
+	$(BIN)/python -m benches.guard
+
+.PHONY: bench-history
+bench-history: build $(BENCH_STAMP) ## Measure the latest commits with asv (ASV_RANGE=HEAD~2..HEAD)
+	$(BIN)/python -m asv run --config benches/asv/asv.conf.json --show-stderr $(ASV_RANGE)
 
 # Beside Kafka's own persister, against a real broker, which is fetched if need be. Needs a JDK and Maven.
 .PHONY: bench-persister
@@ -171,6 +178,7 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	$(COMPILE) pyproject.toml --group dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra spark --group spark-test --constraint requirements/dev.txt --output-file requirements/spark.txt
 	$(COMPILE) --group spark-build --output-file requirements/spark-build.txt
+	$(COMPILE) pyproject.toml --group bench --constraint requirements/dev.txt --output-file requirements/bench.txt
 	$(CARGO) update --quiet
 
 .PHONY: clean

@@ -75,11 +75,15 @@ ROWS: list[Row] = [
     *[Row("W14", limit, (KAFKA, *OURS, TWIN), quick=limit == 5) for limit in (5, 10)],
     *_sizes("W15-jump", (10_000, 1_000_000), ()),
     *_sizes("W15-gaps", (1_000_000,), ()),
+    *_sizes("W16", (100_000,), ()),
     Row("encode", 10, (KAFKA, TREE, SCALAR, KIO)),
     Row("encode", 1_000, (KAFKA, TREE, SCALAR, KIO), quick=True),
     Row("memory-shredded", 1_000_000, _MEMORY),
     Row("memory-singly", 1_000_000, _MEMORY),
     Row("memory-empty", 1_000, _MEMORY, quick=True),
+    Row("replay", 1_000_000, (TREE,), quick=True),
+    Row("replay", 10_000_000, (TREE,)),
+    Row("durable", 64, (TREE,), quick=True),
 ]
 
 

@@ -1,146 +1,290 @@
-"""Gathers what the benchmarks measured into one table and one JSON file.
+"""The report of what was measured: targets, tables, tails and curves.
 
-    python benches/report.py DIRECTORY
-
-DIRECTORY is where `make bench` leaves its results: criterion's folder, the text that the Rust benchmarks printed, and the
-JSON of pytest-benchmark. The figures go to `figures.json` there. A target that is missed is shown and is no failure, since
-a busy machine misses targets too; a target that was not measured is one.
+python -m benches.report [RESULTS [PAGE]]
 """
 
 from __future__ import annotations
 
 import json
-import os
-import platform
 import sys
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-# What the project holds itself to, by benchmark, store and size: nanoseconds or bytes.
-TARGETS = {
-    ("acknowledge_in_order", "tree", 10_000): 200.0,
-    ("next_fetch_offset_behind_acquired", "tree", 1_000_000): 2_000.0,
-    ("expiry_separate_locks", "tree", 1_000_000): 300.0,
-    ("fold_replacing", "tree", 100_000): 2_000.0,
-    ("fold_cutting", "tree", 100_000): 2_000.0,
-    ("memory_acquired_singly", "tree", 1_000_000): 128.0,
-    ("memory_renewed_singly", "tree", 1_000_000): 128.0,
-    ("python_acknowledge", "tree", 10_000): 1_000.0,
+from benches import plots
+from benches.plan import ROWS, TAIL_ASIDE, TAIL_ROWS, TAIL_TARGET_NS, TARGETS, Target
+from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+Results = dict[str, dict[str, Any]]
+
+NAMES = {
+    KAFKA: "Kafka 4.4.0",
+    TREE: "share_state, Rust",
+    SCALAR: "share_state, Python scalar",
+    COLUMNAR: "share_state, Python columnar",
+    TWIN: "share_state, obvious twin",
+    OFFSET_MAP: "naive_offset_map",
+    FLAT_VEC: "flat_vec",
+    KIO: "kio",
+}
+_FACES = (TREE, SCALAR, COLUMNAR)
+_ABOUT = {
+    "W1": "whole batches acquired and acknowledged, 20 in flight; size: records a batch; an element is a cycle",
+    "W2": "one request with a type for each record, all accepts; size: records a request; an element is a record",
+    "W3": "single accepts in the order of the offsets; size: records of the batch; an element is a record",
+    "W4": "single accepts of every second record, then of the holes; size: records in flight",
+    "W5": "single acknowledgements without a pattern, 90% accept, 5% release, 4% reject, 1% renew, a fetch for each 100; "
+    "32 members, acquisitions of 500; size: records in flight",
+    "W6": "the record at the start offset stays out, the window grows to size behind it; single accepts, from 10^7 on of 500",
+    "W6-next": "where to fetch next, the only available record behind so many acquired one by one; an element is a question",
+    "W6-cycle": "the same with the release, its write and the acquisition around the question",
+    "W7": "so many locks on a record each run out together; an element is a lock",
+    "W7-exploded": "so many records in batches of 10,000 of which one record was accepted run out; an element is a record",
+    "W7-jittered": "records acquired over 30 s, 90% accepted, the others run out, the time told every 100 ms; an element is a "
+    "record that runs out",
+    "W8": "so many locks renewed every 10 s of 30 s for a minute, 1% lapse; an element is a renewal",
+    "W9": "256 members hold so many records in turn, eight leave; an element is a member that leaves",
+    "W10": "single acknowledgements in a window of 2,000, another leader every 1,000 operations; an element is an operation",
+    "W11": "deltas of one run folded into so many state batches; an element is a delta",
+    "W12": "so many state batches encoded as a snapshot and decoded again; an element is a batch",
+    "W13-uniform": "a batch acquired and accepted in one of so many share partitions; an element is such a cycle",
+    "W13-zipf": "the same, share partitions taken in proportion to rank^-1.1",
+    "W14": "batches of 500 released whenever delivered, up to a delivery limit of size; an element is an operation",
+    "W15-jump": "the log start jumps over so many records in flight, every second accepted; an element is a record",
+    "W15-gaps": "half the offsets missing from the log; an element is an acknowledgement",
+    "W16": "one hot share partition and 64 cold ones; an element is a cycle",
+    "encode": "a WriteShareGroupState request of so many state batches; an element is a request",
 }
 
 
-@dataclass(frozen=True, order=True)
-class Figure:
-    """A median over the samples of one run. `spread` is half the middle of the samples, as a share of the median."""
-
-    benchmark: str
-    size: int
-    store: str
-    unit: str
-    value: float
-    spread: float
-
-    @property
-    def target(self) -> float | None:
-        return TARGETS.get((self.benchmark, self.store, self.size))
+def read(directory: Path) -> Results:
+    """The results in a directory by the name of their row."""
+    found = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json")))
+    return {result["row"]: result for result in found}
 
 
-def from_criterion(directory: Path) -> list[Figure]:
-    figures = []
-    for path in directory.rglob("new/benchmark.json"):
-        about = _load(path)
-        estimates = _load(path.with_name("estimates.json"))
-        elements = (about["throughput"] or {}).get("Elements", 1)
-        median = estimates["median"]["point_estimate"]
-        figures.append(
-            Figure(
-                benchmark=about["group_id"],
-                size=int(about["value_str"]),
-                store=about["function_id"],
-                unit="ns",
-                value=median / elements,
-                spread=estimates["median_abs_dev"]["point_estimate"] / median,
-            )
-        )
-    return figures
+def write(directory: Path, page: Path) -> None:
+    """The page, and its plots in a folder beside it."""
+    results = read(directory)
+    drawn = plots.draw(results, page.parent / "benchmarks")
+    page.write_text("\n".join(lines(results, [f"benchmarks/{path.name}" for path in drawn])) + "\n", encoding="utf-8")
 
 
-def from_printed(path: Path) -> list[Figure]:
-    """The lines of a benchmark that measures no time."""
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
-    return [Figure(**json.loads(line), spread=0.0) for line in lines]
-
-
-def from_pytest(path: Path) -> list[Figure]:
-    figures = []
-    for benchmark in _load(path)["benchmarks"]:
-        about, stats = benchmark["extra_info"], benchmark["stats"]
-        figures.append(
-            Figure(
-                benchmark=about["benchmark"],
-                size=about["size"],
-                store=about["store"],
-                unit="ns",
-                value=stats["median"] / about["elements"] * 1e9,
-                spread=stats["iqr"] / 2 / stats["median"],
-            )
-        )
-    return figures
-
-
-def table(figures: list[Figure]) -> list[str]:
-    """A Markdown table: the twin stands beside what it was measured with, in the same run and at the same size."""
-    twins = {(f.benchmark, f.size): f for f in figures if f.store == "twin"}
-    rows = [
-        "| benchmark | size | figure | ± | target | twin | twin ÷ figure |",
-        "|---|--:|--:|--:|--:|--:|--:|",
+def lines(results: Results, drawn: list[str]) -> list[str]:
+    """The page."""
+    return [
+        "# Benchmarks",
+        "",
+        *_conditions(results),
+        "",
+        "## What is to be reached",
+        "",
+        "A ratio is Kafka's best round by our median; a cell has the time of an element and the ratio. How to read them, and",
+        "what each engine is: [benches/README.md](../benches/README.md).",
+        "",
+        *_target_rows(results),
+        "",
+        "## Tails",
+        "",
+        *_tails(results),
+        "",
+        "## Curves",
+        "",
+        *[line for path in drawn for line in (f"![{Path(path).stem}]({path})", "")],
+        "## Every row",
+        "",
+        *_details(results),
     ]
-    for f in figures:
-        if f.store == "twin":
-            continue
-        twin = twins.get((f.benchmark, f.size))
-        target = "" if f.target is None else f"{_amount(f.target, f.unit)} {'met' if f.value <= f.target else 'MISSED'}"
-        beside = ("", "") if twin is None else (_amount(twin.value, twin.unit), f"{twin.value / f.value:,.3g}")
-        cells = [f.benchmark, f"{f.size:,}", _amount(f.value, f.unit), f"{f.spread:.0%}", target, *beside]
-        rows.append("| " + " | ".join(cells) + " |")
+
+
+def _conditions(results: Results) -> list[str]:
+    environments = [result["environment"] for result in results.values()]
+    if not environments:
+        return ["Nothing was measured."]
+
+    def all_of(name: str) -> str:
+        return ", ".join(sorted({str(one.get(name, "")) for one in environments} - {""}))
+
+    dates = sorted(one["measured"] for one in environments)
+    loads = sorted(one["load"] for one in environments)
+    last = environments[-1]
+    return [
+        f"Written by `make bench` from [benches/results](../benches/results), measured {dates[0][:16]} to {dates[-1][:16]} UTC.",
+        "",
+        f"- Machine: {all_of('cpu')}, {all_of('cpus')} CPUs, {all_of('memory_gib')} GiB, {all_of('system')}; single thread,",
+        f"  load of the machine (all programs) {loads[0]} to {loads[-1]}.",
+        f"- Versions: {all_of('rust')}; CPython {all_of('python')}; Kafka {last['kafka']} on {all_of('java')}.",
+        f"- Commit: {all_of('commit')}.",
+        "- Every engine replayed the same operation log. Results were compared first: grants, error codes, offsets, delivery",
+        "  complete count and the folded durable state; a wrong one is shown as wrong and has no time.",
+    ]
+
+
+def _target_rows(results: Results) -> list[str]:
+    rows = [
+        "| workload | to reach | Kafka | Rust | Python scalar | Python columnar | |",
+        "|---|--:|--:|--:|--:|--:|---|",
+    ]
+    return rows + ["| " + " | ".join(_target(target, results)) + " |" for target in TARGETS]
+
+
+def _target(target: Target, results: Results) -> list[str]:
+    asked = _asked(target)
+    engines = results.get(target.row, {}).get("engines")
+    if engines is None:
+        return [target.text, asked, "", "", "", "", "not measured"]
+    other = engines.get(target.against, {})
+    cells, met = [], []
+    for face in _FACES:
+        found = engines.get(face, {})
+        cell, verdict = _cell(target, face, found, other, results)
+        cells.append(cell)
+        if verdict is not None:
+            met.append(verdict)
+    conclusion = "not measured" if not met else "met" if all(met) else "MISSED"
+    compared = _time(other) if target.ratios else ""
+    if target.figure and target.figure in other and target.against == KAFKA:
+        compared = _amount(other[target.figure])
+    return [target.text, asked, compared, *cells, conclusion]
+
+
+def _cell(target: Target, face: str, found: dict[str, Any], other: dict[str, Any], results: Results) -> tuple[str, bool | None]:
+    if found.get("wrong"):
+        return "WRONG", False
+    if target.figure:
+        if target.figure not in found:
+            return "", None
+        value = found[target.figure]
+        most, least = target.most, target.least
+        return _amount(value), (most is None or value <= most) and (least is None or value >= least)
+    if target.growth:
+        base = results.get(target.base, {}).get("engines", {}).get(face, {})
+        if "ns" not in found or "ns" not in base:
+            return _time(found), None
+        growth = found["ns"] / base["ns"]
+        return f"{_time(found)}, {growth:.2g}×", growth <= target.growth[face]
+    if "ns" not in found or "ns" not in other:
+        return _time(found), None
+    ratio = other["ns"] / found["ns"]
+    if face not in target.ratios:
+        return f"{_time(found)}, {_ratio(ratio)}", None
+    return f"{_time(found)}, {_ratio(ratio)}", ratio >= target.ratios[face]
+
+
+def _asked(target: Target) -> str:
+    if target.figure:
+        return f"≤ {target.most:,.0f}" if target.most is not None else f"≥ {_amount(target.least or 0)}"
+    wanted = target.growth or target.ratios
+    sign = "≤ " if target.growth else ""
+    values = [f"{sign}{wanted[face]:,.0f}×" for face in _FACES if face in wanted]
+    return values[0] if len(set(values)) == 1 else " / ".join(values)
+
+
+def _tails(results: Results) -> list[str]:
+    rows = [
+        "Each operation timed by itself, of each the least over the rounds, at 10^6 in flight. To reach:",
+        f"p99.99 below {TAIL_TARGET_NS / 1000:.0f} µs; the operations that end or give back a large part of everything at once",
+        "(`tick`, `release`) are shown and not held to it.",
+        "",
+        "| workload | operation | engine | operations | p50 | p99 | p99.99 | max | |",
+        "|---|---|---|--:|--:|--:|--:|--:|---|",
+    ]
+    for name in TAIL_ROWS:
+        engines = results.get(name, {}).get("engines", {})
+        shown = [engine for engine in (TREE, SCALAR, KAFKA) if engines.get(engine, {}).get("tails")]
+        if not shown:
+            rows.append(f"| {name} | | | | | | | | not measured |")
+        for engine in shown:
+            for operation, tail in engines[engine]["tails"].items():
+                times = [_ns(tail[key]) for key in ("p50", "p99", "p9999", "max")]
+                held = engine == TREE and operation not in TAIL_ASIDE
+                verdict = ("met" if tail["p9999"] <= TAIL_TARGET_NS else "MISSED") if held else ""
+                cells = [name, f"`{operation}`", NAMES[engine], f"{tail['count']:,}", *times, verdict]
+                rows.append("| " + " | ".join(cells) + " |")
     return rows
 
 
-def _amount(value: float, unit: str) -> str:
-    if unit == "ns":
-        for scale, name in ((1e6, "ms"), (1e3, "µs")):
-            if value >= scale:
-                return f"{value / scale:.3g} {name}"
-        return f"{value:.3g} ns"
-    return f"{value:,.0f} B"
+def _details(results: Results) -> list[str]:
+    page = []
+    for workload in dict.fromkeys(row.workload for row in ROWS):
+        found = sorted((r for r in results.values() if r["workload"] == workload), key=lambda result: result["size"])
+        page += [f"### {workload}", ""]
+        if workload in _ABOUT:
+            page += [f"{_ABOUT[workload][0].upper()}{_ABOUT[workload][1:]}.", ""]
+        if not found:
+            page += ["Not measured.", ""]
+            continue
+        page += [f"`{found[0]['command']}` and so on.", ""]
+        page += [
+            "| size | engine | an element | × Kafka | a second | spread | writes | bytes persisted | more |",
+            "|--:|---|--:|--:|--:|--:|--:|--:|---|",
+        ]
+        for result in found:
+            engines = result["engines"]
+            for engine in (engine for engine in ENGINES if engine in engines):
+                page.append("| " + " | ".join(_detail(result, engine, engines[engine], engines.get(KAFKA, {}))) + " |")
+        page.append("")
+    return page
 
 
-def _load(path: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
+def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: dict[str, Any]) -> list[str]:
+    start = [f"{result['size']:,}", NAMES[engine]]
+    if found.get("wrong"):
+        return [*start, "WRONG", "", "", "", "", "", ""]
+    more = [f"{_amount(found[name])} {text}" for name, text in _MORE.items() if name in found]
+    if found.get("missing"):
+        more = ["could not run"]
+    elif found.get("stopped") is not None:
+        more = [f"stopped after the time limit at operation {found['stopped']:,}"]
+    elif "stopped_at_size" in found:
+        more = [f"stopped at {found['stopped_at_size']:,}"]
+    if "ns" not in found:
+        return [*start, "", "", "", "", "", "", ", ".join(more)]
+    ratio = _ratio(kafka["ns"] / found["ns"]) if "ns" in kafka and engine != KAFKA else ""
+    persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
+    rounds = f"{found['spread']:.0%} of {len(found['rounds_ns'])}"
+    return [*start, _time(found), ratio, f"{1e9 / found['ns']:,.0f}", rounds, *persisted, ", ".join(more)]
 
 
-def main(directory: Path) -> int:
-    figures = sorted(
-        from_criterion(directory / "criterion") + from_printed(directory / "rust.txt") + from_pytest(directory / "pytest.json")
-    )
-    about = {
-        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
-        "python": platform.python_version(),
-        "figures": [asdict(f) | {"target": f.target} for f in figures],
-    }
-    output = directory / "figures.json"
-    output.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    print("\n".join(table(figures)))
-    print(f"\n{len(figures)} figures: {output}")
-    missing = TARGETS.keys() - {(f.benchmark, f.store, f.size) for f in figures}
-    for benchmark, store, size in sorted(missing):
-        print(f"not measured: {benchmark} {store} {size}", file=sys.stderr)
-    return 1 if missing else 0
+_MORE = {
+    "bytes_each": "bytes each",
+    "records_a_second": "records a second",
+    "writes_a_second": "writes a second",
+    "share_of_bare": "of a bare append and sync",
+    "gc_ms": "ms of garbage collection",
+    "two_threads_ratio": "times the speed with two threads",
+}
+
+
+def _time(found: dict[str, Any]) -> str:
+    if "ns" in found:
+        return _ns(found["ns"])
+    if found.get("stopped") is not None or "stopped_at_size" in found:
+        return "stopped"
+    return ""
+
+
+def _ns(value: float) -> str:
+    for scale, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if value >= scale:
+            return f"{value / scale:.3g} {name}"
+    return f"{value:.3g} ns"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:,.0f}×" if value >= 10 else f"{value:.2g}×"
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def main(arguments: list[str]) -> int:
+    directory = Path(arguments[0]) if arguments else REPOSITORY / "benches" / "results"
+    page = Path(arguments[1]) if len(arguments) > 1 else REPOSITORY / "docs" / "benchmarks.md"
+    write(directory, page)
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(sys.argv[1:]))

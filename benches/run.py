@@ -15,17 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from benches import environment, programs
-from benches.oplog import HEADER, OpLog
+from benches.oplog import HEADER
 from benches.plan import ROWS, Row
-from benches.programs import COLUMNAR, ENGINES, KAFKA, KIO, SCALAR, TREE, Effort
+from benches.programs import ENGINES, KAFKA, TREE, Effort
 
 RESULTS = Path(__file__).resolve().parent / "results"
-_QUICK = Effort(rounds=5, limit_s=4, warm_up_ms=1_500)
 
 
 def measure(row: Row, effort: Effort, seed: int = 1, stopped: dict[str, int] | None = None) -> dict[str, Any]:
     """The result of a row. `stopped` has the size at which an engine needed too long already."""
-    if row.workload == "replay" or row.workload == "durable":
+    if row.workload in ("replay", "durable"):
         return _result(row, seed, 1, _state_log(row))
     log = programs.generate(row.workload, row.size, seed)
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: A stretch that is shorter is played row by row.
 _SHORTEST = 4
-#: Rows of one piece, so that not all rows are Python objects at once when pieces are made one at a time.
+#: The most operations of one piece.
 LONGEST = 1 << 20
 
 
@@ -72,8 +72,7 @@ def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece]) -> 
             pieces.append(Section(of == Kind.BEGIN))
         elif of in (Kind.ACKNOWLEDGE, Kind.ACQUIRE) and end - begin >= _SHORTEST and not follows_part:
             flush()
-            for at in range(begin, end, LONGEST):
-                pieces.append(stretch(log, log.ops[at : min(at + LONGEST, end)]))
+            pieces.extend(stretch(log, log.ops[at : min(at + LONGEST, end)]) for at in range(begin, end, LONGEST))
         else:
             plain += log.ops[begin:end].tolist()
     flush()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benches.oplog import Digest, Kind, OpLog
-from share_state import GroupConfig, ReadStateResult, ShareStateError, SharePartition
+from share_state import GroupConfig, ReadStateResult, SharePartition, ShareStateError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class Replay:
         """Any operation, the plain way."""
         kind, arg, member, partition, first, last, value = row
         at, digest = self.partitions[partition], self.digest
-        if kind == Kind.ACKNOWLEDGE or kind == Kind.ACKNOWLEDGE_EACH:
+        if kind in (Kind.ACKNOWLEDGE, Kind.ACKNOWLEDGE_EACH):
             types = self.log.blob[value : value + last - first + 1] if kind == Kind.ACKNOWLEDGE_EACH else bytes([arg])
             self.ranges.append((first, last, types))
             code = 0

@@ -39,17 +39,13 @@ class Acknowledgements:
                     answer(poll().token, now_ms=now)  # type: ignore[union-attr] # there is one: the call returned its token
             return
         partitions = replay.partitions
-        for partition, member, first, last, arg in zip(
-            self.partition, self.member, self.first, self.last, self.arg, strict=True
-        ):
+        for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
             at = partitions[partition]
             if at.acknowledge(member, first, last, arg, now_ms=now) is not None:
                 at.handle_write_result(at.poll_write().token, now_ms=now)  # type: ignore[union-attr] # as above
 
     def _checked(self, replay: Replay) -> None:
-        for partition, member, first, last, arg in zip(
-            self.partition, self.member, self.first, self.last, self.arg, strict=True
-        ):
+        for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
             replay.partitions[partition].acknowledge(member, first, last, arg, now_ms=replay.now)
             replay.settle(partition)
             if replay.digest is not None:

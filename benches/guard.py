@@ -1,0 +1,107 @@
+"""Compares the instructions of guarded operations with those recorded: what a busy machine cannot blur.
+
+    python -m benches.guard            fails when an operation needs over 10% more than recorded
+    python -m benches.guard --record   records what it needs now
+
+Each operation of `benches/rust/src/bin/guard.rs` runs under callgrind twice, the second time twice as often; the difference is
+the operation without its preparation. The numbers hold for one compiler and one kind of processor: after a change of either,
+record anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benches import environment
+from benches.programs import rust
+
+BASELINE = Path(__file__).resolve().parent / "guard.json"
+#: What an operation may need more than recorded.
+TOLERANCE = 0.10
+_TIMES = 1_000
+_COLLECTED = re.compile(r"Collected : (\d+)")
+
+
+class NoValgrindError(Exception):
+    """valgrind is missing and cannot be installed."""
+
+
+def valgrind() -> str:
+    """valgrind, installed where it is missing and that is possible."""
+    found = shutil.which("valgrind")
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        subprocess.run(["apt-get", "install", "--yes", "--quiet", "valgrind"], check=False, stdout=sys.stderr)
+        found = shutil.which("valgrind")
+    if found is None:
+        raise NoValgrindError("valgrind was not found, and could not be installed with apt-get: install it.")
+    return found
+
+
+def instructions(program: Path, operation: str) -> float:
+    """How many instructions the operation needs once."""
+    once, twice = (_collected(program, operation, times) for times in (_TIMES, 2 * _TIMES))
+    return (twice - once) / _TIMES
+
+
+def _collected(program: Path, operation: str, times: int) -> int:
+    command = [valgrind(), "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program), operation, str(times)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = _COLLECTED.search(ran.stderr)
+    assert found is not None, ran.stderr
+    return int(found[1])
+
+
+def compare(recorded: dict[str, float], measured: dict[str, float]) -> tuple[list[str], list[str]]:
+    """A line an operation, and what is wrong."""
+    lines, wrong = [], []
+    for operation, now in measured.items():
+        before = recorded.get(operation)
+        if before is None:
+            wrong.append(f"{operation} is not recorded")
+            continue
+        growth = now / before - 1
+        lines.append(f"{operation:34}{before:12,.0f}{now:12,.0f}{growth:+8.1%}")
+        if growth > TOLERANCE:
+            wrong.append(f"{operation} needs {growth:.1%} more instructions than recorded")
+    wrong += [f"{operation} was recorded and is not there any more" for operation in recorded if operation not in measured]
+    return lines, wrong
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--record", action="store_true")
+    record = arguments.parse_args().record
+    program = rust("guard")
+    try:
+        valgrind()
+    except NoValgrindError as error:
+        print(error, file=sys.stderr)
+        return 1
+    operations = subprocess.run([str(program), "list"], capture_output=True, text=True, check=True).stdout.split()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        measured = dict(zip(operations, pool.map(lambda name: instructions(program, name), operations), strict=True))
+    if record:
+        about = {"rust": environment.read()["rust"], "instructions": {name: round(n, 1) for name, n in measured.items()}}
+        BASELINE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        print(f"{len(measured)} operations recorded in {BASELINE}")
+        return 0
+    lines, wrong = compare(json.loads(BASELINE.read_text(encoding="utf-8"))["instructions"], measured)
+    print(f"{'instructions':34}{'recorded':>12}{'now':>12}")
+    print("\n".join(lines))
+    for text in wrong:
+        print(text, file=sys.stderr)
+    if wrong:
+        print("If the growth is meant: python -m benches.guard --record", file=sys.stderr)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -148,7 +148,7 @@ bench-guard: venv ## Compare the instructions of guarded operations with those r
 
 .PHONY: bench-history
 bench-history: build $(BENCH_STAMP) ## Measure the latest commits with asv (ASV_RANGE=HEAD~2..HEAD)
-	$(BIN)/python -m asv run --config benches/asv/asv.conf.json --show-stderr $(ASV_RANGE)
+	$(BIN)/python -m asv run --show-stderr $(ASV_RANGE)
 
 # Beside Kafka's own persister, against a real broker, which is fetched if need be. Needs a JDK and Maven.
 .PHONY: bench-persister

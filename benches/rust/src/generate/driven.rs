@@ -116,7 +116,7 @@ pub(super) fn leader_changes(size: u64, seed: u64) -> OpLog {
 /// them in ever smaller parts, at last one by one. An element is an operation.
 pub(super) fn always_failing(size: u64, _: u64) -> OpLog {
     const LEN: i64 = 500;
-    const BATCHES: i64 = 20;
+    const BATCHES: i64 = 4;
     let mut b = Builder::new(1, 1);
     b.header().delivery_limit = size as u32;
     let mut played = Played::new(b);

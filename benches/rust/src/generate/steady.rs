@@ -4,8 +4,10 @@ use super::Builder;
 use crate::oplog::{Op, OpKind, OpLog};
 
 const ACCEPT: u8 = 1;
-/// Records that a log of single acknowledgements goes through at least.
+/// Records that a log of single acknowledgements goes through, unless one batch has more or the batches are short.
 const RECORDS: i64 = 20_000;
+/// The most batches of such a log.
+const BATCHES: i64 = 200;
 
 /// W1: `size` records a batch, 20 batches acquired and then acknowledged whole, over and over.
 pub(super) fn whole_batches(size: u64, _: u64) -> OpLog {
@@ -62,7 +64,7 @@ pub(super) fn alternate(size: u64, _: u64) -> OpLog {
 
 fn singles(size: u64, order: impl Fn(i64) -> Vec<i64>) -> OpLog {
     let len = size as i64;
-    let batches = (RECORDS / len).max(1);
+    let batches = (RECORDS / len).clamp(1, BATCHES);
     let mut b = Builder::new(1, 1);
     b.begin();
     for base in (0..batches).map(|i| i * len) {

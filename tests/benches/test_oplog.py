@@ -1,0 +1,160 @@
+"""Operation logs: Python reads what Rust writes, and every engine of ours has the same results."""
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benches.faces.__main__ import measure
+from benches.oplog import Digest, Kind, NoOperationLogError, OpLog
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+#: The first test waits for cargo.
+pytestmark = pytest.mark.timeout(900)
+
+# Small enough for an unoptimised build.
+WORKLOADS = {
+    "W2": 5_000,
+    "W3": 10,
+    "W4": 10,
+    "W5": 1_000,
+    "W6": 1_000,
+    "W6-next": 200,
+    "W6-cycle": 200,
+    "W7": 200,
+    "W7-exploded": 10_000,
+    "W7-jittered": 600,
+    "W8": 200,
+    "W9": 600,
+    "W10": 3_000,
+    "W13-uniform": 100,
+    "W13-zipf": 100,
+    "W14": 5,
+    "W15-jump": 2_000,
+    "W15-gaps": 1_000,
+    "W16": 500,
+}
+FOLDS = {"W11": 50, "encode": 20}
+
+
+@cache
+def program() -> Path:
+    """The generator and Rust's runner, unoptimised as every test is."""
+    command = ["cargo", "build", "--locked", "--quiet", "-p", "share-state-benches", "--bin", "oplog", "--message-format=json"]
+    built = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    messages = [json.loads(line) for line in built.stdout.splitlines()]
+    return Path(next(message["executable"] for message in messages if message.get("executable")))
+
+
+def generate(workload: str, size: int, directory: Path) -> Path:
+    path = directory / f"{workload}.oplog"
+    subprocess.run([str(program()), "generate", workload, str(path), "--size", str(size)], check=True)
+    return path
+
+
+def replay(path: Path, engine: str, *options: str) -> dict[str, object]:
+    command = [str(program()), "run", str(path), "--engine", engine, "--rounds", "0", *options]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, object] = json.loads(ran.stdout)
+    return found
+
+
+def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:
+    log = OpLog.read(generate("W5", 1_000, tmp_path))
+    assert (log.workload, log.size, log.seed, log.partitions, len(log.members)) == ("W5", 1_000, 1, 1, 32)
+    kinds = log.ops["kind"]
+    acknowledged = int((kinds == Kind.ACKNOWLEDGE).sum())
+    assert acknowledged == log.elements
+    assert acknowledged > 1_000, "what was released and renewed is acknowledged again"
+    assert [int((kinds == kind).sum()) for kind in (Kind.BEGIN, Kind.END, Kind.CHECK)] == [1, 1, 1]
+    first = log.ops[0]
+    assert (first["kind"], first["first"], first["last"]) == (Kind.ACQUIRE, 0, 499)
+    shares = [int((log.ops["arg"][kinds == Kind.ACKNOWLEDGE] == of).sum()) / acknowledged for of in (1, 2, 3, 4)]
+    assert shares == pytest.approx([0.9, 0.05, 0.04, 0.01], abs=0.03)
+
+
+def test_the_same_seed_makes_the_same_log(tmp_path: Path) -> None:
+    once = generate("W13-zipf", 50, tmp_path).read_bytes()
+    assert generate("W13-zipf", 50, tmp_path).read_bytes() == once
+
+
+@pytest.mark.parametrize("cut", [0, 50, 96, -1])
+def test_a_log_that_is_cut_off_is_refused(cut: int, tmp_path: Path) -> None:
+    path = generate("W9", 300, tmp_path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(NoOperationLogError):
+        OpLog.read(path)
+
+
+def test_types_and_batches_come_from_the_blob(tmp_path: Path) -> None:
+    log = OpLog.read(generate("W2", 2_000, tmp_path))
+    each = log.ops[log.ops["kind"] == Kind.ACKNOWLEDGE_EACH]
+    assert log.types(each[0]) == bytes([1]) * 2_000
+    folds = OpLog.read(generate("W11", 50, tmp_path))
+    batches = folds.batches(folds.ops[0]).tolist()
+    assert [batch[:3] for batch in batches[:2]] == [(0, 9, 2), (10, 19, 2)]
+    assert len(batches) == 50
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_all_engines_agree(workload: str, tmp_path: Path) -> None:
+    path = generate(workload, WORKLOADS[workload], tmp_path)
+    found = replay(path, "tree")
+    assert found["digest"] is not None
+    engines = ["naive_offset_map", "flat_vec"] if workload != "W14" else []
+    if workload not in ("W2", "W14", "W16"):  # an entry an offset takes its time
+        engines.append("twin")
+    for engine in engines:
+        assert replay(path, engine)["digest"] == found["digest"], engine
+    log = OpLog.read(path)
+    for face in ("scalar", "columnar"):
+        played = measure(log, face, rounds=1, tail_rounds=1, limit_s=60)
+        assert played["digest"] == found["digest"], face
+        assert len(played["rounds_ns"]) == 1
+        if face == "scalar":
+            assert [played[name] for name in ("writes", "batches", "bytes")] == [
+                found[name] for name in ("writes", "batches", "bytes")
+            ]
+
+
+@pytest.mark.parametrize("workload", FOLDS)
+def test_folds_and_codecs_agree(workload: str, tmp_path: Path) -> None:
+    path = generate(workload, FOLDS[workload], tmp_path)
+    found = replay(path, "tree")
+    assert replay(path, "flat_vec")["digest"] == found["digest"]
+    faces = ["scalar", "kio"] if workload == "encode" else ["scalar"]
+    for face in faces:
+        assert measure(OpLog.read(path), face, rounds=1, tail_rounds=0, limit_s=60)["digest"] == found["digest"], face
+
+
+def test_wrong_results_are_not_timed(tmp_path: Path) -> None:
+    path = generate("W9", 300, tmp_path)
+    found = measure(OpLog.read(path), "scalar", rounds=1, tail_rounds=1, limit_s=60, expected="0" * 16)
+    assert (found["rounds_ns"], found["tails"]) == ([], {})
+    assert replay(path, "tree", "--expect", "0" * 16)["rounds_ns"] == []
+
+
+def test_the_digest_is_the_polynomial_over_what_was_given() -> None:
+    digest = Digest()
+    digest.grant(0, 4, 1)
+    digest.grant(5, 9, 1)  # touches
+    digest.grant(10, 12, 2)
+    digest.end(0)
+    digest.offset(-1)
+    expected = 0
+    for value in (0, 9, 1, 10, 12, 2, -(2**63) + 65_536, -1):
+        expected = (expected * 0x9E3779B97F4A7C15 + value) % 2**64
+    assert digest.value() == f"{expected:016x}"
+
+
+def test_a_long_digest_goes_over_blocks() -> None:
+    digest = Digest()
+    values = np.random.default_rng(1).integers(-(2**62), 2**62, 200_000).tolist()
+    expected = 0
+    for value in values:
+        digest.offset(value)
+        expected = (expected * 0x9E3779B97F4A7C15 + value) % 2**64
+    assert digest.value() == f"{expected:016x}"

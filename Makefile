@@ -68,7 +68,7 @@ left-out-kafka:
 	@echo 'NOT RUN: the tests against real Kafka. They need a JDK (17 or newer) and Maven; then `make test-kafka` fetches the rest.'
 
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python $(KAFKA_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka
+test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka
 
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust

@@ -1,8 +1,5 @@
 """Operation logs: Python reads what Rust writes, and every engine of ours has the same results."""
 
-import json
-import subprocess
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +7,8 @@ import pytest
 
 from benches.faces.__main__ import measure
 from benches.oplog import Digest, Kind, NoOperationLogError, OpLog
+from tests.benches.program import generate, replay
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 #: The first test waits for cargo.
 pytestmark = pytest.mark.timeout(900)
 
@@ -38,28 +35,6 @@ WORKLOADS = {
     "W16": 500,
 }
 FOLDS = {"W11": 50, "encode": 20}
-
-
-@cache
-def program() -> Path:
-    """The generator and Rust's runner, unoptimised as every test is."""
-    command = ["cargo", "build", "--locked", "--quiet", "-p", "share-state-benches", "--bin", "oplog", "--message-format=json"]
-    built = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    messages = [json.loads(line) for line in built.stdout.splitlines()]
-    return Path(next(message["executable"] for message in messages if message.get("executable")))
-
-
-def generate(workload: str, size: int, directory: Path) -> Path:
-    path = directory / f"{workload}.oplog"
-    subprocess.run([str(program()), "generate", workload, str(path), "--size", str(size)], check=True)
-    return path
-
-
-def replay(path: Path, engine: str, *options: str) -> dict[str, object]:
-    command = [str(program()), "run", str(path), "--engine", engine, "--rounds", "0", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, object] = json.loads(ran.stdout)
-    return found
 
 
 def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:

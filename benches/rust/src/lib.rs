@@ -44,10 +44,6 @@ pub const LOCK_MS: i64 = 30_000;
 
 /// Type ids of an acknowledgement (KIP-932).
 pub const ACCEPT: &[i8] = &[1];
-/// See [`ACCEPT`].
-pub const RELEASE: &[i8] = &[2];
-/// See [`ACCEPT`].
-pub const RENEW: &[i8] = &[4];
 
 /// An active share partition with nothing in flight, and a window without a practical limit: Kafka's greatest
 /// `group.share.partition.max.record.locks` is far below the million records of some workloads.
@@ -91,18 +87,6 @@ pub fn acquire<S: InFlightStore>(
     assert_eq!(records, first.abs_diff(last) + 1);
 }
 
-/// `records` records in flight, each acquired by itself: a batch and a lock each. They go to `members` members in turn.
-#[must_use]
-pub fn acquired_singly<S: InFlightStore>(records: i64, members: i64) -> SharePartition<S> {
-    let names: Vec<String> = (0..members).map(|i| format!("{MEMBER}{i}")).collect();
-    let mut partition = active();
-    let turn = names.iter().cycle();
-    for (offset, name) in (0..records).zip(turn) {
-        acquire(&mut partition, name, offset, offset);
-    }
-    partition
-}
-
 /// `records` records in flight, acquired as one batch under one lock.
 #[must_use]
 pub fn acquired_at_once<S: InFlightStore>(records: i64) -> SharePartition<S> {
@@ -137,16 +121,10 @@ pub fn confirm<S: InFlightStore>(partition: &mut SharePartition<S>) -> u64 {
     writes
 }
 
-/// The numbers below `n` in an order without a pattern, the same in every run (Fisher-Yates by a xorshift generator).
+/// The numbers below `n` in an order without a pattern, the same in every run.
 #[must_use]
 pub fn shuffled(n: i64) -> Vec<i64> {
     let mut numbers: Vec<i64> = (0..n).collect();
-    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    for left in (1..numbers.len()).rev() {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        numbers.swap(left, (random % (left as u64 + 1)) as usize);
-    }
+    generate::Random::new(1).shuffle(&mut numbers);
     numbers
 }

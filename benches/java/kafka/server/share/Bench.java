@@ -63,6 +63,9 @@ public final class Bench {
             return;
         }
         digest = results.value();
+        if (rounds == 0) {
+            return;
+        }
         // Two rounds at least, and as many as it takes for the compiler to have had its time.
         long warming = System.nanoTime();
         for (int i = 0; i < 2 || System.nanoTime() - warming < warmUp; i++) {

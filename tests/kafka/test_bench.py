@@ -1,0 +1,37 @@
+"""Kafka's own classes have the same results as share_state on the operation logs of the benchmarks."""
+
+from pathlib import Path
+
+import pytest
+
+from benches.programs import KAFKA, Effort
+from benches.programs import replay as play
+from tests.benches.program import generate, replay
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
+
+WORKLOADS = {
+    "W2": 5_000,
+    "W4": 10,
+    "W5": 1_000,
+    "W6-cycle": 200,
+    "W7-jittered": 600,
+    "W8": 200,
+    "W9": 600,
+    "W10": 3_000,
+    "W11": 50,
+    "W12": 50,
+    "W13-zipf": 100,
+    "W14": 5,
+    "W15-jump": 2_000,
+    "W15-gaps": 1_000,
+    "encode": 20,
+}
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_kafka_agrees(workload: str, tmp_path: Path) -> None:
+    path = generate(workload, WORKLOADS[workload], tmp_path)
+    found = play(path, KAFKA, Effort(rounds=0, warm_up_ms=0), None)
+    assert found["digest"] is not None
+    assert found["digest"] == replay(path, "tree")["digest"]

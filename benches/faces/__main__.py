@@ -11,6 +11,7 @@ import argparse
 import json
 import platform
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,20 @@ def tails(log: OpLog, rounds: int) -> dict[str, dict[str, int]]:
     return result
 
 
+def two_threads(log: OpLog, face: str) -> float:
+    """How many times as fast a log is with two threads, one for share partition 0 and one for the others."""
+    kind, hot = log.ops["kind"], log.ops["partition"] == 0
+    sections = (kind == Kind.BEGIN) | (kind == Kind.END)
+    parts = [program(log, _STRETCH[face], log.ops[sections | part]) for part in (hot, ~hot)]
+
+    def total(pieces: list[Piece]) -> int:
+        return play(pieces, Replay(log, None), float("inf"))[0]
+
+    alone = sum(map(total, parts))
+    with ThreadPoolExecutor(2) as pool:
+        return alone / max(pool.map(total, parts))
+
+
 def measure(log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float, expected: str = "") -> dict[str, Any]:
     digest = Digest()
     began = time.perf_counter()
@@ -102,7 +117,8 @@ def measure(log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float
             else:
                 spent.append(play(pieces, Replay(log, None), float("inf"))[0])
     durable = replay.durable if replay else None
-    return {
+    more = {"two_threads_ratio": two_threads(log, face)} if log.workload == "W16" and spent else {}
+    return more | {
         "engine": face if face == "kio" else f"python_{face}",
         "digest": value if stopped is None else None,
         "stopped": stopped,

@@ -52,9 +52,13 @@ class Section:
         """Nothing happens here; who keeps the time looks for it."""
 
 
-def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece]) -> list[Piece]:
-    """The pieces of a log; `stretch` makes one of acknowledgements with one type each, or of acquisitions of one log batch."""
-    kind = log.ops["kind"]
+def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops: NDArray[np.void] | None = None) -> list[Piece]:
+    """The pieces of a log; `stretch` makes one of acknowledgements with one type each, or of acquisitions of one log batch.
+
+    `ops` are the operations if not all of them count.
+    """
+    ops = log.ops if ops is None else ops
+    kind = ops["kind"]
     pieces: list[Piece] = []
     plain: list[Row] = []
 
@@ -72,8 +76,8 @@ def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece]) -> 
             pieces.append(Section(of == Kind.BEGIN))
         elif of in (Kind.ACKNOWLEDGE, Kind.ACQUIRE) and end - begin >= _SHORTEST and not follows_part:
             flush()
-            pieces.extend(stretch(log, log.ops[at : min(at + LONGEST, end)]) for at in range(begin, end, LONGEST))
+            pieces.extend(stretch(log, ops[at : min(at + LONGEST, end)]) for at in range(begin, end, LONGEST))
         else:
-            plain += log.ops[begin:end].tolist()
+            plain += ops[begin:end].tolist()
     flush()
     return pieces

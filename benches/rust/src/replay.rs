@@ -110,6 +110,40 @@ pub fn time<E: Engine, const EACH: bool>(log: &OpLog, limit: Duration, spent: &m
     }
 }
 
+/// How many times as fast a log is with two threads, one for share partition 0 and one for the others: the time of both parts
+/// one after the other by that of the longer when they run together.
+#[must_use]
+pub fn two_threads<E: Engine>(log: &OpLog) -> f64 {
+    let parts = [true, false].map(|hot| OpLog {
+        header: log.header.clone(),
+        ops: log
+            .ops
+            .iter()
+            .filter(|op| {
+                matches!(op.kind, OpKind::Begin | OpKind::End) || hot == (op.partition == 0)
+            })
+            .copied()
+            .collect(),
+        blob: log.blob.clone(),
+    });
+    let total = |part| {
+        let mut spent = Spent::default();
+        time::<E, false>(part, Duration::MAX, &mut spent);
+        spent.total.as_secs_f64()
+    };
+    let alone: f64 = parts.iter().map(total).sum();
+    let together = std::thread::scope(|scope| {
+        let threads = parts
+            .each_ref()
+            .map(|part| scope.spawn(move || total(part)));
+        threads
+            .map(|thread| thread.join().expect("a replay that did not panic"))
+            .into_iter()
+            .fold(0.0, f64::max)
+    });
+    alone / together
+}
+
 /// Replays without a clock up to the first operation that is timed, and leaves the engine as it is then.
 #[must_use]
 pub fn set_up<E: Engine>(log: &OpLog) -> E {

@@ -17,7 +17,7 @@ use share_state_benches::engines::{CoreEngine, FlatVec, ModelEngine, NaiveOffset
 use share_state_benches::fold::{CoreFold, Fold, ListFold, is_fold, replay};
 use share_state_benches::generate::generate;
 use share_state_benches::oplog::OpLog;
-use share_state_benches::replay::{Spent, check, time, timed_kinds};
+use share_state_benches::replay::{Spent, check, time, timed_kinds, two_threads};
 use share_state_benches::result::{Report, Tail};
 use share_state_core::in_flight::{IntervalStore, TwinStore};
 
@@ -110,6 +110,11 @@ impl Plan {
             let mut spent = Spent::default();
             time::<E, false>(log, Duration::MAX, &mut spent);
             report.rounds.push(spent.total.as_nanos());
+        }
+        if log.header.workload == "W16" && self.rounds > 0 {
+            report
+                .more
+                .insert("two_threads_ratio", two_threads::<E>(log));
         }
         let mut spent = Spent::default();
         for _ in 0..self.rounds_of(self.tail_rounds, took) {

@@ -9,6 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.IntPredicate;
 
 /**
  * Replays an operation log on Kafka's own classes: once for the results, then until it is warm, then against the clock. Prints
@@ -76,6 +80,9 @@ public final class Bench {
             spent.add(once(folds));
         }
         more.put("gc_ms", Long.toString(collecting() - collecting));
+        if (log.workload.equals("W16")) {
+            more.put("two_threads_ratio", Double.toString(twoThreads()));
+        }
         if (tailRounds > 0 && !folds) {
             int[] least = new int[log.count];
             Arrays.fill(least, Integer.MAX_VALUE);
@@ -109,6 +116,26 @@ public final class Bench {
 
     /** Time in the timed sections, or less than 0: the operation at which the time was up. */
     private long replay(Digest results, int[] least, long patience) throws Exception {
+        return replay(results, least, patience, partition -> true);
+    }
+
+    /** How many times as fast the log is with two threads, one for share partition 0 and one for the others. */
+    private double twoThreads() throws Exception {
+        List<IntPredicate> parts = List.of(partition -> partition == 0, partition -> partition != 0);
+        long alone = 0;
+        for (IntPredicate part : parts) {
+            alone += replay(null, null, Long.MAX_VALUE, part);
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        List<Future<Long>> together = new ArrayList<>();
+        for (IntPredicate part : parts) {
+            together.add(threads.submit(() -> replay(null, null, Long.MAX_VALUE, part)));
+        }
+        threads.shutdown();
+        return (double) alone / Math.max(together.get(0).get(), together.get(1).get());
+    }
+
+    private long replay(Digest results, int[] least, long patience, IntPredicate counts) throws Exception {
         Partitions partitions = new Partitions(log, results != null || log.has(OperationLog.REOPEN));
         long began = System.nanoTime();
         long section = 0;
@@ -119,6 +146,9 @@ public final class Bench {
                 return -Math.max(op, 1);
             }
             byte kind = log.kind[op];
+            if (kind != OperationLog.BEGIN && kind != OperationLog.END && !counts.test(log.partition[op])) {
+                continue;
+            }
             if (kind == OperationLog.BEGIN) {
                 timed = true;
                 section = System.nanoTime();

@@ -42,6 +42,7 @@ final class OperationLog {
     private static final int BATCH = 24;
     private static final byte[] MAGIC = "SSOPLOG1".getBytes(StandardCharsets.US_ASCII);
 
+    final String workload;
     final int partitions;
     final int maxRecordLocks;
     final int lockMs;
@@ -66,6 +67,9 @@ final class OperationLog {
             if (!Arrays.equals(magic, MAGIC)) {
                 throw new IOException(path + " is no operation log");
             }
+            byte[] name = new byte[16];
+            header.get(name);
+            workload = new String(name, StandardCharsets.US_ASCII).trim();
             count = Math.toIntExact(header.getLong(40));
             blob = new byte[Math.toIntExact(header.getLong(48))];
             partitions = header.getInt(64);

@@ -33,10 +33,10 @@ _PARTS = (Kind.FETCHED, Kind.RANGE, Kind.PERSISTER)
 
 
 def play(pieces: Sequence[Piece], replay: Replay, limit_s: float) -> tuple[int, int | None]:
-    """Nanoseconds in the timed sections, and the piece at which the time was up."""
+    """Nanoseconds in the timed sections, and the operation at which the time was up."""
     began = time.perf_counter()
-    section = total = 0
-    for index, piece in enumerate(pieces):
+    section = total = operations = 0
+    for piece in pieces:
         if isinstance(piece, Section):
             if piece.begins:
                 section = time.perf_counter_ns()
@@ -44,8 +44,9 @@ def play(pieces: Sequence[Piece], replay: Replay, limit_s: float) -> tuple[int, 
                 total += time.perf_counter_ns() - section
         else:
             piece.run(replay)
+        operations += piece.operations
         if time.perf_counter() - began > limit_s:
-            return total, index
+            return total, operations
     return total, None
 
 

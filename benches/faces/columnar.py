@@ -68,6 +68,7 @@ class Acquisition:
 class Acquisitions:
     """Acquisitions of one log batch each, with the same limits; each log batch stays an in-flight batch."""
 
+    operations: int
     calls: list[Acquisition]
     max_records: int
 
@@ -110,7 +111,7 @@ def stretch(log: OpLog, ops: NDArray[np.void]) -> Piece:
         for begin, end in zip(cuts, cuts[1:], strict=False)
         for at in range(begin, end, _GATHERED)
     ]
-    return Acquisitions(calls, value & 0x7FFF_FFFF)
+    return Acquisitions(len(ops), calls, value & 0x7FFF_FFFF)
 
 
 def _gather(ops: NDArray[np.void]) -> list[tuple[int, int]]:

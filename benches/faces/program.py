@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
 #: A stretch that is shorter is played row by row.
 _SHORTEST = 4
-#: The most operations of one piece.
-LONGEST = 1 << 20
+#: The most operations of one piece: between two pieces the time limit is looked at.
+LONGEST = 1 << 16
 
 
 class Piece(Protocol):
     """Some operations in a row."""
+
+    @property
+    def operations(self) -> int: ...
 
     def run(self, replay: Replay) -> None: ...
 
@@ -36,6 +39,10 @@ class Rows:
     """Operations that are played one by one."""
 
     rows: list[Row]
+
+    @property
+    def operations(self) -> int:
+        return len(self.rows)
 
     def run(self, replay: Replay) -> None:
         for row in self.rows:
@@ -47,6 +54,7 @@ class Section:
     """Where what is timed begins or ends."""
 
     begins: bool
+    operations: int = 1
 
     def run(self, replay: Replay) -> None:
         """Nothing happens here; who keeps the time looks for it."""
@@ -78,6 +86,9 @@ def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops
             flush()
             pieces.extend(stretch(log, ops[at : min(at + LONGEST, end)]) for at in range(begin, end, LONGEST))
         else:
-            plain += ops[begin:end].tolist()
+            for at in range(begin, end, LONGEST):
+                plain += ops[at : min(at + LONGEST, end)].tolist()
+                if len(plain) >= LONGEST:
+                    flush()
     flush()
     return pieces

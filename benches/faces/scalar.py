@@ -26,6 +26,10 @@ class Acknowledgements:
     last: list[int]
     arg: list[int]
 
+    @property
+    def operations(self) -> int:
+        return len(self.first)
+
     def run(self, replay: Replay) -> None:
         if replay.digest is not None or replay.keeps or replay.answer:
             self._checked(replay)
@@ -61,6 +65,10 @@ class Acquisitions:
     fetched: list[list[tuple[int, int]]]
     max_records: int
     batch_size: int
+
+    @property
+    def operations(self) -> int:
+        return len(self.fetched)
 
     def run(self, replay: Replay) -> None:
         now, limit, size = replay.now, self.max_records, self.batch_size

@@ -54,7 +54,7 @@ def rust(name: str) -> Path:
     if cargo is None:
         raise EngineFailedError("cargo was not found")
     subprocess.run(
-        [cargo, "build", "--release", "--locked", "--quiet", "-p", "share-state-benches", "--bins"],
+        [cargo, "build", "--release", "--locked", "--quiet", "-p", "share-state-benches", "--bin", name],
         cwd=REPOSITORY,
         check=True,
     )
@@ -114,7 +114,8 @@ def memory(log: Path, engine: str) -> dict[str, Any]:
 
 def state_log(what: str, *options: str) -> dict[str, Any]:
     """A measurement of the embedded log, which has no operation log."""
-    return _json(_output([str(rust("state_log")), what, *options]))
+    LOGS.mkdir(parents=True, exist_ok=True)
+    return _json(_output([str(rust("state_log")), what, "--dir", str(LOGS), *options]))
 
 
 def _json(text: str) -> dict[str, Any]:

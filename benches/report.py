@@ -242,8 +242,17 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
         return [*start, "", "", "", "", "", "", ", ".join(more)]
     ratio = _ratio(kafka["ns"] / found["ns"]) if "ns" in kafka and engine != KAFKA else ""
     persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
+    if found.get("tails"):
+        more.insert(0, _single(found["tails"]))
     rounds = f"{found['spread']:.0%} of {len(found['rounds_ns'])}"
     return [*start, _time(found), ratio, f"{1e9 / found['ns']:,.0f}", rounds, *persisted, ", ".join(more)]
+
+
+def _single(tails: dict[str, dict[str, int]]) -> str:
+    """Times of the operation that the workload has most of."""
+    operation = max(tails, key=lambda name: tails[name]["count"])
+    tail = tails[operation]
+    return f"`{operation}` p50 {_ns(tail['p50'])}, p99 {_ns(tail['p99'])}, max {_ns(tail['max'])}"
 
 
 _MORE = {

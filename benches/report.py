@@ -108,7 +108,14 @@ def _conditions(results: Results) -> list[str]:
     dates = sorted(one["measured"] for one in environments)
     loads = sorted(one["load"] for one in environments)
     last = environments[-1]
+    busy = [
+        "**The machine was busy with other programs.** Times hold the waiting for a processor: ratios of short rounds to long",
+        "ones are too high or too low, and rows are `stopped` that would not be else. Only the comparison of results, the",
+        "bytes and the writes can be relied on.",
+        "",
+    ]
     return [
+        *(busy if loads[-1] > 2 * last["cpus"] else []),
         f"Written by `make bench` from [benches/results](../benches/results), measured {dates[0][:16]} to {dates[-1][:16]} UTC.",
         "",
         f"- Machine: {all_of('cpu')}, {all_of('cpus')} CPUs, {all_of('memory_gib')} GiB, {all_of('system')}; single thread,",

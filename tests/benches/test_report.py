@@ -8,7 +8,14 @@ from benches import guard, measure, report
 from benches.plan import ROWS, TAIL_ROWS, TARGETS, Row
 from benches.programs import COLUMNAR, KAFKA, SCALAR, TREE
 
-ENVIRONMENT = {"measured": "2026-01-02T03:04:05+00:00", "load": 0.5, "cpu": "a processor", "kafka": "4.4.0", "rust": "rustc"}
+ENVIRONMENT = {
+    "measured": "2026-01-02T03:04:05+00:00",
+    "load": 0.5,
+    "cpus": 2,
+    "cpu": "a processor",
+    "kafka": "4.4.0",
+    "rust": "rustc",
+}
 
 
 def result(row: Row, engines: dict[str, Any]) -> dict[str, Any]:
@@ -116,3 +123,10 @@ def test_the_guard_tells_what_has_grown() -> None:
         "d is not recorded",
         "c was recorded and is not there any more",
     ]
+
+
+def test_a_busy_machine_is_said_first() -> None:
+    quiet = result(ROWS[0], {TREE: timed(1.0)})
+    busy = quiet | {"environment": ENVIRONMENT | {"load": 4.5}}
+    assert "busy" not in page([quiet])
+    assert page([busy]).splitlines()[2].startswith("**The machine was busy")

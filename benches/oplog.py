@@ -46,7 +46,7 @@ BATCH = np.dtype([("first", "<i8"), ("last", "<i8"), ("state", "i1"), ("nothing"
 
 
 class Kind(IntEnum):
-    """What an operation does; `benches/rust/src/oplog.rs` says it at length."""
+    """What an operation does; `benches/rust/src/oplog/mod.rs` says it at length."""
 
     FETCHED = 1
     ACQUIRE = 2

@@ -1,7 +1,7 @@
 //! A flat list of runs, split where operations cut them and joined after each: short while nothing is torn, and every
 //! operation goes through all of it.
 
-use super::model::{ACQUIRED, Record, Records};
+use super::partition::{ACQUIRED, Record, Records};
 
 #[derive(Clone, Copy, Debug)]
 struct Run {

@@ -7,6 +7,7 @@ mod core;
 mod flat_vec;
 mod model;
 mod naive_offset_map;
+mod partition;
 
 pub use self::core::CoreEngine;
 pub use flat_vec::FlatVec;

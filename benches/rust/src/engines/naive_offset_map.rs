@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::model::{ACQUIRED, Record, Records};
+use super::partition::{ACQUIRED, Record, Records};
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -88,7 +88,7 @@ pub struct Counting {
 }
 
 /// Bytes of a WriteShareGroupState request, version 1, of one share partition of the group `group`, without the number of
-/// its batches and the batches. `tests/wire_size.rs` compares it with the codec.
+/// its batches and the batches.
 pub const REQUEST_BYTES: u64 = 51;
 /// Bytes of a state batch in it.
 pub const BATCH_BYTES: u64 = 20;
@@ -107,4 +107,37 @@ impl Persister for Counting {
 const fn length_bytes(items: u64) -> u64 {
     let bits = 64 - (items + 1).leading_zeros() as u64;
     bits.div_ceil(7)
+}
+
+#[cfg(test)]
+mod tests {
+    use share_state_core::ids::TopicId;
+    use share_state_core::state_batch::StateBatch;
+    use share_state_wire::messages::encode_write_request;
+
+    use super::*;
+
+    #[test]
+    fn the_bytes_that_are_counted_are_those_of_the_codec() {
+        let batch = StateBatch {
+            first_offset: 1,
+            last_offset: 2,
+            delivery_state: 2,
+            delivery_count: 1,
+        };
+        for batches in [0, 1, 126, 127, 500, 20_000] {
+            let state = WriteState {
+                state_epoch: 0,
+                leader_epoch: 0,
+                start_offset: 0,
+                delivery_complete_count: 0,
+                state_batches: vec![batch; batches],
+            };
+            let topics = [(TopicId([7; 16]), &[(0, &state)][..])];
+            let encoded = encode_write_request("group", &topics, 1).unwrap();
+            let mut counting = Counting::default();
+            counting.write(0, &state);
+            assert_eq!(counting.bytes, encoded.len() as u64, "{batches} batches");
+        }
+    }
 }

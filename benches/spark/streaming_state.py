@@ -68,7 +68,8 @@ class KeyedFold(StatefulProcessor):
         [compacted] = [one for some in compaction.compact([batch]) for one in some.to_pylist()]
         self._record.update((compacted["key"], compacted["value"], records[-1]["offset"], compacted["timestamp"]))
         [state] = [one for some in frames.state([batch]) for one in some.to_pylist()]
-        yield Row(state["group"], state["partition"], state["start_offset"], len(state["batches"]))
+        names = ("group", "partition", "start_offset")
+        yield Row(**{name: state[name] for name in names}, batches=len(state["batches"]))
 
     def close(self) -> None:
         pass

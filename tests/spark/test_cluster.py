@@ -17,7 +17,7 @@ import share_state as ss
 from tests.kafka.home import REPOSITORY
 from tests.python.recordings import JOBS
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,14 @@ def test_anomalies_are_those_of_the_engine(spark: SparkSession, directory: Path,
     assert len(expected) > 5
 
 
+def test_a_topic_that_is_gone_is_told_when_the_live_ones_are_given(spark: SparkSession) -> None:
+    config = ss.AnomalyConfig(delivery_count_limit=3)
+    expected = rows.of_engine(ss.anomalies(ORDERS, config, live_topics=[]))
+    found = share_state_spark.anomalies(table(spark, ORDERS, "raw"), config, live_topics=[])
+    assert rows.anomalies(found) == expected
+    assert expected != rows.of_engine(ss.anomalies(ORDERS, config))
+
+
 def test_as_of_an_offset_or_a_time_is_the_fold_of_the_prefix(spark: SparkSession) -> None:
     raw = table(spark, ORDERS, "raw")
     at = {0: 20, 1: 299, 2: 14}

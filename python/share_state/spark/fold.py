@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from share_state import frames
 from share_state.analysis.anomaly import AnomalyConfig
+from share_state.analysis.search import LogEndOffsets
 from share_state.spark.options import Choice, OnError
 from share_state.spark.prefix import AsOf
 
@@ -24,6 +25,9 @@ class Fold:
     as_of: AsOf = field(default_factory=AsOf)
     on_error: OnError = "fail"
     config: AnomalyConfig = field(default_factory=AnomalyConfig)
+    #: What the state topic does not tell; see :func:`share_state.anomalies`.
+    log_end_offsets: LogEndOffsets | None = None
+    live_topics: tuple[str, ...] | None = None
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Make the table of records; they are in order of state partition and offset, but for ``records``."""
@@ -33,7 +37,14 @@ class Fold:
         if self.table == "errors":
             return _errors(records)
         if self.table == "anomalies":
-            return self.choice.rows(frames.anomalies(records, self.config, on_error=self.on_error))
+            found = frames.anomalies(
+                records,
+                self.config,
+                log_end_offsets=self.log_end_offsets,
+                live_topics=self.live_topics,
+                on_error=self.on_error,
+            )
+            return self.choice.rows(found)
         make = {"records": frames.decode, "state": frames.state, "history": frames.history}[self.table]
         return self.choice.rows(make(records, on_error=self.on_error))
 

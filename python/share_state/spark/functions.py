@@ -7,7 +7,7 @@ what is live of them. On any DataFrame one `repartition` by state partition and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -24,6 +24,8 @@ from share_state.types import RecordState
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from share_state.analysis.search import LogEndOffsets
 
 __all__ = ["anomalies", "decode", "errors", "history", "records_of", "state"]
 
@@ -55,8 +57,17 @@ def history(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
     return _table("history", _laid_out(df), Fold("history", on_error=on_error))
 
 
-def anomalies(df: DataFrame, config: AnomalyConfig | None = None, *, on_error: OnError = "fail") -> DataFrame:
+def anomalies(
+    df: DataFrame,
+    config: AnomalyConfig | None = None,
+    *,
+    log_end_offsets: LogEndOffsets | None = None,
+    live_topics: Iterable[str] | None = None,
+    on_error: OnError = "fail",
+) -> DataFrame:
     """Tell what is wrong: one row an anomaly, with evidence and advice.
+
+    ``log_end_offsets`` and ``live_topics``, which the state topic does not tell, are those of :func:`share_state.anomalies`.
 
     Where ``config`` names no delivery limit for all groups, it is learned from all records of a group, which lie in several state
     partitions: then a job runs at once that finds how often records of each group were released at most.
@@ -72,7 +83,9 @@ def anomalies(df: DataFrame, config: AnomalyConfig | None = None, *, on_error: O
         # What the caller knows of records that are not in this DataFrame counts too.
         highest = {group: max(most, config.highest_released.get(group, 0)) for group, most in told.items()}
         config = replace(config, highest_released={**config.highest_released, **highest})
-    return _table("anomalies", laid_out, Fold("anomalies", config=config, on_error=on_error))
+    topics = None if live_topics is None else tuple(live_topics)
+    fold = Fold("anomalies", config=config, on_error=on_error, log_end_offsets=log_end_offsets, live_topics=topics)
+    return _table("anomalies", laid_out, fold)
 
 
 def errors(df: DataFrame) -> DataFrame:

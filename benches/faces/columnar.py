@@ -1,7 +1,5 @@
-"""The columnar calls: many requests of a stretch in one call, their writes taken and confirmed behind it.
-
-`_acknowledge` and `_acquire` are the only places that know how far a call reaches: today over the ranges of one member in one
-share partition.
+"""The columnar calls: what is gathered of many requests goes out in one call, on many share partitions where there are many,
+with their writes taken, encoded and confirmed behind it.
 """
 
 from __future__ import annotations
@@ -26,33 +24,79 @@ _GATHERED = 1_000
 
 @dataclass(frozen=True)
 class Call:
-    """Ranges of one member in one share partition, ascending."""
+    """Requests of one member in one share partition each, with ascending ranges."""
 
-    partition: int
-    member: str
+    partition: NDArray[np.int64]
+    member: NDArray[np.int64]
+    request_starts: NDArray[np.int64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     arg: NDArray[np.int8]
+    #: The share partitions, each once.
+    touched: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Acknowledgements:
-    """Acknowledgements of one range with one type. Each inner list is what was gathered before a call."""
+    """Acknowledgements of one range with one type, by what was gathered before a call."""
 
     operations: int
-    gathered: list[list[Call]]
+    calls: list[Call]
 
     def run(self, replay: Replay) -> None:
-        now = replay.now
-        for calls in self.gathered:
-            for call in calls:
-                at = replay.partitions[call.partition]
-                at.acknowledge_columns(call.member, call.first, call.last, call.arg, now_ms=now)
-            for partition in dict.fromkeys(call.partition for call in calls):
-                replay.settle(partition)
+        for call in self.calls:
+            replay.together.acknowledge(
+                replay.place[call.partition],
+                replay.member[call.member],
+                call.first,
+                call.last,
+                call.arg,
+                now_ms=replay.now,
+                request_starts=call.request_starts,
+            )
+            replay.settle_together(call.touched)
         if replay.digest is not None:
             for _ in range(self.operations):
                 replay.digest.end(0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Acquisitions of one log batch each, of many share partitions, with the same limits."""
+
+    partition: NDArray[np.int64]
+    member: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    max_records: int
+    batch_size: int
+
+    @property
+    def operations(self) -> int:
+        return len(self.first)
+
+    def run(self, replay: Replay) -> None:
+        place, member = replay.place[self.partition], replay.member[self.member]
+        for at in range(0, len(place), _GATHERED):
+            rows = slice(at, at + _GATHERED)
+            given = replay.together.acquire(
+                place[rows],
+                member[rows],
+                self.first[rows],
+                self.last[rows],
+                now_ms=replay.now,
+                max_records=self.max_records,
+                batch_size=self.batch_size,
+            )
+            if replay.digest is not None:
+                grants = list(
+                    zip(given.first_offset.tolist(), given.last_offset.tolist(), given.delivery_count.tolist(), strict=True)
+                )
+                ends = np.searchsorted(given.request, np.arange(len(given.error_code)), "right").tolist()
+                for begin, end in zip([0, *ends], ends, strict=False):
+                    for grant in grants[begin:end]:
+                        replay.digest.grant(*grant)
+                    replay.digest.end(0)
 
 
 @dataclass(frozen=True)
@@ -97,14 +141,17 @@ def _tell(
 
 def stretch(log: OpLog, ops: NDArray[np.void]) -> Piece:
     if ops["kind"][0] == Kind.ACKNOWLEDGE:
-        gathered = [_calls(log, ops[at:end]) for at, end in _gather(ops)]
-        return Acknowledgements(len(ops), gathered)
+        return Acknowledgements(len(ops), [_call(ops[at:end]) for at, end in _gather(ops)])
     value = int(ops["value"][0])
     if (ops["value"] != value).any():
         return Rows(ops.tolist())
     # Only neighbours: what comes first is acquired first.
     cut = (np.diff(ops["member"]) != 0) | (np.diff(ops["partition"]) != 0) | (ops["first"][1:] <= ops["last"][:-1])
     cuts = [0, *(np.flatnonzero(cut) + 1).tolist(), len(ops)]
+    if len(cuts) > len(ops) // 2:
+        place, member = ops["partition"].astype(np.int64), ops["member"].astype(np.int64)
+        first, last = (np.ascontiguousarray(ops[name]) for name in ("first", "last"))
+        return Spread(place, member, first, last, value & 0x7FFF_FFFF, value >> 32)
     fetched = np.stack([ops["first"], ops["last"]], axis=1)
     calls = [
         Acquisition(int(ops["partition"][begin]), log.members[ops["member"][begin]], fetched[at : min(at + _GATHERED, end)])
@@ -133,18 +180,17 @@ def _gather(ops: NDArray[np.void]) -> list[tuple[int, int]]:
     return parts
 
 
-def _calls(log: OpLog, ops: NDArray[np.void]) -> list[Call]:
-    order = np.lexsort((ops["first"], ops["member"], ops["partition"]))
-    ops = ops[order]
+def _call(ops: NDArray[np.void]) -> Call:
+    ops = ops[np.lexsort((ops["first"], ops["member"], ops["partition"]))]
     cut = (np.diff(ops["member"]) != 0) | (np.diff(ops["partition"]) != 0)
-    cuts = [0, *(np.flatnonzero(cut) + 1).tolist(), len(ops)]
-    return [
-        Call(
-            partition=int(ops["partition"][begin]),
-            member=log.members[ops["member"][begin]],
-            first=np.ascontiguousarray(ops["first"][begin:end]),
-            last=np.ascontiguousarray(ops["last"][begin:end]),
-            arg=np.ascontiguousarray(ops["arg"][begin:end]),
-        )
-        for begin, end in zip(cuts, cuts[1:], strict=False)
-    ]
+    begins = np.concatenate([[0], np.flatnonzero(cut) + 1])
+    partition = ops["partition"][begins].astype(np.int64)
+    return Call(
+        partition=partition,
+        member=ops["member"][begins].astype(np.int64),
+        request_starts=np.append(begins, len(ops)).astype(np.int64),
+        first=np.ascontiguousarray(ops["first"]),
+        last=np.ascontiguousarray(ops["last"]),
+        arg=ops["arg"].astype(np.int8),
+        touched=np.unique(partition),
+    )

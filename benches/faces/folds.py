@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from benches.faces.replay import TOPIC
 from benches.oplog import Digest, Kind, OpLog
-from share_state import ShareCoordinator, encode_message, encode_record
+from share_state import ShareCoordinator, WriteState, encode_record
+from share_state._core import encode_write_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-_WRITE_SHARE_GROUP_STATE = 85
 _TOPIC_ID = base64.urlsafe_b64encode(uuid.UUID(TOPIC).bytes).decode().rstrip("=")
 
 
@@ -76,20 +76,13 @@ def _record(kind: int, batches: list[dict[str, int]]) -> tuple[bytes, bytes | No
     return encode_record({"key": key, "value": {"version": "0", "data": data | {"stateBatches": batches}}})
 
 
-def _request(batches: list[dict[str, int]], start_offset: int) -> dict[str, Any]:
-    partition = {
-        "partition": 0,
-        "stateEpoch": 0,
-        "leaderEpoch": 0,
-        "startOffset": start_offset,
-        "deliveryCompleteCount": 0,
-        "stateBatches": batches,
-    }
-    return {"groupId": "group", "topics": [{"topicId": _TOPIC_ID, "partitions": [partition]}]}
+def _request(batches: list[dict[str, int]], start_offset: int) -> list[tuple[str, int, WriteState]]:
+    """As an engine hands a write out."""
+    return [(TOPIC, 0, WriteState(0, 0, start_offset, 0, [tuple(batch.values()) for batch in batches]))]  # type: ignore[misc]
 
 
-def _by_us(request: dict[str, Any]) -> bytes:
-    return encode_message(_WRITE_SHARE_GROUP_STATE, 1, request)
+def _by_us(writes: list[tuple[str, int, WriteState]]) -> bytes:
+    return encode_write_states(1, "group", writes)
 
 
 def _kio() -> tuple[Callable[[Any], bytes], Callable[[list[dict[str, int]], int], Any]]:

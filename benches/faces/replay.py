@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benches.oplog import Digest, Kind, OpLog
-from share_state import GroupConfig, ReadStateResult, SharePartition, ShareStateError
+from share_state import GroupConfig, ReadStateResult, SharePartition, SharePartitions, ShareStateError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +80,10 @@ class Replay:
             delivery_count_limit=log.delivery_limit,
             record_lock_duration_ms=log.lock_ms,
         )
+        #: For calls on many share partitions; `place` has the number there of each.
+        self.together = SharePartitions()
+        self.place = np.zeros(log.partitions, np.int32)
+        self.member = np.array([self.together.member(name) for name in log.members], np.int32)
         self.partitions = [self._make(i, ReadStateResult(0, 0, [])) for i in range(log.partitions)]
         self.now = 0
         self.answer = INLINE
@@ -90,7 +94,22 @@ class Replay:
     def _make(self, partition: int, read: ReadStateResult) -> SharePartition:
         made = SharePartition("group", TOPIC, partition, config=self.config, store=self.store)
         made.initialize(read)
+        self.place[partition] = self.together.add(made)
         return made
+
+    @property
+    def only_confirms(self) -> bool:
+        """Whether writes are confirmed at once and not looked at."""
+        return not self.keeps and self.answer == INLINE
+
+    def settle_together(self, partitions: NDArray[np.int64]) -> None:
+        """Take every write of these share partitions, and tell how it went."""
+        if not self.only_confirms:
+            for partition in partitions.tolist():
+                self.settle(partition)
+            return
+        writes = self.together.poll_writes()
+        self.together.handle_write_results(writes.partition, writes.token, now_ms=self.now)
 
     def settle(self, partition: int) -> None:
         """Take every write, and tell how it went."""

@@ -2,6 +2,7 @@
 //!
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
+mod agenda;
 mod analysis;
 mod args;
 mod as_of;

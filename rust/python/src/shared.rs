@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use pyo3::prelude::*;
 use share_state_core::time::LockTime;
 
+use crate::agenda::{Agenda, News};
 use crate::engine::{Engine, each};
 use crate::guarded::Guarded;
-use crate::share_partitions::Agenda;
 
 /// The engine, and what its set has on the agenda for it.
 pub struct Watched {
@@ -40,20 +40,6 @@ impl Watched {
     /// The set has looked at the locks, for now.
     pub const fn unawait(&mut self) {
         self.awaited = LockTime(i64::MAX);
-    }
-}
-
-/// What a call has put on the agenda of the set.
-#[derive(Clone, Copy)]
-pub struct News {
-    pub writes: bool,
-    pub deadline: Option<LockTime>,
-}
-
-impl News {
-    /// Whether there is any.
-    pub const fn is_any(self) -> bool {
-        self.writes || self.deadline.is_some()
     }
 }
 

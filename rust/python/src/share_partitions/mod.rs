@@ -2,7 +2,6 @@
 
 mod acknowledge;
 mod acquire;
-mod agenda;
 mod members;
 mod questions;
 mod requests;
@@ -16,12 +15,12 @@ use pyo3::prelude::*;
 use share_state_core::kafka_code::KafkaCode;
 
 pub use acquire::Acquired;
-pub use agenda::Agenda;
 pub use writes::PendingWrites;
 
+use crate::agenda::{Agenda, News};
 use crate::engine::Engine;
 use crate::share_partition::SharePartition;
-use crate::shared::{News, Shared};
+use crate::shared::Shared;
 use members::Members;
 
 /// The share partitions of a leader, for calls on many of them at once.

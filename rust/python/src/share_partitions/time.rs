@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 
 use super::SharePartitions;
+use crate::agenda::News;
 use crate::args::LockMs;
 use crate::engine::each;
-use crate::shared::News;
 
 #[pymethods]
 impl SharePartitions {

@@ -6,7 +6,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use share_state_core::time::LockTime;
 
-use crate::shared::News;
+/// What a call has put on the agenda of the set.
+#[derive(Clone, Copy)]
+pub struct News {
+    pub writes: bool,
+    pub deadline: Option<LockTime>,
+}
+
+impl News {
+    /// Whether there is any.
+    pub const fn is_any(self) -> bool {
+        self.writes || self.deadline.is_some()
+    }
+}
 
 /// Shared between the set and its share partitions, so that a scalar call puts its consequences here too. Its lock is taken
 /// last and held for a few instructions only.

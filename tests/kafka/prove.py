@@ -50,7 +50,7 @@ BREAKS = (
     Break(
         "the roll-back: a refused write gives the records back to the member",
         "rust/core/src/share_partition/writes.rs",
-        "let undone = refused && write.kind == WriteKind::Confirmed;",
+        "let undone = refused && kind == WriteKind::Confirmed;",
         "let undone = false;",
         "engine",
         1_000,

@@ -124,6 +124,9 @@ $(SPARK_STAMP): $(DEPS_STAMP) requirements/spark-build.txt requirements/spark.tx
 		--no-binary pyspark --no-build-isolation -r requirements/spark.txt
 	@touch $@
 
+# Spark starts its workers with the Python that it finds first, which need not be this one.
+spark test-spark: export PYSPARK_PYTHON := $(abspath $(BIN)/python)
+
 .PHONY: spark
 spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java 17)
 	$(BIN)/share-state spark-doctor

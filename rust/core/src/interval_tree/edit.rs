@@ -43,22 +43,6 @@ fn replace<V: RunValue>(
     }
 }
 
-/// Joins what can be joined among `runs[from - 1..=to + 1]`.
-fn join<V: RunValue>(runs: &mut Vec<Run<V>>, from: usize, to: usize) {
-    let mut kept = from.saturating_sub(1);
-    let end = (to + 2).min(runs.len());
-    for at in kept + 1..end {
-        let run = runs[at];
-        if runs[kept].joins(run) {
-            runs[kept].range.last = run.range.last;
-        } else {
-            kept += 1;
-            runs[kept] = run;
-        }
-    }
-    runs.drain(kept + 1..end);
-}
-
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     /// Gives every offset of `range` the value, whether it had one or not, as one run.
     pub fn set(&mut self, range: OffsetRange, value: V) {
@@ -197,68 +181,6 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             .is_some_and(|next| run.range.is_followed_by(next))
         {
             self.join_at(run.range.last.saturating_add(1));
-        }
-    }
-
-    /// Shows every run that `range` touches, clipped to it, in ascending order; a value that `f` returns becomes the
-    /// value of what was shown. Runs are joined again afterwards, so that `f` never sees a run twice.
-    pub fn update(&mut self, range: OffsetRange, mut f: impl FnMut(Run<V>) -> Option<V>) {
-        let mut next = Some(range.first);
-        let mut edge_changed = false;
-        while let Some(from) = next
-            && let Some(spot) = self.seek(from)
-        {
-            let runs = self.leaves.get_mut(spot.leaf);
-            let len = runs.len();
-            let Some(leaf) = span(runs).filter(|leaf| from <= leaf.last) else {
-                break;
-            };
-            let mut changed: Option<(usize, usize)> = None;
-            let mut at = reaching(runs, from);
-            while let Some(&run) = runs.get(at)
-                && let Some(part) = run.clipped(range)
-            {
-                if let Some(value) = f(part)
-                    && value != part.value
-                {
-                    if part.range == run.range {
-                        runs[at].value = value;
-                    } else {
-                        let left = left_of(run, range);
-                        let new = Run { value, ..part };
-                        let items = left.into_iter().chain([new]).chain(right_of(run, range));
-                        replace(runs, (at, at + 1), items, N);
-                        at += usize::from(left.is_some());
-                    }
-                    changed = Some((changed.map_or(at, |(first, _)| first), at));
-                }
-                at += 1;
-            }
-            // The leaf before may have been merged with this one, so the boundary need not be at the start.
-            let mut boundary = edge_changed.then_some(from);
-            edge_changed = false;
-            if let Some((first, last)) = changed {
-                edge_changed = last + 1 == runs.len();
-                if first == 0 && spot.prev_last.is_some() {
-                    boundary = Some(leaf.first);
-                }
-                join(runs, first, last);
-                self.settle(spot.leaf, len, last);
-            }
-            if let Some(boundary) = boundary {
-                self.join_at(boundary);
-            }
-            next = if leaf.last < range.last {
-                after(leaf.last)
-            } else {
-                None
-            };
-            if next.is_none()
-                && edge_changed
-                && let Some(first) = spot.next_first
-            {
-                self.join_at(first);
-            }
         }
     }
 

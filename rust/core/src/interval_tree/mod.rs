@@ -1,12 +1,12 @@
 //! Runs of offsets with a value each, ordered, disjoint and coalesced: an augmented B+ tree.
 //!
-//! The state batches of a share group's partition are a *partition* of a window of offsets into runs. The tree keeps one entry a run, never one an offset, so that its size depends on how
-//! torn the window is and not on how wide.
+//! The state batches of a share partition cut a window of offsets into runs. The tree keeps one entry a run, never one an
+//! offset, so that its size depends on how torn the window is and not on how wide.
 //!
 //! Leaves hold packed runs; every entry of an inner node carries the summary of its child: the offsets, the classes of
-//! values that occur, and whether there is a hole. So every question, also *the next available record* and *the first
-//! hole*, is one descent, O(log runs), and a change of a range is a descent a leaf. A tree of up to `N` runs, which most
-//! share partitions never exceed, is one leaf without anything around it.
+//! values that occur, and whether there is a hole. So every question, also *the next run of a class* and *the first hole*, is
+//! one descent, O(log runs), and a change of a range is a descent a leaf. A tree of up to `N` runs, which most share
+//! partitions never exceed, is one leaf without anything around it.
 
 mod balance;
 mod check;

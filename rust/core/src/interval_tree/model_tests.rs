@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::tests::{MARK, Marked, plain, range};
+use super::tests::{Colour, range};
 use super::*;
 use crate::offset::{OffsetRange, after, before};
 
-/// One entry an offset; the mark says where runs begin that must stay apart.
-type Model = BTreeMap<i64, Marked>;
+/// One entry an offset.
+type Model = BTreeMap<i64, Colour>;
 
-fn model_runs(model: &Model) -> Vec<Run<Marked>> {
-    let mut runs: Vec<Run<Marked>> = Vec::new();
+fn model_runs(model: &Model) -> Vec<Run<Colour>> {
+    let mut runs: Vec<Run<Colour>> = Vec::new();
     for (&offset, &value) in model {
         let single = Run {
             range: OffsetRange::single(offset),
@@ -28,44 +28,36 @@ fn model_runs(model: &Model) -> Vec<Run<Marked>> {
 
 #[derive(Clone, Debug)]
 enum Op {
-    Set(OffsetRange, Marked),
-    /// Changes the runs whose colour is the first to the second; all runs when it is 7.
-    Update(OffsetRange, u8, u8),
+    Set(OffsetRange, Colour),
+    Raise(OffsetRange, Colour),
     Remove(OffsetRange),
 }
 
-fn apply<const N: usize>(tree: &mut IntervalTree<Marked, N>, model: &mut Model, op: &Op) {
+fn apply<const N: usize>(tree: &mut IntervalTree<Colour, N>, model: &mut Model, op: &Op) {
     let whole = model_runs(model);
     let parts = |range: OffsetRange| {
         let parts = whole.iter().filter_map(move |run| run.clipped(range));
         parts.collect::<Vec<_>>()
     };
-    let mut shown = Vec::new();
     match *op {
         Op::Set(range, value) => {
             tree.set(range, value);
             for offset in range.first..=range.last {
-                model.insert(offset, value.tail());
+                model.insert(offset, value);
             }
-            model.insert(range.first, value);
         }
-        Op::Update(range, from, to) => {
-            let picks = |value: Marked| from == 7 || value.colour == from;
-            tree.update(range, |run| {
-                shown.push(run);
-                picks(run.value).then_some(Marked {
-                    colour: to,
-                    ..run.value
-                })
-            });
-            assert_eq!(shown, parts(range));
-            for (_, value) in model.range_mut(range.first..=range.last) {
-                if picks(*value) {
-                    value.colour = to;
+        Op::Raise(range, value) => {
+            let mut raised = false;
+            for offset in range.first..=range.last {
+                if model.get(&offset).is_none_or(|old| *old < value) {
+                    model.insert(offset, value);
+                    raised = true;
                 }
             }
+            assert_eq!(tree.raise(range, value), raised);
         }
         Op::Remove(range) => {
+            let mut shown = Vec::new();
             tree.drain(range, |run| shown.push(run));
             assert_eq!(shown, parts(range));
             model.retain(|offset, _| !range.contains(*offset));
@@ -73,7 +65,7 @@ fn apply<const N: usize>(tree: &mut IntervalTree<Marked, N>, model: &mut Model, 
     }
 }
 
-fn compare<const N: usize>(tree: &IntervalTree<Marked, N>, model: &Model, probes: &[i64]) {
+fn compare<const N: usize>(tree: &IntervalTree<Colour, N>, model: &Model, probes: &[i64]) {
     tree.check().unwrap();
     let runs = model_runs(model);
     assert_eq!(tree.iter().collect::<Vec<_>>(), runs);
@@ -84,22 +76,18 @@ fn compare<const N: usize>(tree: &IntervalTree<Marked, N>, model: &Model, probes
         ends.map(|(first, last)| range(first.range.first, last.range.last))
     );
     for &offset in probes {
-        let holds = |run: &&Run<Marked>| run.range.contains(offset);
-        let reaches = |run: &&Run<Marked>| run.range.last >= offset;
-        let begins = |run: &&Run<Marked>| run.range.first <= offset;
+        let holds = |run: &&Run<Colour>| run.range.contains(offset);
+        let reaches = |run: &&Run<Colour>| run.range.last >= offset;
         assert_eq!(tree.at(offset), runs.iter().find(holds).copied());
         assert_eq!(tree.at_or_after(offset), runs.iter().find(reaches).copied());
-        assert_eq!(tree.floor(offset), runs.iter().rfind(begins).copied());
         assert!(
             tree.iter_from(offset)
                 .eq(runs.iter().filter(reaches).copied())
         );
-        for classes in [1, 2, 4, 2 | 8, MARK] {
-            let is = |run: &&Run<Marked>| run.value.classes() & classes != 0;
+        for classes in [1, 2, 4, 2 | 8] {
+            let is = |run: &&Run<Colour>| run.value.classes() & classes != 0;
             let next = runs.iter().filter(reaches).find(is).copied();
             assert_eq!(tree.next_with(offset, classes), next);
-            let prev = runs.iter().filter(begins).rfind(is).copied();
-            assert_eq!(tree.prev_with(offset, classes), prev);
         }
         let mut hole = Some(offset);
         while let Some(held) = hole.filter(|hole| model.contains_key(hole)) {
@@ -116,8 +104,8 @@ fn compare<const N: usize>(tree: &IntervalTree<Marked, N>, model: &Model, probes
     }
 }
 
-fn value() -> impl Strategy<Value = Marked> {
-    (0u8..4, prop::bool::weighted(0.3)).prop_map(|(colour, mark)| Marked { colour, mark })
+fn value() -> impl Strategy<Value = Colour> {
+    (0u8..4).prop_map(Colour)
 }
 
 fn ranges(base: i64, width: i64) -> impl Strategy<Value = OffsetRange> {
@@ -132,19 +120,18 @@ fn ranges(base: i64, width: i64) -> impl Strategy<Value = OffsetRange> {
 fn ops(base: i64, width: i64) -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
         8 => (ranges(base, width), value()).prop_map(|(range, value)| Op::Set(range, value)),
-        5 => (ranges(base, width), prop_oneof![0u8..4, Just(7)], 0u8..4)
-            .prop_map(|(range, from, to)| Op::Update(range, from, to)),
+        5 => (ranges(base, width), value()).prop_map(|(range, value)| Op::Raise(range, value)),
         2 => ranges(base, width).prop_map(Op::Remove),
     ];
     prop::collection::vec(op, 1..120)
 }
 
-/// Fills the tree with single marked offsets, so that small fan-outs make it deep, and then lets the operations at it.
+/// Fills the tree with single offsets, so that small fan-outs make it deep, and then lets the operations at it.
 fn run<const N: usize>(base: i64, width: i64, fill: i64, ops: &[Op]) {
-    let mut tree = IntervalTree::<Marked, N>::default();
+    let mut tree = IntervalTree::<Colour, N>::default();
     let mut model = Model::new();
     for offset in (0..fill).map(|i| base + (i * 7) % width) {
-        let op = Op::Set(OffsetRange::single(offset), plain((offset & 3) as u8));
+        let op = Op::Set(OffsetRange::single(offset), Colour((offset & 3) as u8));
         apply(&mut tree, &mut model, &op);
     }
     let mut probes: Vec<i64> = (0..width).map(|i| base + i).collect();
@@ -185,7 +172,7 @@ proptest! {
             };
             let moved = ops.iter().map(|op| match *op {
                 Op::Set(range, value) => Op::Set(shift(range), value),
-                Op::Update(range, from, to) => Op::Update(shift(range), from, to),
+                Op::Raise(range, value) => Op::Raise(shift(range), value),
                 Op::Remove(range) => Op::Remove(shift(range)),
             });
             moved.collect()

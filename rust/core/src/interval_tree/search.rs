@@ -49,20 +49,6 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         &runs[reaching(runs, offset)..]
     }
 
-    /// The run with the greatest first offset at or before `offset`.
-    #[must_use]
-    pub fn floor(&self, offset: i64) -> Option<Run<V>> {
-        let mut node = self.root?;
-        for _ in 0..self.height {
-            let entries = self.inners.get(node);
-            node = entries
-                .get(beginning(entries, offset).checked_sub(1)?)?
-                .child;
-        }
-        let runs = self.leaves.get(node);
-        runs.get(beginning(runs, offset).checked_sub(1)?).copied()
-    }
-
     /// The first run that holds or lies behind `offset` and belongs to any of `classes`.
     #[must_use]
     pub fn next_with(&self, offset: i64, classes: u8) -> Option<Run<V>> {
@@ -84,28 +70,8 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             .find_map(|entry| self.next_below(level - 1, entry.child, offset, classes))
     }
 
-    /// The last run that begins at or before `offset` and belongs to any of `classes`.
-    #[must_use]
-    pub fn prev_with(&self, offset: i64, classes: u8) -> Option<Run<V>> {
-        self.prev_below(self.height, self.root?, offset, classes)
-    }
-
-    fn prev_below(&self, level: u32, node: u32, offset: i64, classes: u8) -> Option<Run<V>> {
-        if level == 0 {
-            let runs = self.leaves.get(node);
-            let mut runs = runs[..beginning(runs, offset)].iter().rev();
-            return runs.find(|run| run.value.classes() & classes != 0).copied();
-        }
-        let entries = self.inners.get(node);
-        let entries = entries[..beginning(entries, offset)].iter().rev();
-        entries
-            .filter(|entry| entry.classes & classes != 0)
-            .find_map(|entry| self.prev_below(level - 1, entry.child, offset, classes))
-    }
-
     /// The last offset of the stretch without a hole that holds `offset`; `None` when no run holds it.
-    #[must_use]
-    pub fn contiguous_end(&self, offset: i64) -> Option<i64> {
+    pub(super) fn contiguous_end(&self, offset: i64) -> Option<i64> {
         let mut end = self.at(offset)?.range;
         self.extend_below(self.height, self.root?, &mut end);
         Some(end.last)

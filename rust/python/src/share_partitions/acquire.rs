@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::share_partition::{AcquireMode, AcquireRequest, FetchedBatch};
+use share_state_core::share_partition::{AcquireMode, AcquireRequest, AcquiredRange, FetchedBatch};
 use share_state_core::time::LockTime;
 
 use super::requests::Requests;
@@ -53,6 +53,8 @@ struct Growing {
     count: Vec<i16>,
     /// The log batches of the request at hand.
     fetched: Vec<FetchedBatch>,
+    /// What it was given.
+    acquired: Vec<AcquiredRange>,
 }
 
 impl Growing {
@@ -63,9 +65,10 @@ impl Growing {
         wanted: &AcquireRequest<'_>,
         now: LockTime,
     ) {
-        match each!(engine, sp => sp.acquire(wanted, now)) {
-            Ok(acquired) => {
-                for given in acquired {
+        self.acquired.clear();
+        match each!(engine, sp => sp.acquire_into(wanted, now, &mut self.acquired)) {
+            Ok(()) => {
+                for given in &self.acquired {
                     self.request.push(request as i64);
                     self.first.push(given.range.first);
                     self.last.push(given.range.last);
@@ -185,7 +188,7 @@ impl SharePartitions {
                     first: Vec::with_capacity(asked.len()),
                     last: Vec::with_capacity(asked.len()),
                     count: Vec::with_capacity(asked.len()),
-                    fetched: Vec::new(),
+                    ..Growing::default()
                 };
                 self.each_request(
                     &asked.partition,

@@ -17,6 +17,7 @@ pub mod group_offset;
 pub mod history;
 pub mod ids;
 pub mod in_flight;
+pub mod inline_persister;
 pub mod interval_tree;
 pub mod kafka_code;
 pub mod limits;

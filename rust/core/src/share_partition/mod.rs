@@ -7,7 +7,8 @@
 //!   [`SharePartition::release`], [`SharePartition::configure`], [`SharePartition::fence`];
 //! * `handle_…` for **what happened**: a write was answered, time passed, the dead-letter queue is done, the log start moved;
 //! * `poll_…` for **what to do next**: a write to make, the time to come back, a record for the dead-letter queue. Poll after
-//!   every command and every `handle_…` until there is nothing more.
+//!   every command and every `handle_…` until there is nothing more. Whoever has a persister that answers at once calls
+//!   [`SharePartition::settle`] instead of polling for writes.
 //!
 //! Every method that takes `now` first lets due locks run out, so a lock ends at its deadline and not at the next poll.
 //!
@@ -34,6 +35,7 @@ mod members;
 mod new_batches;
 mod pending_writes;
 mod release;
+mod settle;
 mod throttle;
 mod transactions;
 mod window;
@@ -48,6 +50,7 @@ pub use error::{
 };
 pub use initialize::Initialized;
 pub use inspect::InFlight;
+pub use settle::Settlement;
 pub use transactions::AbortedTransaction;
 pub use window::GapWindow;
 pub use writes::{LentWrite, PendingWrite, WriteAnswer, member_code};

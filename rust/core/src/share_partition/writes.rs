@@ -8,6 +8,7 @@ use super::SharePartition;
 use super::changes::Changes;
 use super::error::UnknownToken;
 use super::pending_writes::UnderWay;
+use crate::ids::SharePartitionKey;
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
@@ -30,6 +31,10 @@ pub struct PendingWrite {
 pub struct LentWrite<'a> {
     /// Names the write in [`SharePartition::handle_write_result`].
     pub token: WriteToken,
+    /// Whether a member waits for it, and a refusal undoes it; otherwise memory keeps the change whatever the answer.
+    pub is_awaited: bool,
+    /// Whose state it is.
+    pub key: &'a SharePartitionKey,
     /// What to write.
     pub state: WriteStateRef<'a>,
 }
@@ -112,6 +117,8 @@ impl<S: InFlightStore> SharePartition<S> {
         let write = self.activity.get_mut()?.writes.hand_out()?;
         Some(LentWrite {
             token: write.token,
+            is_awaited: write.kind == WriteKind::Confirmed,
+            key: &self.key,
             state: WriteStateRef {
                 state_epoch,
                 leader_epoch,

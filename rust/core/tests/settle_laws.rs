@@ -1,0 +1,338 @@
+//! Settling inside the call and polling behind it are the same: whatever the persister answers, both leave the same behind.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "helpers of tests may fail loudly"
+)]
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
+use share_state_core::inline_persister::{InlinePersister, NoOpStatePersister};
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::{ReadStateResult, WriteState, WriteStateRef};
+use share_state_core::share_partition::{
+    AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, Settlement, SharePartition,
+    member_code,
+};
+use share_state_core::time::LockTime;
+
+const MEMBERS: [&str; 2] = ["alice", "bob"];
+
+/// Answers as it is told, in turn, and keeps what it is given.
+#[derive(Clone, Default)]
+struct Scripted {
+    answers: Vec<KafkaCode>,
+    kept: Vec<WriteState>,
+}
+
+impl Scripted {
+    fn answer(&self) -> KafkaCode {
+        let turn = self.kept.len() % self.answers.len().max(1);
+        self.answers.get(turn).copied().unwrap_or(KafkaCode::None)
+    }
+}
+
+impl InlinePersister for Scripted {
+    fn write_state(&mut self, key: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode {
+        assert_eq!(key.partition, 7, "the key of the share partition");
+        let answer = self.answer();
+        self.kept.push(state.to_write_state());
+        answer
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Acquire {
+        member: usize,
+        max_records: i32,
+    },
+    Acknowledge {
+        member: usize,
+        first: i64,
+        len: i64,
+        id: i8,
+    },
+    Release {
+        member: usize,
+    },
+    Timeout {
+        after_ms: i64,
+    },
+    LogStart {
+        ahead: i64,
+    },
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let member = 0..MEMBERS.len();
+    prop_oneof![
+        4 => (member.clone(), 1..30).prop_map(|(member, max_records)| Op::Acquire { member, max_records }),
+        6 => (member.clone(), -3..40_i64, 1..12_i64, 0..5_i8)
+            .prop_map(|(member, first, len, id)| Op::Acknowledge { member, first, len, id }),
+        1 => member.prop_map(|member| Op::Release { member }),
+        1 => (1..150_i64).prop_map(|after_ms| Op::Timeout { after_ms }),
+        1 => (0..6_i64).prop_map(|ahead| Op::LogStart { ahead }),
+    ]
+}
+
+fn answers() -> impl Strategy<Value = Vec<KafkaCode>> {
+    let answer = prop_oneof![
+        3 => Just(KafkaCode::None),
+        1 => Just(KafkaCode::CoordinatorNotAvailable),
+        1 => Just(KafkaCode::FencedLeaderEpoch),
+    ];
+    vec(answer, 1..7)
+}
+
+fn active<S: InFlightStore>() -> SharePartition<S> {
+    let config = ShareGroupConfig {
+        record_lock_duration_ms: 100,
+        delivery_count_limit: 3,
+        ..ShareGroupConfig::default()
+    };
+    let key = SharePartitionKey::new(
+        "group",
+        TopicId::parse("07070707-0707-0707-0707-070707070707").unwrap(),
+        7,
+    );
+    let mut sp = SharePartition::new(key, 3, config).unwrap();
+    sp.initialize(ReadStateResult {
+        state_epoch: 2,
+        start_offset: 0,
+        state_batches: Vec::new(),
+    })
+    .unwrap();
+    sp
+}
+
+/// What the call answered, as text: the same calls must answer the same.
+fn call<S: InFlightStore>(sp: &mut SharePartition<S>, op: &Op, now: &mut i64) -> String {
+    match *op {
+        Op::Acquire {
+            member,
+            max_records,
+        } => {
+            let base = sp.next_fetch_offset();
+            let fetched = [
+                FetchedBatch::plain(base, base + 9),
+                FetchedBatch::plain(base + 10, base + 19),
+            ];
+            let request = AcquireRequest {
+                member: MEMBERS[member],
+                mode: AcquireMode::RecordLimit,
+                batch_size: 5,
+                max_records,
+                fetch_offset: base,
+                fetched: &fetched,
+                aborted: None,
+            };
+            format!("{:?}", sp.acquire(&request, LockTime(*now)))
+        }
+        Op::Acknowledge {
+            member,
+            first,
+            len,
+            id,
+        } => {
+            let first = sp.start_offset() + first;
+            let batch = AcknowledgeBatch {
+                first,
+                last: first + len - 1,
+                types: &[id],
+            };
+            // The token is the same too: each made the same writes.
+            format!(
+                "{:?}",
+                sp.acknowledge(MEMBERS[member], &[batch], LockTime(*now))
+            )
+        }
+        Op::Release { member } => format!("{:?}", sp.release(MEMBERS[member], LockTime(*now))),
+        Op::Timeout { after_ms } => {
+            *now += after_ms;
+            format!("{:?}", sp.handle_timeout(LockTime(*now)))
+        }
+        Op::LogStart { ahead } => {
+            format!("{:?}", sp.move_log_start_offset(sp.start_offset() + ahead))
+        }
+    }
+}
+
+/// The same by hand.
+fn polled<S: InFlightStore>(
+    sp: &mut SharePartition<S>,
+    persister: &mut Scripted,
+    now: i64,
+) -> Settlement {
+    let mut settlement = Settlement::default();
+    let mut member = KafkaCode::None;
+    while let Some(write) = sp.poll_write() {
+        let code = persister.answer();
+        persister.kept.push(write.state);
+        let answer = sp
+            .handle_write_result(write.token, code, LockTime(now))
+            .unwrap();
+        assert_eq!(answer.member_code, member_code(code));
+        settlement.add(false, code, answer);
+        if member == KafkaCode::None {
+            member = answer.member_code;
+        }
+    }
+    // Whom a write is for it cannot know.
+    settlement.member_code = member;
+    settlement
+}
+
+fn view<S: InFlightStore>(sp: &SharePartition<S>) -> String {
+    sp.check().unwrap();
+    format!(
+        "{:?} {:?} {:?}",
+        sp.in_flight().collect::<Vec<_>>(),
+        sp.counters(),
+        (
+            sp.start_offset(),
+            sp.end_offset(),
+            sp.delivery_complete_count(),
+            sp.writes_under_way(),
+        )
+    )
+}
+
+fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode]) {
+    let (mut inline, mut by_hand) = (active::<S>(), active::<S>());
+    let mut persister = Scripted {
+        answers: answers.to_vec(),
+        kept: Vec::new(),
+    };
+    let mut other = persister.clone();
+    let mut times = (0, 0);
+    for op in ops {
+        assert_eq!(
+            call(&mut inline, op, &mut times.0),
+            call(&mut by_hand, op, &mut times.1)
+        );
+        let settlement = inline.settle(&mut persister);
+        let expected = polled(&mut by_hand, &mut other, times.1);
+        assert_eq!(
+            (settlement.writes, settlement.refused, settlement.fences),
+            (expected.writes, expected.refused, expected.fences),
+            "{op:?}"
+        );
+        // A time-out and a move of the log start are nobody's request.
+        let nobody_waits = matches!(
+            op,
+            Op::Timeout { .. } | Op::LogStart { .. } | Op::Acquire { .. }
+        );
+        if nobody_waits {
+            assert_eq!(settlement.member_code, KafkaCode::None, "{op:?}");
+        } else if settlement.writes == 1 {
+            assert_eq!(settlement.member_code, expected.member_code, "{op:?}");
+        }
+        assert_eq!(view(&inline), view(&by_hand), "{op:?}");
+        assert_eq!(inline.writes_to_poll(), 0);
+    }
+    assert_eq!(persister.kept, other.kept);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn settling_and_polling_leave_the_same_behind(ops in vec(op(), 1..60), answers in answers()) {
+        same::<IntervalStore>(&ops, &answers);
+        same::<TwinStore>(&ops, &answers);
+    }
+}
+
+#[test]
+fn a_refusal_undoes_the_change_and_names_the_code_for_the_member() {
+    let mut sp = active::<IntervalStore>();
+    let mut now = 0;
+    call(
+        &mut sp,
+        &Op::Acquire {
+            member: 0,
+            max_records: 10,
+        },
+        &mut now,
+    );
+    let before = format!("{:?}", sp.in_flight().collect::<Vec<_>>());
+    call(
+        &mut sp,
+        &Op::Acknowledge {
+            member: 0,
+            first: 0,
+            len: 5,
+            id: 1,
+        },
+        &mut now,
+    );
+    let mut refusing = Scripted {
+        answers: vec![KafkaCode::FencedStateEpoch],
+        kept: Vec::new(),
+    };
+    let expected = Settlement {
+        writes: 1,
+        member_code: KafkaCode::NotLeaderOrFollower,
+        refused: KafkaCode::FencedStateEpoch,
+        fences: true,
+    };
+    assert_eq!(sp.settle(&mut refusing), expected);
+    assert_eq!(format!("{:?}", sp.in_flight().collect::<Vec<_>>()), before);
+    assert_eq!(
+        sp.settle(&mut refusing),
+        Settlement::default(),
+        "there is nothing more"
+    );
+
+    call(
+        &mut sp,
+        &Op::Acknowledge {
+            member: 0,
+            first: 0,
+            len: 5,
+            id: 1,
+        },
+        &mut now,
+    );
+    assert_eq!(
+        sp.settle(&mut NoOpStatePersister),
+        Settlement {
+            writes: 1,
+            ..Settlement::default()
+        }
+    );
+    assert_eq!(sp.start_offset(), 5);
+}
+
+#[test]
+fn nobody_waits_for_the_write_of_a_time_out() {
+    let mut sp = active::<IntervalStore>();
+    let mut now = 0;
+    call(
+        &mut sp,
+        &Op::Acquire {
+            member: 0,
+            max_records: 10,
+        },
+        &mut now,
+    );
+    call(&mut sp, &Op::Timeout { after_ms: 100 }, &mut now);
+    let mut refusing = Scripted {
+        answers: vec![KafkaCode::GroupIdNotFound],
+        kept: Vec::new(),
+    };
+    let settlement = sp.settle(&mut refusing);
+    assert_eq!(
+        (settlement.writes, settlement.member_code),
+        (1, KafkaCode::None)
+    );
+    assert_eq!(
+        (settlement.refused, settlement.fences),
+        (KafkaCode::GroupIdNotFound, true)
+    );
+    assert!(sp.can_acquire(), "memory keeps the change");
+}

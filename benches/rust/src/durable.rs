@@ -1,7 +1,7 @@
 //! What was persisted, offset by offset: of each the greatest of `delivery count × 8 + state`. It is the merge that needs no
 //! thought, so it judges the others.
 
-use share_state_core::persister::WriteState;
+use share_state_core::persister::WriteStateRef;
 use share_state_core::state_batch::StateBatch;
 
 use crate::engine::{Counting, Persister};
@@ -81,12 +81,16 @@ impl Durable {
 }
 
 impl Persister for Durable {
-    fn write(&mut self, partition: u32, state: &WriteState) -> Answer {
+    fn answer(&self) -> Answer {
+        self.counts.answer
+    }
+
+    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer {
         let answer = self.counts.write(partition, state);
         if answer != Answer::Refused {
             let codes = &mut self.partitions[partition as usize];
             codes.forget_before(state.start_offset);
-            for batch in &state.state_batches {
+            for batch in state.state_batches {
                 codes.apply(batch);
             }
         }

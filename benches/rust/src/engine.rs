@@ -1,6 +1,6 @@
 //! What every engine that replays an operation log can do, and who takes its writes.
 
-use share_state_core::persister::{ReadStateResult, WriteState};
+use share_state_core::persister::{ReadStateResult, WriteStateRef};
 use share_state_core::share_partition::{AcknowledgeBatch, FetchedBatch};
 
 use crate::oplog::{Answer, Header};
@@ -44,8 +44,10 @@ pub struct Window {
 
 /// Takes the writes.
 pub trait Persister {
+    /// How writes are answered now.
+    fn answer(&self) -> Answer;
     /// One WriteShareGroupState, and its answer.
-    fn write(&mut self, partition: u32, state: &WriteState) -> Answer;
+    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer;
 }
 
 /// Share partitions that replay operations. Codes are Kafka's.
@@ -54,8 +56,14 @@ pub trait Engine {
     fn open(header: &Header) -> Self;
     /// Gives records to a member.
     fn acquire(&mut self, fetch: &Fetch<'_>, given: impl FnMut(Grant)) -> i16;
-    /// Takes a member's request.
-    fn acknowledge(&mut self, partition: u32, member: u16, ranges: &[AcknowledgeBatch<'_>]) -> i16;
+    /// Takes a member's request, and the write that it leads to, to the persister.
+    fn acknowledge(
+        &mut self,
+        partition: u32,
+        member: u16,
+        ranges: &[AcknowledgeBatch<'_>],
+        persister: &mut impl Persister,
+    ) -> i16;
     /// A member has left.
     fn release(&mut self, partition: u32, member: u16);
     /// The time is `now`; locks of the partition that are due run out.
@@ -94,7 +102,11 @@ pub const REQUEST_BYTES: u64 = 51;
 pub const BATCH_BYTES: u64 = 20;
 
 impl Persister for Counting {
-    fn write(&mut self, _: u32, state: &WriteState) -> Answer {
+    fn answer(&self) -> Answer {
+        self.answer
+    }
+
+    fn write(&mut self, _: u32, state: WriteStateRef<'_>) -> Answer {
         let batches = state.state_batches.len() as u64;
         self.writes += 1;
         self.batches += batches;
@@ -112,6 +124,7 @@ const fn length_bytes(items: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use share_state_core::ids::TopicId;
+    use share_state_core::persister::WriteState;
     use share_state_core::state_batch::StateBatch;
     use share_state_wire::messages::encode_write_request;
 
@@ -136,7 +149,7 @@ mod tests {
             let topics = [(TopicId([7; 16]), &[(0, &state)][..])];
             let encoded = encode_write_request("group", &topics, 1).unwrap();
             let mut counting = Counting::default();
-            counting.write(0, &state);
+            counting.write(0, (&state).into());
             assert_eq!(counting.bytes, encoded.len() as u64, "{batches} batches");
         }
     }

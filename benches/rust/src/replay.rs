@@ -255,9 +255,8 @@ fn step<'a, E: Engine, P: ToldPersister, R: Results>(
     match op.kind {
         OpKind::Acknowledge => {
             pending.ranges.push(range(op, &TYPES));
-            let code = engine.acknowledge(partition, op.member, &pending.ranges);
+            let code = engine.acknowledge(partition, op.member, &pending.ranges, persister);
             pending.ranges.clear();
-            engine.settle(partition, persister);
             results.end(code);
         }
         OpKind::Acquire => {
@@ -283,9 +282,8 @@ fn step<'a, E: Engine, P: ToldPersister, R: Results>(
                 last: op.last,
                 types,
             });
-            let code = engine.acknowledge(partition, op.member, &pending.ranges);
+            let code = engine.acknowledge(partition, op.member, &pending.ranges, persister);
             pending.ranges.clear();
-            engine.settle(partition, persister);
             results.end(code);
         }
         OpKind::NextFetchOffset => results.offset(engine.next_fetch_offset(partition)),

@@ -1,4 +1,4 @@
-//! Settling inside the call and polling behind it are the same: whatever the persister answers, both leave the same behind.
+//! Settling inside the call, behind it, and polling are the same: whatever the persister answers, all leave the same behind.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -89,7 +89,12 @@ fn answers() -> impl Strategy<Value = Vec<KafkaCode>> {
 }
 
 fn active<S: InFlightStore>() -> SharePartition<S> {
+    with_dead_letters::<S>(false)
+}
+
+fn with_dead_letters<S: InFlightStore>(dead_letter_queue: bool) -> SharePartition<S> {
     let config = ShareGroupConfig {
+        dead_letter_queue,
         record_lock_duration_ms: 100,
         delivery_count_limit: 3,
         ..ShareGroupConfig::default()
@@ -201,20 +206,53 @@ fn view<S: InFlightStore>(sp: &SharePartition<S>) -> String {
     )
 }
 
-fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode]) {
-    let (mut inline, mut by_hand) = (active::<S>(), active::<S>());
+/// The call with the settling inside it, where there is one that does.
+fn settled_within<S: InFlightStore>(
+    sp: &mut SharePartition<S>,
+    op: &Op,
+    now: &mut i64,
+    persister: &mut Scripted,
+) -> Settlement {
+    let Op::Acknowledge {
+        member,
+        first,
+        len,
+        id,
+    } = *op
+    else {
+        call(sp, op, now);
+        return sp.settle(persister);
+    };
+    let first = sp.start_offset() + first;
+    let batch = AcknowledgeBatch {
+        first,
+        last: first + len - 1,
+        types: &[id],
+    };
+    let now = LockTime(*now);
+    sp.acknowledge_and_settle(MEMBERS[member], &[batch], now, persister)
+        .unwrap_or_else(|_| sp.settle(persister))
+}
+
+fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode], dead_letters: bool) {
+    let new = || with_dead_letters::<S>(dead_letters);
+    let (mut inline, mut by_hand, mut within) = (new(), new(), new());
     let mut persister = Scripted {
         answers: answers.to_vec(),
         kept: Vec::new(),
     };
-    let mut other = persister.clone();
+    let (mut other, mut third) = (persister.clone(), persister.clone());
     let mut times = (0, 0);
     for op in ops {
+        let mut now = times.0;
+        let first = settled_within(&mut within, op, &mut now, &mut third);
         assert_eq!(
             call(&mut inline, op, &mut times.0),
             call(&mut by_hand, op, &mut times.1)
         );
         let settlement = inline.settle(&mut persister);
+        assert_eq!(first, settlement, "{op:?}");
+        assert_eq!(view(&within), view(&inline), "{op:?}");
         let expected = polled(&mut by_hand, &mut other, times.1);
         assert_eq!(
             (settlement.writes, settlement.refused, settlement.fences),
@@ -235,15 +273,20 @@ fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode]) {
         assert_eq!(inline.writes_to_poll(), 0);
     }
     assert_eq!(persister.kept, other.kept);
+    assert_eq!(persister.kept, third.kept);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn settling_and_polling_leave_the_same_behind(ops in vec(op(), 1..60), answers in answers()) {
-        same::<IntervalStore>(&ops, &answers);
-        same::<TwinStore>(&ops, &answers);
+    fn settling_and_polling_leave_the_same_behind(
+        ops in vec(op(), 1..60),
+        answers in answers(),
+        dead_letters in any::<bool>(),
+    ) {
+        same::<IntervalStore>(&ops, &answers, dead_letters);
+        same::<TwinStore>(&ops, &answers, dead_letters);
     }
 }
 

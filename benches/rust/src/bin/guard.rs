@@ -105,8 +105,10 @@ impl Partition {
 
     fn acknowledge(&mut self, member: u16, first: i64, last: i64, types: &[i8]) {
         let batch = AcknowledgeBatch { first, last, types };
-        assert_eq!(self.engine.acknowledge(0, member, &[batch]), 0);
-        self.engine.settle(0, &mut self.persister);
+        let code = self
+            .engine
+            .acknowledge(0, member, &[batch], &mut self.persister);
+        assert_eq!(code, 0);
     }
 }
 

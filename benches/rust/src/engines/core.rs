@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::InFlightStore;
+use share_state_core::inline_persister::InlinePersister;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::persister::{ReadStateResult, WriteToken};
+use share_state_core::persister::{ReadStateResult, WriteStateRef, WriteToken};
 use share_state_core::share_partition::{
-    AcknowledgeBatch, AcquireMode, AcquireRequest, SharePartition,
+    AcknowledgeBatch, AcquireMode, AcquireRequest, AcquiredRange, SharePartition,
 };
 use share_state_core::time::LockTime;
 
@@ -22,8 +23,22 @@ pub struct CoreEngine<S> {
     members: Vec<String>,
     partitions: Vec<SharePartition<S>>,
     now: LockTime,
+    /// What the last acquire gave, a list that is used again.
+    acquired: Vec<AcquiredRange>,
     /// Writes that wait for an answer, operation by operation.
     held: VecDeque<Vec<(u32, WriteToken)>>,
+}
+
+/// A persister of the runner that answers at once, for one share partition.
+struct Inline<'a, P>(u32, &'a mut P);
+
+impl<P: Persister> InlinePersister for Inline<'_, P> {
+    fn write_state(&mut self, _: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode {
+        match self.1.write(self.0, state) {
+            Answer::Refused => KafkaCode::CoordinatorNotAvailable,
+            Answer::Inline | Answer::Later => KafkaCode::None,
+        }
+    }
 }
 
 impl<S: InFlightStore> CoreEngine<S> {
@@ -53,6 +68,7 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
             members: (0..header.members).map(member_name).collect(),
             partitions: Vec::new(),
             now: LockTime(0),
+            acquired: Vec::new(),
             held: VecDeque::new(),
         };
         engine.partitions = (0..header.partitions)
@@ -71,9 +87,11 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
             fetched: fetch.fetched,
             aborted: None,
         };
-        match self.partitions[fetch.partition as usize].acquire(&request, self.now) {
-            Ok(acquired) => {
-                for one in acquired {
+        let at = &mut self.partitions[fetch.partition as usize];
+        self.acquired.clear();
+        match at.acquire_into(&request, self.now, &mut self.acquired) {
+            Ok(()) => {
+                for one in &self.acquired {
                     given(Grant {
                         first: one.range.first,
                         last: one.range.last,
@@ -86,12 +104,26 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
         }
     }
 
-    fn acknowledge(&mut self, partition: u32, member: u16, ranges: &[AcknowledgeBatch<'_>]) -> i16 {
+    fn acknowledge(
+        &mut self,
+        partition: u32,
+        member: u16,
+        ranges: &[AcknowledgeBatch<'_>],
+        persister: &mut impl Persister,
+    ) -> i16 {
         let member = &self.members[usize::from(member)];
-        match self.partitions[partition as usize].acknowledge(member, ranges, self.now) {
-            Ok(_) => 0,
-            Err(error) => error.kafka_code().code(),
+        let at = &mut self.partitions[partition as usize];
+        let error = if persister.answer() == Answer::Later {
+            at.acknowledge(member, ranges, self.now).err()
+        } else {
+            let mut inline = Inline(partition, persister);
+            at.acknowledge_and_settle(member, ranges, self.now, &mut inline)
+                .err()
+        };
+        if error.is_some() || persister.answer() == Answer::Later {
+            self.settle(partition, persister);
         }
+        error.map_or(0, |error| error.kafka_code().code())
     }
 
     fn release(&mut self, partition: u32, member: u16) {
@@ -114,18 +146,14 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
 
     fn settle(&mut self, partition: u32, persister: &mut impl Persister) {
         let at = &mut self.partitions[partition as usize];
+        if persister.answer() != Answer::Later {
+            at.settle(&mut Inline(partition, persister));
+            return;
+        }
         let mut waiting = Vec::new();
-        while let Some(write) = at.poll_write() {
-            let code = match persister.write(partition, &write.state) {
-                Answer::Inline => KafkaCode::None,
-                Answer::Refused => KafkaCode::CoordinatorNotAvailable,
-                Answer::Later => {
-                    waiting.push((partition, write.token));
-                    continue;
-                }
-            };
-            at.handle_write_result(write.token, code, self.now)
-                .expect("the write is under way");
+        while let Some(write) = at.lend_write() {
+            waiting.push((partition, write.token));
+            persister.write(partition, write.state);
         }
         if !waiting.is_empty() {
             self.held.push_back(waiting);

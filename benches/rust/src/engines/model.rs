@@ -31,42 +31,9 @@ fn back(limit: i16) -> impl Fn(Cell) -> Cell {
     }
 }
 
-impl<R: Records> Engine for ModelEngine<R> {
-    fn open(header: &Header) -> Self {
-        Self {
-            partitions: (0..header.partitions)
-                .map(|_| Partition {
-                    records: R::default(),
-                    start: 0,
-                    end: 0,
-                    complete: 0,
-                    available: 0,
-                    gap_end: None,
-                    changed: Vec::new(),
-                })
-                .collect(),
-            lock_ms: i64::from(header.lock_ms),
-            limit: header.delivery_limit as i16,
-            now: 0,
-        }
-    }
-
-    fn acquire(&mut self, fetch: &Fetch<'_>, mut given: impl FnMut(Grant)) -> i16 {
-        let taken = Cell {
-            state: ACQUIRED,
-            count: 1,
-            member: fetch.member,
-            deadline: self.now + self.lock_ms,
-        };
-        let (Some(first), Some(last)) = (fetch.fetched.first(), fetch.fetched.last()) else {
-            return 0;
-        };
-        let range = (first.base_offset, last.last_offset);
-        self.partitions[fetch.partition as usize].give(range, taken, &mut given);
-        0
-    }
-
-    fn acknowledge(&mut self, partition: u32, member: u16, ranges: &[AcknowledgeBatch<'_>]) -> i16 {
+impl<R: Records> ModelEngine<R> {
+    /// A member's request, without the write.
+    fn change(&mut self, partition: u32, member: u16, ranges: &[AcknowledgeBatch<'_>]) -> i16 {
         let at = &mut self.partitions[partition as usize];
         let held = |cell: Cell| cell.state == ACQUIRED && cell.member == member;
         let mut sound = true;
@@ -103,6 +70,54 @@ impl<R: Records> Engine for ModelEngine<R> {
             }
         }
         0
+    }
+}
+
+impl<R: Records> Engine for ModelEngine<R> {
+    fn open(header: &Header) -> Self {
+        Self {
+            partitions: (0..header.partitions)
+                .map(|_| Partition {
+                    records: R::default(),
+                    start: 0,
+                    end: 0,
+                    complete: 0,
+                    available: 0,
+                    gap_end: None,
+                    changed: Vec::new(),
+                })
+                .collect(),
+            lock_ms: i64::from(header.lock_ms),
+            limit: header.delivery_limit as i16,
+            now: 0,
+        }
+    }
+
+    fn acquire(&mut self, fetch: &Fetch<'_>, mut given: impl FnMut(Grant)) -> i16 {
+        let taken = Cell {
+            state: ACQUIRED,
+            count: 1,
+            member: fetch.member,
+            deadline: self.now + self.lock_ms,
+        };
+        let (Some(first), Some(last)) = (fetch.fetched.first(), fetch.fetched.last()) else {
+            return 0;
+        };
+        let range = (first.base_offset, last.last_offset);
+        self.partitions[fetch.partition as usize].give(range, taken, &mut given);
+        0
+    }
+
+    fn acknowledge(
+        &mut self,
+        partition: u32,
+        member: u16,
+        ranges: &[AcknowledgeBatch<'_>],
+        persister: &mut impl Persister,
+    ) -> i16 {
+        let code = self.change(partition, member, ranges);
+        self.settle(partition, persister);
+        code
     }
 
     fn release(&mut self, partition: u32, member: u16) {
@@ -166,7 +181,7 @@ impl<R: Records> Engine for ModelEngine<R> {
             delivery_complete_count: at.complete as i32,
             state_batches: core::mem::take(&mut at.changed),
         };
-        persister.write(partition, &state);
+        persister.write(partition, (&state).into());
         at.advance();
     }
 

@@ -56,11 +56,11 @@ impl Played {
         self.b.acknowledge(0, member, range, id);
         let (first, last) = range;
         let types = &[id as i8];
-        let code =
-            self.engine
-                .acknowledge(0, member as u16, &[AcknowledgeBatch { first, last, types }]);
+        let batch = AcknowledgeBatch { first, last, types };
+        let code = self
+            .engine
+            .acknowledge(0, member as u16, &[batch], &mut self.durable);
         assert_eq!(code, 0);
-        self.engine.settle(0, &mut self.durable);
     }
 }
 

@@ -42,9 +42,20 @@ impl<S: InFlightStore> SharePartition<S> {
         check_form(member, batches)?;
         self.observe(now);
         let index = self.member(member);
-        if let Some(token) = self.acknowledge_run(batches, index) {
+        if let (Some(member), Some((range, trigger))) = (index, usual(batches, self.start_offset))
+            && let Some(token) = self.acknowledge_run(range, trigger, member)
+        {
             return Ok(Some(token));
         }
+        self.acknowledge_formed(batches, index)
+    }
+
+    /// [`SharePartition::acknowledge`] of a request of good form, at a time that is noted.
+    pub(super) fn acknowledge_formed(
+        &mut self,
+        batches: &[AcknowledgeBatch<'_>],
+        index: Option<MemberIndex>,
+    ) -> Result<Option<WriteToken>, AcknowledgeError> {
         let mut state_batches = 0;
         let mut previous_last = -1;
         for (i, batch) in batches.iter().enumerate() {
@@ -80,30 +91,17 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(self.queue_write(changes, WriteKind::Confirmed))
     }
 
-    /// The usual request: one range, all of one type, which is one run held by the member, so that checking it and changing
-    /// it take one look. `None` when it is anything else, and then nothing has changed.
+    /// The usual request, when the range is one run held by the member, so that checking it and changing it take one look.
+    /// `None` when it is anything else, and then nothing has changed.
     fn acknowledge_run(
         &mut self,
-        batches: &[AcknowledgeBatch<'_>],
-        member: Option<MemberIndex>,
+        range: OffsetRange,
+        trigger: Trigger,
+        member: MemberIndex,
     ) -> Option<WriteToken> {
-        let [batch] = batches else { return None };
-        let (member, id) = (member?, batch.types.first()?);
-        if batch.types.len() > 1 && equal_at_front(batch.types) < batch.types.len() {
-            return None;
-        }
-        let kind = AcknowledgeType::from_id(*id)?;
-        let range = OffsetRange::new(batch.first, batch.last)?;
-        if kind == AcknowledgeType::Renew || range.first < self.start_offset {
-            return None;
-        }
-        let is_held = |run: &InFlightRun| {
-            run.range == range
-                && (run.state, run.phase) == (RecordState::Acquired, Phase::Settled)
-                && run.lock.is_some_and(|lock| lock.member == member)
-        };
+        let is_held = |run: &InFlightRun| is_held_whole(run, range, member);
         let mut changes = Changes::default();
-        self.pull_behind_start(range, kind.trigger(), is_held, &mut changes);
+        self.pull_behind_start(range, trigger, is_held, &mut changes);
         self.queue_write(changes, WriteKind::Confirmed)
     }
 
@@ -224,6 +222,30 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 }
 
+/// The usual request: one range at or behind the start offset, all of one type, which is not RENEW.
+#[inline]
+pub(super) fn usual(
+    batches: &[AcknowledgeBatch<'_>],
+    start_offset: i64,
+) -> Option<(OffsetRange, Trigger)> {
+    let [batch] = batches else { return None };
+    let id = batch.types.first()?;
+    if batch.types.len() > 1 && equal_at_front(batch.types) < batch.types.len() {
+        return None;
+    }
+    let kind = AcknowledgeType::from_id(*id)?;
+    let range = OffsetRange::new(batch.first, batch.last)?;
+    let usual = kind != AcknowledgeType::Renew && range.first >= start_offset;
+    usual.then_some((range, kind.trigger()))
+}
+
+/// Whether the run is all of `range`, and the member may settle it.
+pub(super) fn is_held_whole(run: &InFlightRun, range: OffsetRange, member: MemberIndex) -> bool {
+    run.range == range
+        && (run.state, run.phase) == (RecordState::Acquired, Phase::Settled)
+        && run.lock.is_some_and(|lock| lock.member == member)
+}
+
 /// The types of `range`, which is the batch, or its part from the start offset on.
 fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> &'a [i8] {
     let skipped = usize::try_from(batch.first.abs_diff(range.first)).unwrap_or(usize::MAX);
@@ -278,7 +300,11 @@ fn equal_types<'a>(
     })
 }
 
-fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), AcknowledgeError> {
+#[inline]
+pub(super) fn check_form(
+    member: &str,
+    batches: &[AcknowledgeBatch<'_>],
+) -> Result<(), AcknowledgeError> {
     if member.is_empty() {
         return Err(AcknowledgeError::EmptyMemberId);
     }
@@ -309,7 +335,10 @@ fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), Ackn
             });
         }
         // The ids are 0 to 4, so that a look at the greatest tells of all.
-        let greatest = types.iter().fold(0, |max, id| max.max(*id as u8));
+        let greatest = match types {
+            [id] => *id as u8,
+            _ => types.iter().fold(0, |max, id| max.max(*id as u8)),
+        };
         if AcknowledgeType::from_id(greatest as i8).is_none() {
             let unknown = |id: &&i8| AcknowledgeType::from_id(**id).is_none();
             let id = types.iter().find(unknown).copied().unwrap_or(-1);

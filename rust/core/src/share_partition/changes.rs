@@ -103,7 +103,7 @@ const fn lock_change(rule: LockRule) -> LockChange {
 }
 
 /// How `delivery_complete_count` changes when `records` records at or behind the start offset change state.
-fn completed(count: u64, records: u64, from: RecordState, to: RecordState) -> u64 {
+pub(super) fn completed(count: u64, records: u64, from: RecordState, to: RecordState) -> u64 {
     match (from.is_terminal(), to.is_terminal()) {
         (false, true) => count + records,
         (true, false) => count - records,
@@ -111,7 +111,7 @@ fn completed(count: u64, records: u64, from: RecordState, to: RecordState) -> u6
     }
 }
 
-fn count_settled(tally: &mut Tally, state: RecordState, records: u64) {
+pub(super) fn count_settled(tally: &mut Tally, state: RecordState, records: u64) {
     match state {
         RecordState::Available => tally.rest.make().made_available += records,
         RecordState::Acknowledged => tally.acknowledged += records,

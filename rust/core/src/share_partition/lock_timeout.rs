@@ -22,6 +22,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Takes note of the time: what is due now has run out before anything else happens.
+    #[inline]
     pub(super) fn observe(&mut self, now: LockTime) -> u64 {
         self.now = self.now.max(now);
         let due = self
@@ -31,6 +32,7 @@ impl<S: InFlightStore> SharePartition<S> {
         if due { self.let_locks_run_out() } else { 0 }
     }
 
+    #[cold]
     fn let_locks_run_out(&mut self) -> u64 {
         let mut changes = Changes::default();
         // A record whose write is under way keeps its change: its lock counts again only if the write is refused.

@@ -16,6 +16,7 @@
 //! number of terminal records at or behind the start offset; the next fetch offset is never below the start offset.
 
 mod acknowledge;
+mod acknowledge_and_settle;
 mod acquire;
 mod acquire_request;
 mod activity;

@@ -43,8 +43,12 @@ impl<S: InFlightStore> SharePartition<S> {
         match acquisition.request.mode {
             AcquireMode::BatchOptimized => {
                 let batch_size = u64::try_from(acquisition.request.batch_size).unwrap_or(1);
-                for piece in cut_at_log_batches(range, fetched, batch_size) {
-                    self.insert_held(piece, piece, acquisition);
+                if range.len() <= batch_size {
+                    self.insert_held(range, range, acquisition);
+                } else {
+                    for piece in cut_at_log_batches(range, fetched, batch_size) {
+                        self.insert_held(piece, piece, acquisition);
+                    }
                 }
             }
             AcquireMode::RecordLimit => {

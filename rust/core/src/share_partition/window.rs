@@ -147,22 +147,15 @@ impl<S: InFlightStore> SharePartition<S> {
             // The window begins with a batch, and that is where it stops: the usual case, as the oldest record is still out.
             return;
         }
-        let Some(batch_start) = self.store.batch_start(stop) else {
-            return;
-        };
-        let at_batch_start = batch_start == stop;
         let target = match gap {
-            Some(gap_start) if at_batch_start => stop.min(gap_start),
+            Some(gap_start) if self.store.batch_start(stop) == Some(stop) => stop.min(gap_start),
             _ => stop,
         };
-        let passed = before(stop).and_then(|last| OffsetRange::new(self.start_offset, last));
+        let Some(last) = before(stop) else { return };
+        let passed = OffsetRange::new(self.start_offset, last);
         self.delivery_complete_count -= passed.map_or(0, |passed| self.store.held_in(passed));
         self.start_offset = self.start_offset.max(target);
-        if batch_start > cached.first
-            && let Some(last) = before(batch_start)
-        {
-            self.store.remove_through(last);
-        }
+        self.store.remove_through(last);
     }
 
     /// Empties a full window in which everything is settled and no write is under way.
@@ -170,11 +163,18 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Records that are archived in memory alone (log start, compaction, a refused write whose locks ran out) bring no answer
     /// of the persister, so in a full window nothing would ever happen again (deliberate difference S6). A gap window goes
     /// with it: no gap is left to read, or something could be fetched.
+    #[inline]
     pub(super) fn unblock(&mut self) {
+        // In the order of what the questions cost: nearly always a record is known to be out, or there is room.
+        if self.front().is_none() && !self.store.is_empty() {
+            self.unblock_unless_out();
+        }
+    }
+
+    fn unblock_unless_out(&mut self) {
         let Some(cached) = self.cached() else { return };
-        // In the order of what the questions cost: nearly always there is room, or a write under way.
         let locks = u64::from(self.config.partition_max_record_locks);
-        if self.window_len() < locks || self.writes_under_way() > 0 || self.front().is_some() {
+        if self.window_len() < locks || self.writes_under_way() > 0 {
             return;
         }
         let settled = self.store.first_unsettled(cached.first).is_none();

@@ -87,7 +87,7 @@ pub const fn member_code(persister: KafkaCode) -> KafkaCode {
 }
 
 impl WriteAnswer {
-    const fn of(persister: KafkaCode) -> Self {
+    pub(super) const fn of(persister: KafkaCode) -> Self {
         let member_code = member_code(persister);
         Self {
             member_code,

@@ -211,19 +211,27 @@ impl Code for Narrow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Tally(u64);
 
-/// One in the counter of each class of the set.
-const fn lanes(classes: u8) -> u64 {
-    let set = classes as u64;
-    (set & 1) | (set & 2) << 15 | (set & 4) << 30 | (set & 8) << 45
+/// By set of classes: one in the counter of each.
+static LANES: [u64; 16] = lanes();
+
+const fn lanes() -> [u64; 16] {
+    let mut lanes = [0; 16];
+    let mut set = 0;
+    while set < 16 {
+        let bits = set as u64;
+        lanes[set] = (bits & 1) | (bits & 2) << 15 | (bits & 4) << 30 | (bits & 8) << 45;
+        set += 1;
+    }
+    lanes
 }
 
 impl Tally {
-    pub const fn add(&mut self, classes: u8, entries: u64) {
-        self.0 += lanes(classes) * entries;
+    pub fn add(&mut self, classes: u8, entries: u64) {
+        self.0 += LANES[usize::from(classes & 0xF)] * entries;
     }
 
-    pub const fn take(&mut self, classes: u8, entries: u64) {
-        self.0 -= lanes(classes) * entries;
+    pub fn take(&mut self, classes: u8, entries: u64) {
+        self.0 -= LANES[usize::from(classes & 0xF)] * entries;
     }
 
     pub const fn has(self, class: Class) -> bool {

@@ -135,7 +135,7 @@ impl<const N: usize> Leaves<N> {
                     });
                     tally.add(cell.classes(), 1);
                 } else {
-                    runs_change::insert(edges, (Some(*span), merge), tally, batch, cell);
+                    runs_change::insert(edges, (*span, merge), tally, batch, cell);
                 }
                 span.last = batch.last;
                 return;
@@ -194,8 +194,20 @@ impl<const N: usize> Leaves<N> {
             tally,
             body: Body::Runs(edges),
         }) = &mut self.list
-            && runs_change::drop_batches(edges, span, tally, last, &mut f)
         {
+            if last < span.last {
+                runs_change::drop_batches(edges, span, tally, last, &mut f);
+                return;
+            }
+            for at in 0..edges.len() {
+                if !edges[at].cell.is_hole() {
+                    f(runs::range_of(edges, at, span.last), edges[at].cell);
+                }
+            }
+            let mut edges = core::mem::take(edges);
+            edges.clear();
+            edges.shrink_to(Self::RUNS);
+            self.list = List::None(edges);
             return;
         }
         let Some(last) = self.end_of_batches(last) else {

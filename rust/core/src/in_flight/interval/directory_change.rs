@@ -1,10 +1,9 @@
 //! Leaves come and go: the groups and what they know are kept up.
 
-use super::cell::Cell;
+use super::cell::{Cell, Tally};
 use super::directory::{Group, Leaves, List, Many, ORIGIN, Spot, spot};
 use super::leaf::{Body, Leaf};
-use super::runs::Merge;
-use super::runs_change;
+use super::runs::Edge;
 use crate::offset::OffsetRange;
 
 impl<const N: usize> Leaves<N> {
@@ -18,17 +17,20 @@ impl<const N: usize> Leaves<N> {
 
     /// Makes the first leaf of an empty window.
     pub fn begin(&mut self, batch: OffsetRange, cell: Cell) {
-        let mut edges = match &mut self.list {
-            List::None(edges) => core::mem::take(edges),
-            List::One(_) | List::Many(_) => return,
-        };
-        edges.reserve(1);
-        let mut leaf = Leaf::of_edges(edges, batch.last);
-        leaf.range = batch;
-        if let Body::Runs(edges) = &mut leaf.body {
-            runs_change::insert(edges, (None, Merge::Never), &mut leaf.tally, batch, cell);
+        if let List::None(edges) = &mut self.list {
+            let mut edges = core::mem::take(edges);
+            edges.push(Edge {
+                first: batch.first,
+                cell,
+            });
+            let mut tally = Tally::default();
+            tally.add(cell.classes(), 1);
+            self.list = List::One(Leaf {
+                range: batch,
+                tally,
+                body: Body::Runs(edges),
+            });
         }
-        self.list = List::One(leaf);
     }
 
     /// Puts a leaf right behind the one at `at`, or before all others, and says where it stands now.

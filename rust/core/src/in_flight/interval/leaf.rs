@@ -84,6 +84,7 @@ impl Leaf {
     }
 
     /// The first offset from `from` on that belongs to `class`.
+    #[inline]
     pub fn next(&self, from: i64, class: Class) -> Option<i64> {
         if !self.tally.has(class) {
             return None;
@@ -115,10 +116,15 @@ impl Leaf {
     }
 
     /// How many offsets of `range`, which lies inside the leaf, hold a record.
+    #[inline]
     pub fn held_in(&self, range: OffsetRange) -> u64 {
         if !self.tally.has(Class::Hole) {
             return range.len();
         }
+        self.held_between_holes(range)
+    }
+
+    fn held_between_holes(&self, range: OffsetRange) -> u64 {
         let mut held = 0;
         let mut next = Some(range.first);
         while let Some(first) = next
@@ -194,13 +200,7 @@ impl Leaf {
     /// Adds a batch, which lies before, behind or in a hole of the leaf, if the leaf can take it in.
     pub fn insert(&mut self, batch: OffsetRange, cell: Cell, merge: Merge) -> bool {
         if let Body::Runs(edges) = &mut self.body {
-            runs_change::insert(
-                edges,
-                (Some(self.range), merge),
-                &mut self.tally,
-                batch,
-                cell,
-            );
+            runs_change::insert(edges, (self.range, merge), &mut self.tally, batch, cell);
             self.range.first = self.range.first.min(batch.first);
             self.range.last = self.range.last.max(batch.last);
             return true;

@@ -196,7 +196,7 @@ pub(super) fn coalesce(
 /// Puts a batch into a hole: before the leaf, inside or behind it.
 pub(super) fn insert(
     edges: &mut Vec<Edge>,
-    (span, merge): (Option<OffsetRange>, Merge),
+    (span, merge): (OffsetRange, Merge),
     tally: &mut Tally,
     batch: OffsetRange,
     cell: Cell,
@@ -210,68 +210,62 @@ pub(super) fn insert(
         cell: Cell::HOLE,
     };
     tally.add(cell.classes(), 1);
-    let at = match span {
-        None => {
-            edges.push(edge);
-            return;
+    let at = if span.last < batch.first {
+        if !span.is_followed_by(batch.first) {
+            edges.push(hole_from(after_saturating(span.last)));
+            tally.add(Class::Hole.bit(), 1);
         }
-        Some(span) if span.last < batch.first => {
-            if !span.is_followed_by(batch.first) {
-                edges.push(hole_from(after_saturating(span.last)));
-                tally.add(Class::Hole.bit(), 1);
-            }
-            edges.push(edge);
-            edges.len() - 1
+        edges.push(edge);
+        edges.len() - 1
+    } else if batch.last < span.first {
+        edges.insert(0, edge);
+        if !batch.is_followed_by(span.first) {
+            edges.insert(1, hole_from(after_saturating(batch.last)));
+            tally.add(Class::Hole.bit(), 1);
         }
-        Some(span) if batch.last < span.first => {
-            edges.insert(0, edge);
-            if !batch.is_followed_by(span.first) {
-                edges.insert(1, hole_from(after_saturating(batch.last)));
-                tally.add(Class::Hole.bit(), 1);
-            }
-            0
+        0
+    } else {
+        let mut at = holding(edges, batch.first);
+        let hole = range_of(edges, at, span.last);
+        if hole.first < batch.first {
+            at += 1;
+            edges.insert(at, edge);
+        } else {
+            edges[at] = edge;
+            tally.take(Class::Hole.bit(), 1);
         }
-        Some(span) => {
-            let mut at = holding(edges, batch.first);
-            let hole = range_of(edges, at, span.last);
-            if hole.first < batch.first {
-                at += 1;
-                edges.insert(at, edge);
-            } else {
-                edges[at] = edge;
-                tally.take(Class::Hole.bit(), 1);
-            }
-            if batch.last < hole.last {
-                edges.insert(at + 1, hole_from(after_saturating(batch.last)));
-                tally.add(Class::Hole.bit(), 1);
-            }
-            at
+        if batch.last < hole.last {
+            edges.insert(at + 1, hole_from(after_saturating(batch.last)));
+            tally.add(Class::Hole.bit(), 1);
         }
+        at
     };
     coalesce(edges, tally, (at, at), merge);
 }
 
-/// Drops the batches that end at or before `last`, if one ends there or a hole lies there and others are left, and shows what
-/// held a record. Returns whether that was so.
+/// Drops the batches that end at or before `last`, which lies before the leaf's last offset, and shows what held a record.
 pub(super) fn drop_batches(
     edges: &mut Vec<Edge>,
     span: &mut OffsetRange,
     tally: &mut Tally,
     last: i64,
     f: &mut impl FnMut(OffsetRange, Cell),
-) -> bool {
-    let begun = edges.iter().take_while(|edge| edge.first <= last).count();
-    let (Some(before), Some(next)) = (begun.checked_sub(1), edges.get(begun)) else {
-        return false;
-    };
-    let behind = next.first == after_saturating(last) && next.cell.is_start();
-    if !behind && !next.cell.is_hole() && !edges[before].cell.is_hole() {
-        return false;
+) {
+    let behind = after_saturating(last);
+    if behind <= span.first {
+        return;
     }
-    if next.cell.is_hole() && next.first != after_saturating(last) {
-        return false;
+    // What is left begins with the batch that holds the next offset, or behind the hole that does.
+    let mut cut = holding(edges, behind);
+    if edges[cut].cell.is_hole() {
+        cut += 1;
     }
-    let cut = begun + usize::from(next.cell.is_hole());
+    while cut > 0 && !edges[cut].cell.is_start() {
+        cut -= 1;
+    }
+    if cut == 0 {
+        return;
+    }
     for at in 0..cut {
         let cell = edges[at].cell;
         tally.take(cell.classes(), 1);
@@ -279,10 +273,8 @@ pub(super) fn drop_batches(
             f(range_of(edges, at, span.last), cell);
         }
     }
-    edges.copy_within(cut.., 0);
-    edges.truncate(edges.len() - cut);
+    edges.drain(..cut);
     span.first = edges.first().map_or(span.last, |edge| edge.first);
-    true
 }
 
 /// Drops the offsets up to `end`, which lies before the leaf's last, shows what held a record, and returns the first offset that

@@ -65,9 +65,15 @@ impl<const N: usize> Leaves<N> {
     /// The first offset from `from` on that belongs to `class`, which is not the class of holes.
     pub fn find(&self, from: i64, class: Class) -> Option<i64> {
         if let List::One(leaf) = &self.list {
-            let inside = from <= leaf.range.last;
-            return inside.then(|| leaf.next(from.max(leaf.range.first), class))?;
+            if from > leaf.range.last {
+                return None;
+            }
+            return leaf.next(from.max(leaf.range.first), class);
         }
+        self.find_across(from, class)
+    }
+
+    fn find_across(&self, from: i64, class: Class) -> Option<i64> {
         let at = self.reaching(from)?;
         let leaf = self.get(at)?;
         if let Some(found) = leaf.next(from.max(leaf.range.first), class) {
@@ -129,6 +135,14 @@ impl<const N: usize> Leaves<N> {
 
     /// How many offsets of `range` hold a record.
     pub fn held_in(&self, range: OffsetRange) -> u64 {
+        if let List::One(leaf) = &self.list {
+            let part = leaf.range.intersection(range);
+            return part.map_or(0, |part| leaf.held_in(part));
+        }
+        self.held_across(range)
+    }
+
+    fn held_across(&self, range: OffsetRange) -> u64 {
         let mut held = 0;
         let mut next = Some(range);
         while let Some(rest) = next

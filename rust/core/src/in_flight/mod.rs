@@ -180,6 +180,19 @@ pub trait InFlightStore: Default {
         now: LockTime,
         duration_ms: i64,
     ) -> LockId;
+    /// Adds a batch whose records are all under a new lock: [`InFlightStore::new_lock`] and [`InFlightStore::insert_batch`].
+    fn insert_held(
+        &mut self,
+        batch: OffsetRange,
+        state: RecordState,
+        delivery_count: i16,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+    ) {
+        let lock = self.new_lock(batch, member, now, duration_ms);
+        self.insert_batch(batch, state, delivery_count, Some(lock));
+    }
     /// Shows every run that `range` touches, clipped to it and perhaps in pieces, in ascending order, and changes those for which `decide`
     /// returns a change. Where batches begin stays as it is.
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);

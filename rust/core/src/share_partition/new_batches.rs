@@ -75,8 +75,8 @@ impl<S: InFlightStore> SharePartition<S> {
         match transition(state, phase, Trigger::Acquire, false) {
             Some(row) if held == batch => {
                 let duration_ms = self.config.record_lock_duration_ms;
-                let lock = self.store.new_lock(held, member, now, duration_ms);
-                self.store.insert_batch(batch, row.to, 1, Some(lock));
+                self.store
+                    .insert_held(batch, row.to, 1, member, now, duration_ms);
             }
             _ => {
                 self.store.insert_batch(batch, state, 0, None);

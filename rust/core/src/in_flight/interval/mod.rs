@@ -93,6 +93,17 @@ impl<const N: usize> AdaptiveStore<N> {
 }
 
 impl<const N: usize> Window<N> {
+    #[inline]
+    fn insert(&mut self, batch: OffsetRange, state: RecordState, delivery_count: i16, lock: u32) {
+        debug_assert!(
+            self.leaves.run_in(batch).is_none(),
+            "a record of {batch} is in flight already"
+        );
+        add(&mut self.counts, state, batch.len());
+        let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
+        self.leaves.insert(batch, cell);
+    }
+
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
         &mut self,
         range: OffsetRange,
@@ -197,20 +208,26 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         delivery_count: i16,
         lock: Option<LockId>,
     ) {
-        let Window {
-            leaves,
-            locks,
-            counts,
-        } = self.window();
-        debug_assert!(
-            leaves.run_in(batch).is_none(),
-            "a record of {batch} is in flight already"
-        );
-        let lock = lock.map_or(NONE, |lock| locks.running(lock));
-        locks.enter(lock, batch.len());
-        add(counts, state, batch.len());
-        let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
-        leaves.insert(batch, cell);
+        let window = self.window();
+        let lock = lock.map_or(NONE, |lock| window.locks.running(lock));
+        window.locks.enter(lock, batch.len());
+        window.insert(batch, state, delivery_count, lock);
+    }
+
+    fn insert_held(
+        &mut self,
+        batch: OffsetRange,
+        state: RecordState,
+        delivery_count: i16,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+    ) {
+        self.clock = self.clock.max(now);
+        let now = self.clock;
+        let window = self.window();
+        let lock = window.locks.make_held(batch, member, now, duration_ms);
+        window.insert(batch, state, delivery_count, lock);
     }
 
     fn new_lock(

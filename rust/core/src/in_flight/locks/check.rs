@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::lease::Lease;
-use super::{Locks, NONE};
+use super::lease::{Lease, Queue};
+use super::{FEW, Locks, NONE};
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
@@ -16,7 +16,7 @@ impl Locks {
             let Some(lease) = lease.filter(|lease| !lease.is_free()) else {
                 return Err(format!("{range} refers to the lease {id}, which is free"));
             };
-            let vast = self.vast.get(&id);
+            let vast = self.vast(id);
             let counted = vast.map_or(u64::from(lease.live), |vast| vast.live);
             if counted != *live || !self.extent(id, lease).covers(*range) {
                 return Err(format!(
@@ -24,60 +24,58 @@ impl Locks {
                 ));
             }
         }
-        if self.used as usize != records.len() {
+        let in_use = self.in_use().count();
+        if self.used as usize != records.len() || in_use != records.len() {
             return Err(format!(
-                "{} leases, records refer to {}",
+                "{} leases, {in_use} in use, records refer to {}",
                 self.used,
                 records.len()
             ));
         }
         let vast = self.in_use().filter(|lease| lease.is_vast()).count();
-        if vast != self.vast.len() {
-            return Err(format!("{vast} vast leases, but {:?}", self.vast));
+        let noted = self.rare.as_ref().map_or(0, |rare| rare.vast.len());
+        if vast != noted {
+            return Err(format!("{vast} vast leases, but {noted} noted"));
         }
         self.check_queues()?;
-        let mut held = 0;
-        for (member, &newest) in self.newest.iter().enumerate() {
-            let (mut prev, mut next) = (NONE, newest);
-            while let Some(lease) = self.leases.get(next as usize) {
-                if lease.held.prev != prev || lease.member as usize != member {
-                    return Err(format!("lease {next} is not of member {member}: {lease:?}"));
-                }
-                (prev, next) = (next, lease.held.next);
-                held += 1;
-            }
-        }
-        if held != self.used {
-            return Err(format!("members hold {held} leases of {}", self.used));
-        }
-        Ok(())
+        self.check_members()
     }
 
     fn in_use(&self) -> impl Iterator<Item = &Lease> {
         self.leases.iter().filter(|lease| !lease.is_free())
     }
 
+    fn check_members(&self) -> Result<(), String> {
+        let Some(listed) = self.listed() else {
+            if self.used > FEW {
+                return Err(format!("{} leases, and none is listed", self.used));
+            }
+            return Ok(());
+        };
+        let listed = listed.check()?;
+        for &(id, member, place) in &listed {
+            let lease = self.leases.get(id as usize);
+            let here = |lease: &&Lease| (lease.member, lease.place) == (member, place);
+            if lease.filter(here).is_none_or(Lease::is_free) {
+                return Err(format!(
+                    "lease {id} is not of member {member} at {place}: {lease:?}"
+                ));
+            }
+        }
+        if listed.len() != self.used as usize {
+            return Err(format!(
+                "{} leases are listed of {}",
+                listed.len(),
+                self.used
+            ));
+        }
+        Ok(())
+    }
+
     fn check_queues(&self) -> Result<(), String> {
-        let mut queued = 0;
-        for (at, queue) in self.queues.iter().enumerate() {
-            let (mut prev, mut next, mut time) = (NONE, queue.head, LockTime(i64::MIN));
-            while let Some(lease) = self.leases.get(next as usize) {
-                let here = lease.is_running() && lease.queue() == at;
-                if lease.due.prev != prev || lease.acquired_at < time || !here {
-                    return Err(format!(
-                        "lease {next} does not belong behind {prev}: {lease:?}"
-                    ));
-                }
-                (prev, next, time) = (next, lease.due.next, lease.acquired_at);
-                queued += 1;
-            }
-            if queue.tail != prev {
-                return Err(format!("{queue:?} ends at {prev}"));
-            }
-            let leases = self.in_use().filter(|lease| lease.queue() == at).count();
-            if leases != queue.leases as usize {
-                return Err(format!("{leases} leases belong to {queue:?}"));
-            }
+        let mut queued = self.check_queue(self.number, &self.queue)?;
+        for (number, queue) in self.other_queues() {
+            queued += self.check_queue(number, queue)?;
         }
         if queued != self.in_use().filter(|lease| lease.is_running()).count() {
             return Err(format!(
@@ -92,5 +90,32 @@ impl Locks {
             ));
         }
         Ok(())
+    }
+
+    /// Returns how many leases stand in the queue.
+    fn check_queue(&self, number: u32, queue: &Queue) -> Result<usize, String> {
+        let mut queued = 0;
+        let (mut prev, mut next, mut time) = (NONE, queue.head, LockTime(i64::MIN));
+        while let Some(lease) = self.leases.get(next as usize) {
+            let here = lease.is_running() && lease.queue() == number;
+            if lease.due.prev != prev || lease.acquired_at < time || !here {
+                return Err(format!(
+                    "lease {next} does not belong behind {prev}: {lease:?}"
+                ));
+            }
+            (prev, next, time) = (next, lease.due.next, lease.acquired_at);
+            queued += 1;
+        }
+        if queue.tail != prev {
+            return Err(format!("{queue:?} ends at {prev}"));
+        }
+        let leases = self
+            .in_use()
+            .filter(|lease| lease.queue() == number)
+            .count();
+        if leases != queue.leases as usize {
+            return Err(format!("{leases} leases belong to {queue:?}"));
+        }
+        Ok(queued)
     }
 }

@@ -7,12 +7,20 @@ use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
 impl Locks {
+    #[inline]
     pub(super) fn earliest(&self) -> Option<LockTime> {
-        let heads = self.queues.iter().filter_map(|queue| {
-            let lease = self.leases.get(queue.head as usize)?;
-            Some(lease.acquired_at.plus(queue.duration_ms))
-        });
-        heads.min()
+        let first = self.first_deadline(&self.queue);
+        if self.rare.is_none() {
+            return first;
+        }
+        let others = self.other_queues();
+        let others = others.filter_map(|(_, queue)| self.first_deadline(queue));
+        others.chain(first).min()
+    }
+
+    fn first_deadline(&self, queue: &Queue) -> Option<LockTime> {
+        let lease = self.leases.get(queue.head as usize)?;
+        Some(lease.acquired_at.plus(queue.duration_ms))
     }
 
     /// The earliest deadline of a lock that has not run out.
@@ -23,7 +31,7 @@ impl Locks {
     pub(super) fn extent(&self, id: u32, lease: &Lease) -> OffsetRange {
         let mut extent = lease.extent();
         if lease.is_vast()
-            && let Some(rest) = self.vast.get(&id)
+            && let Some(rest) = self.vast(id)
         {
             extent.last = rest.last;
         }
@@ -33,32 +41,43 @@ impl Locks {
     /// Marks what is due as run out and returns its extents.
     pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
         let mut extents = Vec::new();
-        for number in 0..self.queues.len() {
-            let Queue {
-                duration_ms,
-                mut head,
-                ..
-            } = self.queues[number];
-            while let Some(&lease) = self.leases.get(head as usize) {
-                if lease.acquired_at.plus(duration_ms) > now {
-                    break;
-                }
-                self.leases[head as usize].expire();
-                if lease.live > 0 || lease.is_vast() {
-                    gather(&mut extents, self.extent(head, &lease));
-                } else {
-                    self.free(head);
-                }
-                head = lease.due.next;
-            }
-            let queue = &mut self.queues[number];
-            queue.head = head;
-            match self.leases.get_mut(head as usize) {
-                Some(first) => first.due.prev = NONE,
-                None => queue.tail = NONE,
-            }
+        let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
+        for number in others.into_iter().chain([self.number]) {
+            self.expire_queue(number, now, &mut extents);
         }
         self.next_deadline = self.earliest();
         merged(extents)
+    }
+
+    fn expire_queue(&mut self, number: u32, now: LockTime, extents: &mut Vec<OffsetRange>) {
+        let Queue {
+            duration_ms,
+            mut head,
+            ..
+        } = *self.queue_mut(number);
+        while let Some(lease) = self.leases.get_mut(head as usize) {
+            if lease.acquired_at.plus(duration_ms) > now {
+                break;
+            }
+            lease.expire();
+            let (next, id) = (lease.due.next, head);
+            head = next;
+            if lease.is_vast() {
+                let lease = *lease;
+                gather(extents, self.extent(id, &lease));
+            } else if lease.live > 0 {
+                gather(extents, lease.extent());
+            } else {
+                self.free(id);
+            }
+        }
+        let queue = self.queue_mut(number);
+        queue.head = head;
+        if head == NONE {
+            queue.tail = NONE;
+        }
+        if let Some(first) = self.leases.get_mut(head as usize) {
+            first.due.prev = NONE;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A lease in 48 bytes, and the queue it stands in.
 
-use super::{Links, NONE};
+use super::NONE;
 use crate::offset::{OffsetRange, plus_saturating};
 use crate::time::LockTime;
 
@@ -10,6 +10,13 @@ pub(super) const FREE: u32 = u32::MAX;
 const EXPIRED: u32 = 1 << 31;
 /// In place of the length: the lease is longer, and its extent and count are kept elsewhere.
 pub(super) const VAST: u32 = u32::MAX;
+
+/// The neighbours in a doubly linked list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links {
+    pub prev: u32,
+    pub next: u32,
+}
 
 /// One acquisition. Its deadline follows from the queue, as all leases of a queue run equally long.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +33,8 @@ pub(super) struct Lease {
     pub member: u32,
     /// Neighbours among the leases of the same duration.
     pub due: Links,
-    /// Neighbours among the leases of the same member.
-    pub held: Links,
+    /// Where it stands among the leases of its member, once those are listed.
+    pub place: u32,
 }
 
 const _: () = assert!(size_of::<Lease>() == 48, "a lease takes 48 bytes");
@@ -50,8 +57,8 @@ impl Lease {
         self.queue |= EXPIRED;
     }
 
-    pub const fn queue(&self) -> usize {
-        (self.queue & !EXPIRED) as usize
+    pub const fn queue(&self) -> u32 {
+        self.queue & !EXPIRED
     }
 
     pub const fn is_vast(&self) -> bool {

@@ -2,18 +2,20 @@
 //!
 //! A lease counts the records that refer to it and is freed when the last one leaves. Leases of one duration form a queue
 //! in the order they were made; as the clock never goes back, that is the order of their deadlines, so that a due lock is
-//! always at the head of a queue. Leases of one member form a list. All links are indices into one slab, and no
-//! operation on one lease looks at another one that is not its neighbour.
+//! always at the head of a queue. Links are indices into one slab, and no operation on one lease looks at another one that
+//! is not its neighbour. What few share partitions have (many leases at once, several durations, vast leases) is kept apart,
+//! so that the others neither carry nor ask for it.
 
 mod check;
 mod due;
 mod extents;
 mod lease;
-
-use std::collections::BTreeMap;
+mod members;
+mod rare;
 
 use extents::{gather, merged};
-use lease::{FREE, Lease, Queue, VAST, Vast};
+use lease::{FREE, Lease, Links, Queue, VAST};
+use rare::Rare;
 
 use super::{Lock, LockId, MemberIndex};
 use crate::offset::OffsetRange;
@@ -23,13 +25,8 @@ use crate::time::LockTime;
 pub(in crate::in_flight) const NONE: u32 = u32::MAX;
 /// Slots that are kept when no lease is left.
 const KEPT: usize = 64;
-
-/// The neighbours in a doubly linked list.
-#[derive(Clone, Copy, Debug)]
-struct Links {
-    prev: u32,
-    next: u32,
-}
+/// So many leases are looked at one by one when somebody asks for those of a member.
+const FEW: u32 = 64;
 
 /// The locks of one store.
 #[derive(Clone, Debug)]
@@ -39,12 +36,11 @@ pub(in crate::in_flight) struct Locks {
     used: u32,
     /// The earliest deadline of a queue.
     next_deadline: Option<LockTime>,
-    /// One that no lease refers to is used again, so there are as many as durations were in force at once: mostly one.
-    queues: Vec<Queue>,
-    /// The newest lease of each member, by its number.
-    newest: Vec<u32>,
-    /// The rest of leases too long for 32 bits; there are hardly ever any.
-    vast: BTreeMap<u32, Vast>,
+    /// The queue of the duration last asked for: nearly always the only one.
+    queue: Queue,
+    /// Its number.
+    number: u32,
+    rare: Option<Box<Rare>>,
 }
 
 impl Default for Locks {
@@ -54,9 +50,9 @@ impl Default for Locks {
             free: NONE,
             used: 0,
             next_deadline: None,
-            queues: Vec::new(),
-            newest: Vec::new(),
-            vast: BTreeMap::new(),
+            queue: Queue::of(0),
+            number: 0,
+            rare: None,
         }
     }
 }
@@ -77,81 +73,70 @@ impl Locks {
         now: LockTime,
         duration_ms: i64,
     ) -> LockId {
-        let number = self.queue(duration_ms);
-        let newest = self.newest.get(member.0 as usize).copied().unwrap_or(NONE);
-        let queue = &mut self.queues[number];
-        let tail = queue.tail;
-        queue.leases += 1;
-        let len = u32::try_from(extent.len()).unwrap_or(VAST);
+        LockId(self.add(extent, member, now, duration_ms, false))
+    }
+
+    /// Makes a lease to which the records of the whole extent refer. `now` never goes back.
+    pub fn make_held(
+        &mut self,
+        extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+    ) -> u32 {
+        self.add(extent, member, now, duration_ms, true)
+    }
+
+    #[inline]
+    fn add(
+        &mut self,
+        extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+        held: bool,
+    ) -> u32 {
+        if self.queue.duration_ms != duration_ms {
+            self.turn_to(duration_ms);
+        }
+        let records = extent.len();
+        let len = records.min(u64::from(VAST)) as u32;
+        let tail = self.queue.tail;
         let id = self.slot(Lease {
             acquired_at: now,
             first: extent.first,
             len,
-            live: 0,
-            queue: number as u32,
+            live: if held { len } else { 0 },
+            queue: self.number,
             member: member.0,
             due: Links {
                 prev: tail,
                 next: NONE,
             },
-            held: Links {
-                prev: NONE,
-                next: newest,
-            },
+            place: NONE,
         });
-        if len == VAST {
-            let rest = Vast {
-                last: extent.last,
-                live: 0,
-            };
-            self.vast.insert(id, rest);
-        }
-        let queue = &mut self.queues[number];
-        queue.tail = id;
+        self.queue.leases += 1;
+        self.queue.tail = id;
         match self.leases.get_mut(tail as usize) {
             Some(last) => last.due.next = id,
             None => {
-                queue.head = id;
+                self.queue.head = id;
                 let deadline = now.plus(duration_ms);
-                let earliest = self
-                    .next_deadline
-                    .map_or(deadline, |next| next.min(deadline));
-                self.next_deadline = Some(earliest);
+                let next = self.next_deadline;
+                self.next_deadline = Some(next.map_or(deadline, |next| next.min(deadline)));
             }
         }
-        if let Some(older) = self.leases.get_mut(newest as usize) {
-            older.held.prev = id;
+        if len == VAST {
+            self.note_vast(id, extent.last, if held { records } else { 0 });
         }
-        self.note_newest(member.0, id);
-        LockId(id)
-    }
-
-    fn note_newest(&mut self, member: u32, id: u32) {
-        let member = member as usize;
-        if member >= self.newest.len() {
-            self.newest.reserve_exact(member + 1 - self.newest.len());
-            self.newest.resize(member + 1, NONE);
+        if self.used > FEW || self.rare.is_some() {
+            self.list(id);
         }
-        self.newest[member] = id;
-    }
-
-    /// The number of the queue of a duration, perhaps one that was emptied.
-    fn queue(&mut self, duration_ms: i64) -> usize {
-        let mut queues = self.queues.iter();
-        if let Some(same) = queues.position(|queue| queue.duration_ms == duration_ms) {
-            return same;
-        }
-        let queue = Queue::of(duration_ms);
-        if let Some(unused) = self.queues.iter().position(|queue| queue.leases == 0) {
-            self.queues[unused] = queue;
-            return unused;
-        }
-        self.queues.reserve_exact(1);
-        self.queues.push(queue);
-        self.queues.len() - 1
+        id
     }
 
     /// Puts the lease into a free slot.
+    #[inline]
     fn slot(&mut self, lease: Lease) -> u32 {
         self.used += 1;
         let id = self.free;
@@ -166,18 +151,28 @@ impl Locks {
     }
 
     /// The lock as it is reported.
+    #[inline]
     pub fn get(&self, id: u32) -> Option<Lock> {
         let lease = self.leases.get(id as usize)?;
-        let queue = self.queues.get(lease.queue())?;
         Some(Lock {
             member: MemberIndex(lease.member),
             acquired_at: lease.acquired_at,
-            deadline: lease.acquired_at.plus(queue.duration_ms),
+            deadline: lease.acquired_at.plus(self.duration_ms(lease.queue())),
             expired: lease.is_expired(),
         })
     }
 
+    #[inline]
+    fn duration_ms(&self, queue: u32) -> i64 {
+        if queue == self.number {
+            self.queue.duration_ms
+        } else {
+            self.other_duration_ms(queue)
+        }
+    }
+
     /// The lease of a lock that has not run out; [`NONE`] for any other.
+    #[inline]
     pub fn running(&self, lock: LockId) -> u32 {
         let lease = self.leases.get(lock.0 as usize);
         lease
@@ -186,14 +181,13 @@ impl Locks {
     }
 
     /// `records` more refer to the lease.
+    #[inline]
     pub fn enter(&mut self, id: u32, records: u64) {
         let Some(lease) = self.leases.get_mut(id as usize) else {
             return;
         };
         if lease.is_vast() {
-            if let Some(rest) = self.vast.get_mut(&id) {
-                rest.live = rest.live.saturating_add(records);
-            }
+            self.enter_vast(id, records);
         } else {
             // Not more than the extent, which fits.
             lease.live += records as u32;
@@ -201,16 +195,13 @@ impl Locks {
     }
 
     /// `records` fewer refer to the lease; the last to leave frees it.
+    #[inline]
     pub fn leave(&mut self, id: u32, records: u64) {
         let Some(lease) = self.leases.get_mut(id as usize) else {
             return;
         };
         let empty = if lease.is_vast() {
-            let rest = self.vast.get_mut(&id);
-            rest.is_none_or(|rest| {
-                rest.live = rest.live.saturating_sub(records);
-                rest.live == 0
-            })
+            self.leave_vast(id, records)
         } else {
             lease.live = lease.live.wrapping_sub(records as u32);
             lease.live == 0
@@ -221,64 +212,76 @@ impl Locks {
     }
 
     fn free(&mut self, id: u32) {
-        let Lease {
-            held, member, due, ..
-        } = self.leases[id as usize];
-        let lease = self.leases[id as usize];
-        let queue = &mut self.queues[lease.queue()];
-        queue.leases -= 1;
-        if lease.is_running() {
-            match self.leases.get_mut(due.next as usize) {
-                Some(next) => next.due.prev = due.prev,
-                None => queue.tail = due.prev,
-            }
-            match self.leases.get_mut(due.prev as usize) {
-                Some(prev) => prev.due.next = due.next,
-                None => {
-                    queue.head = due.next;
-                    self.next_deadline = self.earliest();
-                }
-            }
+        if self.used == 1 {
+            return self.clear();
         }
-        if let Some(next) = self.leases.get_mut(held.next as usize) {
-            next.held.prev = held.prev;
-        }
-        match self.leases.get_mut(held.prev as usize) {
-            Some(prev) => prev.held.next = held.next,
-            None => self.note_newest(member, held.next),
-        }
-        if lease.is_vast() {
-            self.vast.remove(&id);
-        }
+        let slot = &mut self.leases[id as usize];
+        let lease = *slot;
+        slot.queue = FREE;
+        slot.due.next = self.free;
+        self.free = id;
         self.used -= 1;
-        if self.used == 0 {
-            self.leases.clear();
-            self.leases.shrink_to(KEPT);
-            self.free = NONE;
-        } else {
-            let slot = &mut self.leases[id as usize];
-            slot.queue = FREE;
-            slot.due.next = self.free;
-            self.free = id;
+        let number = lease.queue();
+        self.queue_mut(number).leases -= 1;
+        if lease.is_running() {
+            self.unlink(number, lease.due);
         }
+        if let Some(rare) = &mut self.rare {
+            rare.forget(id, &lease, self.used);
+        }
+    }
+
+    /// Takes a lease out of its queue.
+    fn unlink(&mut self, number: u32, due: Links) {
+        match self.leases.get_mut(due.next as usize) {
+            Some(next) => next.due.prev = due.prev,
+            None => self.queue_mut(number).tail = due.prev,
+        }
+        match self.leases.get_mut(due.prev as usize) {
+            Some(prev) => prev.due.next = due.next,
+            None => {
+                self.queue_mut(number).head = due.next;
+                self.next_deadline = self.earliest();
+            }
+        }
+    }
+
+    /// No lease is left.
+    fn clear(&mut self) {
+        self.leases.clear();
+        self.leases.shrink_to(KEPT);
+        self.free = NONE;
+        self.used = 0;
+        self.next_deadline = None;
+        self.queue = Queue::of(self.queue.duration_ms);
+        self.number = 0;
+        self.rare = None;
     }
 
     /// The extents of the member's leases.
     pub fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
         let mut extents = Vec::new();
-        let mut next = self.newest.get(member.0 as usize).copied().unwrap_or(NONE);
-        while let Some(lease) = self.leases.get(next as usize) {
-            gather(&mut extents, self.extent(next, lease));
-            next = lease.held.next;
+        match self.listed() {
+            Some(listed) => {
+                for id in listed.leases(member.0) {
+                    if let Some(lease) = self.leases.get(id as usize) {
+                        gather(&mut extents, self.extent(id, lease));
+                    }
+                }
+            }
+            None => {
+                let held = |lease: &&Lease| lease.member == member.0 && !lease.is_free();
+                for (id, lease) in (0..).zip(&self.leases).filter(|(_, lease)| held(lease)) {
+                    gather(&mut extents, self.extent(id, lease));
+                }
+            }
         }
         merged(extents)
     }
 
     /// Bytes on the heap; those of the map of vast leases are an estimate.
     pub fn heap_bytes(&self) -> usize {
-        self.leases.capacity() * size_of::<Lease>()
-            + self.queues.capacity() * size_of::<Queue>()
-            + self.newest.capacity() * size_of::<u32>()
-            + self.vast.len() * 2 * size_of::<(u32, Vast)>()
+        let rare = self.rare.as_ref().map_or(0, |rare| rare.heap_bytes());
+        self.leases.capacity() * size_of::<Lease>() + rare
     }
 }

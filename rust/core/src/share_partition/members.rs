@@ -1,16 +1,16 @@
 //! Member ids, each kept once; the store knows members by number.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::SharePartition;
+use super::member_name::MemberName;
 use crate::in_flight::{InFlightStore, MemberIndex};
 use crate::quick_hash::QuickHash;
 
 /// The members that hold, or lately held, records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Members {
-    names: Vec<Option<Arc<str>>>,
+    names: Vec<Option<MemberName>>,
     /// The member last found. Members acknowledge many times in a row, and one comparison is cheaper than any search.
     latest: u32,
     /// Made when there are too many names to look at each.
@@ -19,7 +19,7 @@ pub(super) struct Members {
 
 #[derive(Clone, Debug, Default)]
 struct Index {
-    by_name: HashMap<Arc<str>, MemberIndex, QuickHash>,
+    by_name: HashMap<MemberName, MemberIndex, QuickHash>,
     free: Vec<MemberIndex>,
     sweep_at: usize,
 }
@@ -32,7 +32,7 @@ const SWEEP_FROM: usize = 64;
 impl Members {
     pub(super) fn find(&mut self, name: &str) -> Option<MemberIndex> {
         let latest = self.names.get(self.latest as usize);
-        if latest.and_then(Option::as_deref) == Some(name) {
+        if latest.is_some_and(|known| is(known, name)) {
             return Some(MemberIndex(self.latest));
         }
         self.search(name)
@@ -40,10 +40,9 @@ impl Members {
 
     #[inline(never)]
     fn search(&mut self, name: &str) -> Option<MemberIndex> {
-        let is_it = |known: &Option<Arc<str>>| known.as_deref() == Some(name);
         let found = match &self.index {
-            Some(index) => *index.by_name.get(name)?,
-            None => MemberIndex(self.names.iter().position(is_it)? as u32),
+            Some(index) => *index.by_name.get(name.as_bytes())?,
+            None => MemberIndex(self.names.iter().position(|known| is(known, name))? as u32),
         };
         self.latest = found.0;
         Some(found)
@@ -52,8 +51,8 @@ impl Members {
     pub(super) fn name(&self, member: MemberIndex) -> &str {
         self.names
             .get(member.0 as usize)
-            .and_then(Option::as_deref)
-            .unwrap_or("")
+            .and_then(Option::as_ref)
+            .map_or("", MemberName::as_str)
     }
 
     /// The number of a member. Members that hold nothing (`is_idle`) are forgotten whenever their number has doubled, so that
@@ -71,9 +70,9 @@ impl Members {
 
     #[inline(never)]
     fn add(&mut self, name: &str, is_idle: impl Fn(MemberIndex) -> bool) -> MemberIndex {
-        let name: Arc<str> = Arc::from(name);
+        let name = MemberName::new(name);
         let Some(index) = &mut self.index else {
-            let member = push(&mut self.names, Arc::clone(&name));
+            let member = push(&mut self.names, name);
             if self.names.len() > FEW {
                 self.index = Some(Box::new(Index::of(&self.names)));
             }
@@ -84,18 +83,22 @@ impl Members {
         }
         let member = match index.free.pop() {
             Some(member) => {
-                self.names[member.0 as usize] = Some(Arc::clone(&name));
+                self.names[member.0 as usize] = Some(name.clone());
                 member
             }
-            None => push(&mut self.names, Arc::clone(&name)),
+            None => push(&mut self.names, name.clone()),
         };
         index.by_name.insert(name, member);
         member
     }
 }
 
+fn is(known: &Option<MemberName>, name: &str) -> bool {
+    known.as_ref().is_some_and(|known| known.is(name))
+}
+
 /// Most share partitions have one member, or a few.
-fn push(names: &mut Vec<Option<Arc<str>>>, name: Arc<str>) -> MemberIndex {
+fn push(names: &mut Vec<Option<MemberName>>, name: MemberName) -> MemberIndex {
     if names.len() < FEW {
         names.reserve_exact(1);
     }
@@ -104,17 +107,16 @@ fn push(names: &mut Vec<Option<Arc<str>>>, name: Arc<str>) -> MemberIndex {
 }
 
 impl Index {
-    fn of(names: &[Option<Arc<str>>]) -> Self {
+    fn of(names: &[Option<MemberName>]) -> Self {
         let known = names.iter().zip(0..);
-        let by_name =
-            known.filter_map(|(name, at)| Some((Arc::clone(name.as_ref()?), MemberIndex(at))));
+        let by_name = known.filter_map(|(name, at)| Some((name.clone()?, MemberIndex(at))));
         Self {
             by_name: by_name.collect(),
             ..Self::default()
         }
     }
 
-    fn sweep(&mut self, names: &mut [Option<Arc<str>>], is_idle: impl Fn(MemberIndex) -> bool) {
+    fn sweep(&mut self, names: &mut [Option<MemberName>], is_idle: impl Fn(MemberIndex) -> bool) {
         let free = &mut self.free;
         self.by_name.retain(|_, member| {
             let keep = !is_idle(*member);

@@ -32,6 +32,7 @@ mod inspect;
 mod lazily;
 mod lock_timeout;
 mod log_start;
+mod member_name;
 mod members;
 mod new_batches;
 mod pending_writes;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -45,6 +46,12 @@ class Effort:
     limit_s: int = 60
     #: Milliseconds of replays before the JVM is timed.
     warm_up_ms: int = 5_000
+
+    def of(self, engine: str) -> Effort:
+        """The effort for an engine: the twin and the models, which show a class of complexity, are given up sooner."""
+        if engine in (TWIN, OFFSET_MAP, FLAT_VEC):
+            return dataclasses.replace(self, limit_s=max(1, self.limit_s // 6))
+        return self
 
 
 @cache

@@ -28,6 +28,7 @@ NAMES = {
     KIO: "kio",
 }
 _FACES = (TREE, SCALAR, COLUMNAR)
+_SHORT = {TREE: "Rust", SCALAR: "scalar", COLUMNAR: "columnar"}
 _ABOUT = {
     "W1": "whole batches acquired and acknowledged, 20 in flight; size: records a batch; an element is a cycle",
     "W2": "one request with a type for each record, all accepts; size: records a request; an element is a record",
@@ -141,18 +142,29 @@ def _target(target: Target, results: Results) -> list[str]:
     if engines is None:
         return [target.text, asked, "", "", "", "", "not measured"]
     other = engines.get(target.against, {})
-    cells, met = [], []
+    cells = []
+    verdicts: dict[str, bool] = {}
     for face in _FACES:
         found = engines.get(face, {})
         cell, verdict = _cell(target, face, found, other, results)
         cells.append(cell)
         if verdict is not None:
-            met.append(verdict)
-    conclusion = "not measured" if not met else "met" if all(met) else "MISSED"
+            verdicts[_SHORT[face]] = verdict
+    conclusion = _conclusion(verdicts)
     compared = _time(other) if target.ratios else ""
     if target.figure and target.figure in other and target.against == KAFKA:
         compared = _amount(other[target.figure])
     return [target.text, asked, compared, *cells, conclusion]
+
+
+def _conclusion(verdicts: dict[str, bool]) -> str:
+    if not verdicts:
+        return "not measured"
+    if len(set(verdicts.values())) == 1:
+        return "met" if all(verdicts.values()) else "MISSED"
+    met = ", ".join(face for face, verdict in verdicts.items() if verdict)
+    missed = ", ".join(face for face, verdict in verdicts.items() if not verdict)
+    return f"met by {met}; MISSED by {missed}"
 
 
 def _cell(target: Target, face: str, found: dict[str, Any], other: dict[str, Any], results: Results) -> tuple[str, bool | None]:
@@ -170,6 +182,10 @@ def _cell(target: Target, face: str, found: dict[str, Any], other: dict[str, Any
             return _time(found), None
         growth = found["ns"] / base["ns"]
         return f"{_time(found)}, {growth:.2g}×", growth <= target.growth[face]
+    if "ns" in found and "at_least_ns" in other:
+        least = other["at_least_ns"] / found["ns"]
+        reached = face in target.ratios and least >= target.ratios[face]
+        return f"{_time(found)}, > {_ratio(least)}", True if reached else None
     if "ns" not in found or "ns" not in other:
         return _time(found), None
     ratio = other["ns"] / found["ns"]
@@ -242,12 +258,17 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     if found.get("missing"):
         more = ["could not run"]
     elif found.get("stopped") is not None:
-        more = [f"stopped after the time limit at operation {found['stopped']:,}"]
+        at_least = f", at least {_ns(found['at_least_ns'])} an element" if "at_least_ns" in found else ""
+        more = [f"stopped after the time limit at operation {found['stopped']:,}{at_least}"]
     elif "stopped_at_size" in found:
         more = [f"stopped at {found['stopped_at_size']:,}"]
     if "ns" not in found:
         return [*start, "", "", "", "", "", "", ", ".join(more)]
-    ratio = _ratio(kafka["ns"] / found["ns"]) if "ns" in kafka and engine != KAFKA else ""
+    ratio = ""
+    if engine != KAFKA and "ns" in kafka:
+        ratio = _ratio(kafka["ns"] / found["ns"])
+    elif engine != KAFKA and "at_least_ns" in kafka:
+        ratio = f"> {_ratio(kafka['at_least_ns'] / found['ns'])}"
     persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
     if found.get("tails"):
         more.insert(0, _single(found["tails"]))
@@ -275,6 +296,8 @@ _MORE = {
 def _time(found: dict[str, Any]) -> str:
     if "ns" in found:
         return _ns(found["ns"])
+    if "at_least_ns" in found:
+        return f"> {_ns(found['at_least_ns'])}"
     if found.get("stopped") is not None or "stopped_at_size" in found:
         return "stopped"
     return ""

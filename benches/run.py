@@ -43,7 +43,7 @@ def measure(row: Row, effort: Effort, seed: int = 1, stopped: dict[str, int] | N
                 found = programs.memory(log, engine)
                 found["bytes_each"] = found["memory_bytes"] / elements
             else:
-                found = programs.replay(log, engine, effort, expected)
+                found = programs.replay(log, engine, effort.of(engine), expected)
                 expected = expected or found["digest"]
                 found["wrong"] = found["digest"] is not None and found["digest"] != expected
             engines[engine] = found | _figures(found, elements, engine)
@@ -67,7 +67,8 @@ def _figures(found: dict[str, Any], elements: int, engine: str) -> dict[str, Any
     """Nanoseconds an element: the best round of Kafka's, the median of ours, and the spread around it."""
     rounds = [spent / elements for spent in found.get("rounds_ns", [])]
     if not rounds:
-        return {}
+        so_far = found.get("timed_so_far_ns", 0)
+        return {"at_least_ns": so_far / elements} if so_far else {}
     best, middle = min(rounds), statistics.median(rounds)
     return {
         "ns": best if engine == KAFKA else middle,
@@ -104,7 +105,8 @@ def _line(found: dict[str, Any], kafka: float | None) -> str:
     if found.get("wrong"):
         return f"WRONG RESULTS (digest {found['digest']}), not timed"
     if found.get("stopped") is not None:
-        return f"stopped at operation {found['stopped']:,}"
+        at_least = f", at least {found['at_least_ns']:,.0f} ns" if "at_least_ns" in found else ""
+        return f"stopped at operation {found['stopped']:,}{at_least}"
     if "ns" in found:
         ratio = f"{kafka / found['ns']:10,.1f} × Kafka" if kafka else " " * 18
         return f"{found['ns']:14,.1f} ns {ratio}  {found['writes']:,} writes, {found['bytes']:,} bytes persisted"

@@ -72,9 +72,19 @@ def test_a_target_is_met_missed_or_wrong() -> None:
     missed = page([result(row, {KAFKA: timed(1_000.0), TREE: timed(101.0), **by_us})])
     wrong = page([result(row, {KAFKA: timed(1_000.0), TREE: {"wrong": True, "digest": "0"}, **by_us})])
     assert "| 10× / 3× / 10× | 1 µs | 99 ns, 10× | 300 ns, 3.3× | 100 ns, 10× | met |" in met
-    assert targets(missed)[0].endswith("| MISSED |")
-    assert targets(wrong)[0].endswith("| MISSED |")
+    assert targets(missed)[0].endswith("| met by scalar, columnar; MISSED by Rust |")
+    assert targets(wrong)[0].endswith("| met by scalar, columnar; MISSED by Rust |")
     assert "| WRONG |" in targets(wrong)[0]
+
+
+def test_a_peer_that_was_given_up_is_beaten_by_as_much_as_it_took_so_far_at_least() -> None:
+    row = next(row for row in ROWS if row.name == "W1-500")
+    kafka = {"stopped": 7, "at_least_ns": 1_000.0}
+    enough = page([result(row, {KAFKA: kafka, TREE: timed(50.0), SCALAR: timed(300.0), COLUMNAR: timed(100.0)})])
+    assert "| > 1 µs | 50 ns, > 20× | 300 ns, > 3.3× | 100 ns, > 10× | met |" in enough
+    # Too little is no proof that the target is missed.
+    little = page([result(row, {KAFKA: kafka, TREE: timed(500.0), SCALAR: timed(500.0), COLUMNAR: timed(500.0)})])
+    assert targets(little)[0].endswith("| > 1 µs | 500 ns, > 2× | 500 ns, > 2× | 500 ns, > 2× | not measured |")
 
 
 def test_growth_is_ours_against_ours() -> None:

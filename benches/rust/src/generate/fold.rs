@@ -36,7 +36,8 @@ fn state(b: &mut Builder, runs: i64) {
 /// W11: deltas of one run, each of which replaces one of `size` live runs, without a pattern. An element is a delta.
 pub(super) fn deltas(size: u64, seed: u64) -> OpLog {
     let mut random = Random::new(seed);
-    let deltas = (20_000_000 / size).clamp(1_000, 20_000);
+    // So many that most leaves of a large state are touched, and so few that a peer that merges the whole list comes to an end.
+    let deltas = (500_000_000 / size).clamp(5_000, 20_000);
     let mut b = Builder::new(1, 1);
     state(&mut b, size as i64);
     // The next count of each run: above what is there, and of its kind.

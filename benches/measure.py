@@ -72,7 +72,7 @@ def main() -> int:
     given = arguments.parse_args()
     build = REPOSITORY / "build" / "bench"
     into = given.results or (build / "results" if given.quick else run.RESULTS)
-    page = given.report or (build / "benchmarks.md" if given.quick else REPOSITORY / "docs" / "benchmarks.md")
+    page = given.report or (build / "benchmarks.md" if given.quick else report.PAGE)
     effort = _QUICK if given.quick else _FULL
     effort = dataclasses.replace(effort, limit_s=given.limit_s or effort.limit_s)
     wrong = measure(rows(quick=given.quick, only=given.only), effort, into)

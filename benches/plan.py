@@ -117,6 +117,20 @@ TARGETS: list[Target] = [
     Target("durable writes against bare append + fsync", "durable-64", figure="share_of_bare", least=0.5),
 ]
 
+#: The rows of the front page, and the plot above them.
+HEADLINES = (
+    "W1-500",
+    "W2-500",
+    "W3-10000",
+    "W4-10000",
+    "W6-next-1000000",
+    "W7-1000000",
+    "W9-1000000",
+    "W11-100000",
+    "W13-uniform-100000",
+)
+HEADLINE_PLOT = "W4"
+
 #: p99.99 of every operation of these, nanoseconds; the operations that answer with 10^6 results or end 10^6 locks aside.
 TAIL_TARGET_NS = 100_000
 TAIL_ROWS = [

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from benches import plots
-from benches.plan import ROWS, TAIL_ASIDE, TAIL_ROWS, TAIL_TARGET_NS, TARGETS, Target
+from benches.plan import HEADLINE_PLOT, HEADLINES, ROWS, TAIL_ASIDE, TAIL_ROWS, TAIL_TARGET_NS, TARGETS, Target
 from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+PAGE = REPOSITORY / "docs" / "benchmarks.md"
+_BEGIN, _END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
 Results = dict[str, dict[str, Any]]
 
 NAMES = {
@@ -69,6 +71,41 @@ def write(directory: Path, page: Path) -> None:
     results = read(directory)
     drawn = plots.draw(results, page.parent / "benchmarks")
     page.write_text("\n".join(lines(results, [f"benchmarks/{path.name}" for path in drawn])) + "\n", encoding="utf-8")
+    if page == PAGE:
+        _front_page(results, REPOSITORY / "README.md")
+
+
+def headline(results: Results) -> list[str]:
+    """What the front page shows of it."""
+    targets = [target for target in TARGETS if target.row in HEADLINES and target.ratios]
+    measured = [results[target.row]["environment"] for target in targets if target.row in results]
+    if not measured:
+        return ["Nothing was measured."]
+    last = measured[-1]
+    dates = sorted({one["measured"][:10] for one in measured})
+    loads = sorted(one["load"] for one in measured)
+    rows = [_target(target, results) for target in targets]
+    return [
+        f"![{_ABOUT[HEADLINE_PLOT]}](docs/benchmarks/{HEADLINE_PLOT}.svg)",
+        "",
+        "| workload | Kafka | Rust | Python scalar | Python columnar |",
+        "|---|--:|--:|--:|--:|",
+        *("| " + " | ".join([row[0], *row[2:6]]) + " |" for row in rows),
+        "",
+        f"Time of an element, and how many times as fast as Kafka {last['kafka']}'s own class in the same run: its best round by",
+        "our median, results compared first, a persister that answers at once on both sides. Measured on",
+        f"{last['cpu']}, {last['cpus']} CPUs, one thread, load {loads[0]} to {loads[-1]}, {last['rust'].partition(' (')[0]},",
+        f"CPython {last['python']}, {', '.join(dates)}.",
+    ]
+
+
+def _front_page(results: Results, page: Path) -> None:
+    before, begin, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+    _, end, behind = rest.partition(_END)
+    if not begin or not end:
+        raise ValueError(f"{page} has no place for the headlines, {_BEGIN} … {_END}")
+    text = "\n".join(headline(results))
+    page.write_text(f"{before}{begin}\n{text}\n{end}{behind}", encoding="utf-8")
 
 
 def lines(results: Results, drawn: list[str]) -> list[str]:
@@ -320,7 +357,7 @@ def _amount(value: float) -> str:
 
 def main(arguments: list[str]) -> int:
     directory = Path(arguments[0]) if arguments else REPOSITORY / "benches" / "results"
-    page = Path(arguments[1]) if len(arguments) > 1 else REPOSITORY / "docs" / "benchmarks.md"
+    page = Path(arguments[1]) if len(arguments) > 1 else PAGE
     write(directory, page)
     return 0
 

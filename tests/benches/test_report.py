@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benches import guard, measure, report
-from benches.plan import ROWS, TAIL_ROWS, TARGETS, Row
+from benches.plan import HEADLINES, ROWS, TAIL_ROWS, TARGETS, Row
 from benches.programs import COLUMNAR, KAFKA, SCALAR, TREE
 
 ENVIRONMENT = {
@@ -47,6 +47,15 @@ def test_every_target_stands_there_though_nothing_was_measured() -> None:
     rows = targets(page([]))
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [target.text for target in TARGETS]
     assert all(row.endswith("| not measured |") for row in rows)
+
+
+def test_the_front_page_shows_the_results_that_are_kept() -> None:
+    shown = (report.REPOSITORY / "README.md").read_text(encoding="utf-8")
+    kept = report.read(report.REPOSITORY / "benches" / "results")
+    expected = "\n".join(report.headline(kept))
+    assert f"<!-- benchmarks -->\n{expected}\n<!-- end of benchmarks -->" in shown
+    rows = [line for line in expected.splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + len(HEADLINES)
 
 
 def test_every_target_names_a_row_of_the_plan() -> None:

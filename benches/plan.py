@@ -44,6 +44,8 @@ class Target:
     figure: str = ""
     most: float | None = None
     least: float | None = None
+    #: What stands in the way, shown where the target is missed.
+    limit: str = ""
 
 
 def _sizes(workload: str, sizes: tuple[int, ...], quick: tuple[int, ...], tails: tuple[int, ...] = ()) -> list[Row]:
@@ -81,6 +83,7 @@ ROWS: list[Row] = [
     Row("memory-shredded", 1_000_000, _MEMORY),
     Row("memory-singly", 1_000_000, _MEMORY),
     Row("memory-empty", 1_000, _MEMORY, quick=True),
+    Row("memory-live", 1_000, _MEMORY),
     Row("replay", 1_000_000, (TREE,), quick=True),
     Row("replay", 10_000_000, (TREE,)),
     Row("durable", 64, (TREE,), quick=True),
@@ -111,6 +114,7 @@ TARGETS: list[Target] = [
     Target("bytes a record, window shredded by acknowledgements", "memory-shredded-1000000", figure="bytes_each", most=8),
     Target("bytes a record, every record acquired by itself", "memory-singly-1000000", figure="bytes_each", most=64),
     Target("bytes of an empty share partition", "memory-empty-1000", figure="bytes_each", most=200),
+    Target("bytes of a share partition with four live runs", "memory-live-1000", figure="bytes_each", most=400),
     Target("encode WriteShareGroupState of 1,000 batches, against kio", "encode-1000", {TREE: 100, SCALAR: 100}, against=KIO),
     Target("the same, against Kafka's generated serializer", "encode-1000", {TREE: 3}),
     Target("replay of 10^7 encoded updates, records a second", "replay-10000000", figure="records_a_second", least=5e6),

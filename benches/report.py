@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benches import plots
-from benches.plan import HEADLINE_PLOT, HEADLINES, ROWS, TAIL_ASIDE, TAIL_ROWS, TAIL_TARGET_NS, TARGETS, Target
+from benches.plan import HEADLINE_PLOT, HEADLINES, MODELS, ROWS, TAIL_ASIDE, TAIL_ROWS, TAIL_TARGET_NS, TARGETS, Target
 from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -122,6 +122,10 @@ def lines(results: Results, drawn: list[str]) -> list[str]:
         "",
         *_target_rows(results),
         "",
+        "## What stands in the way",
+        "",
+        *_limits(results),
+        "",
         "## Tails",
         "",
         *_tails(results),
@@ -173,25 +177,45 @@ def _target_rows(results: Results) -> list[str]:
     return rows + ["| " + " | ".join(_target(target, results)) + " |" for target in TARGETS]
 
 
+def _limits(results: Results) -> list[str]:
+    """For each target that is missed why, and what a model needs that checks nothing and keeps no locks."""
+    page = []
+    for target in TARGETS:
+        engines = results.get(target.row, {}).get("engines", {})
+        _, verdicts = _judged(target, engines, results)
+        missed = [face for face, verdict in verdicts.items() if not verdict]
+        if not missed:
+            continue
+        kafka = engines.get(KAFKA, {})
+        models = [(engines[model]["ns"], model) for model in MODELS if "ns" in engines.get(model, {})]
+        fastest = ""
+        if models and target.ratios and "ns" in kafka:
+            ns, model = min(models)
+            fastest = f" The fastest of the naive models, `{model}`, needs {_ns(ns)}, {_ratio(kafka['ns'] / ns)}."
+        page.append(f"- **{target.text}**, missed by {', '.join(missed)}. {target.limit}{fastest}")
+    return page or ["Nothing: every target that was measured is met."]
+
+
 def _target(target: Target, results: Results) -> list[str]:
     asked = _asked(target)
     engines = results.get(target.row, {}).get("engines")
     if engines is None:
         return [target.text, asked, "", "", "", "", "not measured"]
     other = engines.get(target.against, {})
-    cells = []
-    verdicts: dict[str, bool] = {}
-    for face in _FACES:
-        found = engines.get(face, {})
-        cell, verdict = _cell(target, face, found, other, results)
-        cells.append(cell)
-        if verdict is not None:
-            verdicts[_SHORT[face]] = verdict
+    cells, verdicts = _judged(target, engines, results)
     conclusion = _conclusion(verdicts)
     compared = _time(other) if target.ratios else ""
     if target.figure and target.figure in other and target.against == KAFKA:
         compared = _amount(other[target.figure])
     return [target.text, asked, compared, *cells, conclusion]
+
+
+def _judged(target: Target, engines: dict[str, Any], results: Results) -> tuple[list[str], dict[str, bool]]:
+    """The cell of each face, and whether the target is met by those that it asks something of."""
+    other = engines.get(target.against, {})
+    judged = [(face, *_cell(target, face, engines.get(face, {}), other, results)) for face in _FACES]
+    verdicts = {_SHORT[face]: verdict for face, _, verdict in judged if verdict is not None}
+    return [cell for _, cell, _ in judged], verdicts
 
 
 def _conclusion(verdicts: dict[str, bool]) -> str:

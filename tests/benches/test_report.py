@@ -6,7 +6,7 @@ from typing import Any
 
 from benches import guard, measure, report
 from benches.plan import HEADLINES, ROWS, TAIL_ROWS, TARGETS, Row
-from benches.programs import COLUMNAR, KAFKA, SCALAR, TREE
+from benches.programs import COLUMNAR, FLAT_VEC, KAFKA, OFFSET_MAP, SCALAR, TREE
 
 ENVIRONMENT = {
     "measured": "2026-01-02T03:04:05+00:00",
@@ -39,7 +39,7 @@ def page(results: list[dict[str, Any]]) -> str:
 
 
 def targets(text: str) -> list[str]:
-    before, _, _ = text.partition("## Tails")
+    before, _, _ = text.partition("## What stands in the way")
     return [line for line in before.splitlines() if line.startswith("| ") and "to reach" not in line]
 
 
@@ -94,6 +94,24 @@ def test_a_peer_that_was_given_up_is_beaten_by_as_much_as_it_took_so_far_at_leas
     # Too little is no proof that the target is missed.
     little = page([result(row, {KAFKA: kafka, TREE: timed(500.0), SCALAR: timed(500.0), COLUMNAR: timed(500.0)})])
     assert targets(little)[0].endswith("| > 1 µs | 500 ns, > 2× | 500 ns, > 2× | 500 ns, > 2× | not measured |")
+
+
+def test_a_target_that_is_missed_says_what_stands_in_the_way() -> None:
+    row = next(row for row in ROWS if row.name == "W1-500")
+    by_us = {SCALAR: timed(300.0), COLUMNAR: timed(100.0)}
+    engines = {KAFKA: timed(1_000.0), TREE: timed(101.0), **by_us, FLAT_VEC: timed(50.0), OFFSET_MAP: timed(70.0)}
+    _, _, limits = page([result(row, engines)]).partition("## What stands in the way\n\n")
+    target = TARGETS[0]
+    expected = f"- **{target.text}**, missed by Rust. {target.limit} The fastest of the naive models, `flat_vec`, needs 50 ns, 20×."
+    assert limits.splitlines()[0] == expected
+    assert "Nothing: every target" in page([result(row, {**engines, TREE: timed(100.0)})])
+
+
+def test_every_target_that_the_kept_results_miss_has_its_reason() -> None:
+    kept = report.read(report.REPOSITORY / "benches" / "results")
+    rows = targets("\n".join(report.lines(kept, [])))
+    missed = [target for target, row in zip(TARGETS, rows, strict=True) if "MISSED" in row]
+    assert [target.text for target in missed if not target.limit] == []
 
 
 def test_growth_is_ours_against_ours() -> None:

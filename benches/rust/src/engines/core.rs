@@ -1,6 +1,7 @@
 //! share_state's share partitions.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::InFlightStore;
@@ -19,7 +20,8 @@ use crate::oplog::{Answer, Header, member_name};
 /// Share partitions over one kind of store.
 #[derive(Debug)]
 pub struct CoreEngine<S> {
-    config: ShareGroupConfig,
+    /// One for all, as the share partitions of a group have.
+    config: Arc<ShareGroupConfig>,
     members: Vec<String>,
     partitions: Vec<SharePartition<S>>,
     now: LockTime,
@@ -50,7 +52,7 @@ impl<S: InFlightStore> CoreEngine<S> {
 
     fn make(&self, partition: u32, read: ReadStateResult) -> SharePartition<S> {
         let key = SharePartitionKey::new("group", TopicId([7; 16]), partition as i32);
-        let mut made = SharePartition::new(key, 0, self.config).expect("a legal configuration");
+        let mut made = SharePartition::new(key, 0, Arc::clone(&self.config)).expect("a legal configuration");
         made.initialize(read).expect("a legal state");
         made
     }
@@ -59,12 +61,12 @@ impl<S: InFlightStore> CoreEngine<S> {
 impl<S: InFlightStore> Engine for CoreEngine<S> {
     fn open(header: &Header) -> Self {
         let mut engine = Self {
-            config: ShareGroupConfig {
+            config: Arc::new(ShareGroupConfig {
                 partition_max_record_locks: header.max_record_locks,
                 record_lock_duration_ms: i64::from(header.lock_ms),
                 delivery_count_limit: header.delivery_limit as i16,
                 ..ShareGroupConfig::default()
-            },
+            }),
             members: (0..header.members).map(member_name).collect(),
             partitions: Vec::new(),
             now: LockTime(0),

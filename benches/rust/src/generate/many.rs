@@ -105,3 +105,15 @@ pub(super) fn empty(size: u64, _: u64) -> OpLog {
     b.plain(OpKind::Check, 0);
     b.finish(size)
 }
+
+/// For the bytes: `size` share partitions, in each of which one acquisition was torn into four runs. An element is a share
+/// partition.
+pub(super) fn live(size: u64, _: u64) -> OpLog {
+    let mut b = Builder::new(size as u32, 1);
+    for partition in 0..size as u32 {
+        b.acquire(partition, 0, 0, 7);
+        b.acknowledge(partition, 0, (2, 3), ACCEPT);
+        b.acknowledge(partition, 0, (6, 7), ACCEPT);
+    }
+    b.finish(size)
+}

@@ -43,6 +43,7 @@ pub const WORKLOADS: &[(&str, Generator)] = &[
     ("memory-shredded", locks::shredded),
     ("memory-singly", locks::singly),
     ("memory-empty", many::empty),
+    ("memory-live", many::live),
 ];
 
 /// The log of a workload; `None` when nothing has this name.

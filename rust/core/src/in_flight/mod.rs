@@ -80,6 +80,27 @@ pub enum LockChange {
     Hold(LockId),
 }
 
+/// Whose records [`InFlightStore::update_held`] changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Anybody's, and those that nobody holds.
+    Anybody,
+    /// Those under a lock of this member.
+    Member(MemberIndex),
+    /// Those whose lock was reported as run out.
+    RunOut,
+}
+
+impl Holder {
+    fn holds(self, run: &InFlightRun) -> bool {
+        match self {
+            Self::Anybody => true,
+            Self::Member(member) => run.lock.is_some_and(|lock| lock.member == member),
+            Self::RunOut => run.lock.is_some_and(|lock| lock.expired),
+        }
+    }
+}
+
 /// The new state of the records of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -196,6 +217,20 @@ pub trait InFlightStore: Default {
     /// Shows every run that `range` touches, clipped to it and perhaps in pieces, in ascending order, and changes those for which `decide`
     /// returns a change. Where batches begin stays as it is.
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);
+    /// As [`InFlightStore::update`], over many ranges, which ascend and are disjoint, and only over the records of `holder`.
+    /// The runs that it shows may hold records of several locks and batches: `lock` and `batch_start` are those of the first
+    /// record. A change may neither touch the delivery count nor put the records under another lock; each keeps its own, or
+    /// all end.
+    fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
+        &mut self,
+        ranges: impl IntoIterator<Item = OffsetRange>,
+        holder: Holder,
+        mut decide: F,
+    ) {
+        for range in ranges {
+            self.update(range, |run| holder.holds(run).then(|| decide(run))?);
+        }
+    }
     /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that
     /// a long settled stretch need not remember where its batches began.
     fn merge_settled_batches(&mut self, allowed: bool) {

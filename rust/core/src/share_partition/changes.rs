@@ -8,6 +8,7 @@ use super::counters::Tally;
 use super::few::Few;
 use super::{DeadLetterCause, SharePartition};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange};
+use crate::limits::ShareGroupConfig;
 use crate::offset::{OffsetRange, before};
 use crate::record_state::{LockRule, Phase, RecordState, Trigger, transition};
 use crate::state_batch::StateBatch;
@@ -111,12 +112,111 @@ pub(super) fn completed(count: u64, records: u64, from: RecordState, to: RecordS
     }
 }
 
+/// The change of a run whose write was answered, counted.
+#[inline]
+pub(super) fn settled(
+    run: &InFlightRun,
+    to: RecordState,
+    is_below: bool,
+    count: &mut u64,
+    tally: &mut Tally,
+) -> Change {
+    let records = run.range.len();
+    if !is_below {
+        *count = completed(*count, records, run.state, to);
+    }
+    count_settled(tally, to, records);
+    Change {
+        state: to,
+        delivery_count: run.delivery_count,
+        phase: Phase::Settled,
+        lock: if to == RecordState::Acquired {
+            LockChange::Keep
+        } else {
+            LockChange::End
+        },
+    }
+}
+
+#[inline]
 pub(super) fn count_settled(tally: &mut Tally, state: RecordState, records: u64) {
     match state {
         RecordState::Available => tally.rest.make().made_available += records,
         RecordState::Acknowledged => tally.acknowledged += records,
         RecordState::Archived => tally.rest.make().archived += records,
         RecordState::Acquired | RecordState::Archiving => {}
+    }
+}
+
+/// A trigger while it is pulled.
+pub(super) struct Pull<'a> {
+    is_below: bool,
+    trigger: Trigger,
+    dead_letter: bool,
+    delivery_limit: i16,
+    changes: &'a mut Changes,
+}
+
+impl<'a> Pull<'a> {
+    #[inline]
+    pub(super) fn new(
+        is_below: bool,
+        trigger: Trigger,
+        config: &ShareGroupConfig,
+        changes: &'a mut Changes,
+    ) -> Self {
+        Self {
+            is_below,
+            trigger,
+            dead_letter: config.dead_letter_queue,
+            delivery_limit: config.delivery_count_limit,
+            changes,
+        }
+    }
+
+    /// What becomes of a run, noted for the persister and in the counts.
+    #[inline(always)]
+    pub(super) fn decide(
+        &mut self,
+        run: &InFlightRun,
+        count: &mut u64,
+        activity: &mut Activity,
+    ) -> Option<Change> {
+        let Activity { tally, front, .. } = activity;
+        let at_limit = run.delivery_count >= self.delivery_limit;
+        let effective = self.trigger.effective(self.is_below, at_limit);
+        let row = transition(run.state, run.phase, effective, self.dead_letter)?;
+        let records = run.range.len();
+        if !self.is_below {
+            *count = completed(*count, records, run.state, row.to);
+        }
+        self.changes.add(run.range, row.to, run.delivery_count);
+        if row.to == RecordState::Archiving {
+            let cause = if effective == Trigger::Reject {
+                DeadLetterCause::ClientReject
+            } else {
+                DeadLetterCause::DeliveryCountExceeded
+            };
+            self.changes.give_up(run.range, run.delivery_count, cause);
+        }
+        if effective == Trigger::DeliveryLimit {
+            tally.rest.make().delivery_limit_reached += records;
+        }
+        let (phase, lock) = if self.trigger.shown_before_written() {
+            (Phase::Settled, LockChange::End)
+        } else {
+            (row.to_phase, lock_change(row.lock))
+        };
+        if phase == Phase::Settled {
+            count_settled(tally, row.to, records);
+            *front = None;
+        }
+        Some(Change {
+            state: row.to,
+            delivery_count: run.delivery_count,
+            phase,
+            lock,
+        })
     }
 }
 
@@ -161,47 +261,11 @@ impl<S: InFlightStore> SharePartition<S> {
         eligible: &impl Fn(&InFlightRun) -> bool,
         changes: &mut Changes,
     ) {
-        let dead_letter = self.config.dead_letter_queue;
-        let limit = self.config.delivery_count_limit;
+        let mut pull = Pull::new(is_below, trigger, &self.config, changes);
         let count = &mut self.delivery_complete_count;
-        let Activity { tally, front, .. } = self.activity.make();
+        let activity = self.activity.make();
         self.store.update(part, |run| {
-            if !eligible(run) {
-                return None;
-            }
-            let effective = trigger.effective(is_below, run.delivery_count >= limit);
-            let row = transition(run.state, run.phase, effective, dead_letter)?;
-            let records = run.range.len();
-            if !is_below {
-                *count = completed(*count, records, run.state, row.to);
-            }
-            changes.add(run.range, row.to, run.delivery_count);
-            if row.to == RecordState::Archiving {
-                let cause = if effective == Trigger::Reject {
-                    DeadLetterCause::ClientReject
-                } else {
-                    DeadLetterCause::DeliveryCountExceeded
-                };
-                changes.give_up(run.range, run.delivery_count, cause);
-            }
-            if effective == Trigger::DeliveryLimit {
-                tally.rest.make().delivery_limit_reached += records;
-            }
-            let (phase, lock) = if trigger.shown_before_written() {
-                (Phase::Settled, LockChange::End)
-            } else {
-                (row.to_phase, lock_change(row.lock))
-            };
-            if phase == Phase::Settled {
-                count_settled(tally, row.to, records);
-                *front = None;
-            }
-            Some(Change {
-                state: row.to,
-                delivery_count: run.delivery_count,
-                phase,
-                lock,
-            })
+            eligible(run).then(|| pull.decide(run, count, activity))?
         });
     }
 
@@ -239,22 +303,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 let effective = Trigger::LockTimeout.effective(is_below, at_limit);
                 row = transition(RecordState::Acquired, Phase::Settled, effective, false)?;
             }
-            let records = run.range.len();
-            if !is_below {
-                *count = completed(*count, records, run.state, row.to);
-            }
-            count_settled(tally, row.to, records);
-            let lock = if row.to == RecordState::Acquired {
-                LockChange::Keep
-            } else {
-                LockChange::End
-            };
-            Some(Change {
-                state: row.to,
-                delivery_count: run.delivery_count,
-                phase: Phase::Settled,
-                lock,
-            })
+            Some(settled(run, row.to, is_below, count, tally))
         });
     }
 }

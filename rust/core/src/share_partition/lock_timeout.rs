@@ -5,7 +5,7 @@
 use super::SharePartition;
 use super::changes::Changes;
 use super::writes::WriteKind;
-use crate::in_flight::{InFlightRun, InFlightStore};
+use crate::in_flight::{Holder, InFlightRun, InFlightStore};
 use crate::record_state::{Phase, RecordState, Trigger};
 use crate::time::LockTime;
 
@@ -36,14 +36,10 @@ impl<S: InFlightStore> SharePartition<S> {
     fn let_locks_run_out(&mut self) -> u64 {
         let mut changes = Changes::default();
         // A record whose write is under way keeps its change: its lock counts again only if the write is refused.
-        let ran_out = |run: &InFlightRun| {
-            run.state == RecordState::Acquired
-                && run.phase == Phase::Settled
-                && run.lock.is_some_and(|lock| lock.expired)
-        };
-        for range in self.store.expire(self.now) {
-            self.pull(range, Trigger::LockTimeout, ran_out, &mut changes);
-        }
+        let settled =
+            |run: &InFlightRun| run.state == RecordState::Acquired && run.phase == Phase::Settled;
+        let (ranges, trigger) = (self.store.expire(self.now), Trigger::LockTimeout);
+        self.pull_held(&ranges, Holder::RunOut, trigger, settled, &mut changes);
         let records = changes.records;
         self.activity.make().tally.rest.make().lock_timeouts += records;
         self.queue_write(changes, WriteKind::Noted);

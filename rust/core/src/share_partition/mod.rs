@@ -27,6 +27,7 @@ mod dead_letter;
 mod error;
 mod fetch_lock;
 mod few;
+mod held;
 mod initialize;
 mod inspect;
 mod lazily;

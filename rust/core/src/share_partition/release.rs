@@ -3,7 +3,7 @@
 use super::SharePartition;
 use super::changes::Changes;
 use super::writes::WriteKind;
-use crate::in_flight::{InFlightRun, InFlightStore};
+use crate::in_flight::{Holder, InFlightRun, InFlightStore};
 use crate::record_state::{RecordState, Trigger};
 use crate::time::LockTime;
 
@@ -19,12 +19,10 @@ impl<S: InFlightStore> SharePartition<S> {
             return 0;
         };
         let mut changes = Changes::default();
-        let held = |run: &InFlightRun| {
-            run.state == RecordState::Acquired && run.lock.is_some_and(|lock| lock.member == index)
-        };
-        for range in self.store.held_by(index) {
-            self.pull(range, Trigger::SessionRelease, held, &mut changes);
-        }
+        let acquired = |run: &InFlightRun| run.state == RecordState::Acquired;
+        let (ranges, holder) = (self.store.held_by(index), Holder::Member(index));
+        let trigger = Trigger::SessionRelease;
+        self.pull_held(&ranges, holder, trigger, acquired, &mut changes);
         let records = changes.records;
         self.queue_write(changes, WriteKind::Confirmed);
         records

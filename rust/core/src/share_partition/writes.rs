@@ -57,7 +57,7 @@ pub(super) enum WriteKind {
 }
 
 /// The offsets of `batches`, neighbours joined.
-fn ranges(batches: &[StateBatch]) -> impl Iterator<Item = OffsetRange> {
+fn ranges(batches: &[StateBatch]) -> impl Iterator<Item = OffsetRange> + Clone {
     let mut rest = batches.iter().peekable();
     core::iter::from_fn(move || {
         let first = rest.next()?;
@@ -169,8 +169,13 @@ impl<S: InFlightStore> SharePartition<S> {
             } else {
                 Trigger::Written
             };
-            for range in ranges(batches.as_slice()) {
-                self.end_pending(range, trigger, delivery_limit);
+            let batches = batches.as_slice();
+            if batches.len() > 1 && !undone {
+                self.end_written(ranges(batches));
+            } else {
+                for range in ranges(batches) {
+                    self.end_pending(range, trigger, delivery_limit);
+                }
             }
         }
         if let Some(rare) = self.rare_mut() {

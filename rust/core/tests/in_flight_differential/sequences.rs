@@ -39,9 +39,11 @@ pub fn op(base: i64, width: i64) -> impl Strategy<Value = Op> {
             .prop_map(|(range, member, duration)| Op::AcquireEach { range, member, duration }),
         6 => (range(), member(), target)
             .prop_map(|(range, member, target)| Op::Acknowledge { range, member, target }),
-        1 => (range(), member()).prop_map(|(range, member)| Op::Renew { range, member }),
+        2 => (range(), member()).prop_map(|(range, member)| Op::Renew { range, member }),
         3 => range().prop_map(|range| Op::Written { range }),
-        2 => range().prop_map(|range| Op::Refused { range }),
+        3 => (range(), 1..4i64, 0..3i64)
+            .prop_map(|(range, len, gap)| Op::WrittenInPieces { range, len, step: len + gap }),
+        3 => range().prop_map(|range| Op::Refused { range }),
         1 => range().prop_map(|range| Op::LogStart { range }),
         1 => range().prop_map(|range| Op::Abort { range }),
         1 => member().prop_map(|member| Op::Release { member }),

@@ -1,6 +1,8 @@
 //! One of the stores, and what a share partition does to it.
 
-use share_state_core::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
+use share_state_core::in_flight::{
+    Change, Holder, InFlightRun, InFlightStore, LockChange, MemberIndex,
+};
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::{Phase, RecordState};
 use share_state_core::time::LockTime;
@@ -41,6 +43,12 @@ pub enum Op {
     },
     Written {
         range: OffsetRange,
+    },
+    /// Confirms the writes of so many records of each `step`.
+    WrittenInPieces {
+        range: OffsetRange,
+        len: i64,
+        step: i64,
     },
     Refused {
         range: OffsetRange,
@@ -199,6 +207,12 @@ impl<S: InFlightStore> Side<S> {
             Op::Written { range } => self.update(range, |run| {
                 (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
             }),
+            Op::WrittenInPieces { range, len, step } => {
+                let pieces = pieces(range, len, step);
+                self.store.update_held(pieces, Holder::Anybody, |run| {
+                    (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
+                });
+            }
             Op::Refused { range } => self.update(range, |run| match run.phase {
                 Phase::Settled => None,
                 // A lock that ran out meanwhile is not given back.
@@ -222,31 +236,36 @@ impl<S: InFlightStore> Side<S> {
             }),
             Op::Release { member } => {
                 let held = self.store.held_by(MemberIndex(member));
-                for range in &held {
-                    self.update(*range, |run| {
-                        holds(run, member).then(|| to(run, Available, Phase::Pending, Keep))
-                    });
-                }
-                self.shown.clear();
+                let holder = Holder::Member(MemberIndex(member));
+                self.store.update_held(held.iter().copied(), holder, |run| {
+                    let acquired = run.state == Acquired && is_settled(run);
+                    acquired.then(|| to(run, Available, Phase::Pending, Keep))
+                });
                 return held;
             }
             Op::Expire { after_ms } => {
                 self.now += after_ms;
                 let due = self.store.expire(LockTime(self.now));
-                for range in &due {
-                    self.update(*range, |run| {
-                        let expired = run.lock.is_some_and(|lock| lock.expired);
-                        (expired && is_settled(run))
-                            .then(|| to(run, Available, Phase::Settled, End))
+                self.store
+                    .update_held(due.iter().copied(), Holder::RunOut, |run| {
+                        is_settled(run).then(|| to(run, Available, Phase::Settled, End))
                     });
-                }
-                self.shown.clear();
                 return due;
             }
             Op::RemoveThrough { last } => self.store.remove_through(last),
         }
         Vec::new()
     }
+}
+
+/// The first `len` offsets of each `step` of the range.
+fn pieces(range: OffsetRange, len: i64, step: i64) -> Vec<OffsetRange> {
+    let starts = (0..(range.len() as i64 + step - 1) / step).map(|n| range.first + n * step);
+    let pieces = starts.filter_map(|first| {
+        let last = first.saturating_add(len - 1);
+        OffsetRange { first, last }.intersection(range)
+    });
+    pieces.collect()
 }
 
 pub fn is_settled(run: &InFlightRun) -> bool {

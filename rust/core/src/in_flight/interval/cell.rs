@@ -3,6 +3,7 @@
 //! Both hold state and phase, the mark of a batch's beginning, the delivery count and the lease. A hole between batches
 //! is a cell too, so that neighbouring cells always cover neighbouring offsets.
 
+use super::held::Turn;
 use crate::in_flight::locks::NONE;
 use crate::record_state::{Phase, RecordState};
 
@@ -159,6 +160,14 @@ pub(super) trait Code: Copy + Eq {
     fn cell(self) -> Cell;
     /// [`Cell::tail`] of a code.
     fn tail(self) -> Self;
+    /// The lease, or [`NONE`].
+    fn lock(self) -> u32 {
+        self.cell().lock()
+    }
+    /// Whether both are equal but for the lease and the beginning of a batch.
+    fn is_like(self, other: Self) -> bool;
+    /// The record after a turn.
+    fn turned(self, turn: Turn) -> Self;
 }
 
 impl Code for Cell {
@@ -172,6 +181,14 @@ impl Code for Cell {
 
     fn tail(self) -> Self {
         Self::tail(self)
+    }
+
+    fn is_like(self, other: Self) -> bool {
+        (self.0 ^ other.0) as u32 & !(START as u32) == 0
+    }
+
+    fn turned(self, turn: Turn) -> Self {
+        Self(self.0 & !KIND | turn.kind() | turn.lock() << LOCK_AT)
     }
 }
 
@@ -204,6 +221,26 @@ impl Code for Narrow {
 
     fn tail(self) -> Self {
         Self(self.0 & !(START as u32))
+    }
+
+    fn is_like(self, other: Self) -> bool {
+        (self.0 ^ other.0) & ((1 << NARROW_LOCK_AT) - 1) & !(START as u32) == 0
+    }
+
+    fn turned(self, turn: Turn) -> Self {
+        Self(self.0 & !(KIND as u32) | turn.kind() as u32 | (turn.lock() as u32) << NARROW_LOCK_AT)
+    }
+}
+
+impl Turn {
+    /// State and phase.
+    const fn kind(self) -> u64 {
+        self.state as u64 | (self.phase as u64) << PHASE_AT
+    }
+
+    /// What makes no lease of any.
+    const fn lock(self) -> u64 {
+        if self.keeps_lock { 0 } else { NONE as u64 }
     }
 }
 

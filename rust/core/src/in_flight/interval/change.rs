@@ -79,7 +79,7 @@ impl<const N: usize> Leaves<N> {
 
     /// Brings what is known of a changed leaf up to date, and its shape, given its entries and runs before.
     #[inline]
-    fn reshape(&mut self, at: Spot, (tally, runs): (Tally, usize)) {
+    pub fn reshape(&mut self, at: Spot, (tally, runs): (Tally, usize)) {
         let Some(leaf) = self.get(at) else { return };
         let (now, dense) = (leaf.runs(), leaf.is_dense());
         let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cell::{Class, Tally};
+use super::cell::{Class, Code, Tally};
+use super::dense::{Dense, LONGEST};
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
 use super::{StateCounts, Window, add};
@@ -43,6 +44,30 @@ impl Leaf {
             Body::Narrow(dense) => dense.check(),
             Body::Wide(dense) => dense.check(),
         }
+    }
+}
+
+impl<T: Code> Dense<T> {
+    /// Checks seams and maps against the codes.
+    fn check(&self) -> Result<(), String> {
+        let live = self.live as usize;
+        let seams: u32 = (live + 1..self.codes.len()).map(|at| self.seam(at)).sum();
+        if seams != self.seams {
+            return Err(format!("{seams} seams, counted {}", self.seams));
+        }
+        for class in Class::ALL {
+            for at in 0..LONGEST {
+                let bit = self.maps[class as usize][at / 64] >> (at % 64) & 1 != 0;
+                let held = at >= live && at < self.codes.len();
+                if bit != (held && self.codes[at].cell().classes() & class.bit() != 0) {
+                    return Err(format!(
+                        "the map of {class:?} is wrong at {}",
+                        self.offset(at)
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

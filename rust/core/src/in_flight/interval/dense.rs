@@ -1,6 +1,7 @@
 //! A dense leaf: a code for each offset, and a bit map for each class, so that what a search looks for is found by words.
 
 use super::cell::{Cell, Class, Code, Tally};
+use super::held::Turn;
 use super::runs::Edge;
 use crate::offset::{OffsetRange, plus_saturating};
 
@@ -12,11 +13,11 @@ const WORDS: usize = LONGEST / 64;
 #[derive(Clone, Debug)]
 pub(super) struct Dense<T> {
     base: i64,
-    live: u32,
+    pub live: u32,
     /// Entries that do not continue the one before, the first one excepted.
-    seams: u32,
-    codes: Vec<T>,
-    maps: [[u64; WORDS]; 4],
+    pub seams: u32,
+    pub codes: Vec<T>,
+    pub maps: [[u64; WORDS]; 4],
 }
 
 /// What does not fit into the codes of a leaf: the offsets, and what they shall be.
@@ -53,16 +54,16 @@ impl<T: Code> Dense<T> {
         self.seams as usize + 1
     }
 
-    fn index(&self, offset: i64) -> usize {
+    pub fn index(&self, offset: i64) -> usize {
         offset.abs_diff(self.base) as usize
     }
 
-    fn offset(&self, index: usize) -> i64 {
+    pub fn offset(&self, index: usize) -> i64 {
         plus_saturating(self.base, index as u64)
     }
 
     #[inline]
-    fn seam(&self, at: usize) -> u32 {
+    pub fn seam(&self, at: usize) -> u32 {
         let inside = at > self.live as usize && at < self.codes.len();
         u32::from(inside && self.codes[at - 1].tail() != self.codes[at])
     }
@@ -207,29 +208,34 @@ impl<T: Code> Dense<T> {
         let Some(code) = T::of(new) else {
             return false;
         };
-        let before = if at > self.live as usize {
-            Some(self.codes[at - 1].tail())
-        } else {
-            None
-        };
-        let next = self.codes.get(at + 1).copied();
-        let seams = |code: T| {
-            u32::from(before.is_some_and(|before| before != code))
-                + u32::from(next.is_some_and(|next| code.tail() != next))
-        };
-        self.seams = self.seams + seams(code) - seams(self.codes[at]);
-        self.codes[at] = code;
+        self.replace(at, (old, new), code, tally);
+        true
+    }
+
+    /// Gives the record at `at` the code of the cell `new` instead of `old`.
+    #[inline]
+    pub fn replace(&mut self, at: usize, (old, new): (Cell, Cell), code: T, tally: &mut Tally) {
+        let was = core::mem::replace(&mut self.codes[at], code);
+        if at > self.live as usize {
+            let tail = self.codes[at - 1].tail();
+            self.seams += u32::from(tail != code);
+            self.seams -= u32::from(tail != was);
+        }
+        if let Some(next) = self.codes.get(at + 1) {
+            self.seams += u32::from(code.tail() != *next);
+            self.seams -= u32::from(was.tail() != *next);
+        }
         let (from, to) = (old.classes(), new.classes());
         if from != to {
             tally.take(from, 1);
             tally.add(to, 1);
-            for class in Class::ALL {
-                if (from ^ to) & class.bit() != 0 {
-                    self.maps[class as usize][at / 64] ^= 1 << (at % 64);
-                }
+            let mut changed = from ^ to;
+            while changed != 0 {
+                let class = changed.trailing_zeros() as usize;
+                changed &= changed - 1;
+                self.maps[class % 4][at / 64 % WORDS] ^= 1 << (at % 64);
             }
         }
-        true
     }
 
     fn put(&mut self, at: usize, to: usize, new: Cell, tally: &mut Tally) -> bool {
@@ -247,6 +253,18 @@ impl<T: Code> Dense<T> {
         }
         self.seams += self.seam(at) + self.seam(to + 1);
         true
+    }
+
+    /// Turns the records `at..=to`, which are equal but for their leases and where batches begin.
+    pub fn turn(&mut self, at: usize, to: usize, turn: Turn, tally: &mut Tally) {
+        let old = self.codes[at].cell().tail();
+        let seams = |dense: &Self| (at..=to + 1).map(|i| dense.seam(i)).sum::<u32>();
+        self.seams -= seams(self);
+        for code in &mut self.codes[at..=to] {
+            *code = code.turned(turn);
+        }
+        self.seams += seams(self);
+        self.reclass(at, to, old.classes(), old.turned(turn).classes(), tally);
     }
 
     fn reclass(&mut self, from: usize, to: usize, old: u8, new: u8, tally: &mut Tally) {
@@ -300,27 +318,5 @@ impl<T: Code> Dense<T> {
 
     pub fn heap_bytes(&self) -> usize {
         size_of::<Self>() + self.codes.capacity() * size_of::<T>()
-    }
-
-    /// Checks seams and maps against the codes.
-    pub fn check(&self) -> Result<(), String> {
-        let live = self.live as usize;
-        let seams: u32 = (live + 1..self.codes.len()).map(|at| self.seam(at)).sum();
-        if seams != self.seams {
-            return Err(format!("{seams} seams, counted {}", self.seams));
-        }
-        for class in Class::ALL {
-            for at in 0..LONGEST {
-                let bit = self.maps[class as usize][at / 64] >> (at % 64) & 1 != 0;
-                let held = at >= live && at < self.codes.len();
-                if bit != (held && self.codes[at].cell().classes() & class.bit() != 0) {
-                    return Err(format!(
-                        "the map of {class:?} is wrong at {}",
-                        self.offset(at)
-                    ));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -11,6 +11,7 @@ mod check;
 mod dense;
 mod directory;
 mod directory_change;
+mod held;
 mod leaf;
 mod runs;
 mod runs_change;
@@ -19,9 +20,12 @@ mod shape;
 
 use cell::Cell;
 use directory::Leaves;
+use held::Held;
 
 use super::locks::{Locks, NONE};
-use super::{Change, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex, StateCounts};
+use super::{
+    Change, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex, StateCounts,
+};
 use crate::in_flight::interval::cell::Class;
 use crate::offset::OffsetRange;
 use crate::record_state::{Phase, RecordState};
@@ -247,6 +251,29 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         if let Some(window) = &mut self.window {
             window.update(range, decide);
         }
+    }
+
+    fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
+        &mut self,
+        ranges: impl IntoIterator<Item = OffsetRange>,
+        holder: Holder,
+        decide: F,
+    ) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let Window {
+            leaves,
+            locks,
+            counts,
+        } = &mut **window;
+        let mut held = Held {
+            locks,
+            counts,
+            holder,
+            decide,
+        };
+        leaves.update_held(ranges, &mut held);
     }
 
     fn merge_settled_batches(&mut self, allowed: bool) {

@@ -10,7 +10,7 @@ impl Locks {
     #[inline]
     pub(super) fn earliest(&self) -> Option<LockTime> {
         let first = self.first_deadline(&self.queue);
-        if self.rare.is_none() {
+        if self.rare.as_ref().is_none_or(|rare| rare.queues.is_empty()) {
             return first;
         }
         let others = self.other_queues();

@@ -7,8 +7,10 @@ fn touch(a: OffsetRange, b: OffsetRange) -> bool {
 }
 
 /// Adds an extent. Neighbours in a list mostly cover neighbouring offsets, and then cost no entry of their own.
+#[inline]
 pub(super) fn gather(extents: &mut Vec<OffsetRange>, extent: OffsetRange) {
     match extents.last_mut() {
+        Some(last) if last.is_followed_by(extent.first) => last.last = extent.last,
         Some(last) if touch(*last, extent) => {
             last.first = last.first.min(extent.first);
             last.last = last.last.max(extent.last);

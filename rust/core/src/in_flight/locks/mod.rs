@@ -57,10 +57,10 @@ impl Default for Locks {
     }
 }
 
-/// Lets a list grow by an eighth, since doubling could leave half of it empty.
+/// Lets a list grow by a sixteenth, since doubling could leave half of it empty.
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
-        list.reserve_exact((list.len() / 8).max(4));
+        list.reserve_exact((list.len() / 16).max(1));
     }
 }
 
@@ -162,6 +162,19 @@ impl Locks {
         })
     }
 
+    /// Whether the lease is the member's.
+    #[inline]
+    pub fn is_of(&self, id: u32, member: MemberIndex) -> bool {
+        let lease = self.leases.get(id as usize);
+        lease.is_some_and(|lease| lease.member == member.0)
+    }
+
+    /// Whether the lease was reported as run out.
+    #[inline]
+    pub fn has_run_out(&self, id: u32) -> bool {
+        self.leases.get(id as usize).is_some_and(Lease::is_expired)
+    }
+
     #[inline]
     fn duration_ms(&self, queue: u32) -> i64 {
         if queue == self.number {
@@ -261,20 +274,17 @@ impl Locks {
     /// The extents of the member's leases.
     pub fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
         let mut extents = Vec::new();
+        let mut look_at = |id: u32| {
+            let lease = self.leases.get(id as usize);
+            // Of a listed lease the member is known; it stands in the other half, which whoever asks will need too.
+            let held = |lease: &&Lease| lease.member == member.0 && !lease.is_free();
+            if let Some(lease) = lease.filter(held) {
+                gather(&mut extents, self.extent(id, lease));
+            }
+        };
         match self.listed() {
-            Some(listed) => {
-                for id in listed.leases(member.0) {
-                    if let Some(lease) = self.leases.get(id as usize) {
-                        gather(&mut extents, self.extent(id, lease));
-                    }
-                }
-            }
-            None => {
-                let held = |lease: &&Lease| lease.member == member.0 && !lease.is_free();
-                for (id, lease) in (0..).zip(&self.leases).filter(|(_, lease)| held(lease)) {
-                    gather(&mut extents, self.extent(id, lease));
-                }
-            }
+            Some(listed) => listed.leases(member.0).for_each(&mut look_at),
+            None => (0..self.leases.len() as u32).for_each(&mut look_at),
         }
         merged(extents)
     }

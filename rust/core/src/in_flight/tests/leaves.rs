@@ -78,7 +78,7 @@ fn behind_a_poison_record_a_settled_stretch_takes_no_memory() {
     }
     singly.check().unwrap();
     // The leases have been given back but for the slab, of which the poison record keeps the first slot.
-    let leases = 20_000 * 48 * 9 / 8;
+    let leases = 20_000 * 48 * 17 / 16;
     let bytes = singly.heap_bytes();
     assert!(bytes <= leases + 8_192, "{bytes} bytes");
     // In the leaf of the poison record batches are still apart.

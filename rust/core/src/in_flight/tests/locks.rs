@@ -123,7 +123,37 @@ fn a_renewed_record_runs_out_with_its_new_lock<S: InFlightStore>() {
     assert_eq!(store.next_deadline(), Some(LockTime(40_000)));
 }
 
+fn members_are_told_apart_among_few_locks_and_among_many<S: InFlightStore>() {
+    const MANY: i64 = 300;
+    let mut store = available::<S>(&[(0, MANY - 1)]);
+    let of_member = |member: u32| MemberIndex(member % 3);
+    // Twice, so that places given back are used again.
+    for round in 0..2 {
+        for offset in 0..MANY {
+            let here = range(offset, offset);
+            acquire(&mut store, here, of_member(offset as u32), round);
+        }
+        store.check().unwrap();
+        for left in [MANY, 100, 20, 10, 0] {
+            for offset in left..MANY {
+                set(&mut store, range(offset, offset), Available, Phase::Settled);
+            }
+            store.check().unwrap();
+            for member in 0..3 {
+                let held: u64 = store
+                    .held_by(of_member(member))
+                    .iter()
+                    .map(|r| r.len())
+                    .sum();
+                let exact = (0..left).filter(|offset| offset % 3 == i64::from(member));
+                assert_eq!(held, exact.count() as u64, "{member} of {left}");
+            }
+        }
+    }
+}
+
 over_both_stores! {
+    members_are_told_apart_among_few_locks_and_among_many
     a_lock_is_due_at_its_deadline_and_not_a_millisecond_before
     a_pending_record_keeps_its_lock_after_it_ran_out
     locks_of_several_durations_run_out_in_the_order_of_their_deadlines

@@ -144,7 +144,7 @@ impl<S: InFlightStore> SharePartition<S> {
 
     fn acquire_fetched(&mut self, acquisition: &mut Acquisition<'_>) {
         let fetched = acquisition.fetched;
-        let mut next = if fetched.first > self.end_offset {
+        let mut next = if fetched.first > self.end_offset || self.store.is_empty() {
             None
         } else {
             self.store.batch_reaching(fetched.first)

@@ -47,6 +47,6 @@ pub use disk::IoFailure;
 pub use layout::STATE_TOPIC;
 pub use meta::{FORMAT_VERSION, MetaError};
 pub use store::{
-    Answers, ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress, Recovery, StateStore,
-    StoreConfig, StoreError, SyncPolicy,
+    AcceptedWrite, Answers, ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress,
+    Recovery, StateStore, StoreConfig, StoreError, SyncPolicy,
 };

@@ -1,5 +1,6 @@
 //! The embedded store: a directory of state partitions, one writer, any number of threads.
 
+mod accepted;
 mod config;
 mod error;
 mod flusher;
@@ -25,6 +26,7 @@ use share_state_core::persister::{
 use share_state_core::time::WallTime;
 use share_state_wire::partitioner::state_partition;
 
+pub use accepted::AcceptedWrite;
 pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
 pub use error::{OpenError, PoisonCause, StoreError};
 pub use many::Answers;

@@ -104,3 +104,53 @@ fn a_failed_disk_answers_none_of_them() {
     // The append and the sync.
     assert_eq!(failed, 2);
 }
+
+#[test]
+fn writes_in_two_halves_are_kept_in_the_order_in_which_they_were_begun() {
+    let disk = SimDisk::default();
+    let store = begun(&disk, 3);
+    let first = store
+        .begin_write(&key(3), &write_request(0, 9, 0), WALL)
+        .unwrap();
+    let second = store
+        .begin_write(&key(3), &write_request(10, 19, 10), WALL)
+        .unwrap();
+    let refused = store
+        .begin_write(&key(99), &write_request(0, 9, 0), WALL)
+        .unwrap();
+    let before = store.counters().fsyncs;
+    assert_eq!(store.end_write(second), Ok(()));
+    assert_eq!(store.counters().fsyncs, before + 1, "one sync for both");
+    assert_eq!(store.end_write(first), Ok(()));
+    assert!(matches!(
+        store.end_write(refused),
+        Err(StoreError::Refused(_))
+    ));
+    drop(store);
+    let twin_disk = SimDisk::default();
+    let twin = begun(&twin_disk, 3);
+    twin.write(&key(3), &write_request(0, 9, 0), WALL).unwrap();
+    twin.write(&key(3), &write_request(10, 19, 10), WALL)
+        .unwrap();
+    let reopened = open(&disk.after_crash(crate::disk::sim::Loss::ALL[0]), &config()).unwrap();
+    assert_eq!(reopened.states().unwrap(), twin.states().unwrap());
+}
+
+#[test]
+fn a_write_whose_sync_fails_is_not_answered_as_kept() {
+    let disk = SimDisk::default();
+    let store = begun(&disk, 1);
+    let write = store
+        .begin_write(&key(3), &write_request(0, 9, 0), WALL)
+        .unwrap();
+    disk.set_fault(Some(Fault::FailOnce(0)));
+    assert!(matches!(
+        store.end_write(write),
+        Err(StoreError::Poisoned { .. })
+    ));
+    assert!(
+        store
+            .begin_write(&key(3), &write_request(0, 9, 0), WALL)
+            .is_err()
+    );
+}

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TypedDict, cast
 
-__all__ = ["PERSISTER", "STORE", "Recovery", "store_opened"]
+__all__ = ["PERSISTER", "STORE", "Recovery", "store_opened", "write_refused"]
 
 logging.getLogger("share_state").addHandler(logging.NullHandler())
 
@@ -40,3 +40,8 @@ def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:
     STORE.info("opened %r: %d records in %d batches", str(path), found["records"], found["batches"])
     for torn in found["torn"]:
         STORE.warning("opened %r: cut off an unfinished batch: %r", str(path), torn)
+
+
+def write_refused(key: tuple[str, str, int], code: int) -> None:
+    """Say that a persister refused a write. The extension calls it for those that share partitions make by themselves."""
+    PERSISTER.warning("a write of %r was refused with code %d", key, code)

@@ -2,9 +2,12 @@
 
 * :class:`share_state.StateStore`, also ``share_state.open(path)``: a durable log in a directory.
 * :class:`MemoryPersister`: the same rules without a disk, for tests and simulators.
+* :class:`NoOpStatePersister`: nowhere, as Kafka's class of this name; :class:`RecordingPersister` keeps what share partitions
+  write and answers as a test tells it.
 
-:func:`lead` loads a share partition from a persister; :func:`drain_writes` carries its writes there and the answers
-back.
+:func:`lead` loads a share partition from a persister. Its writes get there in one of two ways: :func:`drain_writes` carries them
+and the answers back, for any persister; or the share partition makes them by itself, inside each call (``inline``), which a
+:class:`~share_state.StateStore` and the last two can do.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ from typing import Protocol, Self, cast, runtime_checkable
 
 from share_state._core import (
     GroupConfig,
+    NoOpStatePersister,
     ReadStateResult,
     Record,
+    RecordingPersister,
     ShareCoordinator,
     SharePartition,
+    StateStore,
     StateSummary,
     WriteState,
 )
@@ -26,7 +32,15 @@ from share_state.errors import ShareStateError
 from share_state.logs import PERSISTER
 from share_state.types import LockTime, SharePartitionKey, WallTime
 
-__all__ = ["ManyAtOnce", "MemoryPersister", "Persister", "drain_writes", "lead"]
+__all__ = [
+    "ManyAtOnce",
+    "MemoryPersister",
+    "NoOpStatePersister",
+    "Persister",
+    "RecordingPersister",
+    "drain_writes",
+    "lead",
+]
 
 UNKNOWN_SERVER_ERROR = -1
 
@@ -142,6 +156,7 @@ def lead(
     config: GroupConfig | None = None,
     latest: int = 0,
     earliest: int = 0,
+    inline: bool = False,
 ) -> SharePartition:
     """Make the share partition of ``key`` and load its state from ``persister``.
 
@@ -154,11 +169,15 @@ def lead(
             watermark of the partition.
         earliest: the same for ``earliest``: the log start offset; also for ``by_duration``, for which the caller looks
             the offset up.
+        inline: whether the share partition makes its writes by itself, inside the calls that lead to them, as Kafka's does. The
+            persister must be a :class:`~share_state.StateStore` or a :class:`NoOpStatePersister` then.
 
     Raises:
         ShareStateError: the persister refuses, or the state is corrupt.
+        TypeError: ``inline`` with another persister; no state was read.
     """
-    share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config)
+    asked = cast("StateStore | NoOpStatePersister", persister) if inline else None
+    share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config, persister=asked)
     strategy = share_partition.initialize(persister.read_state(key, leader_epoch))
     if strategy is not None:
         share_partition.resolve_start_offset(latest if strategy == "latest" else earliest)
@@ -170,7 +189,7 @@ def drain_writes(share_partition: SharePartition, persister: Persister, *, now_m
     """Carry every write of the share partition to the persister and every answer back.
 
     Returns Kafka's code for the member that waits, by write token; 0 where the write was confirmed. A refusal is an answer
-    and not an exception: the share partition has rolled the change back.
+    and not an exception: the share partition has rolled the change back. One with a persister of its own has none to carry.
     """
     answers: dict[int, int] = {}
     while (write := share_partition.poll_write()) is not None:

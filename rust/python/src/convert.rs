@@ -1,5 +1,7 @@
 //! From Python values to the core's plain data and back. Integers out of range raise `OverflowError`, wrong types `TypeError`.
 
+use std::ops::Deref;
+
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -78,16 +80,48 @@ pub fn acquired_out<'py>(
     acquired: &[AcquiredRange],
 ) -> PyResult<Bound<'py, PyList>> {
     let class = ACQUIRED_RANGE.import(py, "share_state.types", "AcquiredRange")?;
+    let range = |a: &AcquiredRange| {
+        let fields = (a.range.first, a.range.last, a.delivery_count);
+        named_tuple(class, fields.into_pyobject(py)?)
+    };
+    if let [only] = acquired {
+        return PyList::new(py, [range(only)?]);
+    }
     let list = PyList::empty(py);
     for a in acquired {
-        let fields = (a.range.first, a.range.last, a.delivery_count);
-        list.append(named_tuple(class, fields.into_pyobject(py)?)?)?;
+        list.append(range(a)?)?;
     }
     Ok(list)
 }
 
+/// Log batches as Python gave them; mostly it is one, for which nothing is allocated.
+pub enum Fetched {
+    One([FetchedBatch; 1]),
+    Many(Vec<FetchedBatch>),
+}
+
+impl Deref for Fetched {
+    type Target = [FetchedBatch];
+
+    fn deref(&self) -> &[FetchedBatch] {
+        match self {
+            Self::One(batch) => batch,
+            Self::Many(batches) => batches,
+        }
+    }
+}
+
 /// Accepts a sequence of `(base_offset, last_offset)` or `FetchedBatch`, or an int64 array of shape (n, 2).
-pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
+pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Fetched> {
+    if let Ok(list) = fetched.cast::<PyList>()
+        && list.len() == 1
+    {
+        return Ok(Fetched::One([fetched_batch_in(&list.get_item(0)?)?]));
+    }
+    fetched_batches_in(fetched).map(Fetched::Many)
+}
+
+fn fetched_batches_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
     let is_sequence = fetched.is_instance_of::<PyList>() || fetched.is_instance_of::<PyTuple>();
     if !is_sequence && let Ok(array) = fetched.extract::<PyReadonlyArray2<'_, i64>>() {
         let view = array.as_array();
@@ -104,28 +138,28 @@ pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
             .map(|row| FetchedBatch::plain(row[0], row[1]))
             .collect());
     }
-    let mut out = Vec::new();
-    for item in fetched.try_iter()? {
-        let item = item?;
-        let tuple = item
-            .cast::<PyTuple>()
-            .map_err(|_| PyTypeError::new_err("fetched holds something that is no tuple"))?;
-        out.push(if tuple.len() == 2 {
-            let (base, last): (Int<i64>, Int<i64>) = tuple.extract()?;
-            FetchedBatch::plain(base.0, last.0)
-        } else {
-            let (base, last, producer_id, is_transactional, control): MarkedBatch =
-                tuple.extract()?;
-            FetchedBatch {
-                base_offset: base.0,
-                last_offset: last.0,
-                producer_id: producer_id.0,
-                is_transactional,
-                control: control.map(|id| control_in(id.0)).transpose()?,
-            }
-        });
+    fetched
+        .try_iter()?
+        .map(|item| fetched_batch_in(&item?))
+        .collect()
+}
+
+fn fetched_batch_in(item: &Bound<'_, PyAny>) -> PyResult<FetchedBatch> {
+    let tuple = item
+        .cast::<PyTuple>()
+        .map_err(|_| PyTypeError::new_err("fetched holds something that is no tuple"))?;
+    if tuple.len() == 2 {
+        let (base, last): (Int<i64>, Int<i64>) = tuple.extract()?;
+        return Ok(FetchedBatch::plain(base.0, last.0));
     }
-    Ok(out)
+    let (base, last, producer_id, is_transactional, control): MarkedBatch = tuple.extract()?;
+    Ok(FetchedBatch {
+        base_offset: base.0,
+        last_offset: last.0,
+        producer_id: producer_id.0,
+        is_transactional,
+        control: control.map(|id| control_in(id.0)).transpose()?,
+    })
 }
 
 fn control_in(id: u8) -> PyResult<ControlType> {

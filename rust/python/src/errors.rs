@@ -162,6 +162,15 @@ pub fn initialize(py: Python<'_>, error: &InitializeError) -> PyErr {
     .done()
 }
 
+/// The persister has refused the write that a member waits for.
+pub fn write_refused(py: Python<'_>, code: KafkaCode) -> PyErr {
+    let message = format!(
+        "the write was refused and its change undone: {}",
+        code.name()
+    );
+    Raise::new(py, "PersisterError", message).code(code).done()
+}
+
 /// The exception class for a Kafka code that a coordinator answered.
 pub const fn class_for(code: KafkaCode) -> &'static str {
     match code {

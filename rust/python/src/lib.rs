@@ -20,6 +20,8 @@ mod frames;
 mod guarded;
 mod history;
 mod history_rows;
+mod inline;
+mod persisters;
 mod plain;
 mod records;
 mod scan;
@@ -52,6 +54,8 @@ mod _core {
     use crate::frames::{FramePump, FrameScan, frame_tables};
     #[pymodule_export]
     use crate::history::{History, HistoryScan, history_path};
+    #[pymodule_export]
+    use crate::persisters::{NoOpStatePersister, RecordingPersister};
     #[pymodule_export]
     use crate::records::{decode_record, encode_record, state_partition};
     #[pymodule_export]

@@ -3,15 +3,24 @@
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::persister::WriteToken;
+use share_state_core::share_partition::{AcknowledgeBatch, AcknowledgeError};
 use share_state_core::time::LockTime;
 
 use crate::agenda::{Agenda, News};
+use crate::convert;
 use crate::engine::{Engine, each};
+use crate::errors;
 use crate::guarded::Guarded;
+use crate::inline::{Inline, Settling};
 
-/// The engine, and what its set has on the agenda for it.
+/// The engine, its persister, and what its set has on the agenda for it.
 pub struct Watched {
     pub engine: Engine,
+    /// Who takes the writes of each call inside the call; without one they wait to be polled.
+    persister: Option<Inline>,
     /// The set lists it among those with writes to poll.
     listed: bool,
     /// The earliest time at which the set will look at its locks.
@@ -32,6 +41,32 @@ impl Watched {
         News { writes, deadline }
     }
 
+    /// Acknowledges. Returns the token of the write to wait for, which a persister leaves none of.
+    pub fn acknowledge(
+        &mut self,
+        member: &str,
+        batches: &[AcknowledgeBatch<'_>],
+        now: LockTime,
+        settling: &mut Settling,
+    ) -> Result<Option<WriteToken>, AcknowledgeError> {
+        let engine = &mut self.engine;
+        match &self.persister {
+            None => each!(engine, sp => sp.acknowledge(member, batches, now)),
+            Some(persister) => persister
+                .acknowledge(engine, member, batches, now, settling)
+                .map(|()| None),
+        }
+    }
+
+    /// Has the writes made that a call led to, if there is a persister for it.
+    pub fn settle(&mut self, settling: &mut Settling) {
+        if let Some(persister) = &self.persister
+            && each!(&self.engine, sp => sp.writes_to_poll()) > 0
+        {
+            persister.settle(&mut self.engine, settling);
+        }
+    }
+
     /// The set has taken the writes.
     pub const fn unlist(&mut self) {
         self.listed = false;
@@ -50,9 +85,10 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub const fn new(engine: Engine) -> Self {
+    pub const fn new(engine: Engine, persister: Option<Inline>) -> Self {
         let watched = Watched {
             engine,
+            persister,
             listed: false,
             awaited: LockTime(i64::MAX),
         };
@@ -67,19 +103,40 @@ impl Shared {
         self.set.set((Arc::clone(agenda), index)).is_ok()
     }
 
-    /// See [`Guarded::with`].
-    pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> R) -> PyResult<R> {
-        self.guarded.with(py, |watched| self.told(watched, work))
+    /// Its persister, as Python knows it.
+    pub fn persister(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.guarded
+            .with(py, |w| w.persister.as_ref().map(|p| p.object(py)))
     }
 
-    /// See [`Guarded::detached`].
+    /// Gives it another persister, or none; the new one gets the writes that wait to be polled.
+    pub fn set_persister(&self, py: Python<'_>, persister: Option<Inline>) -> PyResult<()> {
+        // The old one is dropped when the lock is free again, for it may be the last that holds a store.
+        let old = self
+            .guarded
+            .with(py, |w| std::mem::replace(&mut w.persister, persister))?;
+        drop(old);
+        self.with(py, |_| ())
+    }
+
+    /// See [`Guarded::with`].
+    pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> R) -> PyResult<R> {
+        let done = self.guarded.with(py, |watched| {
+            self.told(watched, |watched, _| work(&mut watched.engine))
+        })?;
+        self.answered(py, done).map(|(result, _)| result)
+    }
+
+    /// See [`Guarded::detached`]. The code is for the member that waits for the writes of the call.
     pub fn detached<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Engine) -> R + Send,
-    ) -> PyResult<R> {
-        self.guarded
-            .detached(py, |watched| self.told(watched, work))
+    ) -> PyResult<(R, KafkaCode)> {
+        let done = self.guarded.detached(py, |watched| {
+            self.told(watched, |watched, _| work(&mut watched.engine))
+        })?;
+        self.answered(py, done)
     }
 
     /// See [`Guarded::sized`].
@@ -89,20 +146,82 @@ impl Shared {
         batches: usize,
         work: impl FnOnce(&mut Engine) -> R + Send,
     ) -> PyResult<R> {
-        self.guarded
-            .sized(py, batches, |watched| self.told(watched, work))
+        self.settled(py, batches, |watched, _| work(&mut watched.engine))
+            .map(|(result, _)| result)
     }
 
-    /// Runs `work` for the set, which takes the news itself; the caller is detached from the interpreter.
+    /// As [`Self::sized`], for work that may settle by itself. The code is for the member that waits for the writes of the call.
+    pub fn settled<R: Send>(
+        &self,
+        py: Python<'_>,
+        batches: usize,
+        work: impl FnOnce(&mut Watched, &mut Settling) -> R + Send,
+    ) -> PyResult<(R, KafkaCode)> {
+        let done = self
+            .guarded
+            .sized(py, batches, |watched| self.told(watched, work))?;
+        self.answered(py, done)
+    }
+
+    /// Runs `work` for the set, which settles and takes the news itself; the caller is detached from the interpreter.
     pub fn for_set<R>(&self, work: impl FnOnce(&mut Watched) -> R) -> Result<R, String> {
         self.guarded.waited(work)
     }
 
-    fn told<R>(&self, watched: &mut Watched, work: impl FnOnce(&mut Engine) -> R) -> R {
-        let result = work(&mut watched.engine);
+    fn told<R>(
+        &self,
+        watched: &mut Watched,
+        work: impl FnOnce(&mut Watched, &mut Settling) -> R,
+    ) -> (R, Settling) {
+        let mut settling = Settling::default();
+        let result = work(watched, &mut settling);
+        watched.settle(&mut settling);
+        self.tell_set(watched);
+        (result, settling)
+    }
+
+    fn tell_set(&self, watched: &mut Watched) {
         if let Some((agenda, index)) = self.set.get() {
             agenda.add(*index, watched.news());
         }
-        result
     }
+
+    fn answered<R>(
+        &self,
+        py: Python<'_>,
+        (result, mut settling): (R, Settling),
+    ) -> PyResult<(R, KafkaCode)> {
+        if !settling.begun.is_empty() {
+            py.detach(|| self.end(&mut settling))
+                .map_err(|panic| errors::poisoned(py, "this SharePartition", &panic))?;
+        }
+        if settling.settlement.refused != KafkaCode::None {
+            let key = self.with(py, |e| each!(e, sp => sp.key().clone()))?;
+            say_refused(py, &key, settling.settlement.refused)?;
+        }
+        Ok((result, settling.settlement.member_code))
+    }
+
+    /// Waits for the store, and tells the share partition what it has answered.
+    fn end(&self, settling: &mut Settling) -> Result<(), String> {
+        while !settling.begun.is_empty() {
+            let begun = std::mem::take(&mut settling.begun);
+            let ended: Vec<_> = begun.into_iter().map(crate::inline::Begun::end).collect();
+            self.guarded.waited(|watched| {
+                for ended in ended {
+                    ended.tell(&mut watched.engine, &mut settling.settlement);
+                }
+                watched.settle(settling);
+                self.tell_set(watched);
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells the log of the package of a write that the persister has refused.
+pub fn say_refused(py: Python<'_>, key: &SharePartitionKey, code: KafkaCode) -> PyResult<()> {
+    py.import("share_state.logs")?
+        .call_method1("write_refused", (convert::key_out(py, key)?, code.code()))
+        .map(drop)
 }

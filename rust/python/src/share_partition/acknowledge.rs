@@ -3,7 +3,8 @@
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use share_state_core::persister::WriteToken;
+use pyo3::types::PyList;
+use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::AcknowledgeBatch;
 use share_state_core::time::LockTime;
 
@@ -17,8 +18,8 @@ use crate::errors;
 impl SharePartition {
     /// Acknowledge one range with one type for all its records (Kafka: `SharePartition.acknowledge`).
     ///
-    /// The answer to the member waits for a write: take it with `poll_write`, and tell its result to `handle_write_result`. A
-    /// renewal changes the lock at once and writes nothing. Offsets below the start offset are ignored.
+    /// The answer to the member waits for a write: take it with `poll_write`, and tell its result to `handle_write_result`. With
+    /// a persister that has happened when the call returns. A renewal changes the lock at once and writes nothing. Offsets below the start offset are ignored.
     ///
     /// Args:
     ///     member: id of the member that holds the records.
@@ -28,9 +29,10 @@ impl SharePartition {
     ///     now_ms: now, on the monotonic clock.
     ///
     /// Returns:
-    ///     The token of the write to wait for, or `None` when there is nothing to write.
+    ///     The token of the write to wait for; `None` when there is nothing to wait for, as ever with a persister.
     ///
     /// Raises:
+    ///     PersisterError: the persister of this object refuses the write; `kafka_code` is the code for the member.
     ///     InvalidRequestError: the member id is empty, or the range is inverted, negative, or not in flight to its end; `field`
     ///         and `value` name it.
     ///     InvalidRecordStateError: a record is not held by the member, a write of it is under way, or the group does not allow
@@ -66,6 +68,7 @@ impl SharePartition {
     ///     The token of the write to wait for, or `None` when there is nothing to write.
     ///
     /// Raises:
+    ///     PersisterError: as `acknowledge`.
     ///     InvalidRequestError: as `acknowledge`, and for a wrong number of types; `index` is that of the batch.
     ///     InvalidRecordStateError: as `acknowledge`, and for a record that is acknowledged twice.
     ///     LimitExceededError: the request would need a write of more state batches than one may carry.
@@ -77,10 +80,21 @@ impl SharePartition {
         batches: &Bound<'_, PyAny>,
         now_ms: LockMs,
     ) -> PyResult<Option<u64>> {
+        if let Ok(list) = batches.cast::<PyList>()
+            && list.len() == 1
+        {
+            let (first, last, types) = batch_in(&list.get_item(0)?)?;
+            let types = &types;
+            return self.acknowledged(
+                py,
+                member,
+                &[AcknowledgeBatch { first, last, types }],
+                now_ms.0,
+            );
+        }
         let mut owned: Vec<(i64, i64, Vec<i8>)> = Vec::new();
         for batch in batches.try_iter()? {
-            let (first, last, types): (Int<i64>, Int<i64>, Bound<'_, PyAny>) = batch?.extract()?;
-            owned.push((first.0, last.0, types_in(&types)?));
+            owned.push(batch_in(&batch?)?);
         }
         let batches: Vec<AcknowledgeBatch<'_>> = owned
             .iter()
@@ -109,7 +123,7 @@ impl SharePartition {
     ///     The token of the write to wait for, or `None` when there is nothing to write.
     ///
     /// Raises:
-    ///     InvalidRequestError, InvalidRecordStateError, LimitExceededError: as `acknowledge_batches`.
+    ///     PersisterError, InvalidRequestError, InvalidRecordStateError, LimitExceededError: as `acknowledge_batches`.
     ///     TypeError: a column is not an array of its dtype and of one dimension.
     ///     ValueError: the columns differ in length.
     #[pyo3(signature = (member, first_offset, last_offset, acknowledge_type, *, now_ms))]
@@ -149,10 +163,17 @@ impl SharePartition {
     ///
     /// Returns:
     ///     The number of records; the write comes by `poll_write`. 0 for a member that holds nothing or is not known.
+    ///
+    /// Raises:
+    ///     PersisterError: the persister of this object refuses the write, or one of several where there are more than 50,000 state
+    ///         batches; `kafka_code` is the code for the member, which still holds what the refused write was about.
     #[pyo3(signature = (member, *, now_ms))]
     fn release(&self, py: Python<'_>, member: &str, now_ms: LockMs) -> PyResult<u64> {
-        self.engine
-            .detached(py, |e| each!(e, sp => sp.release(member, now_ms.0)))
+        let (records, code) = self
+            .engine
+            .detached(py, |e| each!(e, sp => sp.release(member, now_ms.0)))?;
+        confirmed(py, code)?;
+        Ok(records)
     }
 }
 
@@ -164,15 +185,29 @@ impl SharePartition {
         batches: &[AcknowledgeBatch<'_>],
         now: LockTime,
     ) -> PyResult<Option<u64>> {
-        self.engine
-            .sized(
-                py,
-                batches.len(),
-                |e| each!(e, sp => sp.acknowledge(member, batches, now)),
-            )?
-            .map(|token: Option<WriteToken>| token.map(|token| token.0))
-            .map_err(|e| errors::acknowledge(py, &e))
+        let (done, code) = self
+            .engine
+            .settled(py, batches.len(), |watched, settling| {
+                watched.acknowledge(member, batches, now, settling)
+            })?;
+        let token = done.map_err(|e| errors::acknowledge(py, &e))?;
+        confirmed(py, code)?;
+        Ok(token.map(|token| token.0))
     }
+}
+
+/// Raises what the persister of the share partition has refused.
+fn confirmed(py: Python<'_>, code: KafkaCode) -> PyResult<()> {
+    match code {
+        KafkaCode::None => Ok(()),
+        code => Err(errors::write_refused(py, code)),
+    }
+}
+
+/// `(first_offset, last_offset, types)`.
+fn batch_in(batch: &Bound<'_, PyAny>) -> PyResult<(i64, i64, Vec<i8>)> {
+    let (first, last, types): (Int<i64>, Int<i64>, Bound<'_, PyAny>) = batch.extract()?;
+    Ok((first.0, last.0, types_in(&types)?))
 }
 
 /// Acknowledge types as a sequence of integers, or as bytes, one byte a type.

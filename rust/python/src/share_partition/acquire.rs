@@ -1,5 +1,7 @@
 //! Giving records to a member.
 
+use std::cell::Cell;
+
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -98,7 +100,10 @@ impl SharePartition {
             fetch_offset: fetch_offset.map(|offset| offset.0),
             aborted,
         };
-        convert::acquired_out(py, &self.acquired(py, &asked)?)
+        let acquired = self.acquired(py, &asked)?;
+        let list = convert::acquired_out(py, &acquired);
+        give_back(acquired);
+        list
     }
 
     /// As `acquire`, with columns instead of an object a range.
@@ -138,6 +143,7 @@ impl SharePartition {
         let first: Vec<i64> = acquired.iter().map(|a| a.range.first).collect();
         let last: Vec<i64> = acquired.iter().map(|a| a.range.last).collect();
         let count: Vec<i16> = acquired.iter().map(|a| a.delivery_count).collect();
+        give_back(acquired);
         Ok((
             first.into_pyarray(py),
             last.into_pyarray(py),
@@ -193,12 +199,29 @@ impl SharePartition {
             aborted: aborted.as_deref(),
         };
         let now = asked.now;
-        self.engine
-            .sized(
-                py,
-                fetched.len(),
-                |e| each!(e, sp => sp.acquire(&request, now)),
-            )?
-            .map_err(|e| errors::acquire(py, &e))
+        let mut acquired = SPARE.take();
+        acquired.clear();
+        let done = self.engine.sized(
+            py,
+            fetched.len(),
+            |e| each!(e, sp => sp.acquire_into(&request, now, &mut acquired)),
+        )?;
+        done.map_err(|e| errors::acquire(py, &e))?;
+        Ok(acquired)
     }
 }
+
+thread_local! {
+    /// The room of the last answer of this thread: making it anew would cost as much as a small answer.
+    static SPARE: Cell<Vec<AcquiredRange>> = const { Cell::new(Vec::new()) };
+}
+
+/// Keeps the room of an answer for the next one, unless it is large.
+fn give_back(acquired: Vec<AcquiredRange>) {
+    if acquired.capacity() <= SPARE_RANGES {
+        SPARE.set(acquired);
+    }
+}
+
+/// 24 KiB.
+const SPARE_RANGES: usize = 1_000;

@@ -18,7 +18,7 @@ impl SharePartition {
     /// Who holds what, since when and until when: the runs of in-flight records, ascending and coalesced. Two neighbours under
     /// different writes may look alike.
     fn in_flight(&self, py: Python<'_>) -> PyResult<Vec<InFlight>> {
-        self.engine.detached(py, |e| {
+        let (runs, _) = self.engine.detached(py, |e| {
             each!(e, sp => sp.in_flight().map(|run| InFlight {
                 first_offset: run.range.first,
                 last_offset: run.range.last,
@@ -29,7 +29,8 @@ impl SharePartition {
                 acquired_at_ms: run.holder.map(|(_, since, _)| since.0),
                 deadline_ms: run.holder.map(|(_, _, until)| until.0),
             }).collect())
-        })
+        })?;
+        Ok(runs)
     }
 
     /// As `in_flight`, in columns of one length n.
@@ -95,9 +96,8 @@ impl SharePartition {
     /// Raises:
     ///     RuntimeError: one is broken, which is a bug; the text says which.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        self.engine
-            .detached(py, |e| each!(e, sp => sp.check()))?
-            .map_err(|broken| errors::internal(&broken))
+        let (sound, _) = self.engine.detached(py, |e| each!(e, sp => sp.check()))?;
+        sound.map_err(|broken| errors::internal(&broken))
     }
 
     /// Panic inside the engine with this text, so that tests can see what becomes of it.

@@ -19,6 +19,7 @@ use crate::config::GroupConfig;
 use crate::convert;
 use crate::engine::{Engine, each};
 use crate::errors;
+use crate::inline::Inline;
 use crate::shared::Shared;
 
 /// The state machine of one share partition (KIP-932; Kafka: `SharePartition`): who may hold which record, and since when.
@@ -26,6 +27,13 @@ use crate::shared::Shared;
 /// It has no clock, no socket and no disk. Commands are those of members (`acquire`, `acknowledge`, `release`) and of
 /// operators; `handle_…` tell it what happened; `poll_…` tell what to do next: poll after every command and every `handle_…`
 /// until there is nothing more. Nothing calls back into Python.
+///
+/// With a `persister` it makes its writes by itself, as Kafka's does: a call that leads to writes returns when they are answered,
+/// and `poll_write` has nothing to give. Where a write is refused that a member waits for, the call raises `PersisterError` with
+/// the code for that member, and the change is undone; the refusal of any other write goes to the logger
+/// `share_state.persister`. A store's disk is waited for without the interpreter and without this object's lock: other threads go
+/// on with it, and their writes share the sync. What a confirmed acknowledgement survives is what the store promises: with
+/// `sync="always"` it is on the disk.
 ///
 /// Offsets are whole numbers from 0 to 2**63 - 2, ranges are inclusive. `now_ms` is a `LockTime`, or a number of ms on the
 /// caller's monotonic clock; every call that takes it first lets due locks run out (a lock is due when now >= deadline), and a
@@ -44,10 +52,14 @@ use crate::shared::Shared;
 ///     partition: partition of the topic.
 ///     leader_epoch: epoch of this leader of the partition; goes with every write.
 ///     config: configuration of the group; Kafka's defaults when absent.
+///     persister: who takes the writes inside the calls: a `StateStore`, whose state must have been initialised, or a
+///         `NoOpStatePersister`. Without one they are polled; so are those for any other persister
+///         (`share_state.persister.drain_writes`).
 ///     store: `"tree"`, the interval tree to work with, or `"twin"`, the obvious and slow one to compare it with.
 ///
 /// Raises:
 ///     ValueError: `topic_id` or `store` is neither of these.
+///     TypeError: `persister` is none of these.
 #[pyclass(frozen, module = "share_state")]
 pub struct SharePartition {
     engine: Arc<Shared>,
@@ -58,8 +70,13 @@ pub struct SharePartition {
 #[pymethods]
 impl SharePartition {
     #[new]
-    #[pyo3(signature = (group, topic_id, partition, *, leader_epoch = Int(0), config = None, store = "tree"),
-        text_signature = "(group, topic_id, partition, *, leader_epoch=0, config=None, store='tree')")]
+    #[pyo3(signature = (group, topic_id, partition, *, leader_epoch = Int(0), config = None, persister = None,
+        store = "tree"),
+        text_signature = "(group, topic_id, partition, *, leader_epoch=0, config=None, persister=None, store='tree')")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python constructor"
+    )]
     fn new(
         py: Python<'_>,
         group: &str,
@@ -67,6 +84,7 @@ impl SharePartition {
         partition: Int<i32>,
         leader_epoch: Int<i32>,
         config: Option<&Bound<'_, GroupConfig>>,
+        persister: Option<&Bound<'_, PyAny>>,
         store: &str,
     ) -> PyResult<Self> {
         let key = convert::key(group, topic_id, partition.0)?;
@@ -85,8 +103,10 @@ impl SharePartition {
                 )));
             }
         };
+        let engine = made.map_err(|e| errors::config(py, &e))?;
+        let persister = persister.map(Inline::of).transpose()?;
         Ok(Self {
-            engine: Arc::new(Shared::new(made.map_err(|e| errors::config(py, &e))?)),
+            engine: Arc::new(Shared::new(engine, persister)),
             key,
             leader_epoch,
         })
@@ -102,6 +122,22 @@ impl SharePartition {
     #[getter]
     const fn leader_epoch(&self) -> i32 {
         self.leader_epoch
+    }
+
+    /// Who takes the writes inside the calls; `None` when they are polled. A persister that is set later is given the writes that
+    /// wait to be polled; those that were polled are still answered by `handle_write_result`.
+    ///
+    /// Raises:
+    ///     TypeError: what is set is neither a `StateStore` nor a `NoOpStatePersister`.
+    #[getter]
+    fn persister(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.engine.persister(py)
+    }
+
+    #[setter]
+    fn set_persister(&self, py: Python<'_>, persister: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let persister = persister.map(Inline::of).transpose()?;
+        self.engine.set_persister(py, persister)
     }
 
     /// `"EMPTY"`, `"INITIALIZING"`, `"ACTIVE"`, `"FAILED"` or `"FENCED"` (Kafka: `SharePartitionState`).

@@ -14,7 +14,7 @@ use crate::seen::DeadLetter;
 
 #[pymethods]
 impl SharePartition {
-    /// Take the next write to make, oldest first; `None` when there is none.
+    /// Take the next write to make, oldest first; `None` when there is none, as ever with a persister.
     ///
     /// Writes of one share partition have to reach the persister in this order. Each must be answered by
     /// `handle_write_result`: until then its records belong to nobody and cannot be acquired.
@@ -91,8 +91,10 @@ impl SharePartition {
     ///     The number of records whose lock ran out.
     #[pyo3(signature = (*, now_ms))]
     fn handle_timeout(&self, py: Python<'_>, now_ms: LockMs) -> PyResult<u64> {
-        self.engine
-            .detached(py, |e| each!(e, sp => sp.handle_timeout(now_ms.0)))
+        let (records, _) = self
+            .engine
+            .detached(py, |e| each!(e, sp => sp.handle_timeout(now_ms.0)))?;
+        Ok(records)
     }
 
     /// Take the next records for the dead-letter queue; `None` when there are none (KIP-1191).

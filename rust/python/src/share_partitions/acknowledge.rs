@@ -9,7 +9,6 @@ use super::requests::{self, Requests};
 use super::{POISONED, SharePartitions};
 use crate::args::LockMs;
 use crate::columns::Column;
-use crate::engine::each;
 
 /// Stands for "nothing to write" in a column of tokens.
 const NO_TOKEN: i64 = -1;
@@ -53,7 +52,8 @@ impl SharePartitions {
     ///
     /// Returns:
     ///     Two arrays of shape (m,): int16, 0 or Kafka's code for a request that was refused; int64, the token of the write to
-    ///     wait for, -1 when there is none.
+    ///     wait for, -1 when there is none. Where the share partition has a persister, there is nothing to wait for, and the code
+    ///     is also that of its answer; the requests of one call share the wait for the disk of a store.
     ///
     /// Raises:
     ///     InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
@@ -103,7 +103,7 @@ impl SharePartitions {
             self.each_request(
                 &asked.partition,
                 &mut growing,
-                |growing, request, engine| {
+                |growing, request, watched, settling| {
                     let member = members.name(asked.member[request]).unwrap_or_default();
                     let batch = |range: usize| AcknowledgeBatch {
                         first: asked.first[range],
@@ -112,10 +112,10 @@ impl SharePartitions {
                     };
                     let ranges = asked.ranges(request);
                     let done = if ranges.len() == 1 {
-                        each!(engine, sp => sp.acknowledge(member, &[batch(ranges.start)], now_ms.0))
+                        watched.acknowledge(member, &[batch(ranges.start)], now_ms.0, settling)
                     } else {
                         let batches: Vec<AcknowledgeBatch<'_>> = ranges.map(batch).collect();
-                        each!(engine, sp => sp.acknowledge(member, &batches, now_ms.0))
+                        watched.acknowledge(member, &batches, now_ms.0, settling)
                     };
                     match done {
                         Ok(token) => growing.push(
@@ -126,6 +126,10 @@ impl SharePartitions {
                     }
                 },
                 Growing::fail,
+                |growing, request, code| {
+                    growing.error_code[request] = code.code();
+                    growing.token[request] = NO_TOKEN;
+                },
             );
             growing
         });

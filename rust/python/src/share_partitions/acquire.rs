@@ -193,7 +193,7 @@ impl SharePartitions {
                 self.each_request(
                     &asked.partition,
                     &mut growing,
-                    |growing, request, engine| {
+                    |growing, request, watched, _| {
                         let mut fetched = std::mem::take(&mut growing.fetched);
                         fetched.clear();
                         fetched.extend(asked.ranges(request).map(|range| {
@@ -208,10 +208,11 @@ impl SharePartitions {
                             fetched: &fetched,
                             aborted: None,
                         };
-                        growing.give(engine, request, &wanted, now_ms.0);
+                        growing.give(&mut watched.engine, request, &wanted, now_ms.0);
                         growing.fetched = fetched;
                     },
                     Growing::fail,
+                    |_, _, _| {},
                 );
                 growing
             });

@@ -5,6 +5,7 @@ mod acquire;
 mod members;
 mod questions;
 mod requests;
+mod settling;
 mod time;
 mod writes;
 
@@ -18,10 +19,11 @@ pub use acquire::Acquired;
 pub use writes::PendingWrites;
 
 use crate::agenda::{Agenda, News};
-use crate::engine::Engine;
+use crate::inline::Settling;
 use crate::share_partition::SharePartition;
-use crate::shared::Shared;
+use crate::shared::{Shared, Watched};
 use members::Members;
+use settling::Settlings;
 
 /// The share partitions of a leader, for calls on many of them at once.
 ///
@@ -155,16 +157,18 @@ impl SharePartitions {
     }
 
     /// Runs `work` for each request, in order, taking each share partition's lock once for neighbours; `failed` is called for
-    /// every request of a share partition that is unusable. The caller is detached from the interpreter and has checked
-    /// that the indexes exist.
+    /// every request of a share partition that is unusable, and `refused` for one whose write was refused by the persister of
+    /// its share partition, later than either. The caller is detached from the interpreter and has checked that the indexes exist.
     fn each_request<S>(
         &self,
         partitions: &[i32],
         state: &mut S,
-        work: impl Fn(&mut S, usize, &mut Engine),
+        work: impl Fn(&mut S, usize, &mut Watched, &mut Settling),
         failed: impl Fn(&mut S, usize),
+        refused: impl Fn(&mut S, usize, KafkaCode),
     ) {
         let homes = self.homes();
+        let mut settlings = Settlings::default();
         let mut all_news: Vec<(u32, News)> = Vec::new();
         let mut next = 0;
         for neighbours in partitions.chunk_by(|a, b| a == b) {
@@ -176,7 +180,8 @@ impl SharePartitions {
             };
             let done = home.shared.for_set(|watched| {
                 for request in requests.clone() {
-                    work(state, request, &mut watched.engine);
+                    work(state, request, watched, settlings.at_hand());
+                    settlings.settle(watched, index, request);
                 }
                 watched.news()
             });
@@ -186,6 +191,12 @@ impl SharePartitions {
                 Err(_) => requests.for_each(|request| failed(state, request)),
             }
         }
+        settlings.end(&homes, &mut all_news);
         self.agenda.extend(&all_news);
+        drop(homes);
+        for (request, code) in settlings.for_members() {
+            refused(state, *request, *code);
+        }
+        settlings.say();
     }
 }

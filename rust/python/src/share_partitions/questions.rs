@@ -86,8 +86,9 @@ impl SharePartitions {
             self.each_request(
                 &partition,
                 &mut answers,
-                |answers, row, engine| answers[row] = ask(engine),
+                |answers, row, watched, _| answers[row] = ask(&mut watched.engine),
                 |answers, row| answers[row] = unusable,
+                |_, _, _| {},
             );
             answers
         });

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use super::SharePartitions;
+use super::settling::Settlings;
 use crate::agenda::News;
 use crate::args::LockMs;
 use crate::engine::each;
@@ -28,6 +29,7 @@ impl SharePartitions {
             let homes = self.homes();
             let mut all_news: Vec<(u32, News)> = Vec::new();
             let mut records = 0;
+            let mut settlings = Settlings::default();
             for index in self.agenda.take_due(now_ms.0) {
                 let Some(home) = homes.get(index as usize) else {
                     continue;
@@ -36,6 +38,7 @@ impl SharePartitions {
                 let done = home.shared.for_set(|watched| {
                     watched.unawait();
                     let records = each!(&mut watched.engine, sp => sp.handle_timeout(now_ms.0));
+                    settlings.settle(watched, index, 0);
                     (records, watched.news())
                 });
                 if let Ok((ran_out, news)) = done {
@@ -43,7 +46,10 @@ impl SharePartitions {
                     all_news.push((index, news));
                 }
             }
+            settlings.end(&homes, &mut all_news);
             self.agenda.extend(&all_news);
+            drop(homes);
+            settlings.say();
             records
         })
     }

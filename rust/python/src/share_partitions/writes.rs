@@ -83,7 +83,7 @@ struct Encoded {
 
 #[pymethods]
 impl SharePartitions {
-    /// Take all writes to make, encoded (RPC 85; Kafka: `PersisterStateManager`, which folds writes into requests alike).
+    /// Take all writes to make of share partitions without a persister, encoded (RPC 85; Kafka: `PersisterStateManager`, which folds writes into requests alike).
     ///
     /// Each write must be answered by `handle_write_results`: until then its records belong to nobody.
     ///
@@ -163,17 +163,18 @@ impl SharePartitions {
             self.each_request(
                 &partition,
                 &mut answers,
-                |answers, row, engine| {
+                |answers, row, watched, _| {
                     let code = each
                         .as_ref()
                         .map_or_else(|| one_for_all.unwrap_or_default(), |each| each[row]);
                     let token = WriteToken(token[row] as u64);
-                    let answer = each!(engine, sp => sp.handle_write_result(token, kafka_code(code), now_ms.0));
+                    let answer = each!(&mut watched.engine, sp => sp.handle_write_result(token, kafka_code(code), now_ms.0));
                     if let Ok(answer) = answer {
                         answers[row] = answer.member_code.code();
                     }
                 },
                 |answers, row| answers[row] = POISONED,
+                |_, _, _| {},
             );
             answers
         });

@@ -6,6 +6,7 @@ mod verbs;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,6 +15,8 @@ use share_state_core::coordinator::CoordinatorConfig;
 use share_state_log as log;
 use share_state_log::{Progress, StoreConfig, StoreError, SyncPolicy};
 use share_state_wire::record_batch::Compression;
+
+pub use verbs::wall;
 
 use crate::args::Int;
 use crate::errors;
@@ -55,7 +58,8 @@ use crate::guarded::caught;
 ///     ValueError: `sync` or `compression` is not one of these.
 #[pyclass(frozen, module = "share_state")]
 pub struct StateStore {
-    store: log::StateStore,
+    /// Shared with the share partitions that write to it by themselves.
+    store: Arc<log::StateStore>,
 }
 
 fn sync_policy(sync: &str, interval_ms: u64) -> PyResult<SyncPolicy> {
@@ -139,7 +143,9 @@ impl StateStore {
         let store = opened
             .map_err(|panic| errors::bug(py, "opening a StateStore", &panic))?
             .map_err(|error| errors::open(py, &error))?;
-        let store = Self { store };
+        let store = Self {
+            store: Arc::new(store),
+        };
         py.import("share_state.logs")?
             .call_method1("store_opened", (&path, store.recovery(py)?))?;
         Ok(store)
@@ -227,6 +233,11 @@ impl StateStore {
 }
 
 impl StateStore {
+    /// What share partitions write to.
+    pub const fn shared(&self) -> &Arc<log::StateStore> {
+        &self.store
+    }
+
     /// Runs a verb detached from the interpreter: it may wait for the disk.
     fn call<R: Send>(
         &self,

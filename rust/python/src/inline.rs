@@ -1,0 +1,158 @@
+//! The persister of a share partition that makes its writes by itself, inside the call that leads to them.
+//!
+//! None of them runs Python code, so it is asked while the lock of the share partition is held. The disk of a store is waited
+//! for without it: other threads may go on with the share partition, and their writes share the sync.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use share_state_core::inline_persister as core;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::persister::WriteToken;
+use share_state_core::share_partition::{AcknowledgeBatch, AcknowledgeError, Settlement};
+use share_state_core::time::LockTime;
+use share_state_log as log;
+
+use crate::engine::{Engine, each};
+use crate::guarded::caught;
+use crate::persisters::{NoOpStatePersister, Recording, RecordingPersister};
+use crate::store::{StateStore, wall};
+
+pub enum Inline {
+    NoOp(Py<NoOpStatePersister>),
+    Recording(Py<RecordingPersister>),
+    Store(Py<StateStore>, Arc<log::StateStore>),
+}
+
+/// What came of the writes of a call so far.
+#[derive(Default)]
+pub struct Settling {
+    pub settlement: Settlement,
+    /// Writes that a store has taken in and not answered, in their order.
+    pub begun: Vec<Begun>,
+}
+
+/// A write with its place in the log of a store.
+pub struct Begun {
+    token: WriteToken,
+    is_awaited: bool,
+    store: Arc<log::StateStore>,
+    write: Result<log::AcceptedWrite, KafkaCode>,
+}
+
+/// A write that the store has answered.
+pub struct Ended {
+    token: WriteToken,
+    is_awaited: bool,
+    code: KafkaCode,
+}
+
+impl Inline {
+    pub fn of(persister: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(persister) = persister.cast::<NoOpStatePersister>() {
+            return Ok(Self::NoOp(persister.clone().unbind()));
+        }
+        if let Ok(persister) = persister.cast::<RecordingPersister>() {
+            return Ok(Self::Recording(persister.clone().unbind()));
+        }
+        if let Ok(persister) = persister.cast::<StateStore>() {
+            let store = Arc::clone(persister.get().shared());
+            return Ok(Self::Store(persister.clone().unbind(), store));
+        }
+        Err(PyTypeError::new_err(format!(
+            "persister is a {}, neither a StateStore, a NoOpStatePersister nor a RecordingPersister: carry the writes to \
+             it with share_state.persister.drain_writes",
+            persister.get_type().name()?
+        )))
+    }
+
+    pub fn object(&self, py: Python<'_>) -> Py<PyAny> {
+        match self {
+            Self::NoOp(persister) => persister.clone_ref(py).into_any(),
+            Self::Recording(persister) => persister.clone_ref(py).into_any(),
+            Self::Store(persister, _) => persister.clone_ref(py).into_any(),
+        }
+    }
+
+    /// Acknowledges, and has the write made.
+    pub fn acknowledge(
+        &self,
+        engine: &mut Engine,
+        member: &str,
+        batches: &[AcknowledgeBatch<'_>],
+        now: LockTime,
+        settling: &mut Settling,
+    ) -> Result<(), AcknowledgeError> {
+        match self {
+            Self::NoOp(_) => {
+                let no_op = &mut core::NoOpStatePersister;
+                settling.settlement =
+                    each!(engine, sp => sp.acknowledge_and_settle(member, batches, now, no_op))?;
+            }
+            Self::Recording(persister) => {
+                let recording = &mut Recording(persister.get());
+                settling.settlement = each!(engine, sp => sp.acknowledge_and_settle(member, batches, now, recording))?;
+            }
+            Self::Store(..) => {
+                each!(&mut *engine, sp => sp.acknowledge(member, batches, now))?;
+                self.settle(engine, settling);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the writes that wait in `engine` made.
+    pub fn settle(&self, engine: &mut Engine, settling: &mut Settling) {
+        match self {
+            Self::NoOp(_) => {
+                settling.settlement = each!(engine, sp => sp.settle(&mut core::NoOpStatePersister));
+            }
+            Self::Recording(persister) => {
+                let mut recording = Recording(persister.get());
+                settling.settlement = each!(engine, sp => sp.settle(&mut recording));
+            }
+            Self::Store(_, store) => {
+                let wall = wall(None);
+                each!(engine, sp => while let Some(write) = sp.lend_write() {
+                    let state = write.state.to_write_state();
+                    settling.begun.push(Begun {
+                        token: write.token,
+                        is_awaited: write.is_awaited,
+                        store: Arc::clone(store),
+                        write: answer(|| store.begin_write(write.key, &state, wall)),
+                    });
+                });
+            }
+        }
+    }
+}
+
+impl Begun {
+    /// Returns when the write is as durable as the store promises, or refused; for a caller that is detached from the interpreter.
+    pub fn end(self) -> Ended {
+        let ended = self
+            .write
+            .and_then(|write| answer(|| self.store.end_write(write)));
+        Ended {
+            token: self.token,
+            is_awaited: self.is_awaited,
+            code: ended.err().unwrap_or(KafkaCode::None),
+        }
+    }
+}
+
+impl Ended {
+    /// Tells the share partition.
+    pub fn tell(self, engine: &mut Engine, settlement: &mut Settlement) {
+        each!(engine, sp => sp.settle_one(self.token, self.is_awaited, self.code, settlement));
+    }
+}
+
+/// What the store says, as the answer of a persister. A panic inside it poisons the store and not the share partition.
+fn answer<A>(verb: impl FnOnce() -> Result<A, log::StoreError>) -> Result<A, KafkaCode> {
+    match caught(verb) {
+        Ok(done) => done.map_err(|error| error.kafka_code()),
+        Err(_) => Err(KafkaCode::UnknownServerError),
+    }
+}

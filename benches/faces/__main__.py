@@ -1,8 +1,10 @@
 """Replays an operation log through Python, and prints one JSON object with the fields of `benches/rust/src/result.rs`.
 
     python -m benches.faces LOG --face scalar|columnar|kio [--rounds 5] [--tail-rounds 0] [--limit-s 60] [--expect DIGEST]
+                        [--polls]
 
-Results that have another digest than is expected are not timed.
+Results that have another digest than is expected are not timed. With `--polls` the writes are not made inside the calls: they
+are taken and confirmed by calls of their own (`poll_write` and `handle_write_result`, `poll_writes` and `handle_write_results`).
 """
 
 from __future__ import annotations
@@ -50,13 +52,13 @@ def play(pieces: Sequence[Piece], replay: Replay, limit_s: float) -> tuple[int, 
     return total, None
 
 
-def tails(log: OpLog, rounds: int) -> dict[str, dict[str, int]]:
+def tails(log: OpLog, rounds: int, polls: bool) -> dict[str, dict[str, int]]:
     """Times of each timed operation, played one by one; of each the least over the rounds."""
     rows, inside = log.ops.tolist(), timed(log.ops).tolist()
     kinds = log.ops["kind"]
     least: NDArray[np.int64] | None = None
     for _ in range(rounds):
-        replay = Replay(log, None)
+        replay = Replay(log, None, polls=polls)
         step, clock = replay.step, time.perf_counter_ns
         took = np.zeros(len(rows), np.int64)
         for index, (row, is_timed) in enumerate(zip(rows, inside, strict=True)):
@@ -80,21 +82,23 @@ def tails(log: OpLog, rounds: int) -> dict[str, dict[str, int]]:
     return result
 
 
-def two_threads(log: OpLog, face: str) -> float:
+def two_threads(log: OpLog, face: str, polls: bool) -> float:
     """How many times as fast a log is with two threads, one for share partition 0 and one for the others."""
     kind, hot = log.ops["kind"], log.ops["partition"] == 0
     sections = (kind == Kind.BEGIN) | (kind == Kind.END)
     parts = [program(log, _STRETCH[face], log.ops[sections | part]) for part in (hot, ~hot)]
 
     def total(pieces: list[Piece]) -> int:
-        return play(pieces, Replay(log, None), float("inf"))[0]
+        return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
 
     alone = sum(map(total, parts))
     with ThreadPoolExecutor(2) as pool:
         return alone / max(pool.map(total, parts))
 
 
-def measure(log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float, expected: str = "") -> dict[str, Any]:
+def measure(
+    log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float, expected: str = "", *, polls: bool = False
+) -> dict[str, Any]:
     digest = Digest()
     began = time.perf_counter()
     replay = None
@@ -103,7 +107,7 @@ def measure(log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float
         _, stopped = folds.replay(log, digest, face, limit_s)
     else:
         pieces = program(log, _STRETCH[face])
-        replay = Replay(log, digest)
+        replay = Replay(log, digest, polls=polls)
         began = time.perf_counter()
         _, stopped = play(pieces, replay, limit_s)
     took = time.perf_counter() - began
@@ -116,18 +120,18 @@ def measure(log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float
             if log.is_fold():
                 spent.append(folds.replay(log, None, face, float("inf"))[0])
             else:
-                spent.append(play(pieces, Replay(log, None), float("inf"))[0])
+                spent.append(play(pieces, Replay(log, None, polls=polls), float("inf"))[0])
     durable = replay.durable if replay else None
-    more = {"two_threads_ratio": two_threads(log, face)} if log.workload == "W16" and spent else {}
+    more = {"two_threads_ratio": two_threads(log, face, polls)} if log.workload == "W16" and spent else {}
     return more | {
-        "engine": face if face == "kio" else f"python_{face}",
+        "engine": face if face == "kio" else f"python_{face}{'_polled' if polls else ''}",
         "digest": value if stopped is None else None,
         "stopped": stopped,
         "writes": durable.writes if durable else 0,
         "batches": durable.batches if durable else 0,
         "bytes": durable.bytes if durable else 0,
         "rounds_ns": spent,
-        "tails": tails(log, min(tail_rounds, affordable)) if tail_rounds and right and not log.is_fold() else {},
+        "tails": tails(log, min(tail_rounds, affordable), polls) if tail_rounds and right and not log.is_fold() else {},
         "python": platform.python_version(),
         "share_state": share_state.__version__,
         "calls": sum(not isinstance(piece, Rows | Section) for piece in pieces),
@@ -142,8 +146,10 @@ def main() -> None:
     arguments.add_argument("--tail-rounds", type=int, default=0)
     arguments.add_argument("--limit-s", type=float, default=60)
     arguments.add_argument("--expect", default="")
+    arguments.add_argument("--polls", action="store_true")
     given = arguments.parse_args()
-    print(json.dumps(measure(OpLog.read(given.log), given.face, given.rounds, given.tail_rounds, given.limit_s, given.expect)))
+    efforts = (given.rounds, given.tail_rounds, given.limit_s, given.expect)
+    print(json.dumps(measure(OpLog.read(given.log), given.face, *efforts, polls=given.polls)))
 
 
 if __name__ == "__main__":

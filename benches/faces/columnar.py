@@ -1,5 +1,5 @@
 """The columnar calls: what is gathered of many requests goes out in one call, on many share partitions where there are many,
-with their writes taken, encoded and confirmed behind it.
+in which their writes are made and confirmed.
 """
 
 from __future__ import annotations

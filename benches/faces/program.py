@@ -6,11 +6,13 @@ What belongs to a request is made here, before anything is timed: a caller has i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from benches.oplog import Kind, OpLog
+from share_state import ShareStateError
+from share_state.errors import PersisterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 #: A stretch that is shorter is played row by row.
 _SHORTEST = 4
+#: What belongs to the operation behind it.
+_PARTS = (Kind.FETCHED, Kind.RANGE)
 #: The most operations of one piece: between two pieces the time limit is looked at.
 LONGEST = 1 << 16
 
@@ -50,6 +54,58 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Requests:
+    """Acquisitions of one log batch and acknowledgements of one range that come in turn, made before the clock runs."""
+
+    #: Kind, share partition, member, and what the call takes.
+    requests: list[tuple[int, int, str, tuple[Any, ...]]]
+
+    @property
+    def operations(self) -> int:
+        return len(self.requests)
+
+    def run(self, replay: Replay) -> None:
+        if replay.digest is not None or not replay.is_settled:
+            self._checked(replay)
+            return
+        now, partitions = replay.now, replay.partitions
+        for kind, partition, member, asked in self.requests:
+            if kind == Kind.ACQUIRE:
+                fetched, limit, size = asked
+                partitions[partition].acquire(member, fetched, now_ms=now, max_records=limit, batch_size=size)
+            elif kind == Kind.ACKNOWLEDGE:
+                first, last, arg = asked
+                partitions[partition].acknowledge(member, first, last, arg, now_ms=now)
+            else:
+                partitions[partition].acknowledge_batches(member, asked[0], now_ms=now)
+
+    def _checked(self, replay: Replay) -> None:
+        for kind, partition, member, asked in self.requests:
+            at, given, code = replay.partitions[partition], [], 0
+            try:
+                if kind == Kind.ACQUIRE:
+                    fetched, limit, size = asked
+                    given = at.acquire(member, fetched, now_ms=replay.now, max_records=limit, batch_size=size)
+                elif kind == Kind.ACKNOWLEDGE:
+                    first, last, arg = asked
+                    at.acknowledge(member, first, last, arg, now_ms=replay.now)
+                else:
+                    at.acknowledge_batches(member, asked[0], now_ms=replay.now)
+            except ShareStateError as error:
+                code = code_of(error)
+            replay.settle(partition)
+            if replay.digest is not None:
+                for range_ in given:
+                    replay.digest.grant(*range_)
+                replay.digest.end(code)
+
+
+def code_of(error: ShareStateError) -> int:
+    """The code of a request. One may be right and its write refused; what became of it is compared with the state."""
+    return 0 if isinstance(error, PersisterError) else error.kafka_code or 0
+
+
+@dataclass(frozen=True)
 class Section:
     """Where what is timed begins or ends."""
 
@@ -58,6 +114,32 @@ class Section:
 
     def run(self, replay: Replay) -> None:
         """Nothing happens here; who keeps the time looks for it."""
+
+
+def _pieces(log: OpLog, rows: list[Row]) -> list[Piece]:
+    """What is no stretch: requests that come in turn, and the others row by row."""
+    pieces: list[Piece] = []
+    begin = 0
+    requests = (Kind.ACQUIRE, Kind.ACKNOWLEDGE, Kind.ACKNOWLEDGE_EACH)
+    alone = [row[0] in requests and (at == 0 or rows[at - 1][0] not in _PARTS) for at, row in enumerate(rows)]
+    for at in range(1, len(rows) + 1):
+        if at == len(rows) or alone[at] != alone[begin]:
+            some = rows[begin:at]
+            pieces.append(Requests([_request(log, row) for row in some]) if alone[begin] else Rows(some))
+            begin = at
+    return pieces
+
+
+def _request(log: OpLog, row: Row) -> tuple[int, int, str, tuple[Any, ...]]:
+    kind, arg, member, partition, first, last, value = row
+    asked: tuple[Any, ...]
+    if kind == Kind.ACQUIRE:
+        asked = ([(first, last)], value & 0x7FFF_FFFF, value >> 32)
+    elif kind == Kind.ACKNOWLEDGE:
+        asked = (first, last, arg)
+    else:
+        asked = ([(first, last, log.blob[value : value + last - first + 1])],)
+    return kind, partition, log.members[member], asked
 
 
 def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops: NDArray[np.void] | None = None) -> list[Piece]:
@@ -72,13 +154,13 @@ def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops
 
     def flush() -> None:
         if plain:
-            pieces.append(Rows(plain.copy()))
+            pieces.extend(_pieces(log, plain))
             plain.clear()
 
     cuts = np.flatnonzero(np.diff(kind)) + 1
     for begin, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(kind)], strict=True):
         of = int(kind[begin])
-        follows_part = begin > 0 and kind[begin - 1] in (Kind.FETCHED, Kind.RANGE)
+        follows_part = begin > 0 and kind[begin - 1] in _PARTS
         if of in (Kind.BEGIN, Kind.END):
             flush()
             pieces.append(Section(of == Kind.BEGIN))
@@ -88,7 +170,7 @@ def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops
         else:
             for at in range(begin, end, LONGEST):
                 plain += ops[at : min(at + LONGEST, end)].tolist()
-                if len(plain) >= LONGEST:
+                if len(plain) >= LONGEST and plain[-1][0] not in _PARTS:
                     flush()
     flush()
     return pieces

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benches.faces.program import code_of
 from benches.oplog import Digest, Kind, OpLog
 from share_state import GroupConfig, ReadStateResult, SharePartition, SharePartitions, ShareStateError
+from share_state.errors import PersisterError
+from share_state.persister import NoOpStatePersister, RecordingPersister
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from share_state import PendingWrite
+    from share_state import WriteState
 
 TOPIC = "07070707-0707-0707-0707-070707070707"
 INLINE, LATER, REFUSED = 0, 1, 2
@@ -31,8 +35,8 @@ class Durable:
         self.base = [0] * partitions
         self.writes = self.batches = self.bytes = 0
 
-    def count(self, write: PendingWrite) -> list[tuple[int, int, int, int]]:
-        batches = write.state.state_batches
+    def count(self, state: WriteState) -> list[tuple[int, int, int, int]]:
+        batches = state.state_batches
         self.writes += 1
         self.batches += len(batches)
         self.bytes += _REQUEST_BYTES + -(-(len(batches) + 1).bit_length() // 7) + _BATCH_BYTES * len(batches)
@@ -67,14 +71,20 @@ class Durable:
 
 
 class Replay:
-    """One replay of a log. With a digest results are compared and writes are kept; without, writes are only confirmed."""
+    """One replay of a log. With a digest results are compared and writes are kept; without, writes are only confirmed.
 
-    def __init__(self, log: OpLog, digest: Digest | None, store: str = "tree") -> None:
+    Each share partition has its persister and makes its writes inside the calls, as Kafka's does, unless `polls`: then the writes
+    are taken and answered call by call. While the persister of the log answers later, it is so in any case.
+    """
+
+    def __init__(self, log: OpLog, digest: Digest | None, store: str = "tree", *, polls: bool = False) -> None:
         self.log = log
         self.digest = digest
         self.store = store
+        self.polls = polls
         self.durable = Durable(log.partitions)
         self.keeps = digest is not None or bool((log.ops["kind"] == Kind.REOPEN).any())
+        self.recording = RecordingPersister() if self.keeps else None
         self.config = GroupConfig(
             partition_max_record_locks=log.max_record_locks,
             delivery_count_limit=log.delivery_limit,
@@ -83,27 +93,41 @@ class Replay:
         #: For calls on many share partitions; `place` has the number there of each.
         self.together = SharePartitions()
         self.place = np.zeros(log.partitions, np.int32)
+        self.answer = INLINE
+        #: Whether nothing is left to do behind a call: its write was confirmed inside it, and is not looked at.
+        self.is_settled = self.recording is None and not polls
         self.member = np.array([self.together.member(name) for name in log.members], np.int32)
         self.partitions = [self._make(i, ReadStateResult(0, 0, [])) for i in range(log.partitions)]
         self.now = 0
-        self.answer = INLINE
         self.fetched: list[tuple[int, int]] = []
         self.ranges: list[tuple[int, int, bytes]] = []
         self.held: list[list[tuple[SharePartition, int]]] = []
 
     def _make(self, partition: int, read: ReadStateResult) -> SharePartition:
-        made = SharePartition("group", TOPIC, partition, config=self.config, store=self.store)
+        made = SharePartition("group", TOPIC, partition, config=self.config, persister=self._persister(), store=self.store)
         made.initialize(read)
         self.place[partition] = self.together.add(made)
         return made
 
+    def _persister(self) -> NoOpStatePersister | RecordingPersister | None:
+        if self.polls or self.answer == LATER:
+            return None
+        if self.recording is None and self.answer == REFUSED:
+            self.recording = RecordingPersister()
+        if self.recording is None:
+            return NoOpStatePersister()
+        self.recording.error_code = _COORDINATOR_NOT_AVAILABLE if self.answer == REFUSED else 0
+        return self.recording
+
     @property
     def only_confirms(self) -> bool:
         """Whether writes are confirmed at once and not looked at."""
-        return not self.keeps and self.answer == INLINE
+        return self.recording is None and self.answer == INLINE
 
     def settle_together(self, partitions: NDArray[np.int64]) -> None:
-        """Take every write of these share partitions, and tell how it went."""
+        """See `settle`, of these share partitions."""
+        if self.is_settled:
+            return
         if not self.only_confirms:
             for partition in partitions.tolist():
                 self.settle(partition)
@@ -112,14 +136,18 @@ class Replay:
         self.together.handle_write_results(writes.partition, writes.token, now_ms=self.now)
 
     def settle(self, partition: int) -> None:
-        """Take every write, and tell how it went."""
+        """Keep what was written inside the call; without a persister take every write, and tell how it went."""
+        if self.is_settled:
+            return
         at = self.partitions[partition]
+        if at.persister is not None:
+            if self.recording is not None:
+                for key, state in self.recording.take():
+                    self._keep(key.partition, state)
+            return
         waiting = []
         while (write := at.poll_write()) is not None:
-            if self.keeps:
-                batches = self.durable.count(write)
-                if self.answer != REFUSED:
-                    self.durable.keep(partition, write.state.start_offset, batches)
+            self._keep(partition, write.state)
             if self.answer == LATER:
                 waiting.append((at, write.token))
             else:
@@ -127,6 +155,12 @@ class Replay:
                 at.handle_write_result(write.token, code, now_ms=self.now)
         if waiting:
             self.held.append(waiting)
+
+    def _keep(self, partition: int, state: WriteState) -> None:
+        if self.keeps:
+            batches = self.durable.count(state)
+            if self.answer != REFUSED:
+                self.durable.keep(partition, state.start_offset, batches)
 
     def step(self, row: Row) -> None:
         """Any operation, the plain way."""
@@ -139,7 +173,7 @@ class Replay:
             try:
                 at.acknowledge_batches(self.log.members[member], self.ranges, now_ms=self.now)
             except ShareStateError as error:
-                code = error.kafka_code or 0
+                code = code_of(error)
             self.ranges = []
             self.settle(partition)
             if digest is not None:
@@ -164,7 +198,8 @@ class Replay:
             if digest is not None:
                 digest.offset(offset)
         elif kind == Kind.RELEASE:
-            at.release(self.log.members[member], now_ms=self.now)
+            with suppress(PersisterError):
+                at.release(self.log.members[member], now_ms=self.now)
             self.settle(partition)
             if digest is not None:
                 digest.end(0)
@@ -191,6 +226,9 @@ class Replay:
                 self.digest.state(window, self.durable.read(partition, at.start_offset))
         elif kind == Kind.PERSISTER:
             self.answer = arg
+            for one in self.partitions:
+                one.persister = self._persister()
+            self.is_settled = self.only_confirms and not self.polls
         elif kind == Kind.COMPLETE:
             for waiting in self.held[:value]:
                 for of, token in waiting:

@@ -1,12 +1,14 @@
-"""The scalar calls: one call a request, one write taken and confirmed behind it."""
+"""The scalar calls: one call a request, in which its write is made and confirmed."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benches.faces.program import Rows
 from benches.oplog import Kind, OpLog
+from share_state.errors import PersisterError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,26 +33,34 @@ class Acknowledgements:
         return len(self.first)
 
     def run(self, replay: Replay) -> None:
-        if replay.digest is not None or replay.keeps or replay.answer:
+        if replay.digest is not None or not replay.only_confirms:
             self._checked(replay)
+            return
+        if replay.polls:
+            self._polled(replay)
             return
         now = replay.now
         if len(set(self.partition)) == 1:
-            at = replay.partitions[self.partition[0]]
-            acknowledge, poll, answer = at.acknowledge, at.poll_write, at.handle_write_result
+            acknowledge = replay.partitions[self.partition[0]].acknowledge
             for member, first, last, arg in zip(self.member, self.first, self.last, self.arg, strict=True):
-                if acknowledge(member, first, last, arg, now_ms=now) is not None:
-                    answer(poll().token, now_ms=now)  # type: ignore[union-attr] # there is one: the call returned its token
+                acknowledge(member, first, last, arg, now_ms=now)
             return
         partitions = replay.partitions
         for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
+            partitions[partition].acknowledge(member, first, last, arg, now_ms=now)
+
+    def _polled(self, replay: Replay) -> None:
+        """Three calls: the write is taken and confirmed behind the request."""
+        now, partitions = replay.now, replay.partitions
+        for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
             at = partitions[partition]
             if at.acknowledge(member, first, last, arg, now_ms=now) is not None:
-                at.handle_write_result(at.poll_write().token, now_ms=now)  # type: ignore[union-attr] # as above
+                at.handle_write_result(at.poll_write().token, now_ms=now)  # type: ignore[union-attr] # it returned its token
 
     def _checked(self, replay: Replay) -> None:
         for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
-            replay.partitions[partition].acknowledge(member, first, last, arg, now_ms=replay.now)
+            with suppress(PersisterError):  # as `code_of`
+                replay.partitions[partition].acknowledge(member, first, last, arg, now_ms=replay.now)
             replay.settle(partition)
             if replay.digest is not None:
                 replay.digest.end(0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benches.python.workloads import MEMBER, NOW_MS, acquired_at_once, measure
+from share_state import NoOpStatePersister
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -49,6 +50,21 @@ def test_scalar_in_order_and_written(benchmark: BenchmarkFixture, store: str, re
         figure=("python_acknowledge_and_write", store, RECORDS),
         elements=records,
         setup=lambda: acquired_at_once(RECORDS, store),
+        work=work,
+    )
+
+
+def test_scalar_in_order_and_settled(benchmark: BenchmarkFixture) -> None:
+    def work(partition: SharePartition) -> None:
+        acknowledge = partition.acknowledge
+        for offset in range(RECORDS):
+            acknowledge(MEMBER, offset, offset, 1, now_ms=NOW_MS)
+
+    measure(
+        benchmark,
+        figure=("python_acknowledge_and_settle", "tree", RECORDS),
+        elements=RECORDS,
+        setup=lambda: acquired_at_once(RECORDS, persister=NoOpStatePersister()),
         work=work,
     )
 

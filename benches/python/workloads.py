@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from share_state import GroupConfig, ReadStateResult, SharePartition, SharePartitionKey
+from share_state import GroupConfig, NoOpStatePersister, ReadStateResult, SharePartition, SharePartitionKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,17 +19,17 @@ NO_LIMIT = 2**31 - 1
 Prepared = TypeVar("Prepared")
 
 
-def active(store: str = "tree") -> SharePartition:
+def active(store: str = "tree", persister: NoOpStatePersister | None = None) -> SharePartition:
     """A share partition with nothing in flight and a window without a practical limit."""
     config = GroupConfig(partition_max_record_locks=NO_LIMIT)
-    partition = SharePartition(*KEY, config=config, store=store)
+    partition = SharePartition(*KEY, config=config, persister=persister, store=store)
     partition.initialize(ReadStateResult(0, 0, []))
     return partition
 
 
-def acquired_at_once(records: int, store: str = "tree") -> SharePartition:
+def acquired_at_once(records: int, store: str = "tree", persister: NoOpStatePersister | None = None) -> SharePartition:
     """`records` records in flight, acquired as one batch under one lock."""
-    partition = active(store)
+    partition = active(store, persister)
     acquired = partition.acquire(MEMBER, [(0, records - 1)], max_records=NO_LIMIT, now_ms=NOW_MS)
     assert sum(a.last_offset - a.first_offset + 1 for a in acquired) == records
     return partition

@@ -129,6 +129,29 @@ def test_the_command_takes_a_choice_and_thresholds() -> None:
         assert run("anomalies", JOBS, "--set", wrong).returncode == 2, wrong
 
 
+def test_the_command_takes_what_the_log_does_not_tell(tmp_path: Path) -> None:
+    [topic_id] = {row.topic_id for row in ss.states(ORDERS, group="orders-workers", partition=1)}
+    samples = {(topic_id, 1): [(1795254300000 + minute * 60_000, 4000 + minute * 500) for minute in range(10)]}
+    ends, topics = tmp_path / "ends.csv", tmp_path / "topics"
+    lines = [f"{topic_id},1,{ms},{end}\n" for ms, end in reversed(samples[topic_id, 1])]
+    ends.write_text("\n".join(lines), encoding="utf-8")
+    topics.write_text(f"{topic_id}\n\n", encoding="utf-8")
+    told = run("anomalies", ORDERS, "--log-end-offsets", ends, "--live-topics", topics, "--format", "jsonl")
+    assert (told.returncode, told.stderr) == (1, "")
+    rows = [json.loads(line) for line in told.stdout.splitlines()]
+    assert rows == [row._asdict() for row in ss.anomalies(ORDERS, log_end_offsets=samples, live_topics=[topic_id])]
+    assert {"growing_lag", "deleted_topic"} <= {row["kind"] for row in rows}
+    ends.write_text("", encoding="utf-8")
+    without = run("anomalies", ORDERS, "--log-end-offsets", ends, "--format", "jsonl")
+    assert [json.loads(line) for line in without.stdout.splitlines()] == [row._asdict() for row in ss.anomalies(ORDERS)]
+    for wrong in (f"{topic_id},1,5", f"{topic_id},1,5,x", "orders,1,5,6", "\0"):
+        ends.write_text(wrong + "\n", encoding="utf-8")
+        assert run("anomalies", ORDERS, "--log-end-offsets", ends).returncode == 2, wrong
+    assert run("anomalies", ORDERS, "--live-topics", tmp_path / "nowhere").returncode == 2
+    topics.write_text("orders\n", encoding="utf-8")
+    assert run("anomalies", ORDERS, "--live-topics", topics).returncode == 2
+
+
 def test_the_command_fails_as_the_others_do(tmp_path: Path) -> None:
     assert run("anomalies", tmp_path / "nowhere").returncode == 3
     assert run("anomalies", JOBS, "--topic-id", "x").returncode == 2

@@ -10,7 +10,8 @@ import typer
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
 from share_state.analysis.history import history
 from share_state.analysis.search import find_anomalies
-from share_state.cli import any_source, findings
+from share_state.cli import any_source, beside_option, findings
+from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.dump_table import instant
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
@@ -35,6 +36,8 @@ def anomalies_command(
         list[str] | None,
         typer.Option("--set", metavar="NAME=NUMBER", help=f"A threshold: {', '.join(_THRESHOLDS)}.", show_default=False),
     ] = None,
+    log_end_offsets: LogEndOffsetsOption = None,
+    live_topics: LiveTopicsOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
 ) -> None:
@@ -45,6 +48,7 @@ def anomalies_command(
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
     config = _config(threshold or [])
+    ends, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
     told = 0
 
     def count(rows: Iterable[Anomaly]) -> Iterable[Anomaly]:
@@ -57,9 +61,9 @@ def anomalies_command(
         settings = any_source.client_config(path, command_config)
         try:
             scan = history(path, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=settings)
+            rows = count(find_anomalies(scan, config, log_end_offsets=ends, live_topics=topics))
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
-        rows = count(find_anomalies(scan, config))
         if output_format is OutputFormat.TABLE:
             _write_table(rows)
         else:

@@ -1,0 +1,59 @@
+"""What a state topic does not tell and the command line can: log end offsets, and which topics there are."""
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from share_state.analysis.search import LogEndOffsets
+from share_state.cli.printable import printable
+
+LogEndOffsetsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--log-end-offsets",
+        metavar="FILE",
+        help="For growing lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order.",
+        show_default=False,
+    ),
+]
+LiveTopicsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--live-topics",
+        metavar="FILE",
+        help="For state that names a deleted topic: the ids of all topics that there are, one a line.",
+        show_default=False,
+    ),
+]
+
+
+def log_end_offsets(file: Path | None) -> LogEndOffsets | None:
+    """Read measurements of log end offsets; a file without a line is a mapping without a topic."""
+    if file is None:
+        return None
+    told: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    with _understood(file, "lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET"), file.open(encoding="utf-8", newline="") as lines:
+        for topic_id, partition, ms, end in csv.reader(line for line in lines if line.strip()):
+            told.setdefault((topic_id.strip(), int(partition)), []).append((int(ms), int(end)))
+    return told
+
+
+def live_topics(file: Path | None) -> list[str] | None:
+    """Read the ids of all topics that there are."""
+    if file is None:
+        return None
+    with _understood(file, "a topic id a line"):
+        return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+@contextmanager
+def _understood(file: Path, form: str) -> Iterator[None]:
+    """Call a file that cannot be read a mistake on the command line."""
+    try:
+        yield
+    except (OSError, ValueError, csv.Error) as error:
+        raise typer.BadParameter(printable(f"{file} cannot be read as {form}: {error}")) from None

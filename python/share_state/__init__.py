@@ -34,7 +34,8 @@ from share_state._core import (
     state_partition,
 )
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig, AnomalyKind, Severity
-from share_state.analysis.history import HistoryCause, HistoryRow, history
+from share_state.analysis.history import history
+from share_state.analysis.history_row import HistoryCause, HistoryRow
 from share_state.analysis.search import anomalies, find_anomalies
 from share_state.analysis.states import StateRow, states, states_of_rows
 from share_state.errors import ShareStateError

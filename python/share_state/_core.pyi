@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
-from share_state.analysis.history import HistoryRow
+from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.states import StateRow
 from share_state.errors import ShareStateError
 from share_state.types import AcquiredRange, LockTime, SharePartitionKey, StateBatch, WallTime

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from share_state.analysis.history import HistoryCause, HistoryRow
+from share_state.analysis.history_row import HistoryCause, HistoryRow
 from share_state.extras import require
 from share_state.types import RecordState
 

@@ -13,7 +13,7 @@ from share_state.reading.plain import Finding, LogRecord, undecodable
 from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
-    from share_state.analysis.history import HistoryRow
+    from share_state.analysis.history_row import HistoryRow
 
 __all__ = ["Choice", "RecordHistory"]
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from share_state import _core
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
-from share_state.analysis.history import HistoryRow, history
+from share_state.analysis.history import history
+from share_state.analysis.history_row import HistoryRow
 
 __all__ = ["LogEndOffsets", "anomalies", "find_anomalies"]
 

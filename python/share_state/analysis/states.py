@@ -12,7 +12,8 @@ from os import PathLike
 from typing import NamedTuple
 
 from share_state import _core
-from share_state.analysis.history import HistoryRow, history
+from share_state.analysis.history import history
+from share_state.analysis.history_row import HistoryRow
 from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
 from share_state.types import StateBatch
 

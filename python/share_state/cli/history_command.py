@@ -6,7 +6,8 @@ from typing import Annotated, cast
 
 import typer
 
-from share_state.analysis.history import HistoryRow, history
+from share_state.analysis.history import history
+from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source, findings
 from share_state.cli.dump_table import instant
 from share_state.cli.exit_codes import reading

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from share_state import plot
-from share_state.analysis.history import HistoryRow, history
+from share_state.analysis.history import history
+from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption

@@ -17,7 +17,7 @@ use crate::args::Int;
 use crate::convert;
 use crate::tuples::{Class, tuple_out};
 
-static HISTORY_ROW: Class = Class::new("share_state.analysis.history", "HistoryRow");
+static HISTORY_ROW: Class = Class::new("share_state.analysis.history_row", "HistoryRow");
 
 /// The names of the causes, in the order in which columns number them.
 pub fn cause_names() -> [&'static str; 18] {

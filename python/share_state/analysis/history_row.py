@@ -1,0 +1,94 @@
+"""A row of a history, and why it came: the changes that a state topic tells, one row an interval of offsets.
+
+A state topic does not tell everything. A record in a member's hands is never written; a release and a lock that ran out look
+alike, and so do a rejection and the delivery limit.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+__all__ = ["HistoryCause", "HistoryRow"]
+
+
+class HistoryCause(StrEnum):
+    """Why something changed, as far as the log tells.
+
+    The first nine concern the share partition as a whole and come without offsets; ``FOUND`` comes with and without.
+    """
+
+    #: The state was made, or made anew with another state epoch: all that was known of records is gone.
+    INITIALISED = "initialised"
+    #: The log holds nothing older of this share partition: how it came to be so is not told.
+    FOUND = "found"
+    #: The state was deleted, and all that was known of records with it.
+    DELETED = "deleted"
+    #: Another leader epoch: a leader has read the state.
+    LED = "led"
+    #: The start offset, -1 until then, is known: ``share.auto.offset.reset`` was applied.
+    START_OFFSET_RESOLVED = "start_offset_resolved"
+    #: A snapshot repeats what was known.
+    SNAPSHOT = "snapshot"
+    #: Only the delivery complete count changed.
+    COUNTED = "counted"
+    #: A snapshot whose epoch does not rise, which no coordinator should write.
+    SNAPSHOT_EPOCH_NOT_RISING = "snapshot_epoch_not_rising"
+    #: An update of another snapshot epoch than the current one, which no coordinator should write.
+    UPDATE_OF_OTHER_SNAPSHOT = "update_of_other_snapshot"
+    #: A member accepted the records.
+    ACCEPTED = "accepted"
+    #: Members released the records, or their locks ran out.
+    RELEASED = "released"
+    #: The records are on their way to the dead-letter queue (KIP-1191).
+    ARCHIVING = "archiving"
+    #: The records will not be delivered again: rejected, delivered as often as the limit allows, or reported as gaps.
+    ARCHIVED = "archived"
+    #: A delivery state that this release does not know.
+    OTHER_STATE = "other_state"
+    #: The start offset moved past the records; what was not known of them was never written.
+    PASSED = "passed"
+    #: The start offset went back to before the records, as brokers before 4.4 may write.
+    START_OFFSET_WENT_BACK = "start_offset_went_back"
+    #: The delivery count, or the state at the same count, went back, which only a snapshot can do.
+    WENT_BACK = "went_back"
+    #: A snapshot no longer tells of the records, though they are not behind the start offset.
+    FORGOTTEN = "forgotten"
+
+
+class HistoryRow(NamedTuple):
+    """A change of an interval of offsets, or of the share partition as a whole.
+
+    Rows of one record of the state topic stand together: first those of the share partition as a whole, then the intervals in
+    ascending order. From ``start_offset`` on the fields tell what holds behind the record and are the same in all its rows.
+    Applying the rows in order, interval by interval, gives the folded state behind every record.
+    """
+
+    group: str
+    #: Hyphenated UUID.
+    topic_id: str
+    partition: int
+    #: The interval, inclusive; None for the share partition as a whole.
+    first_offset: int | None
+    last_offset: int | None
+    #: What was known of each offset before, by the ids of :class:`share_state.RecordState`; None when nothing was.
+    from_state: int | None
+    from_count: int | None
+    #: What is known of each offset now; None when nothing is.
+    to_state: int | None
+    to_count: int | None
+    #: A :class:`HistoryCause`.
+    cause: str
+    #: The record of the state topic that made the change, and its time in ms since the epoch.
+    at_offset: int
+    at_timestamp: int
+    state_partition: int
+    #: -1 while not yet resolved; of a deleted share partition what stood last, as in all fields from here on.
+    start_offset: int
+    #: Terminal records at or behind the start offset; -1 when unknown.
+    delivery_complete_count: int
+    snapshot_epoch: int
+    state_epoch: int
+    leader_epoch: int
+    #: Offset in the state topic of the last snapshot; None when it is missing (pruned, or lost).
+    snapshot_offset: int | None

@@ -11,6 +11,9 @@ ORDERS = REPOSITORY / "examples" / "orders-4.4.0"
 JOBS = REPOSITORY / "tests" / "data" / "kafka-state" / "jobs-4.4.0"
 SHARED = REPOSITORY.parent / "shared" / "data" / "kafka-state"
 
+#: What a broker answers of a share partition without state.
+UNINITIALISED = 42
+
 #: Records in Kafka's own dump of each directory that we know; a new one only has to agree.
 KNOWN_DUMP_LINES = {"orders-4.4.0": 1495, "jobs-4.4.0": 608}
 
@@ -40,3 +43,24 @@ def read_answers(directory: Path) -> list[dict[str, Any]]:
     """What the broker answered to ReadShareGroupState and ReadShareGroupStateSummary."""
     answers: list[dict[str, Any]] = json.loads((directory / "reads.json").read_text(encoding="utf-8"))
     return answers
+
+
+def agree_with_the_broker(directory: Path, told: dict[tuple[str, str, int], dict[str, Any]]) -> None:
+    """Hold states, by share partition, to all that the broker answered: no more, no fewer, field by field."""
+    answers = read_answers(directory)
+    left = dict(told)
+    for answer in answers:
+        key = (answer["group"], answer["topic_id"], answer["partition"])
+        read, summary = answer["read"], answer["summary"]
+        if read["error"] == UNINITIALISED:
+            assert key not in left
+            continue
+        state = left.pop(key)
+        assert [list(batch) for batch in state["batches"]] == read["batches"]
+        assert (state["state_epoch"], state["start_offset"]) == (read["state_epoch"], read["start_offset"])
+        assert (state["leader_epoch"], state["delivery_complete_count"]) == (
+            summary["leader_epoch"],
+            summary["delivery_complete_count"],
+        )
+    assert left == {}, "share partitions that the broker does not know"
+    assert len(answers) > 1

@@ -14,14 +14,13 @@ from tests.python.recordings import (
     KNOWN_DUMP_LINES,
     ORDERS,
     SHARED,
+    UNINITIALISED,
     dump_lines,
     read_answers,
     recording_id,
     recordings,
     shared_is_required,
 )
-
-UNINITIALISED = 42
 
 each_recording = pytest.mark.parametrize("directory", recordings(), ids=recording_id)
 

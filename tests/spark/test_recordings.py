@@ -10,8 +10,7 @@ from pyspark.sql import SparkSession
 
 import share_state as ss
 from share_state import spark as share_state_spark
-from tests.python.recordings import JOBS, ORDERS, SHARED, read_answers, recording_id, recordings, shared_is_required
-from tests.python.test_cli_recordings import UNINITIALISED
+from tests.python.recordings import JOBS, ORDERS, SHARED, agree_with_the_broker, recording_id, recordings, shared_is_required
 from tests.spark import rows
 from tests.spark.rows import table
 
@@ -32,23 +31,7 @@ def test_states_are_those_of_the_fold_and_of_the_broker(spark: SparkSession, dir
     names = ss.StateRow._fields
     ours = {row[:3]: dict(zip(names, row, strict=True)) for row in told}
     assert len(ours) == len(folded) > 0
-    compared = 0
-    for answer in read_answers(directory):
-        key = (answer["group"], answer["topic_id"], answer["partition"])
-        compared += 1
-        if answer["read"]["error"] == UNINITIALISED:
-            assert key not in ours
-            continue
-        row = ours.pop(key)
-        read, summary = answer["read"], answer["summary"]
-        assert [list(batch) for batch in row["batches"]] == read["batches"]
-        assert (row["state_epoch"], row["start_offset"]) == (read["state_epoch"], read["start_offset"])
-        assert (row["leader_epoch"], row["delivery_complete_count"]) == (
-            summary["leader_epoch"],
-            summary["delivery_complete_count"],
-        )
-    assert not ours, "no share partition that the broker does not know"
-    assert compared == len(read_answers(directory)) > 0
+    agree_with_the_broker(directory, ours)
 
 
 @each_recording

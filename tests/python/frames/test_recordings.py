@@ -9,7 +9,7 @@ import pytest
 import share_state as ss
 from share_state import _core, frames
 from tests.python.frames.made import batches, recorded, rows_of
-from tests.python.recordings import ORDERS, recording_id, recordings
+from tests.python.recordings import ORDERS, agree_with_the_broker, recording_id, recordings
 
 each_recording = pytest.mark.parametrize("directory", recordings(), ids=recording_id)
 
@@ -35,6 +35,14 @@ def test_states_are_those_of_the_python_api(directory: Path, size: int) -> None:
     made = rows_of(frames.state(batches(recorded(directory), size)))
     assert made == [row._asdict() for row in ss.states(directory)]
     assert len(made) > 1
+
+
+@each_recording
+def test_states_are_those_that_the_broker_answered(directory: Path) -> None:
+    made = rows_of(frames.state(frames.read(directory)))
+    told = {(row["group"], row["topic_id"], row["partition"]): row for row in made}
+    assert len(told) == len(made)
+    agree_with_the_broker(directory, told)
 
 
 @each_recording

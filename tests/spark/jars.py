@@ -1,4 +1,4 @@
-"""The jars of Spark's own Kafka source, from Maven into the cache of :mod:`tests.kafka.home`."""
+"""The jars of Spark's own Kafka source and of Delta, from Maven into the cache of :mod:`tests.kafka.home`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from pathlib import Path
 
 from tests.kafka import home
 
-_POM = Path(__file__).parent / "maven" / "pom.xml"
+_MAVEN = Path(__file__).parent / "maven"
+#: How many jars each project file stands for.
+_JARS = {"kafka": 4, "delta": 2}
 
 
 def spark_jars() -> str:
     """The value of `spark.jars`."""
-    jars = sorted(home.fetched(_POM, "spark-kafka").glob("*.jar"))
-    assert len(jars) == 4, jars
-    return ",".join(map(str, jars))
+    found = []
+    for name, count in _JARS.items():
+        jars = sorted(home.fetched(_MAVEN / f"{name}.xml", f"spark-{name}").glob("*.jar"))
+        assert len(jars) == count, jars
+        found += jars
+    return ",".join(map(str, found))

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import EqualTo, GreaterThan, In
 
 import share_state as ss
+from share_state import spark as share_state_spark
 from share_state.errors import ConfigError
 from share_state.spark import options, storage
 from share_state.spark.options import Choice
@@ -153,6 +154,32 @@ def test_what_is_not_on_a_disk_is_copied_and_gives_the_same(spark: SparkSession,
         with storage.local_folder(far, first) as copy:
             assert sorted(path.name for path in copy.iterdir()) == sorted(path.name for path in Path(near.address).glob("*.log"))
         assert not copy.exists()
+
+
+def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) -> None:
+    log = GrowingLog(tmp_path, partitions=2)
+    log.write(200)
+    records = table(spark, log.path, "records")
+    assert records.rdd.getNumPartitions() == len(log.segments()) > 4
+    decoded = share_state_spark.decode(table(spark, log.path, "raw"))
+    assert rows.of_spark(records, records.columns) == rows.of_spark(decoded, records.columns)
+    assert table(spark, log.path, "records", asOfOffset=40).count() == sum(record[2] <= 40 for record in ss.scan_path(log.path))
+    # A time ends a state partition at a record that one task must find.
+    in_time = table(spark, log.path, "records", asOfTimestamp=4102444800000)
+    assert in_time.rdd.getNumPartitions() == 2
+    assert in_time.count() == 200
+    segment = log.segments()[1]
+    whole = segment.read_bytes()
+    # Cut short it is no torn tail: another segment stands behind it, which another task reads.
+    segment.write_bytes(whole[:-3])
+    with pytest.raises(Exception, match=f"CorruptLogError.*{segment.name}"):
+        table(spark, log.path, "records").collect()
+    kept = {
+        tuple(row)
+        for row in table(spark, log.path, "records", onError="quarantine").select("state_partition", "at_offset").collect()
+    }
+    assert kept == {(record[0], record[2]) for record in ss.scan_path(log.path)}
+    assert 150 < len(kept) < 200
 
 
 @pytest.mark.parametrize("address", ["nosuch://bucket/logs", "local:///nowhere/at/all"])

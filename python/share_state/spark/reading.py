@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,9 +16,9 @@ from share_state.errors import CorruptLogError
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
 from share_state.spark.options import Options
-from share_state.spark.storage import Folder, folders, local_folder
+from share_state.spark.storage import Folder, base_offset, folders, local_folder, segment_starts
 
-__all__ = ["Piece", "for_anomalies", "pieces", "read", "records"]
+__all__ = ["Piece", "at_segments", "for_anomalies", "pieces", "read", "records"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,6 +39,18 @@ def pieces(options: Options) -> list[Piece]:
     if options.paths:
         return [Piece(folder.state_partition, folder) for folder in folders(options.paths)]
     return [Piece(one.partition, None, one.start, one.end) for one in kafka_topic.ranges(options.kafka)]
+
+
+def at_segments(options: Options, piece: Piece) -> list[Piece]:
+    """Divide a state partition where its segments begin, for a table that has a row a record and nothing to fold.
+
+    What lies elsewhere is copied whole by its task, and a time ends a state partition at a record that one task finds.
+    """
+    if piece.folder is None or not piece.folder.is_local or options.as_of.timestamp is not None:
+        return [piece]
+    starts: list[int | None] = [*segment_starts(piece.folder)[1:]]
+    bounds = zip([None, *starts], [*starts, None], strict=True)
+    return [Piece(piece.state_partition, piece.folder, start, end) for start, end in bounds]
 
 
 def for_anomalies(options: Options, found: list[Piece]) -> list[InputPartition]:
@@ -64,13 +77,17 @@ def records(options: Options, piece: Piece, passed_over: list[dict[str, object]]
     if piece.folder is None:
         yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
         return
-    with local_folder(piece.folder, piece.start or 0) as path:
+    with local_folder(piece.folder, piece.start or 0, piece.end) as path:
         scan = frames.read(path)
         for batch in scan:
             kept = _within(batch, piece)
             if kept.num_rows:
                 yield kept
-        passed_over += _damage(scan.findings, options, piece.state_partition)
+            elif piece.end is not None and batch.column("offset")[0].as_py() >= piece.end:
+                break
+        passed_over += _damage(
+            [finding for finding in scan.findings if _concerns(finding, piece)], options, piece.state_partition
+        )
 
 
 def _within(batch: pa.RecordBatch, piece: Piece) -> pa.RecordBatch:
@@ -81,6 +98,11 @@ def _within(batch: pa.RecordBatch, piece: Piece) -> pa.RecordBatch:
     if piece.end is not None and batch.num_rows and offsets[-1].as_py() >= piece.end:
         batch = batch.filter(pc.less(offsets, piece.end))
     return batch
+
+
+def _concerns(finding: dict[str, object], piece: Piece) -> bool:
+    """Whether what was found lies before the end of a piece: the segment behind it is another piece's."""
+    return piece.end is None or base_offset(Path(str(finding["file"])).name) < piece.end
 
 
 def _damage(findings: list[dict[str, object]], options: Options, state_partition: int) -> Iterator[dict[str, object]]:

@@ -60,7 +60,7 @@ class _PushFilters:
 
 
 class ShareStateReader(DataSourceReader):
-    """Reads a table, one state partition a task."""
+    """Reads a table: one state partition a task, of ``records`` one segment."""
 
     def __init__(self, options: Options, columns: StructType) -> None:
         self.options = options
@@ -73,6 +73,8 @@ class ShareStateReader(DataSourceReader):
         pieces = reading.pieces(self.options)
         if self.options.table == "anomalies":
             return reading.for_anomalies(self.options, pieces)
+        if self.options.table == "records":
+            pieces = [part for piece in pieces for part in reading.at_segments(self.options, piece)]
         column = "partition" if self.options.table == "raw" else "state_partition"
         return [InputPartition((piece,)) for piece in pieces if self.wanted.allows(column, piece.state_partition)]
 

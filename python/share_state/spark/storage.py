@@ -24,7 +24,18 @@ from share_state.errors import ShareStateError
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["Folder", "StorageError", "folders", "local_folder", "log_ends", "names_under", "remove", "split_paths"]
+__all__ = [
+    "Folder",
+    "StorageError",
+    "base_offset",
+    "folders",
+    "local_folder",
+    "log_ends",
+    "names_under",
+    "remove",
+    "segment_starts",
+    "split_paths",
+]
 
 _FOLDER = re.compile(r"__share_group_state-(0|[1-9]\d*)")
 _SEGMENT = re.compile(r"\d{20}\.log")
@@ -143,19 +154,20 @@ def _file_system(place: Folder | str) -> tuple[FileSystem, str]:
 
 
 @contextmanager
-def local_folder(folder: Folder, start: int = 0) -> Iterator[Path]:
-    """Give a path on this machine's disk with the segments of a state partition, those at least that hold offsets from `start`.
+def local_folder(folder: Folder, start: int = 0, end: int | None = None) -> Iterator[Path]:
+    """Give a path on this machine's disk with the segments of a state partition that hold offsets from `start` to before `end`.
 
-    A copy is removed afterwards.
+    Others may be there too. The one behind `end` always is: only in the last segment is a torn tail no damage. A copy is removed
+    afterwards.
     """
-    if folder.is_local and (start == 0 or not Path(folder.address).is_dir()):
+    if folder.is_local and ((start == 0 and end is None) or not Path(folder.address).is_dir()):
         yield Path(folder.address)
         return
     with tempfile.TemporaryDirectory(prefix="share-state-") as name:
         place = Path(name) / f"__share_group_state-{folder.state_partition}"
         place.mkdir()
         files, path = _file_system(folder)
-        for segment in _from(_segments(files, path, folder.address), start):
+        for segment in _within(_segments(files, path, folder.address), start, end):
             if folder.is_local:
                 (place / segment).symlink_to(Path(folder.address) / segment)
             else:
@@ -173,9 +185,15 @@ def log_ends(folder: Folder) -> tuple[int, int]:
     segments = _segments(files, path, folder.address)
     if not segments:
         return 0, 0
-    with local_folder(folder, _base_offset(segments[-1])) as place:
+    with local_folder(folder, base_offset(segments[-1])) as place:
         [(_partition, _first, behind)] = _core.log_ends(place)
-    return _base_offset(segments[0]), behind
+    return base_offset(segments[0]), behind
+
+
+def segment_starts(folder: Folder) -> list[int]:
+    """Return the base offsets of a local folder's segments, in order; none of one that is a single segment."""
+    place = Path(folder.address)
+    return sorted(base_offset(file.name) for file in place.iterdir() if _SEGMENT.fullmatch(file.name)) if place.is_dir() else []
 
 
 def names_under(path: str) -> list[str]:
@@ -196,14 +214,17 @@ def _segments(files: FileSystem, path: str, address: str) -> list[str]:
     return sorted(name for name in _list(files, path, address) if _SEGMENT.fullmatch(name))
 
 
-def _from(segments: list[str], start: int) -> list[str]:
-    """Leave out the segments that end before `start`: those with another one behind them that begins no later."""
-    return [
+def _within(segments: list[str], start: int, end: int | None) -> list[str]:
+    """Leave out the segments that end before `start`, and those that begin behind `end`, but for the first of them."""
+    kept = [
         segment
         for segment, behind in zip(segments, [*segments[1:], None], strict=True)
-        if behind is None or _base_offset(behind) > start
+        if behind is None or base_offset(behind) > start
     ]
+    behind_end = [place for place, segment in enumerate(kept) if end is not None and base_offset(segment) >= end]
+    return kept[: behind_end[0] + 1] if behind_end else kept
 
 
-def _base_offset(segment: str) -> int:
+def base_offset(segment: str) -> int:
+    """Return the offset in the name of a segment."""
     return int(segment.removesuffix(".log"))

@@ -1,57 +1,112 @@
-"""A driver whose tasks fail at their first attempt, or are so slow that they are run twice; prints one line of JSON."""
+"""A driver whose tasks fail at their first attempt, or are so slow that they are run twice; prints one line of JSON.
+
+Arguments: a state log, a directory in which attempts leave their names. Spark makes no speculative copy in local mode, and none
+on the host of the first attempt: so there are two workers here, with names of their own.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark import TaskContext
+from pyspark import SparkConf, SparkContext, TaskContext
+from pyspark.sql import SparkSession
 
-from tests.spark.sessions import builder
+from tests.spark.sessions import builder, settings
+
+Step = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_HOSTS = ("127.0.0.1", "127.0.0.2")
+_EAGER = {
+    "spark.speculation": "true",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.quantile": "0.3",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.minTaskRuntime": "500ms",
+    # A stage of one task has none to be slower than.
+    "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    "spark.executor.memory": "512m",
+}
 
 
-def fails_at_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def fails_at_first(told: Path) -> Step:
     """Pass records on and then fail, at the first attempt of every task."""
-    context = TaskContext.get()
-    for batch in batches:
-        yield batch
-        if context is not None and context.attemptNumber() == 0:
-            raise OSError("a worker is lost")
+
+    def step(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        attempt = note(told)
+        for batch in batches:
+            yield batch
+            if attempt == 0:
+                raise OSError("a worker is lost")
+
+    return step
 
 
-def slow_at_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Be slow at the first attempt of the first task."""
+def slow_at_first(told: Path) -> Step:
+    """Do all the work and then be slow to end, at the first attempt of the first task."""
+
+    def step(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        attempt, context = note(told), TaskContext.get()
+        yield from batches
+        if attempt == 0 and context is not None and context.partitionId() == 0:
+            # Ended with the attempt, once its copy is done.
+            time.sleep(60)
+
+    return step
+
+
+def note(told: Path) -> int:
+    """Leave the name of this attempt, and return its number."""
     context = TaskContext.get()
-    for batch in batches:
-        if context is not None and context.attemptNumber() == 0 and context.partitionId() == 0:
-            time.sleep(20)
-        yield batch
+    assert context is not None
+    attempt = int(context.attemptNumber())
+    (told / f"{context.stageId()}-{context.partitionId()}-{attempt}").touch()
+    return attempt
+
+
+def session_on_two_hosts(directory: Path) -> SparkSession:
+    """Start a master and two workers in the driver's JVM; their executors are processes of their own."""
+    # This also sets what the JVM inherits.
+    made = builder(directory, "local")
+    given = {**settings(directory), **_EAGER}
+    SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(given.items())))
+    jvm, gateway = SparkContext._jvm, SparkContext._gateway
+    assert jvm is not None
+    assert gateway is not None
+    conf, none = jvm.org.apache.spark.SparkConf(), jvm.scala.Option.empty()
+    deploy = jvm.org.apache.spark.deploy
+    url = deploy.master.Master.startRpcEnvAndEndpoint(_HOSTS[0], 0, 0, conf)._1().address().toSparkURL()
+    urls = gateway.new_array(jvm.java.lang.String, 1)
+    urls[0] = url
+    for number, host in enumerate(_HOSTS):
+        work = str(directory / f"worker-{number}")
+        deploy.worker.Worker.startRpcEnvAndEndpoint(host, 0, 0, 1, 1024, urls, work, jvm.scala.Option.apply(number), conf, none)
+    for name, value in _EAGER.items():
+        made = made.config(name, value)
+    return made.master(url).getOrCreate()
 
 
 def main() -> None:
-    how, log = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as directory:
-        # Four attempts a task; two slots, and a speculative copy of what takes longer than the others.
-        made = builder(Path(directory), "local[2,4]")
-        speculation = {"": "true", ".multiplier": "1.1", ".quantile": "0.3", ".interval": "100ms", ".minTaskRuntime": "500ms"}
-        for name, value in speculation.items() if how == "speculation" else ():
-            made = made.config(f"spark.speculation{name}", value)
-        session = made.getOrCreate()
-        try:
-            from share_state import spark as share_state_spark  # noqa: PLC0415  once a session is there
+    log, directory = sys.argv[1], Path(sys.argv[2])
+    session = session_on_two_hosts(directory)
+    found = {}
+    try:
+        from share_state import spark as share_state_spark  # noqa: PLC0415  once a session is there
 
-            raw = session.read.format("share_state").option("table", "raw").load(log)
-            step = fails_at_first if how == "failure" else slow_at_first
+        raw = session.read.format("share_state").option("table", "raw").load(log)
+        for name, kind in (("failure", fails_at_first), ("speculation", slow_at_first)):
+            told = directory / name
+            told.mkdir()
+            step = kind(told)
             state = share_state_spark.state(raw.mapInArrow(step, raw.schema)).mapInArrow(step, share_state_spark.schema("state"))
             keys = sorted([row["group"], row["topic_id"], row["partition"], row["start_offset"]] for row in state.collect())
-        finally:
-            session.stop()
-    sys.stdout.write(json.dumps(keys) + "\n")
+            found[name] = {"keys": keys, "attempts": sorted(path.name for path in told.iterdir())}
+    finally:
+        session.stop()
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":

@@ -67,8 +67,15 @@ KAFKA_GROUP := $(if $(or $(CI),$(and $(shell command -v javac),$(shell command -
 left-out-kafka:
 	@echo 'NOT RUN: the tests against real Kafka. They need a JDK (17 or newer) and Maven; then `make test-kafka` fetches the rest.'
 
+# The same for the group `spark`, which needs a broker as well, and PySpark, which it installs.
+SPARK_GROUP := $(subst kafka,spark,$(KAFKA_GROUP))
+
+.PHONY: left-out-spark
+left-out-spark:
+	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
+
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka
+test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
 
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
@@ -131,7 +138,7 @@ spark test-spark: export PYSPARK_PYTHON := $(abspath $(BIN)/python)
 spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java 17)
 	$(BIN)/share-state spark-doctor
 
-# The group `spark` of the tests. Not part of `make test-python`.
+# The group `spark` of the tests.
 .PHONY: test-spark
 test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
 	$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)

@@ -11,10 +11,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import EqualTo, GreaterThan, In
 
 import share_state as ss
+from share_state import frames
 from share_state import spark as share_state_spark
 from share_state.errors import ConfigError
 from share_state.spark import options, storage
 from share_state.spark.options import Choice
+from share_state.spark.superseded import Snapshots
 from share_state.spark.wanted import Wanted, pushed
 from tests.python.recordings import JOBS, ORDERS
 from tests.spark import rows
@@ -98,6 +100,7 @@ def test_options_are_read_in_any_case() -> None:
         ({"path": "x", "anomalyConfig": '{"stuck_ms": 0}'}, "anomalyConfig"),
         ({"path": "x", "maxRecordsPerBatch": "0"}, "maxrecordsperbatch"),
         ({"path": "x", "failOnDataLoss": "maybe"}, "failOnDataLoss"),
+        ({"path": "x", "skipSuperseded": "1"}, "skipSuperseded"),
     ],
 )
 def test_an_option_that_is_wrong_is_refused_by_its_name(given: dict[str, str], field: str) -> None:
@@ -180,6 +183,29 @@ def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) 
     }
     assert kept == {(record[0], record[2]) for record in ss.scan_path(log.path)}
     assert 150 < len(kept) < 200
+
+
+def test_a_remote_place_without_a_state_log_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="holds no folder"):
+        storage.folders([f"local://{tmp_path}"])
+
+
+def test_what_a_snapshot_supersedes_can_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    assert rows.states(table(spark, ORDERS, "state", skipSuperseded="true")) == rows.of_engine(ss.states(ORDERS))
+    read = left_out = 0
+    for seed in range(40):
+        log = GrowingLog(tmp_path / str(seed), partitions=1 + seed % 2, keys=1 + seed % 5, seed=seed)
+        log.write(120)
+        for folder in storage.folders([str(log.path)]):
+            # The log may begin anywhere: between a snapshot and its updates, or behind a deletion.
+            whole = [batch.slice(row, 1) for batch in frames.read(folder.address) for row in range(batch.num_rows)][seed % 30 :]
+            snapshots = Snapshots()
+            snapshots.see(whole)
+            kept = list(snapshots.without_superseded(whole))
+            states = [[row for batch in frames.state(some) for row in batch.to_pylist()] for some in (whole, kept)]
+            assert states[0] == states[1]
+            read, left_out = read + len(whole), left_out + len(whole) - len(kept)
+    assert 0.2 * read < left_out < read
 
 
 @pytest.mark.parametrize("address", ["nosuch://bucket/logs", "local:///nowhere/at/all"])

@@ -68,6 +68,8 @@ class Options:
     max_records: int | None = None
     #: Of a streaming read: whether records that are gone before they were read are an error.
     fail_on_data_loss: bool = True
+    #: Of ``state`` in files: whether updates that a later snapshot repeats are left out, by a first look at the log.
+    skip_superseded: bool = False
 
 
 def parse(given: Mapping[str, str]) -> Options:
@@ -99,7 +101,8 @@ def parse(given: Mapping[str, str]) -> Options:
         on_error=cast("OnError", on_error),
         config=_config(rest.pop("anomalyconfig", None)),
         max_records=_number(rest, "maxrecordsperbatch", least=1),
-        fail_on_data_loss=_truth(rest.pop("failondataloss", "true")),
+        fail_on_data_loss=_truth(rest, "failOnDataLoss", default="true"),
+        skip_superseded=_truth(rest, "skipSuperseded", default="false"),
     )
     if rest:
         name = min(rest)
@@ -116,9 +119,10 @@ def _number(rest: dict[str, str], name: str, *, least: int) -> int | None:
     return int(text)
 
 
-def _truth(text: str) -> bool:
+def _truth(rest: dict[str, str], name: str, *, default: str) -> bool:
+    text = rest.pop(name.lower(), default)
     if text.lower() not in ("true", "false"):
-        raise ConfigError(f"failOnDataLoss is {text!r}, neither true nor false", field="failOnDataLoss", value=text)
+        raise ConfigError(f"{name} is {text!r}, neither true nor false", field=name, value=text)
     return text.lower() == "true"
 
 

@@ -16,7 +16,9 @@ from share_state.errors import CorruptLogError
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
 from share_state.spark.options import Options
+from share_state.spark.prefix import AsOf
 from share_state.spark.storage import Folder, base_offset, folders, local_folder, segment_starts
+from share_state.spark.superseded import Snapshots
 
 __all__ = ["Piece", "at_segments", "for_anomalies", "pieces", "read", "records"]
 
@@ -79,7 +81,7 @@ def records(options: Options, piece: Piece, passed_over: list[dict[str, object]]
         return
     with local_folder(piece.folder, piece.start or 0, piece.end) as path:
         scan = frames.read(path)
-        for batch in scan:
+        for batch in _needed(options, scan, path):
             kept = _within(batch, piece)
             if kept.num_rows:
                 yield kept
@@ -98,6 +100,18 @@ def _within(batch: pa.RecordBatch, piece: Piece) -> pa.RecordBatch:
     if piece.end is not None and batch.num_rows and offsets[-1].as_py() >= piece.end:
         batch = batch.filter(pc.less(offsets, piece.end))
     return batch
+
+
+def _needed(options: Options, scan: frames.RecordBatches, path: Path) -> Iterator[pa.RecordBatch]:
+    """Leave out what the table does not depend on, if so asked.
+
+    As of earlier, and where a snapshot may be put aside, it does depend on it.
+    """
+    if options.table != "state" or not options.skip_superseded or options.as_of != AsOf() or options.on_error != "fail":
+        return scan
+    snapshots = Snapshots()
+    snapshots.see(frames.read(path))
+    return snapshots.without_superseded(scan)
 
 
 def _concerns(finding: dict[str, object], piece: Piece) -> bool:

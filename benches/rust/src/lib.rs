@@ -22,6 +22,8 @@ pub mod generate;
 pub mod oplog;
 pub mod replay;
 pub mod result;
+pub mod share_life;
+pub mod state_topic;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::InFlightStore;

@@ -183,10 +183,13 @@ impl Pump {
     fn read(&mut self, input: &Input<'_>) -> Result<(), Reason> {
         let next = self.reader.check(input)?;
         let read = match next.placed {
-            Some(placed) => self.machine.read(placed)?,
+            Some(placed) => {
+                let begins = self.reader.partition() != Some(placed.partition);
+                self.machine.read(placed, begins)?
+            }
             None => None,
         };
-        // From here on nothing fails: a row that cannot be used has changed nothing.
+        // Nothing fails any more: a row that cannot be used has changed nothing.
         if let Some(before) = self.reader.go_on(&next) {
             self.machine.end_partition(before, &mut self.out);
         }

@@ -16,7 +16,7 @@ use crate::state::StateFold;
 #[derive(Clone, Debug)]
 pub(super) enum Machine {
     Decoded,
-    State(StateFold),
+    State(Box<StateFold>),
     History(History, Vec<HistoryRow>),
     Anomalies(Box<Watched>),
 }
@@ -25,6 +25,8 @@ pub(super) enum Machine {
 pub(super) enum Read {
     Row(Box<DecodedRow>),
     Record(u32, At, ShareRecord),
+    /// The states of a state partition that begins with this record.
+    First(Box<StateFold>),
 }
 
 /// A history, and who looks at it.
@@ -40,7 +42,7 @@ impl Machine {
     pub fn new(table: Table, config: AnomalyConfig, beside: Beside) -> Self {
         match table {
             Table::Decoded => Self::Decoded,
-            Table::State => Self::State(StateFold::new()),
+            Table::State => Self::State(Box::default()),
             Table::History => Self::History(History::new(), Vec::new()),
             Table::Anomalies => Self::Anomalies(Box::new(Watched {
                 history: History::new(),
@@ -51,17 +53,31 @@ impl Machine {
         }
     }
 
-    /// Reads a record whose place is good; `None` for a type that is not known, which is passed over as Kafka's loader does.
-    pub fn read(&self, placed: Placed<'_>) -> Result<Option<Read>, Reason> {
+    /// Reads a record whose place is good; `None` when nothing is left to be done with it: its type is not known, which is passed
+    /// over as Kafka's loader does, or it has been folded at once. What is known of the state partition before is left as it is
+    /// when the record `begins` another.
+    pub fn read(&mut self, placed: Placed<'_>, begins: bool) -> Result<Option<Read>, Reason> {
         let Placed {
             partition,
             at,
             key,
             value,
         } = placed;
-        if matches!(self, Self::Decoded) {
-            let row = DecodedRow::read(partition, at, key, value)?;
-            return Ok(Some(Read::Row(Box::new(row))));
+        match self {
+            Self::Decoded => {
+                let row = DecodedRow::read(partition, at, key, value)?;
+                return Ok(Some(Read::Row(Box::new(row))));
+            }
+            Self::State(_) if begins => {
+                let mut first = Box::<StateFold>::default();
+                first.read(at, key, value)?;
+                return Ok(Some(Read::First(first)));
+            }
+            Self::State(fold) => {
+                fold.read(at, key, value)?;
+                return Ok(None);
+            }
+            Self::History(..) | Self::Anomalies(_) => {}
         }
         Ok(match state_record::decode(key, value)? {
             Decoded::Record(record) => Some(Read::Record(partition, at, record)),
@@ -73,11 +89,14 @@ impl Machine {
     pub fn take(&mut self, read: Read, out: &mut Sink) {
         let (state_partition, at, record) = match read {
             Read::Row(row) => return out.push(&*row),
+            Read::First(fold) => {
+                *self = Self::State(fold);
+                return;
+            }
             Read::Record(partition, at, record) => (partition, at, record),
         };
         match self {
-            Self::Decoded => {}
-            Self::State(fold) => fold.apply(at, record),
+            Self::Decoded | Self::State(_) => {}
             Self::History(history, rows) => {
                 history.apply(at, &record, rows);
                 for row in rows.drain(..) {
@@ -107,7 +126,7 @@ impl Machine {
         match self {
             Self::Decoded => {}
             Self::State(fold) => {
-                for row in std::mem::take(fold).rows(state_partition) {
+                for row in std::mem::take(&mut **fold).rows(state_partition) {
                     out.push(&row);
                 }
             }

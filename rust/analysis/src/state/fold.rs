@@ -1,18 +1,20 @@
 //! The states of one state partition while its records are read.
 
-use std::collections::HashMap;
-
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::history::{At, Beginning, Oddity, Standing};
 use share_state_core::ids::SharePartitionKey;
-use share_state_core::records::{ShareRecord, ShareValue};
+use share_state_core::records::ShareValue;
+use share_state_wire::WireError;
+use share_state_wire::state_record::{RecordDecoder, Seen};
 
 use super::{StateRow, Writes};
 
 /// Folds the records of one state partition, in the order of their offsets. Memory is that of the live states.
 #[derive(Clone, Debug, Default)]
 pub struct StateFold {
-    live: HashMap<SharePartitionKey, Live>,
+    decoder: RecordDecoder,
+    /// The share partition of each number in the decoder, while it is live.
+    live: Vec<Option<(SharePartitionKey, Live)>>,
 }
 
 /// A state, and when it was written to.
@@ -30,46 +32,59 @@ impl StateFold {
         Self::default()
     }
 
-    /// Applies the next record.
-    pub fn apply(&mut self, at: At, record: ShareRecord) {
-        let ShareRecord { key, value } = record;
-        if value == ShareValue::Tombstone {
-            self.live.remove(&key);
-            return;
+    /// Reads the next record and applies it. One of a type that is not known is passed over, as Kafka's loader does.
+    ///
+    /// # Errors
+    /// The record cannot be read; no state has changed.
+    pub fn read(&mut self, at: At, key: &[u8], value: Option<&[u8]>) -> Result<(), WireError> {
+        let Seen::Record { number, key, value } = self.decoder.decode(key, value)? else {
+            return Ok(());
+        };
+        if self.live.len() <= number {
+            self.live.resize(number + 1, None);
+        }
+        let Some(place) = self.live.get_mut(number) else {
+            return Ok(());
+        };
+        if *value == ShareValue::Tombstone {
+            *place = None;
+            self.decoder.forget(number);
+            return Ok(());
         }
         let writes = Writes {
             oldest: at.timestamp,
             newest: at.timestamp,
         };
-        let live = self.live.entry(key).or_insert(Live {
-            state: None,
-            snapshot_offset: None,
-            writes,
-        });
-        let odd = Oddity::of(&value, live.state.as_ref()).is_some();
-        if Beginning::of(&value, live.state.as_ref()) == Beginning::Initialised {
+        let (_, live) = place.get_or_insert_with(|| (key.clone(), Live::at(writes)));
+        let odd = Oddity::of(value, live.state.as_ref()).is_some();
+        if Beginning::of(value, live.state.as_ref()) == Beginning::Initialised {
             live.writes = writes;
         }
-        if ShareGroupOffset::fold(&mut live.state, &value) || odd {
+        if ShareGroupOffset::fold(&mut live.state, value) || odd {
             live.writes.newest = at.timestamp;
         }
         if matches!(value, ShareValue::Snapshot(_)) {
             live.snapshot_offset = Some(at.offset);
         }
-    }
-
-    /// The state of a share partition behind the last record.
-    #[must_use]
-    pub fn state(&self, key: &SharePartitionKey) -> Option<&ShareGroupOffset> {
-        self.live.get(key)?.state.as_ref()
+        Ok(())
     }
 
     /// The rows, ordered by share partition.
     pub fn rows(&self, state_partition: u32) -> impl Iterator<Item = StateRow> {
-        let mut live: Vec<_> = self.live.iter().collect();
-        live.sort_unstable_by_key(|(key, _)| *key);
+        let mut live: Vec<_> = self.live.iter().flatten().collect();
+        live.sort_unstable_by_key(|(key, _)| key);
         live.into_iter()
             .filter_map(move |(key, live)| row(key, state_partition, live))
+    }
+}
+
+impl Live {
+    const fn at(writes: Writes) -> Self {
+        Self {
+            state: None,
+            snapshot_offset: None,
+            writes,
+        }
     }
 }
 

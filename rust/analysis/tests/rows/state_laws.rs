@@ -32,7 +32,8 @@ fn rows_of(log: &[Logged]) -> Vec<StateRow> {
     let mut folds: HashMap<u32, StateFold> = HashMap::new();
     for logged in log {
         let fold = folds.entry(logged.partition).or_default();
-        fold.apply(logged.at, logged.record.clone());
+        fold.read(logged.at, &logged.key, logged.value.as_deref())
+            .unwrap();
     }
     (0..2)
         .filter_map(|partition| Some((partition, folds.get(&partition)?)))
@@ -100,7 +101,8 @@ proptest! {
         let mut machines: HashMap<u32, (StateFold, History, StateReplay)> = HashMap::new();
         for logged in &log {
             let (fold, history, replay) = machines.entry(logged.partition).or_default();
-            fold.apply(logged.at, logged.record.clone());
+            fold.read(logged.at, &logged.key, logged.value.as_deref())
+                .unwrap();
             let mut told = Vec::new();
             history.apply(logged.at, &logged.record, &mut told);
             told.iter().for_each(|row| replay.apply(row));

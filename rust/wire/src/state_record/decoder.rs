@@ -13,11 +13,13 @@ use crate::cursor::Reader;
 use crate::error::WireError;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RecordDecoder {
     /// The number of each key by its bytes behind the record type.
     numbers: HashMap<Box<[u8]>, usize, QuickHash>,
     keys: Vec<SharePartitionKey>,
+    /// Numbers of forgotten keys.
+    free: Vec<usize>,
     value: ShareValue,
 }
 
@@ -26,6 +28,7 @@ impl Default for RecordDecoder {
         Self {
             numbers: HashMap::default(),
             keys: Vec::new(),
+            free: Vec::new(),
             value: ShareValue::Tombstone,
         }
     }
@@ -36,7 +39,8 @@ impl Default for RecordDecoder {
 pub enum Seen<'a> {
     /// A record of a share partition.
     Record {
-        /// The share partition's number: they are counted from 0 in the order in which the decoder met them.
+        /// The share partition's number: they are counted from 0 in the order in which the decoder met them, and those of
+        /// forgotten ones come again.
         number: usize,
         /// The share partition.
         key: &'a SharePartitionKey,
@@ -72,15 +76,33 @@ impl RecordDecoder {
         })
     }
 
+    /// Forgets a key, of which no record is expected for now: the next one to be met may get its number.
+    pub fn forget(&mut self, number: usize) {
+        let bytes = self
+            .keys
+            .get(number)
+            .and_then(|key| key::encode(super::SHARE_SNAPSHOT, key).ok());
+        let name = bytes.as_deref().and_then(|bytes| bytes.get(2..));
+        if name.and_then(|name| self.numbers.remove(name)).is_some() {
+            self.free.push(number);
+        }
+    }
+
     fn add(&mut self, r: Reader<'_>) -> Result<usize, WireError> {
         let mut key = key::read(r)?;
         // The keys of a group mostly stand together, and then its name is kept once.
         if let Some(latest) = self.keys.last().filter(|latest| latest.group == key.group) {
             key.group = Arc::clone(&latest.group);
         }
-        let number = self.keys.len();
+        let number = match self.free.pop() {
+            Some(number) => number,
+            None => self.keys.len(),
+        };
+        match self.keys.get_mut(number) {
+            Some(forgotten) => *forgotten = key,
+            None => self.keys.push(key),
+        }
         self.numbers.insert(r.rest().into(), number);
-        self.keys.push(key);
         Ok(number)
     }
 }

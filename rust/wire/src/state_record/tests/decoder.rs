@@ -39,3 +39,32 @@ fn a_decoder_says_what_decode_says_whatever_came_before() {
     }
     assert_eq!(compared, 4 + 6 * (4 * 26 + 40 + 86 + 46));
 }
+
+#[test]
+fn a_forgotten_key_is_met_anew_and_its_number_comes_again() {
+    let key = |partition| {
+        key::encode(
+            SHARE_SNAPSHOT,
+            &SharePartitionKey::new("g", TopicId([7; 16]), partition),
+        )
+        .unwrap()
+    };
+    let number_of =
+        |decoder: &mut RecordDecoder, partition| match decoder.decode(&key(partition), None) {
+            Ok(Seen::Record { number, key, .. }) => {
+                assert_eq!(key.partition, partition);
+                number
+            }
+            other => panic!("{other:?}"),
+        };
+    let mut decoder = RecordDecoder::default();
+    assert_eq!([0, 1, 2].map(|p| number_of(&mut decoder, p)), [0, 1, 2]);
+    decoder.forget(1);
+    // Forgetting what is not known changes nothing.
+    decoder.forget(1);
+    decoder.forget(9);
+    assert_eq!(
+        [2, 3, 1, 0].map(|p| number_of(&mut decoder, p)),
+        [2, 1, 3, 0]
+    );
+}

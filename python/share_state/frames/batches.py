@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from share_state.frames.buffers import Made, batch_in, batch_out
+from share_state.frames.records import RecordBatches
 from share_state.frames.schemas import SCHEMAS
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class RowBatches:
         #: The schema of every batch.
         self.schema: pa.Schema = SCHEMAS[table]
         self._pump = pump
+        # A log that nobody has begun to read goes from its segments to the rows without batches in between.
+        self._log = batches.whole() if isinstance(batches, RecordBatches) else None
         self._batches: Iterator[pa.RecordBatch] | None = iter(batches)
         self._ready: deque[Made] = deque()
 
@@ -38,6 +41,11 @@ class RowBatches:
         return batch_out(self.schema, self._ready.popleft())
 
     def _more(self, batches: Iterator[pa.RecordBatch]) -> list[Made]:
+        if self._log is not None:
+            made = self._pump.pull(self._log)
+            if made is not None:
+                return made
+            self._log = None
         batch = next(batches, None)
         if batch is None:
             self._batches = None

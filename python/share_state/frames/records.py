@@ -23,15 +23,21 @@ class RecordBatches:
         #: The schema of every batch.
         self.schema: pa.Schema = SCHEMAS["input"]
         self._scan = scan
+        self._is_begun = False
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self
 
     def __next__(self) -> pa.RecordBatch:
+        self._is_begun = True
         batch = self._scan.next()
         if batch is None:
             raise StopIteration
         return batch_out(self.schema, batch)
+
+    def whole(self) -> _core.FrameScan | None:
+        """Return what reads the log, for who can do without the batches; None once one has been taken."""
+        return None if self._is_begun else self._scan
 
     @property
     def findings(self) -> list[dict[str, Any]]:

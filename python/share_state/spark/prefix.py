@@ -21,10 +21,13 @@ class AsOf:
     timestamp: int | None = None
 
     def cut(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give the prefix of each state partition; batches are in order of state partition and offset."""
-        if self.offset is None and self.timestamp is None:
-            yield from batches
-            return
+        """Give the prefix of each state partition; batches are in order of state partition and offset.
+
+        Now is all that there is: then the batches come back as they are.
+        """
+        return batches if self.offset is None and self.timestamp is None else self._prefixes(batches)
+
+    def _prefixes(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         ended: int | None = None
         for batch in batches:
             for partition, run in _runs(batch):

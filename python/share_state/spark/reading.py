@@ -69,9 +69,24 @@ def read(options: Options, some: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
     """Make the table that the options name of the records of pieces."""
     fold = Fold(options.table, options.choice, options.as_of, options.on_error, options.config)
     passed_over: list[dict[str, object]] = []
-    yield from fold.run(batch for piece in some for batch in records(options, piece, passed_over))
+    whole = _whole(some)
+    if whole is None:
+        yield from fold.run(batch for piece in some for batch in records(options, piece, passed_over))
+    else:
+        with local_folder(whole) as path:
+            # The log itself and not its batches: from the segments to the rows without a stop at Python.
+            scan = frames.read(path)
+            yield from fold.run(scan)
+            passed_over += _damage(scan.findings, options, whole.state_partition)
     if options.table == "errors" and passed_over:
         yield pa.RecordBatch.from_pylist(passed_over, schema=frames.SCHEMAS["errors"])
+
+
+def _whole(some: Sequence[Piece]) -> Folder | None:
+    """Return the one state partition that is read, where it lies in files and is read from beginning to end."""
+    if len(some) != 1 or some[0].start is not None or some[0].end is not None:
+        return None
+    return some[0].folder
 
 
 def records(options: Options, piece: Piece, passed_over: list[dict[str, object]]) -> Iterator[pa.RecordBatch]:

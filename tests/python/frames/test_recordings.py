@@ -89,3 +89,23 @@ def test_states_as_of_earlier() -> None:
     assert moment is not None
     made = rows_of(frames.state(batches(rows), ss.WallTime(moment)))
     assert made == [row._asdict() for row in ss.states(ORDERS, as_of_timestamp=moment)] != []
+
+
+@each_recording
+@pytest.mark.parametrize("make", [frames.decode, frames.state, frames.history, frames.anomalies])
+def test_a_log_comes_to_the_same_rows_without_batches_in_between(directory: Path, make: Any) -> None:
+    made = rows_of(make(frames.read(directory)))
+    assert made == rows_of(make(batch for batch in frames.read(directory)))
+    # Of a log that somebody has begun to read, what is left.
+    begun = frames.read(directory, batch_rows=10)
+    first = next(begun)
+    assert rows_of(frames.decode([first])) + rows_of(frames.decode(begun)) == rows_of(frames.decode(frames.read(directory)))
+
+
+def test_a_log_whose_records_wait_for_a_batch_is_not_pulled() -> None:
+    scan = _core.FrameScan(ORDERS, batch_rows=10)
+    assert scan.next() is not None
+    pump = _core.FramePump("state")
+    with pytest.raises(ValueError, match="wait in the scan"):
+        pump.pull(scan)
+    assert pump.finish() == []

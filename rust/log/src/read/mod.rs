@@ -169,6 +169,15 @@ impl Scan {
         more
     }
 
+    /// Shows the records of one batch with their state partition, or goes on to the next segment; `false` at the end of all.
+    /// Nothing is copied, as it is by the iterator, whose next record comes behind the last one shown here.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn visit(&mut self, mut visit: impl FnMut(u32, RecordView<'_>)) -> Result<bool, ScanError> {
+        self.visit_batch(|target, _, record| visit(target.partition, record))
+    }
+
     /// Shows the records of one batch that count, with the segment and the byte at which the batch begins, or goes on to the
     /// next segment; `false` at the end of all. Nothing is copied; [`Self::advance`] is for those who want to keep it.
     fn visit_batch(

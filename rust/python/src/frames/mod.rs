@@ -5,6 +5,7 @@
 
 mod columns_in;
 mod columns_out;
+mod reading;
 mod scan;
 
 use pyo3::exceptions::PyValueError;
@@ -18,10 +19,12 @@ use share_state_analysis::table::{Column, Kind, Row};
 use crate::analysis::{beside_in, config_in};
 use crate::args::WallMs;
 use crate::as_of::{AsOfOffset, as_of};
-use crate::errors::Raise;
+use crate::errors::{self, Raise};
 use crate::guarded::Guarded;
+use crate::scan::scan_error;
 use columns_in::ColumnsIn;
 use columns_out::batch_out;
+use reading::Step;
 pub use scan::FrameScan;
 
 /// The tables of rows, by name.
@@ -138,6 +141,48 @@ impl FramePump {
         })?;
         pushed.map_err(|error| row_error(py, &error))?;
         batches_out(py, batches)
+    }
+
+    /// Take the next records of a log, some thousands; no batch is made of them in between.
+    ///
+    /// Args:
+    ///     scan: a `FrameScan` of which no batch has been taken, or all that are read.
+    ///
+    /// Returns:
+    ///     The batches that are complete, a new list, as those of `push`; `None` when the log has ended.
+    ///
+    /// Raises:
+    ///     ValueError: records wait in the scan for a batch of its own.
+    ///     OSError: the disk fails.
+    ///     RowError: a record cannot be used, and `on_error` is `"fail"`. Nothing more comes of the log.
+    fn pull<'py>(
+        &self,
+        py: Python<'py>,
+        scan: &Bound<'py, FrameScan>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let reading = &scan.get().reading;
+        let pulled = self.pump.detached(py, |pump| {
+            let step =
+                reading.waited(|reading| (!reading.has_waiting()).then(|| reading.pump(pump)));
+            (step, pump.batches())
+        })?;
+        let (step, batches) = pulled;
+        let step = step.map_err(|panic| errors::poisoned(py, "the FrameScan", &panic))?;
+        let step = step.ok_or_else(|| {
+            PyValueError::new_err("records wait in the scan for a batch of its own")
+        })?;
+        let step = step.map_err(|error| scan_error(&error))?;
+        match step.map_err(|mut error| {
+            // What the exception does not show need not be carried.
+            error.key = None;
+            error.value = None;
+            row_error(py, &error)
+        })? {
+            Step::More => batches_out(py, batches).map(Some),
+            Step::Done(()) if batches.is_empty() => Ok(None),
+            // The end is told by the next call.
+            Step::Done(()) => batches_out(py, batches).map(Some),
+        }
     }
 
     /// The input is over: return the batches that are left, a new list.

@@ -5,51 +5,13 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use share_state_analysis::columns::{Batch, Columns};
-use share_state_analysis::input::Input;
-use share_state_analysis::table::Row;
-use share_state_log::read::{self, ScanError};
+use share_state_log::read;
 
 use super::columns_out::batch_out;
+use super::reading::{Reading, Step};
 use crate::args::Int;
 use crate::guarded::Guarded;
 use crate::scan::{findings_out, scan_error};
-
-/// A batch is complete when its keys and values take so many bytes, however few rows it has.
-const BYTES: usize = 8 << 20;
-/// Records between two looks at signals.
-const RECORDS_A_STEP: usize = 4096;
-
-/// A log that is being read, and the rows that wait.
-struct Reading {
-    scan: read::Scan,
-    columns: Columns,
-    ended: bool,
-}
-
-impl Reading {
-    /// Reads on until a batch is complete, the log ends, or a step is over; `None` for the last.
-    fn step(&mut self, rows: usize) -> Result<Option<Batch>, ScanError> {
-        for _ in 0..RECORDS_A_STEP {
-            let is_complete = self.columns.rows() >= rows || self.columns.bytes() >= BYTES;
-            if is_complete || self.ended {
-                return Ok(Some(self.columns.take()));
-            }
-            match self.scan.next().transpose()? {
-                None => self.ended = true,
-                Some(record) => self.columns.push(&Input {
-                    topic: None,
-                    partition: i32::try_from(record.partition).ok(),
-                    offset: Some(record.offset),
-                    timestamp: Some(record.timestamp),
-                    key: record.key.as_deref(),
-                    value: record.value.as_deref(),
-                }),
-            }
-        }
-        Ok(None)
-    }
-}
 
 /// The records of a state log as batches of the table `"input"`, in order of state partition and offset. Nothing is locked or
 /// changed.
@@ -65,7 +27,7 @@ impl Reading {
 #[pyclass(frozen, module = "share_state")]
 pub struct FrameScan {
     rows: usize,
-    reading: Guarded<Reading>,
+    pub(super) reading: Guarded<Reading>,
 }
 
 #[pymethods]
@@ -79,14 +41,9 @@ impl FrameScan {
         let scan = py
             .detach(|| read::scan(&path))
             .map_err(|error| scan_error(&error))?;
-        let reading = Reading {
-            scan,
-            columns: Columns::new(Input::COLUMNS),
-            ended: false,
-        };
         Ok(Self {
             rows: batch_rows.0,
-            reading: Guarded::new("this FrameScan", reading),
+            reading: Guarded::new("this FrameScan", Reading::new(scan)),
         })
     }
 
@@ -98,9 +55,8 @@ impl FrameScan {
         loop {
             let step = self
                 .reading
-                .detached(py, |reading| reading.step(self.rows))?;
-            let batch = step.map_err(|error| scan_error(&error))?;
-            if let Some(batch) = batch {
+                .detached(py, |reading| reading.batch(self.rows))?;
+            if let Step::Done(batch) = step.map_err(|error| scan_error(&error))? {
                 return (batch.rows > 0).then(|| batch_out(py, batch)).transpose();
             }
             py.check_signals()?;

@@ -77,8 +77,15 @@ impl Life {
             _ if count >= DELIVERIES => end(range.first, range.last, ARCHIVED),
             _ => end(range.first, range.last, ACKNOWLEDGED),
         }
-        let start_offset = self.waiting.front().map_or(self.head, |(range, _)| range.first);
-        let open: i64 = self.waiting.iter().map(|(range, _)| range.len() as i64).sum();
+        let start_offset = self
+            .waiting
+            .front()
+            .map_or(self.head, |(range, _)| range.first);
+        let open: i64 = self
+            .waiting
+            .iter()
+            .map(|(range, _)| range.len() as i64)
+            .sum();
         WriteState {
             state_epoch: self.state_epoch,
             leader_epoch: 0,
@@ -89,7 +96,9 @@ impl Life {
     }
 
     fn wait(&mut self, range: OffsetRange, count: i16) {
-        let place = self.waiting.partition_point(|(other, _)| other.first < range.first);
+        let place = self
+            .waiting
+            .partition_point(|(other, _)| other.first < range.first);
         self.waiting.insert(place, (range, count));
     }
 }

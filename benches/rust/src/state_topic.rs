@@ -55,7 +55,11 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// The disk fails, or the plan has fewer records than share partitions.
 pub fn write(dir: &Path, plan: &Plan) -> Result<u64, Failure> {
     if plan.records < plan.keys {
-        return Err(format!("{} records for {} share partitions", plan.records, plan.keys).into());
+        return Err(format!(
+            "{} records for {} share partitions",
+            plan.records, plan.keys
+        )
+        .into());
     }
     let mut keys = vec![Vec::new(); plan.partitions as usize];
     for number in 0..plan.keys {

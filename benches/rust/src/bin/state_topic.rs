@@ -38,7 +38,11 @@ fn run(arguments: &Arguments) -> Result<Report, Failure> {
     let dir = PathBuf::from(arguments.option("dir", String::new())?);
     match arguments.word(0) {
         Some("write") => write(&dir, arguments),
-        Some("fold") => fold(&dir, arguments.option("rounds", 3)?, arguments.option("threads", 1)?),
+        Some("fold") => fold(
+            &dir,
+            arguments.option("rounds", 3)?,
+            arguments.option("threads", 1)?,
+        ),
         _ => Err("write or fold".into()),
     }
 }

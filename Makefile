@@ -132,7 +132,7 @@ $(SPARK_STAMP): $(DEPS_STAMP) requirements/spark-build.txt requirements/spark.tx
 	@touch $@
 
 # Spark starts its workers with the Python that it finds first, which need not be this one.
-spark test-spark: export PYSPARK_PYTHON := $(abspath $(BIN)/python)
+spark test-spark bench-spark bench-spark-quick: export PYSPARK_PYTHON := $(abspath $(BIN)/python)
 
 .PHONY: spark
 spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java 17)
@@ -142,6 +142,15 @@ spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java
 .PHONY: test-spark
 test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
 	$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
+
+# Its logs go to build/bench too: up to 9 GB, and away again.
+.PHONY: bench-spark
+bench-spark: spark $(BENCH_STAMP) ## Measure the folds on Spark; write benches/results and docs/benchmarks-spark.md (a quarter of an hour)
+	$(BIN)/python -m benches.spark.measure
+
+.PHONY: bench-spark-quick
+bench-spark-quick: spark $(BENCH_STAMP) ## Measure the folds on Spark at small sizes into build/bench (under five minutes)
+	$(BIN)/python -m benches.spark.measure --quick
 
 # Operation logs go to build/bench and away again; the results of `bench` are committed, those of `bench-quick` are not.
 .PHONY: bench

@@ -62,7 +62,9 @@ _ABOUT = {
 
 def read(directory: Path) -> Results:
     """The results in a directory by the name of their row."""
-    found = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(directory.glob("*.json")))
+    # Those of Spark have a report of their own.
+    paths = (path for path in sorted(directory.glob("*.json")) if not path.name.startswith("spark-"))
+    found = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
     return {result["row"]: result for result in found}
 
 

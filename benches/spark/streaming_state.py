@@ -1,12 +1,13 @@
 """Two ways to keep states up to date from a stream: `foreachBatch` with a table, and `transformWithState`.
 
-``python -m benches.spark.streaming_state [--keys 200] [--writes 5000] [--batches 5]`` writes a log with the embedded store,
-streams it both ways, checks that both come to the states of the whole log, and prints the seconds of each micro-batch.
+``python -m benches.spark.streaming_state [--keys 200] [--writes 5000] [--batches 5] [--json]`` writes a log with the embedded
+store, streams it both ways, checks that both come to the states of the whole log, and prints the seconds of each micro-batch.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import sys
@@ -108,6 +109,7 @@ def main() -> int:
     parser.add_argument("--keys", type=int, default=200)
     parser.add_argument("--writes", type=int, default=5000)
     parser.add_argument("--batches", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
     arguments = parser.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as name:
@@ -121,16 +123,22 @@ def main() -> int:
         session = made.config("spark.sql.streaming.stateStore.providerClass", provider).getOrCreate()
         try:
             expected = {(row.group, row.partition): row.start_offset for row in ss.states(directory / "log")}
-            print(f"{records} records of {arguments.keys} share partitions, {arguments.batches} micro-batches")
+            ways: list[dict[str, Any]] = []
             for way in (by_table, by_keyed_state):
                 begun = time.monotonic()
                 seconds, states = way(session, directory / "log", most, directory)
-                assert states == expected, way.__name__
-                each = " ".join(f"{one:.1f}" for one in seconds)
-                print(f"{way.__name__}: {time.monotonic() - begun:.1f} s in all; micro-batches {each}")
+                spent = time.monotonic() - begun
+                ways.append({"way": way.__name__, "seconds": spent, "batches": seconds, "wrong": states != expected})
         finally:
             session.stop()
-    return 0
+    if arguments.json:
+        print(json.dumps({"records": records, "keys": arguments.keys, "ways": ways}))
+    else:
+        print(f"{records} records of {arguments.keys} share partitions, {arguments.batches} micro-batches")
+        for one in ways:
+            each = " ".join(f"{spent:.1f}" for spent in one["batches"])
+            print(f"{one['way']}: {one['seconds']:.1f} s in all; micro-batches {each}{'; WRONG' if one['wrong'] else ''}")
+    return int(any(one["wrong"] for one in ways) and not arguments.json)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ fn fold(dir: &Path, rounds: usize, threads: usize) -> Result<Report, Failure> {
         let (records, states) = std::thread::scope(|scope| {
             let all: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             all.into_iter().try_fold((0, 0), |sum, one| {
-                let (records, states) = one.join().expect("a fold that did not panic")?;
+                let (records, states) = one.join().map_err(|_| "a fold panicked")??;
                 Ok::<_, Failure>((sum.0 + records, sum.1 + states))
             })
         })?;

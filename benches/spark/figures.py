@@ -1,0 +1,93 @@
+"""What the measurements on Spark come to: the cost of a record, and the targets."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Found", "Target", "cost", "medians", "targets"]
+
+#: By the name of a part, what was written of it.
+Found = dict[str, dict[str, Any]]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be reached, and what was."""
+
+    text: str
+    bound: float
+    #: None: it was not measured.
+    measured: float | None
+    at_least: bool
+
+    @property
+    def reached(self) -> bool | None:
+        if self.measured is None:
+            return None
+        return self.measured >= self.bound if self.at_least else self.measured <= self.bound
+
+
+def medians(row: Row, of: str = "seconds") -> float:
+    seconds: list[float] = row[of]
+    return statistics.median(seconds)
+
+
+def cost(rows: Sequence[Row], row: Row, of: str = "seconds") -> float | None:
+    """Seconds that a record takes: what lies between this log and the smallest one, which has almost nothing but a start-up."""
+    least = min(rows, key=lambda one: int(one["records"]))
+    if row is least or not row[of] or not least[of] or row.get("wrong") or least.get("wrong"):
+        return None
+    records: int = row["records"] - least["records"]
+    return (medians(row, of) - medians(least, of)) / records
+
+
+def of_way(found: Found, way: str) -> float | None:
+    rows = [row for row in found.get("ways", {}).get("rows", ()) if row["way"] == way]
+    return cost(rows, max(rows, key=lambda row: int(row["records"]))) if rows else None
+
+
+def of_cores(found: Found, cores: int, of: str = "seconds") -> list[tuple[int, float]]:
+    """Records and the cost of one, by the size of the log."""
+    rows = [row for row in found.get("cores", {}).get("rows", ()) if row["cores"] == cores]
+    costs = ((int(row["records"]), cost(rows, row, of)) for row in rows)
+    return [(records, one) for records, one in costs if one is not None]
+
+
+def targets(found: Found) -> Iterator[Target]:
+    for way, name in (("source", "our source"), ("frames", "the function `state`")):
+        for other, least, what in (("udf", 30, "the row-at-a-time UDF"), ("pandas", 5, "`applyInPandas`")):
+            ratio = _by(of_way(found, other), of_way(found, way))
+            yield Target(f"decode and fold by {name}, times as fast as {what}", least, ratio, at_least=True)
+    one, two = of_cores(found, 1), of_cores(found, 2)
+    yield Target("two cores, times as fast as one", 1.5, _by(one[-1][1], two[-1][1]) if one and two else None, at_least=True)
+    for cores, measured in ((1, one), (2, two)):
+        sizes = dict(measured)
+        grown = _by(sizes.get(10_000_000), sizes.get(1_000_000))
+        yield Target(f"a record of 10^7, times one of 10^6 ({_cores(cores)})", 1.2, grown, at_least=False)
+    for cores, measured in ((1, one), (2, two)):
+        alone = of_cores(found, cores, "rust_seconds")
+        ratio = _by(measured[-1][1], alone[-1][1]) if measured and alone else None
+        yield Target(f"our source, times the time of one process of Rust ({_cores(cores)})", 2, ratio, at_least=False)
+    peaks = [row["worker_bytes"] for row in _by_records(found)]
+    grown = _by(max(peaks), peaks[0]) if peaks else None
+    yield Target(
+        "peak memory of a worker, times that of the smallest log of as many share partitions", 1.2, grown, at_least=False
+    )
+
+
+def _by_records(found: Found) -> list[Row]:
+    rows = [row for row in found.get("memory", {}).get("rows", ()) if row["way"] == "source"]
+    fewest = min((row["keys"] for row in rows), default=0)
+    return sorted((row for row in rows if row["keys"] == fewest), key=lambda row: int(row["records"]))
+
+
+def _by(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None or other <= 0 else one / other
+
+
+def _cores(cores: int) -> str:
+    return "one core" if cores == 1 else f"{cores} cores"

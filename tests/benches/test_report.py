@@ -102,7 +102,9 @@ def test_a_target_that_is_missed_says_what_stands_in_the_way() -> None:
     engines = {KAFKA: timed(1_000.0), TREE: timed(101.0), **by_us, FLAT_VEC: timed(50.0), OFFSET_MAP: timed(70.0)}
     _, _, limits = page([result(row, engines)]).partition("## What stands in the way\n\n")
     target = TARGETS[0]
-    expected = f"- **{target.text}**, missed by Rust. {target.limit} The fastest of the naive models, `flat_vec`, needs 50 ns, 20×."
+    expected = (
+        f"- **{target.text}**, missed by Rust. {target.limit} The fastest of the naive models, `flat_vec`, needs 50 ns, 20×."
+    )
     assert limits.splitlines()[0] == expected
     assert "Nothing: every target" in page([result(row, {**engines, TREE: timed(100.0)})])
 

@@ -52,7 +52,8 @@ impl<S: InFlightStore> CoreEngine<S> {
 
     fn make(&self, partition: u32, read: ReadStateResult) -> SharePartition<S> {
         let key = SharePartitionKey::new("group", TopicId([7; 16]), partition as i32);
-        let mut made = SharePartition::new(key, 0, Arc::clone(&self.config)).expect("a legal configuration");
+        let mut made =
+            SharePartition::new(key, 0, Arc::clone(&self.config)).expect("a legal configuration");
         made.initialize(read).expect("a legal state");
         made
     }

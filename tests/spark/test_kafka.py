@@ -6,9 +6,11 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar
 
+import confluent_kafka
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -203,3 +205,44 @@ def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPa
     with pytest.raises(kafka_topic.ClusterError, match=r"127\.0\.0\.1:1"):
         # Nothing listens on the port of tcpmux.
         kafka_topic.ranges({"bootstrap.servers": "127.0.0.1:1"})
+
+
+class ShortConsumer:
+    """A client that says that a state partition is over, or nothing at all, before its end."""
+
+    def __init__(self, log_start: int, *, says_so: bool) -> None:
+        self._log_start, self._says_so = log_start, says_so
+
+    def assign(self, _places: object) -> None:
+        pass
+
+    def consume(self, _count: int, _seconds: float) -> list[object]:
+        return [self] if self._says_so else []
+
+    def error(self) -> confluent_kafka.KafkaError:
+        return confluent_kafka.KafkaError(confluent_kafka.KafkaError._PARTITION_EOF)
+
+    def get_watermark_offsets(self, _place: object, _seconds: float) -> tuple[int, int]:
+        return self._log_start, 10
+
+
+@pytest.mark.parametrize(
+    ("consumer", "reason"),
+    [
+        (ShortConsumer(0, says_so=True), "ended at offset 3, before 10"),
+        (ShortConsumer(9, says_so=True), "ended at offset 3, before 10"),
+        (ShortConsumer(0, says_so=False), "no answer for __share_group_state-1 at offset 3"),
+        (ShortConsumer(10, says_so=True), None),
+    ],
+    ids=["all is there", "some is there", "silent", "all was pruned meanwhile"],
+)
+def test_records_that_are_there_and_do_not_come_are_an_error(
+    monkeypatch: pytest.MonkeyPatch, consumer: ShortConsumer, reason: str | None
+) -> None:
+    monkeypatch.setattr(kafka_topic, "_PATIENCE", -1.0)
+    monkeypatch.setattr(kafka_topic, "_consumer", lambda _settings: nullcontext((confluent_kafka, consumer)))
+    if reason is None:
+        assert list(kafka_topic.records({}, 1, 3, 10)) == []
+        return
+    with pytest.raises(kafka_topic.ClusterError, match=reason):
+        list(kafka_topic.records({}, 1, 3, 10))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 import share_state as ss
@@ -15,6 +16,7 @@ from tests.python.recordings import ORDERS
 from tests.spark.sessions import connect_url
 
 
+@pytest.mark.timeout(900)
 def test_functions_source_streams_and_jobs_work_through_connect(spark: SparkSession, tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "tests.spark.connected", connect_url(spark), ORDERS, tmp_path],
@@ -23,7 +25,7 @@ def test_functions_source_streams_and_jobs_work_through_connect(spark: SparkSess
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=280,
+        timeout=600,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     told = json.loads(ran.stdout.splitlines()[-1])

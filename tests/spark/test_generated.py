@@ -50,11 +50,12 @@ def test_all_state_partitions_in_one_task_give_the_same(spark: SparkSession, tmp
         spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
+@pytest.mark.timeout(900)
 def test_tasks_that_are_run_again_change_nothing(tmp_path: Path) -> None:
     log = GrowingLog(tmp_path / "log", partitions=4, keys=9, seed=5)
     log.write(200)
     command = [sys.executable, "-m", "tests.spark.retried", str(log.path), str(tmp_path)]
-    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False, timeout=250)
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False, timeout=600)
     assert ran.returncode == 0, ran.stderr[-3000:]
     expected = sorted([row.group, row.topic_id, row.partition, row.start_offset] for row in ss.states(log.path))
     told = json.loads(ran.stdout.splitlines()[-1])

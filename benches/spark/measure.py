@@ -184,6 +184,18 @@ PARTS: dict[str, Callable[[Run], dict[str, Any]]] = {
 }
 
 
+def _measure(run: Run, name: str, into: Path) -> None:
+    """Measure a part and write its results; one that fails leaves the others to be measured."""
+    try:
+        result = {"command": f"python -m benches.spark.measure --only {name}", **PARTS[name](run)}
+    except EngineFailedError as error:
+        run.say(f"{name} failed")
+        run.wrong.append(str(error))
+        return
+    result["environment"] = environment.read()
+    (into / f"spark-{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--quick", action="store_true")
@@ -197,18 +209,14 @@ def main() -> int:
     into = _BUILD / "results" if given.quick else REPOSITORY / "benches" / "results"
     into.mkdir(parents=True, exist_ok=True)
     _PLACE.mkdir(parents=True, exist_ok=True)
+    page = _BUILD / "benchmarks-spark.md" if given.quick else REPOSITORY / "docs" / "benchmarks-spark.md"
     try:
         for name in given.only.split(","):
-            result = {"command": f"python -m benches.spark.measure --only {name}", **PARTS[name](run)}
-            result["environment"] = environment.read()
-            (into / f"spark-{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    except EngineFailedError as error:
-        run.wrong.append(str(error))
+            _measure(run, name, into)
+            report.write(into, page)
     finally:
         if not given.keep:
             shutil.rmtree(_PLACE)
-    page = _BUILD / "benchmarks-spark.md" if given.quick else REPOSITORY / "docs" / "benchmarks-spark.md"
-    report.write(into, page)
     run.say(f"results: {into}/spark-*.json, report: {page}")
     for text in run.wrong:
         print(text, file=sys.stderr)

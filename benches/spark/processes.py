@@ -9,7 +9,7 @@ from typing import Self
 
 __all__ = ["Watch", "cpu_seconds"]
 
-_POLL_SECONDS = 0.01
+_POLL_SECONDS = 0.05
 _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
 #: Of the fields from the state on: the parent, and user and system time of the process and of its children that have ended.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Found", "Target", "cost", "medians", "targets"]
+__all__ = ["Found", "Target", "best", "cost", "targets"]
 
 #: By the name of a part, what was written of it.
 Found = dict[str, dict[str, Any]]
@@ -31,9 +30,9 @@ class Target:
         return self.measured >= self.bound if self.at_least else self.measured <= self.bound
 
 
-def medians(row: Row, of: str = "seconds") -> float:
+def best(row: Row, of: str = "seconds") -> float:
     seconds: list[float] = row[of]
-    return statistics.median(seconds)
+    return min(seconds)
 
 
 def cost(rows: Sequence[Row], row: Row, of: str = "seconds") -> float | None:
@@ -42,7 +41,7 @@ def cost(rows: Sequence[Row], row: Row, of: str = "seconds") -> float | None:
     if row is least or not row[of] or not least[of] or row.get("wrong") or least.get("wrong"):
         return None
     records: int = row["records"] - least["records"]
-    return (medians(row, of) - medians(least, of)) / records
+    return (best(row, of) - best(least, of)) / records
 
 
 def of_way(found: Found, way: str) -> float | None:

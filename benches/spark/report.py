@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.spark import plots
-from benches.spark.figures import Found, Target, cost, medians, targets
+from benches.spark.figures import Found, Target, best, cost, targets
 
 __all__ = ["main", "read", "write"]
 
@@ -32,7 +32,7 @@ then a deletion), in batches of up to 200 records and segments of 100 MiB, on 16
 
 Every way is first compared with what the engine makes of the same log without Spark, share partition by share partition with
 all their batches; one that comes to something else is told as wrong and not timed. Rounds of all ways are interleaved. What a
-record costs is the median of the rounds less that of a log with nothing but the initialisations of as many share partitions,
+record costs is the best of the rounds less that of a log with nothing but the initialisations of as many share partitions,
 which stands for the start-up of a job, by the records between them. The JVM has a heap of 6 GiB, `taskset` keeps it and its
 workers to their cores, adaptive execution is off.
 """
@@ -87,7 +87,7 @@ def _ways(found: Found) -> str:
         "a share partition, and `applyInPandas` groups by share partition too; both fold in the same plain Python",
         "([plain_fold.py](../benches/spark/plain_fold.py)).",
         "",
-        "| way | records | seconds (median) | fastest to slowest | µs a record | records a second | µs of CPU a record |",
+        "| way | records | seconds (best round) | slowest | µs a record | records a second | µs of CPU a record |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for row in part["rows"]:
@@ -103,7 +103,7 @@ def _cores(found: Found) -> str:
     if part is None:
         return ""
     largest = max(log["bytes"] for log in part["logs"])
-    head = ("cores", "records", "seconds (median)", "fastest to slowest", "µs a record", "records a second", "Rust, seconds",
+    head = ("cores", "records", "seconds (best round)", "slowest", "µs a record", "records a second", "Rust, seconds",
             "Rust, µs a record")  # fmt: skip
     lines = [
         "## From one core to two, and from small to large",
@@ -117,7 +117,7 @@ def _cores(found: Found) -> str:
     for row in part["rows"]:
         alike = [one for one in part["rows"] if one["cores"] == row["cores"]]
         alone = cost(alike, row, "rust_seconds")
-        rust = f"{medians(row, 'rust_seconds'):.3g} | {'' if alone is None else f'{alone * 1e6:.3g}'}"
+        rust = f"{best(row, 'rust_seconds'):.3g} | {'' if alone is None else f'{alone * 1e6:.3g}'}"
         lines.append(f"| {row['cores']} | {row['records']:,} | {_timed(row)} | {_cost(cost(alike, row))} | {rust} |")
     return "\n".join([*lines, ""])
 
@@ -125,7 +125,7 @@ def _cores(found: Found) -> str:
 def _timed(row: dict[str, Any]) -> str:
     if row["wrong"]:
         return "WRONG | "
-    return f"{medians(row):.3g} | {min(row['seconds']):.3g} to {max(row['seconds']):.3g}"
+    return f"{best(row):.3g} | {max(row['seconds']):.3g}"
 
 
 def _cost(seconds: float | None) -> str:

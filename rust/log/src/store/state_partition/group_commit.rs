@@ -1,7 +1,10 @@
 //! The group commit. Whoever waits first leads: it takes the oldest group and writes it as one record batch, without the
 //! mutex, while others form the next group behind it.
+//!
+//! Turns are numbered, each takes one group, and who waits for an even turn waits apart from who waits for an odd one. So the end
+//! of a turn wakes those whose records it wrote, and one of the others, who leads the next.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Condvar, MutexGuard, PoisonError};
 
 use share_state_core::offset::plus_saturating;
 use share_state_core::records::ShareRecord;
@@ -11,6 +14,17 @@ use super::{Settled, Shared, StatePartition};
 use crate::store::config::SyncPolicy;
 use crate::store::error::{PoisonCause, StoreError};
 use crate::store::group::{Group, Records};
+
+impl Shared {
+    /// The turn that writes the records below `ticket`, while one is under way.
+    fn turn_of(&self, ticket: i64) -> u64 {
+        let ahead = self
+            .groups
+            .iter()
+            .position(|group| ticket <= group.next_offset());
+        ahead.map_or(self.turn, |at| self.turn + 1 + at as u64)
+    }
+}
 
 impl StatePartition {
     /// Puts the records of one decision into one group and replays them. An error has changed nothing.
@@ -62,26 +76,30 @@ impl StatePartition {
             self.healthy()?;
             if shared.led {
                 shared = self
-                    .settled
+                    .settled(shared.turn_of(ticket))
                     .wait(shared)
                     .map_err(|_| self.fail(PoisonCause::Panic))?;
                 continue;
             }
             shared.led = true;
+            shared.turn += 1;
+            let turn = shared.turn;
             let group = shared.groups.pop_front();
             let end = group.as_ref().map_or(shared.appended, Group::next_offset);
             drop(shared);
-            let turn = Turn { partition: self };
+            let leader = Leader { partition: self };
             let written = self.write(group.as_ref(), durably);
-            drop(turn);
+            drop(leader);
             let mut panicked = false;
             shared = self.shared.lock().unwrap_or_else(|poisoned| {
                 panicked = true;
                 poisoned.into_inner()
             });
             shared.led = false;
-            // Also after a failure or a panic elsewhere: nobody may sleep through that.
-            self.settled.notify_all();
+            if panicked || written.is_err() {
+                // Nobody may sleep through a failure.
+                self.wake_all();
+            }
             if panicked {
                 return Err(self.fail(PoisonCause::Panic));
             }
@@ -90,7 +108,30 @@ impl StatePartition {
             if durably {
                 shared.synced = end;
             }
+            if end >= ticket {
+                // Whoever is woken finds the mutex free.
+                drop(shared);
+                self.wake(turn);
+                return Ok(());
+            }
+            self.wake(turn);
         }
+    }
+
+    /// What those wait for who wait for a turn.
+    pub(super) fn settled(&self, turn: u64) -> &Condvar {
+        let [even, odd] = &self.settled;
+        if turn.is_multiple_of(2) { even } else { odd }
+    }
+
+    /// Wakes one of those who wait for the next turn, to lead it, and whoever waited for this one.
+    fn wake(&self, turn: u64) {
+        self.settled(turn + 1).notify_one();
+        self.settled(turn).notify_all();
+    }
+
+    fn wake_all(&self) {
+        self.settled.iter().for_each(Condvar::notify_all);
     }
 
     /// Writes a group as one batch and syncs if asked.
@@ -113,18 +154,18 @@ impl StatePartition {
 }
 
 /// A leader at work. If it panics the store is poisoned and the waiters are woken.
-struct Turn<'a> {
+struct Leader<'a> {
     partition: &'a StatePartition,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Leader<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.partition.fail(PoisonCause::Panic);
             // Whoever saw the store healthy is asleep by the time the mutex can be had.
             let shared = self.partition.shared.lock();
             shared.unwrap_or_else(PoisonError::into_inner).led = false;
-            self.partition.settled.notify_all();
+            self.partition.wake_all();
         }
     }
 }

@@ -35,8 +35,8 @@ pub(crate) enum Settled {
 #[derive(Debug)]
 pub(crate) struct StatePartition {
     shared: Mutex<Shared>,
-    /// Told whenever a leader is done.
-    settled: Condvar,
+    /// Told when an even, or an odd, turn of the group commit has ended.
+    settled: [Condvar; 2],
     /// Locked only by the leader and by pruning, and never together with `shared`.
     log: Mutex<SegmentLog>,
     sync: SyncPolicy,
@@ -58,6 +58,8 @@ struct Shared {
     synced: i64,
     /// Whether a thread is writing a group.
     led: bool,
+    /// Number of that thread's turn, or of the last one.
+    turn: u64,
     closed: bool,
 }
 
@@ -79,9 +81,10 @@ impl StatePartition {
                 appended: next_offset,
                 synced: next_offset,
                 led: false,
+                turn: 0,
                 closed: false,
             }),
-            settled: Condvar::new(),
+            settled: [Condvar::new(), Condvar::new()],
             log: Mutex::new(log),
             sync,
             compression,
@@ -186,7 +189,7 @@ impl StatePartition {
         shared.closed = true;
         while shared.led {
             shared = self
-                .settled
+                .settled(shared.turn)
                 .wait(shared)
                 .unwrap_or_else(PoisonError::into_inner);
         }

@@ -1,6 +1,8 @@
 //! Group commit: many threads, one log, nothing acknowledged is lost and no answer comes early.
 
-use std::sync::Barrier;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use super::*;
 use crate::disk::sim::Fault;
@@ -45,6 +47,35 @@ fn what_any_thread_was_told_survives() {
         assert_eq!(reopened.states().unwrap(), states);
         for (_, state) in states {
             assert_eq!(state.state_batches.len(), WRITES as usize);
+        }
+    }
+}
+
+/// Those who come while a group is written wait for the next, which one of them has to lead: nobody comes behind them.
+#[test]
+fn the_last_group_is_written_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = StateStore::open(dir.path(), &config(), |_| ControlFlow::Continue(())).unwrap();
+    let store = Arc::new(store);
+    for n in 0..THREADS {
+        Command::Initialize(n).run(&store, 0).unwrap();
+    }
+    for round in 0..50 {
+        let barrier = Arc::new(Barrier::new(THREADS as usize));
+        let (done, finished) = channel();
+        for n in 0..THREADS {
+            let (store, barrier, done) = (Arc::clone(&store), Arc::clone(&barrier), done.clone());
+            std::thread::spawn(move || {
+                barrier.wait();
+                store
+                    .write(&key(n), &write_request(round, round, 0), WallTime(round))
+                    .unwrap();
+                done.send(()).unwrap();
+            });
+        }
+        for _ in 0..THREADS {
+            let told = finished.recv_timeout(Duration::from_secs(60));
+            assert!(told.is_ok(), "somebody was left waiting in round {round}");
         }
     }
 }

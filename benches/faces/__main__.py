@@ -82,6 +82,10 @@ def tails(log: OpLog, rounds: int, polls: bool) -> dict[str, dict[str, int]]:
     return result
 
 
+#: As in `benches/rust/src/bin/oplog.rs`: how long replays that nobody times come first, and how long rounds take together.
+_WARM_UP_S, _TOGETHER_S, _MOST_ROUNDS = 1.0, 0.5, 200
+
+
 def two_threads(log: OpLog, face: str, polls: bool) -> float:
     """How many times as fast a log is with two threads, one for share partition 0 and one for the others."""
     kind, hot = log.ops["kind"], log.ops["partition"] == 0
@@ -115,12 +119,18 @@ def measure(
     spent = []
     value = digest.value()
     right = stopped is None and expected in ("", value)
-    if right:
-        for _ in range(affordable):
-            if log.is_fold():
-                spent.append(folds.replay(log, None, face, float("inf"))[0])
-            else:
-                spent.append(play(pieces, Replay(log, None, polls=polls), float("inf"))[0])
+
+    def once() -> int:
+        if log.is_fold():
+            return folds.replay(log, None, face, float("inf"))[0]
+        return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
+
+    if right and affordable:
+        while time.perf_counter() - began < _WARM_UP_S:
+            once()
+        timing = time.perf_counter()
+        while len(spent) < affordable or (time.perf_counter() - timing < _TOGETHER_S and len(spent) < _MOST_ROUNDS):
+            spent.append(once())
     durable = replay.durable if replay else None
     more = {"two_threads_ratio": two_threads(log, face, polls)} if log.workload == "W16" and spent else {}
     return more | {

@@ -18,6 +18,7 @@ from share_state import _core
 from share_state.errors import ShareStateError
 from share_state.reading.as_of import AsOf
 from share_state.reading.plain import Finding, LogRecord, Progress, ShareState, undecodable
+from share_state.reading.watermarks import watermarks
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -159,7 +160,7 @@ def _ranges(client: ModuleType, consumer: Consumer, as_of: AsOf) -> Iterator[_Ra
         )
     for partition in sorted(topic.partitions):
         place = client.TopicPartition(_TOPIC, partition)
-        start, end = consumer.get_watermark_offsets(place, _PATIENCE)
+        start, end = watermarks(client, consumer, place, _PATIENCE)
         last = as_of.last_offset(partition)
         yield _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
 

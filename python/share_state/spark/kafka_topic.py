@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from share_state.errors import ShareStateError
 from share_state.extras import require
+from share_state.reading.watermarks import watermarks
 from share_state.spark.schemas import STATE_TOPIC
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def ranges(settings: Mapping[str, str]) -> list[Range]:
             text = f"the topic {STATE_TOPIC}: {topic.error.str()} (a cluster makes it when its first share group comes)"
             raise ClusterError(text, kafka_code=topic.error.code())
         places = [client.TopicPartition(STATE_TOPIC, partition) for partition in sorted(topic.partitions)]
-        return [Range(place.partition, *consumer.get_watermark_offsets(place, _PATIENCE)) for place in places]
+        return [Range(place.partition, *watermarks(client, consumer, place, _PATIENCE)) for place in places]
 
 
 def records(settings: Mapping[str, str], partition: int, start: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -101,7 +102,7 @@ def records(settings: Mapping[str, str], partition: int, start: int, end: int) -
 
 def _check_complete(client: ModuleType, consumer: Consumer, partition: int, next_offset: int, end: int) -> None:
     """Raise unless everything below `end` was read, or is gone from the log by now."""
-    log_start, _high = consumer.get_watermark_offsets(client.TopicPartition(STATE_TOPIC, partition), _PATIENCE)
+    log_start, _high = watermarks(client, consumer, client.TopicPartition(STATE_TOPIC, partition), _PATIENCE)
     if next_offset < end and log_start < end:
         raise ClusterError(f"{STATE_TOPIC}-{partition} ended at offset {next_offset}, before {end}")
 

@@ -73,6 +73,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
+/// Replays that nobody times come first for so long, the compared one included, as the JVM has its own.
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Rounds together take so long at least, or are [`MOST_ROUNDS`]: a round may be a millisecond, which any disturbance fills.
+const TOGETHER: Duration = Duration::from_millis(500);
+const MOST_ROUNDS: usize = 200;
+
 struct Plan {
     rounds: usize,
     tail_rounds: usize,
@@ -80,6 +86,22 @@ struct Plan {
     trace: bool,
     /// Empty when nothing is expected.
     expect: String,
+}
+
+/// Nanoseconds of each round, once the engine is warm, which began to replay at `began`.
+fn timed(rounds: usize, began: Instant, mut round: impl FnMut() -> Duration) -> Vec<u128> {
+    if rounds == 0 {
+        return Vec::new();
+    }
+    while began.elapsed() < WARM_UP {
+        round();
+    }
+    let mut taken = Vec::new();
+    let timing = Instant::now();
+    while taken.len() < rounds || timing.elapsed() < TOGETHER && taken.len() < MOST_ROUNDS {
+        taken.push(round().as_nanos());
+    }
+    taken
 }
 
 impl Plan {
@@ -106,11 +128,12 @@ impl Plan {
         if !self.is_to_be_timed(&report) {
             return report;
         }
-        for _ in 0..self.rounds_of(self.rounds, took) {
+        let rounds = self.rounds_of(self.rounds, took);
+        report.rounds = timed(rounds, started, || {
             let mut spent = Spent::default();
             time::<E, false>(log, Duration::MAX, &mut spent);
-            report.rounds.push(spent.total.as_nanos());
-        }
+            spent.total
+        });
         if log.header.workload == "W16" && self.rounds > 0 {
             report
                 .more
@@ -142,13 +165,10 @@ impl Plan {
             ..Report::default()
         };
         if self.is_to_be_timed(&report) {
-            for _ in 0..self.rounds_of(self.rounds, took) {
-                report.rounds.extend(
-                    replay::<F>(log, None, Duration::MAX)
-                        .ok()
-                        .map(|total| total.as_nanos()),
-                );
-            }
+            let rounds = self.rounds_of(self.rounds, took);
+            report.rounds = timed(rounds, started, || {
+                replay::<F>(log, None, Duration::MAX).unwrap_or_default()
+            });
         }
         report
     }

@@ -1,0 +1,57 @@
+"""Where a partition begins and ends is asked until its leader is known, and no longer than asked for."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from share_state.reading.watermarks import watermarks
+
+
+class KafkaError(Exception):
+    """What the client raises: its only argument has the code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(SimpleNamespace(code=lambda: code))
+
+
+class Consumer:
+    """Answers with errors of these codes, and then with the offsets."""
+
+    def __init__(self, *codes: int) -> None:
+        self.codes = list(codes)
+        self.asked = 0
+
+    def get_watermark_offsets(self, place: str, patience: float) -> tuple[int, int]:
+        assert (place, patience) == ("place", 0.5)
+        self.asked += 1
+        if self.codes:
+            raise KafkaError(self.codes.pop(0))
+        return 3, 8
+
+
+CLIENT: Any = SimpleNamespace(KafkaException=KafkaError)
+NOT_LEADER, OFFSET_NOT_AVAILABLE, NOT_AUTHORISED = 6, 78, 29
+
+
+def ask(consumer: Any) -> tuple[int, int]:
+    place: Any = "place"
+    return watermarks(CLIENT, consumer, place, 0.5)
+
+
+def test_a_leader_that_has_just_changed_is_asked_again() -> None:
+    consumer = Consumer(NOT_LEADER, OFFSET_NOT_AVAILABLE)
+    assert ask(consumer) == (3, 8)
+    assert consumer.asked == 3
+
+
+@pytest.mark.parametrize(
+    ("codes", "asked"), [([NOT_AUTHORISED], {1}), ([NOT_LEADER] * 100, {3, 4})], ids=["lasting", "no leader comes"]
+)
+def test_what_does_not_pass_is_raised(codes: list[int], asked: set[int]) -> None:
+    consumer = Consumer(*codes)
+    with pytest.raises(KafkaError):
+        ask(consumer)
+    assert consumer.asked in asked

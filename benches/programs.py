@@ -6,8 +6,10 @@ import dataclasses
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,8 @@ from tests.kafka import home
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 LOGS = REPOSITORY / "build" / "bench" / "logs"
+#: Seconds of a process, its start included, up to which it is run as often as there are rounds.
+_SHORT_S = 12.0
 #: What every Java engine gets, fixed so that the heap does not grow while time is measured.
 HEAP = "4g"
 
@@ -107,7 +111,27 @@ def replay(log: Path, engine: str, effort: Effort, expected: str | None) -> dict
         command = [sys.executable, "-m", "benches.faces", str(log), "--face", face, *options]
     else:
         command = [str(rust("oplog")), "run", str(log), "--engine", engine, *options]
-    return _json(_output(command))
+    if engine == KAFKA:
+        return _json(_output(command))
+    return _in_processes(command, effort)
+
+
+def _in_processes(command: list[str], effort: Effort) -> dict[str, Any]:
+    """What several processes make of it, one after the other: the median of the rounds of each.
+
+    Where memory lies is drawn anew for each process and changes the times of short operations by up to 1.8 times, for all rounds
+    of a process alike. A process that takes long is the only one: its operations are not so short.
+    """
+    began = time.monotonic()
+    found = _json(_output(command))
+    took = time.monotonic() - began
+    if not found.get("rounds_ns"):
+        return found
+    more = [] if took > _SHORT_S else [_json(_output([*command, "--tail-rounds", "0"])) for _ in range(1, effort.rounds)]
+    if more:
+        found["rounds_ns"] = [round(statistics.median(one["rounds_ns"])) for one in (found, *more)]
+        found["processes"] = len(found["rounds_ns"])
+    return found
 
 
 def memory(log: Path, engine: str) -> dict[str, Any]:

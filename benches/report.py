@@ -95,7 +95,7 @@ def headline(results: Results) -> list[str]:
         *("| " + " | ".join([row[0], *row[2:6]]) + " |" for row in rows),
         "",
         f"Time of an element, and how many times as fast as Kafka {last['kafka']}'s own class in the same run: its best round by",
-        "our median, results compared first, a persister that answers at once on both sides. Measured on",
+        "our best process, results compared first, a persister that answers at once on both sides. Measured on",
         f"{last['cpu']}, {last['cpus']} CPUs, one thread, load {loads[0]} to {loads[-1]}, {last['rust'].partition(' (')[0]},",
         f"CPython {last['python']}, {', '.join(dates)}.",
     ]
@@ -119,7 +119,7 @@ def lines(results: Results, drawn: list[str]) -> list[str]:
         "",
         "## What is to be reached",
         "",
-        "A ratio is Kafka's best round by our median; a cell has the time of an element and the ratio. How to read them, and",
+        "A ratio is Kafka's best round by our best process; a cell has the time of an element and the ratio. How to read them, and",
         "what each engine is: [benches/README.md](../benches/README.md).",
         "",
         *_target_rows(results),

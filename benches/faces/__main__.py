@@ -83,7 +83,7 @@ def tails(log: OpLog, rounds: int, polls: bool) -> dict[str, dict[str, int]]:
 
 
 #: As in `benches/rust/src/bin/oplog.rs`: how long replays that nobody times come first, and how long rounds take together.
-_WARM_UP_S, _TOGETHER_S, _MOST_ROUNDS = 1.0, 0.5, 200
+_WARM_UP_S, _TOGETHER_S, _MOST_ROUNDS = 0.3, 0.2, 200
 
 
 def two_threads(log: OpLog, face: str, polls: bool) -> float:

@@ -74,9 +74,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 /// Replays that nobody times come first for so long, the compared one included, as the JVM has its own.
-const WARM_UP: Duration = Duration::from_secs(1);
+const WARM_UP: Duration = Duration::from_millis(300);
 /// Rounds together take so long at least, or are [`MOST_ROUNDS`]: a round may be a millisecond, which any disturbance fills.
-const TOGETHER: Duration = Duration::from_millis(500);
+const TOGETHER: Duration = Duration::from_millis(200);
 const MOST_ROUNDS: usize = 200;
 
 struct Plan {

@@ -116,7 +116,7 @@ def measure(
         _, stopped = play(pieces, replay, limit_s)
     took = time.perf_counter() - began
     affordable = min(rounds, max(2, int(5 * limit_s / max(took, 1e-9))))
-    spent = []
+    spent: list[int] = []
     value = digest.value()
     right = stopped is None and expected in ("", value)
 

@@ -88,7 +88,7 @@ def test_all_engines_agree(workload: str, tmp_path: Path) -> None:
     for face in ("scalar", "columnar"):
         played = measure(log, face, rounds=1, tail_rounds=1, limit_s=60)
         assert played["digest"] == found["digest"], face
-        assert len(played["rounds_ns"]) == 1
+        assert 1 <= len(played["rounds_ns"]) <= 200
         if face == "scalar":
             assert [played[name] for name in ("writes", "batches", "bytes")] == [
                 found[name] for name in ("writes", "batches", "bytes")

@@ -95,7 +95,8 @@ class Broker:
         lines = [f"{name}={value}" for name, value in properties.items()]
         self.properties.write_text("\n".join(lines) + "\n", encoding="utf-8")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
-        command = ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties)]
+        # With the equals sign: one that begins with a hyphen would be taken for an option.
+        command = ["kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(self.properties)]
         ran = subprocess.run(
             self._java("-Xmx256m", *command),
             stdin=subprocess.DEVNULL,

@@ -290,29 +290,29 @@ proptest! {
     }
 }
 
+const ACCEPT_FIVE: Op = Op::Acknowledge {
+    member: 0,
+    first: 0,
+    len: 5,
+    id: 1,
+};
+
+/// Ten records in the hands of the first member, and the time.
+fn acquired() -> (SharePartition<IntervalStore>, i64) {
+    let (mut sp, mut now) = (active(), 0);
+    let ten = Op::Acquire {
+        member: 0,
+        max_records: 10,
+    };
+    call(&mut sp, &ten, &mut now);
+    (sp, now)
+}
+
 #[test]
 fn a_refusal_undoes_the_change_and_names_the_code_for_the_member() {
-    let mut sp = active::<IntervalStore>();
-    let mut now = 0;
-    call(
-        &mut sp,
-        &Op::Acquire {
-            member: 0,
-            max_records: 10,
-        },
-        &mut now,
-    );
+    let (mut sp, mut now) = acquired();
     let before = format!("{:?}", sp.in_flight().collect::<Vec<_>>());
-    call(
-        &mut sp,
-        &Op::Acknowledge {
-            member: 0,
-            first: 0,
-            len: 5,
-            id: 1,
-        },
-        &mut now,
-    );
+    call(&mut sp, &ACCEPT_FIVE, &mut now);
     let mut refusing = Scripted {
         answers: vec![KafkaCode::FencedStateEpoch],
         kept: Vec::new(),
@@ -331,16 +331,7 @@ fn a_refusal_undoes_the_change_and_names_the_code_for_the_member() {
         "there is nothing more"
     );
 
-    call(
-        &mut sp,
-        &Op::Acknowledge {
-            member: 0,
-            first: 0,
-            len: 5,
-            id: 1,
-        },
-        &mut now,
-    );
+    call(&mut sp, &ACCEPT_FIVE, &mut now);
     assert_eq!(
         sp.settle(&mut NoOpStatePersister),
         Settlement {
@@ -353,16 +344,7 @@ fn a_refusal_undoes_the_change_and_names_the_code_for_the_member() {
 
 #[test]
 fn nobody_waits_for_the_write_of_a_time_out() {
-    let mut sp = active::<IntervalStore>();
-    let mut now = 0;
-    call(
-        &mut sp,
-        &Op::Acquire {
-            member: 0,
-            max_records: 10,
-        },
-        &mut now,
-    );
+    let (mut sp, mut now) = acquired();
     call(&mut sp, &Op::Timeout { after_ms: 100 }, &mut now);
     let mut refusing = Scripted {
         answers: vec![KafkaCode::GroupIdNotFound],

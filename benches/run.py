@@ -72,8 +72,6 @@ def _figures(found: dict[str, Any], elements: int) -> dict[str, Any]:
     best, middle = min(rounds), statistics.median(rounds)
     return {
         "ns": best,
-        "best_ns": best,
-        "median_ns": middle,
         "spread": (max(rounds) - best) / middle,
     }
 

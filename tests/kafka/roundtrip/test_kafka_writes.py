@@ -11,7 +11,7 @@ from share_state import SharePartitionKey
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker
 from tests.kafka.roundtrip import agree
-from tests.kafka.roundtrip.tools import share_groups
+from tests.kafka.roundtrip.tools import share_groups, wait_until_empty
 from tests.kafka.roundtrip.wire import read_all
 from tests.kafka.roundtrip.workload import BROKER_SETTINGS, DELETED, LEAVER, TX_WORKERS, Workload
 from tests.python.cli_runner import run
@@ -115,6 +115,7 @@ def _administer(broker: Broker, workload: Workload, phase: Phase) -> None:
     if phase.reset:
         key = SharePartitionKey(TX_WORKERS, workload.topic_ids["tx"], 0)
         before = agree.fold(broker.data)[key]
+        wait_until_empty(broker, TX_WORKERS)
         share_groups(broker, "--reset-offsets", "--group", TX_WORKERS, "--topic", "tx", "--to-earliest", "--execute")
         workload.forget(TX_WORKERS, "tx")
         after = agree.fold(broker.data)[key]
@@ -123,6 +124,7 @@ def _administer(broker: Broker, workload: Workload, phase: Phase) -> None:
         assert after["batches"] == []
     if phase.delete_offsets:
         assert any(key.group == LEAVER for key in agree.fold(broker.data))
+        wait_until_empty(broker, LEAVER)
         share_groups(broker, "--delete-offsets", "--group", LEAVER, "--topic", "orders")
         workload.forget(LEAVER, "orders")
         assert not any(key.group == LEAVER for key in agree.fold(broker.data))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,6 +71,17 @@ def share_groups(broker: Broker, *arguments: str) -> str:
     return broker.tool(
         "org.apache.kafka.tools.consumer.group.ShareGroupCommand", "--bootstrap-server", broker.bootstrap, *arguments
     )
+
+
+def wait_until_empty(broker: Broker, group: str, seconds: float = 60.0) -> None:
+    """Wait until the broker has missed the last member of a group: one that was killed is a member until its session ends."""
+    until = time.monotonic() + seconds
+    while not any(
+        row[0] == group and row[-2:] == ["Empty", "0"]
+        for line in share_groups(broker, "--describe", "--group", group, "--state").splitlines()
+        if (row := line.split())
+    ):
+        assert time.monotonic() < until, f"group {group} still has members after {seconds} s"
 
 
 def described(broker: Broker, group: str) -> dict[tuple[str, int], tuple[str, str]]:

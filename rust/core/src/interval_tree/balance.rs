@@ -9,27 +9,10 @@ use super::node::{Entry, reaching};
 use super::run::RunValue;
 
 /// A child taken on the way down.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Step {
-    node: u32,
-    at: u32,
-}
-
-/// A leaf, with what lies around it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
-    pub leaf: u32,
-    /// Last offset of the leaf before it.
-    pub prev_last: Option<i64>,
-    /// First offset of the leaf behind it.
-    pub next_first: Option<i64>,
-}
-
-impl Spot {
-    /// Whether a range that begins here ends before the next leaf.
-    pub fn reaches(&self, last: i64) -> bool {
-        self.next_first.is_none_or(|next| last < next)
-    }
+    pub node: u32,
+    pub at: u32,
 }
 
 /// Which way the edits march. Most march through a window in one direction and never come back.
@@ -56,29 +39,35 @@ fn cut(len: usize, hot: usize, march: March, fan_out: usize) -> usize {
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     /// Descends to the leaf with the first run that holds or lies behind `offset`, or else to the last leaf, and
     /// remembers the way for [`Self::settle`].
-    pub(super) fn seek(&mut self, offset: i64) -> Option<Spot> {
-        let mut spot = Spot {
-            leaf: self.root?,
-            prev_last: None,
-            next_first: None,
-        };
-        self.path.clear();
-        for _ in 0..self.height {
-            let entries = self.inners.get(spot.leaf);
-            let at = reaching(entries, offset).min(entries.len() - 1);
-            if at > 0 {
-                spot.prev_last = Some(entries[at - 1].range.last);
-            }
-            if let Some(next) = entries.get(at + 1) {
-                spot.next_first = Some(next.range.first);
-            }
-            self.path.push(Step {
-                node: spot.leaf,
+    pub(super) fn seek(&mut self, offset: i64) -> Option<u32> {
+        let mut node = self.root?;
+        for step in &mut self.path {
+            let (last, others) = self.inners.get(node).split_last()?;
+            let at = reaching(others, offset);
+            *step = Step {
+                node,
                 at: at as u32,
-            });
-            spot.leaf = entries[at].child;
+            };
+            node = others.get(at).unwrap_or(last).child;
         }
-        Some(spot)
+        Some(node)
+    }
+
+    /// Last offset of the leaf before the one that [`Self::seek`] found last.
+    pub(super) fn last_before(&self) -> Option<i64> {
+        self.path.iter().rev().find_map(|step| {
+            let at = step.at.checked_sub(1)?;
+            let entry = self.inners.get(step.node).get(at as usize)?;
+            Some(entry.range.last)
+        })
+    }
+
+    /// First offset of the leaf behind the one that [`Self::seek`] found last.
+    pub(super) fn first_behind(&self) -> Option<i64> {
+        self.path.iter().rev().find_map(|step| {
+            let entry = self.inners.get(step.node).get(step.at as usize + 1)?;
+            Some(entry.range.first)
+        })
     }
 
     /// Puts the tree in order after an edit of the leaf that [`Self::seek`] found last: it held `before` runs, and its
@@ -97,7 +86,10 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let (mut node, mut before, mut hot) = (leaf, before, hot);
         self.runs = self.runs - before + len;
         for level in 0..self.height {
-            let Some(step) = self.path.pop() else { return };
+            let depth = (self.height - 1 - level) as usize;
+            let Some(step) = self.path.get(depth) else {
+                return;
+            };
             let (parent, i) = (step.node, step.at as usize);
             let siblings = self.inners.get(parent).len();
             match self.summary(level, node) {
@@ -155,7 +147,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             let root = self.inners.add(only.into_iter().collect());
             self.split(level, node, cut(len, hot, march, N), root, 0);
             self.root = Some(root);
-            self.height += 1;
+            self.set_height(level + 1);
         } else if len == 0 && (level > 0 || self.leaves.slots() > 1) {
             // Nothing is left of a large tree; the one leaf of a small tree is kept for the next run.
             *self = Self::default();
@@ -166,9 +158,14 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             {
                 self.inners.take(root);
                 self.root = Some(only.child);
-                self.height -= 1;
+                self.set_height(self.height - 1);
             }
         }
+    }
+
+    fn set_height(&mut self, height: u32) {
+        self.height = height;
+        self.path.resize(height as usize, Step::default());
     }
 
     /// Cuts a node and enters both halves in the parent, where the node is child `i`.

@@ -27,6 +27,10 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         if runs != self.runs {
             return Err(format!("{} runs are counted, {runs} are there", self.runs));
         }
+        if self.path.len() != self.height as usize {
+            let (steps, levels) = (self.path.len(), self.height);
+            return Err(format!("{steps} steps lead down {levels} levels"));
+        }
         let used = [self.leaves.used(), self.inners.used()];
         if nodes != used {
             return Err(format!(

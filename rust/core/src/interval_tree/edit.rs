@@ -1,7 +1,6 @@
 //! Changes. Each walks leaf by leaf, works on the packed runs of one leaf, settles the tree and descends again.
 
 use super::IntervalTree;
-use super::balance::Spot;
 use super::node::{beginning, reaching, reserve, touching};
 use super::run::{Run, RunValue};
 use crate::offset::{OffsetRange, after, before};
@@ -46,10 +45,10 @@ fn replace<V: RunValue>(
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     /// Gives every offset of `range` the value, whether it had one or not, as one run.
     pub fn set(&mut self, range: OffsetRange, value: V) {
-        let spot = self.seek_or_plant(range.first);
-        if spot.reaches(range.last) {
-            let touched = touching(self.leaves.get(spot.leaf), range);
-            self.set_in(spot, touched, range, value);
+        let leaf = self.seek_or_plant(range.first);
+        if self.ends_in(leaf, range) {
+            let touched = touching(self.leaves.get(leaf), range);
+            self.set_in(leaf, touched, range, value);
         } else {
             self.remove(range);
             self.set(range, value);
@@ -64,13 +63,13 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let mut changed = false;
         let mut rest = Some(range);
         while let Some(range) = rest {
-            let spot = self.seek_or_plant(range.first);
-            let runs = self.leaves.get(spot.leaf);
+            let leaf = self.seek_or_plant(range.first);
+            let runs = self.leaves.get(leaf);
             let (from, to) = touching(runs, range);
             let overlapped = &runs[from..to];
             // Nearly always the whole range is raised, or none of it: what is written is new, or is written again.
-            if spot.reaches(range.last) && overlapped.iter().all(|run| run.value < value) {
-                self.set_in(spot, (from, to), range, value);
+            if overlapped.iter().all(|run| run.value < value) && self.ends_in(leaf, range) {
+                self.set_in(leaf, (from, to), range, value);
                 return true;
             }
             let Some(lower) = self.first_lower(range, value) else {
@@ -105,29 +104,42 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     }
 
     /// As [`Self::seek`], in a tree that has a leaf.
-    fn seek_or_plant(&mut self, offset: i64) -> Spot {
-        if let Some(spot) = self.seek(offset) {
-            return spot;
+    fn seek_or_plant(&mut self, offset: i64) -> u32 {
+        if let Some(leaf) = self.seek(offset) {
+            return leaf;
         }
         let leaf = self.leaves.add(Vec::new());
         self.root = Some(leaf);
-        Spot {
-            leaf,
-            prev_last: None,
-            next_first: None,
-        }
+        leaf
+    }
+
+    /// Whether a range, for whose first offset the leaf was sought, ends before the next leaf.
+    fn ends_in(&self, leaf: u32, range: OffsetRange) -> bool {
+        let end = self.leaves.get(leaf).last();
+        end.is_some_and(|run| range.last <= run.range.last)
+            || self.first_behind().is_none_or(|next| range.last < next)
     }
 
     /// [`Self::set`] in the leaf that was sought for the first offset, and that the range does not reach beyond; of its
     /// runs the range touches `from..to`.
     fn set_in(
         &mut self,
-        mut spot: Spot,
+        leaf: u32,
         (mut from, mut to): (usize, usize),
         range: OffsetRange,
         value: V,
     ) {
-        let runs = self.leaves.get_mut(spot.leaf);
+        let runs = self.leaves.get_mut(leaf);
+        // Mostly a run between two others gets another value, and neither of them has that.
+        if let Some([before, old, behind]) = from.checked_sub(1).and_then(|i| runs.get_mut(i..=to))
+            && old.range == range
+            && old.value.classes() == value.classes()
+            && before.value != value
+            && behind.value != value
+        {
+            old.value = value;
+            return;
+        }
         let len = runs.len();
         let overlapped = &runs[from..to];
         let mut left = overlapped.first().and_then(|run| left_of(*run, range));
@@ -149,37 +161,36 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             _ => {}
         }
         let at = from + usize::from(left.is_some());
-        // At the edge of the leaf the neighbour is in another one.
-        spot.prev_last
-            .take_if(|last| at > 0 || before(run.range.first) != Some(*last));
-        let inside = right.is_some() || to < len;
-        spot.next_first
-            .take_if(|next| inside || !run.range.is_followed_by(*next));
         let more = usize::from(left.is_some()) + usize::from(right.is_some());
         let within = match runs[from..to] {
             [old] => old.range.covers(run.range) && old.value.classes() == run.value.classes(),
             _ => false,
         };
-        if within && more == 0 {
+        if to == from + 1 && more == 0 {
             runs[from] = run;
         } else {
             let items = left.into_iter().chain([run]).chain(right);
             replace(runs, (from, to), items, N);
-            if within && len + more <= N {
-                // What is known above the leaf stays true.
+        }
+        // At the edge of the leaf the neighbour is in another one.
+        let to_prev =
+            at == 0 && before(run.range.first).is_some_and(|last| self.last_before() == Some(last));
+        let to_next = to == len
+            && right.is_none()
+            && after(run.range.last).is_some_and(|first| self.first_behind() == Some(first));
+        if within && len + more <= N {
+            // What is known above the leaf stays true.
+            if more > 0 {
                 self.runs += more;
                 self.newest = run.range.first;
-            } else {
-                self.settle(spot.leaf, len, at);
             }
+        } else {
+            self.settle(leaf, len, at);
         }
-        if spot.prev_last.is_some() {
+        if to_prev {
             self.join_at(run.range.first);
         }
-        if spot
-            .next_first
-            .is_some_and(|next| run.range.is_followed_by(next))
-        {
+        if to_next {
             self.join_at(run.range.last.saturating_add(1));
         }
     }
@@ -189,15 +200,39 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         self.drain(range, |_| {});
     }
 
+    /// Drops the offsets before `start`. Returns whether there were any.
+    pub fn remove_before(&mut self, start: i64) -> bool {
+        let first = self.bounds().map(|held| held.first);
+        let Some(first) = first.filter(|first| *first < start) else {
+            return false;
+        };
+        // Mostly the first run is cut short, and what is known above it but for the offset stays true.
+        let leaf = self.seek(first).map(|leaf| self.leaves.get_mut(leaf));
+        match leaf.and_then(|runs| runs.first_mut()) {
+            Some(run) if start <= run.range.last => {
+                run.range.first = start;
+                for step in &self.path {
+                    self.inners.get_mut(step.node)[step.at as usize].range.first = start;
+                }
+            }
+            _ => {
+                if let Some(below) = before(start).and_then(|last| OffsetRange::new(first, last)) {
+                    self.remove(below);
+                }
+            }
+        }
+        true
+    }
+
     /// Drops the offsets of `range`, and shows every run that it touched, clipped to it, in ascending order.
     pub fn drain(&mut self, range: OffsetRange, mut f: impl FnMut(Run<V>)) {
         let mut next = Some(range.first);
         while let Some(from) = next
-            && let Some(spot) = self.seek(from)
+            && let Some(leaf) = self.seek(from)
         {
-            let runs = self.leaves.get_mut(spot.leaf);
+            let runs = self.leaves.get_mut(leaf);
             let len = runs.len();
-            let Some(leaf) = span(runs).filter(|leaf| from <= leaf.last) else {
+            let Some(span) = span(runs).filter(|span| from <= span.last) else {
                 break;
             };
             let (from, to) = (reaching(runs, from), beginning(runs, range.last));
@@ -210,10 +245,10 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
                 let left = removed.first().and_then(|run| left_of(*run, range));
                 let right = removed.last().and_then(|run| right_of(*run, range));
                 replace(runs, (from, to), left.into_iter().chain(right), N);
-                self.settle(spot.leaf, len, from);
+                self.settle(leaf, len, from);
             }
-            next = if leaf.last < range.last {
-                after(leaf.last)
+            next = if span.last < range.last {
+                after(span.last)
             } else {
                 None
             };
@@ -228,17 +263,17 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let Some(right) = self.at(boundary).filter(|right| left.joins(*right)) else {
             return;
         };
-        if let Some(spot) = self.seek(boundary) {
-            let runs = self.leaves.get_mut(spot.leaf);
+        if let Some(leaf) = self.seek(boundary) {
+            let runs = self.leaves.get_mut(leaf);
             let (len, at) = (runs.len(), reaching(runs, boundary));
             runs.remove(at);
-            self.settle(spot.leaf, len, at);
+            self.settle(leaf, len, at);
         }
-        if let Some(spot) = self.seek(left.range.last) {
-            let runs = self.leaves.get_mut(spot.leaf);
+        if let Some(leaf) = self.seek(left.range.last) {
+            let runs = self.leaves.get_mut(leaf);
             let (len, at) = (runs.len(), reaching(runs, left.range.last));
             runs[at].range.last = right.range.last;
-            self.settle(spot.leaf, len, at);
+            self.settle(leaf, len, at);
         }
     }
 }

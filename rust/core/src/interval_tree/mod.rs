@@ -42,7 +42,7 @@ pub struct IntervalTree<V, const N: usize = FAN_OUT> {
     runs: usize,
     /// First offset of the run that was added last.
     newest: i64,
-    /// The way down to the leaf last sought, the root first; kept for its allocation.
+    /// The way down to the leaf last sought, the root first: as many steps as there are levels above the leaves.
     path: Vec<Step>,
 }
 

@@ -75,14 +75,30 @@ pub(super) fn summary<T: Item>(child: u32, items: &[T]) -> Option<Entry> {
     })
 }
 
+/// How many items are looked at together.
+const BLOCK: usize = 8;
+
+/// Number of items before the first of which `is_before` does not hold: by the last items of blocks of [`BLOCK`], then in
+/// the one block that is left. Unlike the steps of a binary search, the looks of each round do not wait for one another, so
+/// a node that no cache holds costs two waits.
+#[inline]
+fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
+    let (blocks, _) = items.as_chunks::<BLOCK>();
+    let passed = BLOCK * blocks.iter().filter(|[.., last]| is_before(last)).count();
+    let block = items.iter().skip(passed).take(BLOCK);
+    passed + block.filter(|item| is_before(item)).count()
+}
+
 /// Index of the first item that holds `offset` or lies behind it.
+#[inline]
 pub(super) fn reaching<T: Item>(items: &[T], offset: i64) -> usize {
-    items.partition_point(|item| item.range().last < offset)
+    count_before(items, |item| item.range().last < offset)
 }
 
 /// Number of items that begin at or before `offset`.
+#[inline]
 pub(super) fn beginning<T: Item>(items: &[T], offset: i64) -> usize {
-    items.partition_point(|item| item.range().first <= offset)
+    count_before(items, |item| item.range().first <= offset)
 }
 
 /// The items that `range` touches: index of the first, and of the first behind them.

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::StateBatch;
 use crate::interval_tree::{IntervalTree, Run, RunValue};
-use crate::offset::{OffsetRange, before};
+use crate::offset::OffsetRange;
 
 /// What a batch says of each of its records. The order of the fields is the order of precedence: of two deliveries of
 /// one offset the greater one stands.
@@ -120,17 +120,7 @@ impl StateBatches {
 
     /// Forgets what lies below `start_offset`; -1 forgets nothing. Returns whether anything changed.
     pub fn clip(&mut self, start_offset: i64) -> bool {
-        if start_offset == -1 {
-            return false;
-        }
-        let first = self.runs.bounds().map(|covered| covered.first);
-        if let (Some(first), Some(last)) = (first, before(start_offset))
-            && let Some(below) = OffsetRange::new(first, last)
-        {
-            self.runs.remove(below);
-            return true;
-        }
-        false
+        start_offset != -1 && self.runs.remove_before(start_offset)
     }
 }
 

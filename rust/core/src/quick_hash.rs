@@ -52,11 +52,10 @@ impl Hasher for QuickHasher {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // The length goes with the rest, so that no two inputs are the same words.
-        let mut last = [0; 8];
+        // The length of the rest, at most seven, goes with it, so that no two inputs are the same words.
+        let mut last = [0, 0, 0, 0, 0, 0, 0, rest.len() as u8];
         last[..rest.len()].copy_from_slice(rest);
         self.write_u64(u64::from_le_bytes(last));
-        self.write_u64(bytes.len() as u64);
     }
 
     fn write_u8(&mut self, value: u8) {

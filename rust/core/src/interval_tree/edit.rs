@@ -178,10 +178,11 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let to_next = to == len
             && right.is_none()
             && after(run.range.last).is_some_and(|first| self.first_behind() == Some(first));
-        if within && len + more <= N {
-            // What is known above the leaf stays true.
-            if more > 0 {
-                self.runs += more;
+        let now = self.leaves.get(leaf).len();
+        if (within || self.height == 0) && now <= N {
+            // What is known above the leaf, if anything is, stays true.
+            self.runs = self.runs - len + now;
+            if now > len {
                 self.newest = run.range.first;
             }
         } else {

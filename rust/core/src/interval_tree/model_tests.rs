@@ -31,6 +31,7 @@ enum Op {
     Set(OffsetRange, Colour),
     Raise(OffsetRange, Colour),
     Remove(OffsetRange),
+    RemoveBefore(i64),
 }
 
 fn apply<const N: usize>(tree: &mut IntervalTree<Colour, N>, model: &mut Model, op: &Op) {
@@ -61,6 +62,11 @@ fn apply<const N: usize>(tree: &mut IntervalTree<Colour, N>, model: &mut Model, 
             tree.drain(range, |run| shown.push(run));
             assert_eq!(shown, parts(range));
             model.retain(|offset, _| !range.contains(*offset));
+        }
+        Op::RemoveBefore(start) => {
+            let left = model.split_off(&start);
+            assert_eq!(tree.remove_before(start), !model.is_empty());
+            *model = left;
         }
     }
 }
@@ -105,7 +111,7 @@ fn compare<const N: usize>(tree: &IntervalTree<Colour, N>, model: &Model, probes
 }
 
 fn value() -> impl Strategy<Value = Colour> {
-    (0u8..4).prop_map(Colour)
+    (0u8..6).prop_map(Colour)
 }
 
 fn ranges(base: i64, width: i64) -> impl Strategy<Value = OffsetRange> {
@@ -122,6 +128,7 @@ fn ops(base: i64, width: i64) -> impl Strategy<Value = Vec<Op>> {
         8 => (ranges(base, width), value()).prop_map(|(range, value)| Op::Set(range, value)),
         5 => (ranges(base, width), value()).prop_map(|(range, value)| Op::Raise(range, value)),
         2 => ranges(base, width).prop_map(Op::Remove),
+        1 => (0..width / 8).prop_map(move |i| Op::RemoveBefore(base + i)),
     ];
     prop::collection::vec(op, 1..120)
 }
@@ -174,6 +181,7 @@ proptest! {
                 Op::Set(range, value) => Op::Set(shift(range), value),
                 Op::Raise(range, value) => Op::Raise(shift(range), value),
                 Op::Remove(range) => Op::Remove(shift(range)),
+                Op::RemoveBefore(start) => Op::RemoveBefore(base + start),
             });
             moved.collect()
         };

@@ -82,7 +82,7 @@ const BLOCK: usize = 8;
 /// the one block that is left. Unlike the steps of a binary search, the looks of each round do not wait for one another, so
 /// a node that no cache holds costs two waits.
 #[inline]
-fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
+pub(super) fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
     let (blocks, _) = items.as_chunks::<BLOCK>();
     let passed = BLOCK * blocks.iter().filter(|[.., last]| is_before(last)).count();
     let block = items.iter().skip(passed).take(BLOCK);

@@ -3,13 +3,13 @@
 use super::*;
 use crate::offset::{OffsetRange, before};
 
-/// A value that belongs to a class of its own.
+/// A value that belongs to one of four classes; the first four have one each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Colour(pub(super) u8);
 
 impl RunValue for Colour {
     fn classes(self) -> u8 {
-        1 << self.0
+        1 << (self.0 % 4)
     }
 }
 
@@ -159,4 +159,16 @@ fn one_colour_for_all_leaves_one_run_behind() {
     assert_eq!(runs(&tree), [(0, 9_999, 3)]);
     tree.check().unwrap();
     assert_eq!(tree.leaves.used() + tree.inners.used(), 1);
+}
+
+#[test]
+fn items_are_counted_as_a_binary_search_finds_them() {
+    let items: Vec<i64> = (0..40).collect();
+    for len in 0..=items.len() {
+        for bound in -1..=41 {
+            let is_before = |item: &i64| *item < bound;
+            let found = node::count_before(&items[..len], is_before);
+            assert_eq!(found, items[..len].partition_point(is_before));
+        }
+    }
 }

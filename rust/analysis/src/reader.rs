@@ -136,6 +136,6 @@ impl Reader {
             _ if self.finished.contains(&partition) => return Err(Reason::PartitionAgain),
             _ => false,
         };
-        Ok(was_over || !self.as_of.reaches(partition, at))
+        Ok(was_over || !self.as_of.of(partition).reaches(at))
     }
 }

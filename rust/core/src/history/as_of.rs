@@ -17,24 +17,36 @@ pub struct AsOf {
 }
 
 impl AsOf {
-    /// The last offset of a state partition that counts, where that is known.
+    /// As far as a state partition counts.
     #[must_use]
-    pub fn last_offset(&self, partition: u32) -> Option<i64> {
-        self.offsets.get(&partition).copied().or(self.offset)
+    pub fn of(&self, partition: u32) -> Prefix {
+        Prefix {
+            last_offset: self.offsets.get(&partition).copied().or(self.offset),
+            latest: self.timestamp,
+        }
     }
+}
 
+/// A prefix of one state partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// The last offset that counts, where that is known.
+    last_offset: Option<i64>,
+    /// The latest time that counts, in ms since the epoch.
+    latest: Option<i64>,
+}
+
+impl Prefix {
     /// Whether the prefix goes as far as a record.
     #[must_use]
-    pub fn reaches(&self, partition: u32, at: At) -> bool {
-        self.last_offset(partition)
-            .is_none_or(|last| at.offset <= last)
-            && self.timestamp.is_none_or(|latest| at.timestamp <= latest)
+    pub fn reaches(self, at: At) -> bool {
+        self.last_offset.is_none_or(|last| at.offset <= last)
+            && self.latest.is_none_or(|latest| at.timestamp <= latest)
     }
 
     /// Whether nothing behind this offset can count.
     #[must_use]
-    pub fn ends_with(&self, partition: u32, offset: i64) -> bool {
-        self.last_offset(partition)
-            .is_some_and(|last| offset >= last)
+    pub fn ends_with(self, offset: i64) -> bool {
+        self.last_offset.is_some_and(|last| offset >= last)
     }
 }

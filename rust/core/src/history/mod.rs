@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-pub use as_of::AsOf;
+pub use as_of::{AsOf, Prefix};
 pub use change::Beginning;
 pub use oddity::Oddity;
 pub use row::{At, Cause, Delivery, HistoryRow, Standing};

@@ -191,7 +191,8 @@ impl Scan {
         let Some(open) = &mut self.current else {
             return self.open_next();
         };
-        let (as_of, cut) = (&self.as_of, &mut self.cut);
+        let prefix = self.as_of.of(open.target().partition);
+        let cut = &mut self.cut;
         let visit = |target: &Target, position, record: RecordView<'_>| {
             if *cut {
                 return;
@@ -200,8 +201,8 @@ impl Scan {
                 offset: record.offset,
                 timestamp: record.timestamp,
             };
-            let reached = as_of.reaches(target.partition, at);
-            *cut = !reached || as_of.ends_with(target.partition, at.offset);
+            let reached = prefix.reaches(at);
+            *cut = !reached || prefix.ends_with(at.offset);
             if reached {
                 visit(target, position, record);
             }
@@ -226,7 +227,8 @@ impl Scan {
         };
         let (partition, base_offset) = (target.partition, parse_segment_name(&target.name));
         // All that counts of the partition lies in segments before this one.
-        if base_offset.is_some_and(|base| self.as_of.ends_with(partition, base.saturating_sub(1))) {
+        let prefix = self.as_of.of(partition);
+        if base_offset.is_some_and(|base| prefix.ends_with(base.saturating_sub(1))) {
             self.targets.push_front(target);
             self.leave_partition();
             return Ok(true);

@@ -7,7 +7,8 @@ use crate::error::{WireError, WireErrorKind};
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    position: usize,
+    /// Where `rest` ends in the whole; so a read moves nothing but `rest`.
+    end: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -19,8 +20,12 @@ impl<'a> Reader<'a> {
     pub(crate) const fn at(buf: &'a [u8], position: usize) -> Self {
         Self {
             rest: buf,
-            position,
+            end: position + buf.len(),
         }
+    }
+
+    const fn position(&self) -> usize {
+        self.end - self.rest.len()
     }
 
     pub(crate) const fn remaining(&self) -> usize {
@@ -34,7 +39,7 @@ impl<'a> Reader<'a> {
 
     /// The error `kind` at the byte that would be read next.
     pub(crate) const fn error(&self, kind: WireErrorKind) -> WireError {
-        WireError::new(self.position, kind)
+        WireError::new(self.position(), kind)
     }
 
     #[cold]
@@ -45,13 +50,18 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next byte, when it is below 0x80; otherwise nothing is read.
+    /// The next number of one or two groups of seven bits; otherwise nothing is read.
     #[inline]
-    pub(crate) fn small(&mut self) -> Option<u8> {
-        let (byte, rest) = self.rest.split_first().filter(|(byte, _)| **byte < 0x80)?;
+    pub(crate) fn short(&mut self) -> Option<u16> {
+        let (value, rest) = match self.rest {
+            [low @ ..0x80, rest @ ..] => (u16::from(*low), rest),
+            [low, high @ ..0x80, rest @ ..] => {
+                (u16::from(*low & 0x7f) | u16::from(*high) << 7, rest)
+            }
+            _ => return None,
+        };
         self.rest = rest;
-        self.position += 1;
-        Some(*byte)
+        Some(value)
     }
 
     #[inline]
@@ -61,7 +71,6 @@ impl<'a> Reader<'a> {
             .split_at_checked(n)
             .ok_or_else(|| self.truncated(n))?;
         self.rest = rest;
-        self.position += n;
         Ok(head)
     }
 
@@ -72,7 +81,6 @@ impl<'a> Reader<'a> {
             .split_first_chunk::<N>()
             .ok_or_else(|| self.truncated(N))?;
         self.rest = rest;
-        self.position += N;
         Ok(*head)
     }
 
@@ -109,7 +117,7 @@ impl<'a> Reader<'a> {
     /// A reader of the next `n` bytes, which this one skips.
     #[inline]
     pub(crate) fn sub(&mut self, n: usize) -> Result<Self, WireError> {
-        let position = self.position;
+        let position = self.position();
         Ok(Self::at(self.take(n)?, position))
     }
 
@@ -141,7 +149,7 @@ mod tests {
                 }
             )
         );
-        assert_eq!((r.position, r.i8()), (2, Ok(-1)));
+        assert_eq!((r.position(), r.i8()), (2, Ok(-1)));
         assert_eq!(r.finish(), Ok(()));
     }
 
@@ -155,6 +163,6 @@ mod tests {
             part.finish(),
             Err(WireError::new(2, WireErrorKind::TrailingBytes { count: 1 }))
         );
-        assert_eq!(r.position, 3);
+        assert_eq!(r.position(), 3);
     }
 }

@@ -29,6 +29,7 @@ fn utf8<'a>(r: &mut Reader<'a>, length: usize) -> Result<&'a str, WireError> {
 }
 
 /// The true length behind a compact length; `None` for null.
+#[inline]
 pub(crate) fn read_compact_len(r: &mut Reader<'_>) -> Result<Option<usize>, WireError> {
     Ok(read_unsigned(r)?
         .checked_sub(1)
@@ -103,14 +104,15 @@ pub(crate) fn read_topic_id(r: &mut Reader<'_>) -> Result<TopicId, WireError> {
 
 /// The count of a compact array that may not be null. It is refused when the rest of the input cannot hold as many
 /// elements of at least `min_size` bytes, so memory stays in proportion to the input (CVE-2022-34917 is the lack of this).
+#[inline]
 pub(crate) fn read_array_len(r: &mut Reader<'_>, min_size: usize) -> Result<usize, WireError> {
     let start = *r;
     let count = read_compact_len(r)?.ok_or(start.error(WireErrorKind::Null))?;
-    let possible = r.remaining() / min_size.max(1);
-    if count > possible {
+    let min_size = min_size.max(1);
+    if count.saturating_mul(min_size) > r.remaining() {
         return Err(start.error(WireErrorKind::Count {
             count: count as u64,
-            possible,
+            possible: r.remaining() / min_size,
         }));
     }
     Ok(count)

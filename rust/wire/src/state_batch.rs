@@ -69,16 +69,12 @@ pub(crate) fn read_state_batches_into(
     batches.clear();
     // The count fits the rest of the input, and a batch takes hardly more room in memory.
     batches.reserve(count);
-    while batches.len() < count {
-        // As Kafka writes them, all are of one size.
-        let (chunks, _) = r.rest().as_chunks::<SIZE>();
-        let before = batches.len();
-        let plain = chunks.iter().take(count - before).map_while(decoded);
-        batches.extend(plain);
-        r.take(SIZE * (batches.len() - before))?;
-        if batches.len() < count {
-            batches.push(read_state_batch(r)?);
-        }
+    // As Kafka writes them, all are of one size.
+    let (chunks, _) = r.rest().as_chunks::<SIZE>();
+    batches.extend(chunks.iter().take(count).map_while(decoded));
+    r.take(SIZE * batches.len())?;
+    for _ in batches.len()..count {
+        batches.push(read_state_batch(r)?);
     }
     Ok(())
 }

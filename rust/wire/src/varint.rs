@@ -9,12 +9,13 @@ use crate::error::{WireError, WireErrorKind};
 #[inline]
 fn read_groups(r: &mut Reader<'_>, max_bytes: u32, max: u64) -> Result<u64, WireError> {
     // Most numbers are small.
-    match r.small() {
-        Some(byte) => Ok(u64::from(byte)),
+    match r.short() {
+        Some(value) => Ok(u64::from(value)),
         None => read_long_groups(r, max_bytes, max),
     }
 }
 
+#[cold]
 fn read_long_groups(r: &mut Reader<'_>, max_bytes: u32, max: u64) -> Result<u64, WireError> {
     let start = *r;
     let mut value = 0u64;

@@ -65,7 +65,8 @@ impl<'a> Walk<'a> {
         self.rest.finish()
     }
 
-    #[inline]
+    /// Without a call: the check needs none of what is found but the end of the record.
+    #[inline(always)]
     fn read_record(&mut self) -> Result<RecordView<'a>, WireError> {
         let start = self.rest;
         let length = read_signed(&mut self.rest)?;
@@ -148,14 +149,19 @@ fn read_bytes<'a>(r: &mut Reader<'a>) -> Result<Option<&'a [u8]>, WireError> {
     }
 }
 
-/// Checks the headers of a record: keys are UTF-8 and not null, values may be null.
+/// The number of headers of a record, which are checked.
 #[inline]
 fn read_headers(r: &mut Reader<'_>) -> Result<usize, WireError> {
     let start = *r;
-    let count = read_signed(r)?;
-    if count == 0 {
-        return Ok(0);
+    match read_signed(r)? {
+        0 => Ok(0),
+        count => check_headers(start, r, count),
     }
+}
+
+/// Checks the headers of a record, of which there are `count`: keys are UTF-8 and not null, values may be null.
+#[cold]
+fn check_headers(start: Reader<'_>, r: &mut Reader<'_>, count: i32) -> Result<usize, WireError> {
     let possible = r.remaining() / MIN_HEADER_SIZE;
     let kind = WireErrorKind::Count {
         count: u64::from(count.unsigned_abs()),

@@ -14,6 +14,8 @@ const VERSION: i16 = 0;
 /// `DeliveryCompleteCount` (KIP-1226) is tagged 0 and left out when it is unknown.
 const COMPLETE_COUNT_TAG: u32 = 0;
 const COMPLETE_COUNT_SIZE: usize = 4;
+/// How tagged fields begin of which the known one is the only one: their number, tag and size.
+const ONLY_COMPLETE_COUNT: [u8; 3] = [1, COMPLETE_COUNT_TAG as u8, COMPLETE_COUNT_SIZE as u8];
 const UNKNOWN_COUNT: i32 = -1;
 
 pub(super) fn encode_snapshot(snapshot: &ShareSnapshot) -> Result<Vec<u8>, WireError> {
@@ -106,7 +108,17 @@ fn begin(bytes: &[u8]) -> Result<Reader<'_>, WireError> {
 }
 
 /// The tagged fields, which are the end of a value.
-fn end(mut r: Reader<'_>) -> Result<(i32, Vec<TaggedField>), WireError> {
+#[inline]
+fn end(r: Reader<'_>) -> Result<(i32, Vec<TaggedField>), WireError> {
+    // As Kafka writes them.
+    let only_count = r.rest().strip_prefix(&ONLY_COMPLETE_COUNT);
+    match only_count.and_then(|count| count.try_into().ok()) {
+        Some(count) => Ok((i32::from_be_bytes(count), Vec::new())),
+        None => read_end(r),
+    }
+}
+
+fn read_end(mut r: Reader<'_>) -> Result<(i32, Vec<TaggedField>), WireError> {
     let mut count = UNKNOWN_COUNT;
     let mut unknown = Vec::new();
     read_tags(&mut r, |tag, mut data| {

@@ -79,6 +79,25 @@ fn tags_of_a_state_batch_are_skipped_and_odd_forms_become_canonical() {
 }
 
 #[test]
+fn state_batches_with_and_without_tags_stand_in_any_order() {
+    let plain = "0000000000000071 0000000000000076 02 0001 00";
+    let tagged = "0000000000000081 0000000000000086 04 0002 01 09 01 ff";
+    for order in [[plain, tagged, plain], [tagged, plain, tagged]] {
+        let value = format!(
+            "0000 00000003 00000005 000000000000006e 04 {} 01 00 04 00000007",
+            order.concat()
+        );
+        let Ok(ShareValue::Update(read)) = decode_update(Some(&hex(&value))) else {
+            panic!("an update")
+        };
+        let firsts = read.state_batches.iter().map(|batch| batch.first_offset);
+        let expected = order.map(|text| if text == plain { 0x71 } else { 0x81 });
+        assert!(firsts.eq(expected));
+        assert_eq!(read.delivery_complete_count, 7);
+    }
+}
+
+#[test]
 fn tags_that_no_reader_takes_are_not_written() {
     for tags in [&[0][..], &[3, 3], &[4, 3], &[u32::MAX]] {
         let unknown = tags

@@ -10,7 +10,8 @@ from typing import Any, Self, TypeVar
 
 from share_state._core import ReadStateResult, StateSummary, WriteState
 from share_state.kafka import codes, operations
-from share_state.kafka.calls import Call, closed
+from share_state.kafka.call import Call
+from share_state.kafka.calls import closed
 from share_state.kafka.client import Client
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.errors import PersisterClosedError

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import Any, Protocol
+from typing import Any
 
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
-from share_state.kafka.clock import Clock, RetryPolicy, Timer
+from share_state.kafka.call import Call
+from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.cluster import Cluster, UnavailableError
 from share_state.kafka.errors import (
     BadAnswerError,
@@ -25,55 +26,12 @@ from share_state.kafka.errors import (
     class_of,
 )
 from share_state.kafka.folding import Folding
-from share_state.kafka.operations import Operation
-from share_state.kafka.peers import LostError, Node
+from share_state.kafka.peers import LostError
 from share_state.types import SharePartitionKey
 
-__all__ = ["Call", "Calls", "Result", "closed"]
+__all__ = ["Calls", "closed"]
 
 _LOG = logging.getLogger("share_state.kafka")
-
-
-class Result(Protocol):
-    """Where an answer is put, once: a future of asyncio, or what a thread waits for."""
-
-    def done(self) -> bool:
-        """Whether nobody waits for one any more."""
-
-    def set_result(self, result: dict[str, Any], /) -> None:
-        """Give the answer."""
-
-    def set_exception(self, exception: BaseException, /) -> None:
-        """Give the failure."""
-
-
-class Call:
-    """One call.
-
-    Attributes:
-        operation: what is asked.
-        result: the element of the answer; nothing for a write.
-        sent: whether it is on the wire: an answer may come.
-        over: whether it needs nothing any more.
-        abandoned: whether nobody waits for it, or the persister is being closed: it is not tried again.
-    """
-
-    __slots__ = ("abandoned", "attempt", "behind", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
-
-    def __init__(self, operation: Operation, result: Result) -> None:
-        self.operation = operation
-        self.result = result
-        self.sent = False
-        self.over = False
-        self.abandoned = False
-        #: An attempt was sent and never answered.
-        self.unanswered = False
-        self.attempt = 0
-        self.node: Node | None = None
-        self.finding: asyncio.Task[None] | None = None
-        self.wait: Timer | None = None
-        #: Younger calls for the same share partition, while it is the turn of this one.
-        self.behind: deque[Call] | None = None
 
 
 class Calls:

@@ -11,17 +11,15 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from share_state._core import decode_message, decode_write_results, encode_message, encode_write_states
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
+from share_state.kafka.call import Call
 from share_state.kafka.cluster import Cluster
 from share_state.kafka.connection import Connection
 from share_state.kafka.peers import LostError, Node
-
-if TYPE_CHECKING:
-    from share_state.kafka.calls import Call
 
 __all__ = ["Folding"]
 

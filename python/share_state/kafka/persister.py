@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from share_state._core import ReadStateResult, StateSummary, WriteState
 from share_state.kafka import operations
-from share_state.kafka.calls import Call
+from share_state.kafka.call import Call
 from share_state.kafka.client import Client
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.operations import Operation

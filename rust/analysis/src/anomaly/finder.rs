@@ -7,7 +7,8 @@ use share_state_core::ids::SharePartitionKey;
 
 use super::archived::Archived;
 use super::config::{AnomalyConfig, Beside};
-use super::life::{Context, Life};
+use super::context::Context;
+use super::life::Life;
 use super::row::{Anomaly, Found};
 use super::{AnomalyKind, Mark, Severity};
 

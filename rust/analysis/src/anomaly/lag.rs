@@ -5,7 +5,7 @@
 use share_state_core::history::{At, Standing};
 
 use super::config::Sample;
-use super::life::Context;
+use super::context::Context;
 use super::row::{Anomaly, Found};
 use super::{AnomalyKind, Mark, Severity};
 

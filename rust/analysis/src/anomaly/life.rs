@@ -1,6 +1,5 @@
 //! The rules that look at one share partition while its history is read.
 
-mod context;
 mod intervals;
 
 use share_state_core::history::{At, Cause, HistoryRow, Standing};
@@ -8,12 +7,11 @@ use share_state_core::offset::OffsetRange;
 
 use super::advice::holder;
 use super::config::{AnomalyConfig, Beside};
+use super::context::{Context, Open};
 use super::lag::Lag;
 use super::row::{Anomaly, Found};
 use super::window::Window;
 use super::{AnomalyKind, Mark, Severity};
-pub(super) use context::Context;
-use context::Open;
 use intervals::Intervals;
 
 /// Deliveries behind the start offset since it moved last.

@@ -7,6 +7,7 @@
 mod advice;
 mod archived;
 mod config;
+mod context;
 mod finder;
 mod kind;
 mod lag;

@@ -5,7 +5,7 @@ use share_state_core::interval_tree::Run;
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::RecordState;
 
-use super::Context;
+use crate::anomaly::context::Context;
 use crate::anomaly::row::{Anomaly, Found};
 use crate::anomaly::window::{Known, Window};
 use crate::anomaly::{AnomalyKind, Mark, Severity};

@@ -3,13 +3,13 @@
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::offset::OffsetRange;
 
-use crate::anomaly::config::{AnomalyConfig, Beside};
-use crate::anomaly::row::{Anomaly, Found};
-use crate::anomaly::{AnomalyKind, Mark, Severity};
+use super::config::{AnomalyConfig, Beside};
+use super::row::{Anomaly, Found};
+use super::{AnomalyKind, Mark, Severity};
 
 /// Something that has begun and is told when it is over.
 #[derive(Clone, Debug)]
-pub struct Open {
+pub(super) struct Open {
     pub since: Mark,
     pub range: Option<OffsetRange>,
     pub evidence: String,
@@ -18,7 +18,7 @@ pub struct Open {
 
 /// What the rules of one share partition are told with.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub(super) struct Context<'a> {
     pub config: &'a AnomalyConfig,
     pub beside: &'a Beside,
     pub key: &'a SharePartitionKey,

@@ -1,9 +1,13 @@
 """Anomalies that need what the log does not hold: log end offsets, and which topics there are."""
 
+import json
+from typing import Any
+
 import pytest
 
 import share_state as ss
 from share_state import AnomalyConfig, AnomalyKind, Severity
+from share_state.analysis import beside
 from tests.python.made_up_log import TOPIC_ID, MadeUpLog
 
 CONFIG = AnomalyConfig(lag_ms=1000, lag_records=50)
@@ -75,3 +79,51 @@ def test_the_state_of_a_topic_that_is_no_more() -> None:
     assert list(ss.find_anomalies(log.rows, CONFIG, live_topics=[])) == []
     with pytest.raises(ValueError, match='topic_id is "orders"'):
         ss.find_anomalies([], live_topics=["orders"])
+
+
+def test_rows_of_a_file_and_of_json_are_read_alike() -> None:
+    of_json = f'[["{TOPIC_ID}", 0, 500, 30], ["{TOPIC_ID}", 1, -5, 9], ["{TOPIC_ID}", 0, 1500, 60]]'
+    of_file = [[TOPIC_ID, "0", "500", "30"], [f" {TOPIC_ID}", " 1", "-5 ", "9"], [TOPIC_ID, "0", "1500", "60"]]
+    expected = {(TOPIC_ID, 0): [(500, 30), (1500, 60)], (TOPIC_ID, 1): [(-5, 9)]}
+    assert beside.parse_log_end_offsets(of_json) == beside.log_end_offsets(of_file) == expected
+    assert beside.parse_log_end_offsets(beside.as_json(expected)) == expected
+    assert beside.parse_log_end_offsets("[]") == {}
+    assert beside.parse_live_topics(f'["{TOPIC_ID} "]') == beside.live_topics([TOPIC_ID]) == (TOPIC_ID,)
+    assert beside.parse_live_topics(beside.as_json([])) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "Expecting value"),
+        ("{}", "no JSON array"),
+        ("[7]", "row 1 is 7, not TOPIC_ID,PARTITION,MS,LOG_END_OFFSET"),
+        (f'[["{TOPIC_ID}", 0, 5]]', "row 1 is"),
+        (f'[["{TOPIC_ID}", 0, 5, 6, 7]]', "row 1 is"),
+        ("[[0, 0, 5, 6]]", "row 1 is"),
+        (f'[["{TOPIC_ID}", 0, 5, 6], ["{TOPIC_ID}", 0, 5, 6.5]]', "row 2: 6.5 is no whole number"),
+        (f'[["{TOPIC_ID}", true, 5, 6]]', "row 1: True is no whole number"),
+        (f'[["{TOPIC_ID}", "1_0", 5, 6]]', "row 1: '1_0' is no whole number"),
+        (f'[["{TOPIC_ID}", null, 5, 6]]', "row 1: None is no whole number"),
+        (f'[["{TOPIC_ID}", 2147483648, 5, 6]]', "row 1: 2147483648 does not go into 32 bits"),
+        (f'[["{TOPIC_ID}", 0, 5, 9223372036854775808]]', "row 1: 9223372036854775808 does not go into 64 bits"),
+        ('[["orders", 0, 5, 6]]', 'topic_id is "orders"'),
+        ('[["\\ud800", 0, 5, 6]]', "surrogates"),
+    ],
+)
+def test_measurements_that_are_none_are_refused_by_their_row(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match=r".") as refused:
+        beside.parse_log_end_offsets(text)
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "null", "[7]", '["orders"]', json.dumps([TOPIC_ID, None]), f'"{TOPIC_ID}"'])
+def test_topics_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        beside.parse_live_topics(text)
+
+
+@pytest.mark.parametrize("numbers", [(0, 500, 30), ("0", "500", "30")])
+def test_what_is_read_is_what_the_finder_takes(numbers: tuple[Any, Any, Any]) -> None:
+    told = beside.log_end_offsets([[TOPIC_ID, *numbers], [TOPIC_ID, 0, 1500, 90]])
+    assert [row.kind for row in ss.find_anomalies(lagging().rows, CONFIG, log_end_offsets=told)] == [AnomalyKind.GROWING_LAG]

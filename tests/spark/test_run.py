@@ -17,7 +17,7 @@ from tests.python import cli_runner
 from tests.python.recordings import JOBS, ORDERS
 from tests.spark import rows
 
-_SMALL = ("--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.bindAddress=127.0.0.1")
+SMALL = ("--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.bindAddress=127.0.0.1")
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -34,7 +34,7 @@ def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_job_writes_its_tables_and_says_so(spark: SparkSession, tmp_path: Path) -> None:
-    ran = command("--input", ORDERS, "--output", tmp_path / "out", "--table", "state", "--table", "history", *_SMALL)
+    ran = command("--input", ORDERS, "--output", tmp_path / "out", "--table", "state", "--table", "history", *SMALL)
     assert ran.returncode == 0, ran.stderr
     assert [line.split()[:2] for line in ran.stdout.splitlines()[2:]] == [["state", "4"], ["history", "12265"]]
     written = spark.read.parquet(str(tmp_path / "out" / "state"))
@@ -42,14 +42,14 @@ def test_a_job_writes_its_tables_and_says_so(spark: SparkSession, tmp_path: Path
     history = spark.read.parquet(str(tmp_path / "out" / "history"))
     assert rows.history(history) == rows.of_engine(ss.history(ORDERS))
     assert [str(row["day"]) for row in history.select("day").distinct().collect()] == ["2026-11-21"]
-    again = command("--input", ORDERS, "--output", tmp_path / "out", *_SMALL)
+    again = command("--input", ORDERS, "--output", tmp_path / "out", *SMALL)
     assert again.returncode == 3
     assert "already exists" in again.stderr
     assert len(again.stderr.strip().splitlines()[-1]) < 400
 
 
 def test_an_input_that_cannot_be_read_ends_with_its_own_status(tmp_path: Path) -> None:
-    ran = command("--input", tmp_path / "missing", "--output", tmp_path / "out", *_SMALL)
+    ran = command("--input", tmp_path / "missing", "--output", tmp_path / "out", *SMALL)
     assert ran.returncode == 3
     assert "No such file or directory" in ran.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()
@@ -57,7 +57,7 @@ def test_an_input_that_cannot_be_read_ends_with_its_own_status(tmp_path: Path) -
 
 @pytest.mark.parametrize("wrong", [["--option", "grup=x"], ["--option", "grup"], ["--table", "states"], ["--format", "csv"]])
 def test_a_wrong_command_line_is_told_before_spark_starts(wrong: list[str], tmp_path: Path) -> None:
-    ran = command("--input", ORDERS, "--output", tmp_path / "out", *_SMALL, *wrong)
+    ran = command("--input", ORDERS, "--output", tmp_path / "out", *SMALL, *wrong)
     assert ran.returncode == 2, ran.stderr
     assert "jdk.incubator" not in ran.stderr
 

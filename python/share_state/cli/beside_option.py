@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from share_state.analysis import beside
 from share_state.analysis.search import LogEndOffsets
 from share_state.cli.printable import printable
 
@@ -35,19 +36,22 @@ def log_end_offsets(file: Path | None) -> LogEndOffsets | None:
     """Read measurements of log end offsets; a file without a line is a mapping without a topic."""
     if file is None:
         return None
-    told: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    with _understood(file, "lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET"), file.open(encoding="utf-8", newline="") as lines:
-        for topic_id, partition, ms, end in csv.reader(line for line in lines if line.strip()):
-            told.setdefault((topic_id.strip(), int(partition)), []).append((int(ms), int(end)))
-    return told
+    with _understood(file, f"lines {beside.ROW}"), file.open(encoding="utf-8", newline="") as lines:
+        return beside.log_end_offsets(csv.reader(line for line in lines if line.strip()))
 
 
-def live_topics(file: Path | None) -> list[str] | None:
+def live_topics(file: Path | None) -> tuple[str, ...] | None:
     """Read the ids of all topics that there are."""
     if file is None:
         return None
     with _understood(file, "a topic id a line"):
-        return [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return beside.live_topics(line for line in file.read_text(encoding="utf-8").splitlines() if line.strip())
+
+
+def source_options(ends: Path | None, topics: Path | None) -> dict[str, str]:
+    """Read both files as the options by which Spark's data source takes them."""
+    told = {"logEndOffsets": log_end_offsets(ends), "liveTopics": live_topics(topics)}
+    return {name: beside.as_json(value) for name, value in told.items() if value is not None}
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from share_state.cli import beside_option
+from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
@@ -81,6 +83,8 @@ def run(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="An option of the data source, group or asOfTimestamp for instance."),
     ] = None,
+    log_end_offsets: LogEndOffsetsOption = None,
+    live_topics: LiveTopicsOption = None,
     master: Annotated[str | None, typer.Option("--master", help="Spark's master; its own configuration decides if not.")] = None,
     conf: Annotated[
         list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of the Spark session.")
@@ -91,6 +95,12 @@ def run(
     records and history are filed by day. Exit status 3 says that the input cannot be read or the output not be written.
     """
     settings, options = _pairs("--conf", conf), _pairs("--option", option)
+    for name, text in beside_option.source_options(log_end_offsets, live_topics).items():
+        if SparkTable.ANOMALIES not in (table or []):
+            raise typer.BadParameter(f"{name} is for --table anomalies")
+        if name.lower() in map(str.lower, options):
+            raise typer.BadParameter(f"{name} is given twice, by a file and by --option")
+        options[name] = text
     try:
         job_module = importlib.import_module("share_state.spark.run")
     except MissingPackageError as error:

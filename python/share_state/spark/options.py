@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from share_state.analysis import beside
 from share_state.analysis.anomaly import AnomalyConfig
+from share_state.analysis.search import LogEndOffsets
 from share_state.errors import ConfigError
 from share_state.spark.prefix import AsOf
 from share_state.spark.storage import split_paths
@@ -19,6 +21,7 @@ from share_state.spark.storage import split_paths
 __all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "parse"]
 
 OnError = Literal["fail", "quarantine"]
+_Told = TypeVar("_Told")
 
 #: What begins so goes to the Kafka client, without it.
 KAFKA_PREFIX = "kafka."
@@ -41,9 +44,13 @@ class Choice:
         chosen = ((self.group, group), (self.topic_id, topic_id), (self.partition, partition))
         return all(wanted is None or wanted == found for wanted, found in chosen)
 
+    def chosen(self) -> list[tuple[str, str | int]]:
+        """Return the columns that are asked for, and their values."""
+        return [(name, value) for name, value in asdict(self).items() if value is not None]
+
     def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Leave out the rows of other share partitions."""
-        chosen = [(name, value) for name, value in asdict(self).items() if value is not None]
+        chosen = self.chosen()
         for batch in batches:
             kept = batch
             for name, value in chosen:
@@ -64,6 +71,9 @@ class Options:
     as_of: AsOf = field(default_factory=AsOf)
     on_error: OnError = "fail"
     config: AnomalyConfig = field(default_factory=AnomalyConfig)
+    #: For anomalies, what the state topic does not tell; see :func:`share_state.anomalies`.
+    log_end_offsets: LogEndOffsets | None = None
+    live_topics: tuple[str, ...] | None = None
     #: Of a streaming read: the most records of one micro-batch; None: all there are.
     max_records: int | None = None
     #: Of a streaming read: whether records that are gone before they were read are an error.
@@ -100,6 +110,8 @@ def parse(given: Mapping[str, str]) -> Options:
         ),
         on_error=cast("OnError", on_error),
         config=_config(rest.pop("anomalyconfig", None)),
+        log_end_offsets=_told(rest, "logEndOffsets", beside.parse_log_end_offsets),
+        live_topics=_told(rest, "liveTopics", beside.parse_live_topics),
         max_records=_number(rest, "maxrecordsperbatch", least=1),
         fail_on_data_loss=_truth(rest, "failOnDataLoss", default="true"),
         skip_superseded=_truth(rest, "skipSuperseded", default="false"),
@@ -158,3 +170,14 @@ def _config(text: str | None) -> AnomalyConfig:
         return AnomalyConfig(**json.loads(text))
     except (ValueError, TypeError) as error:
         raise ConfigError(f"anomalyConfig: {error}", field="anomalyConfig", value=text) from None
+
+
+def _told(rest: dict[str, str], name: str, parser: Callable[[str], _Told]) -> _Told | None:
+    """Read what the state topic does not tell."""
+    text = rest.pop(name.lower(), None)
+    if text is None:
+        return None
+    try:
+        return parser(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: {error}", field=name, value=text) from None

@@ -67,7 +67,15 @@ def for_anomalies(options: Options, found: list[Piece]) -> list[InputPartition]:
 
 def read(options: Options, some: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
     """Make the table that the options name of the records of pieces."""
-    fold = Fold(options.table, options.choice, options.as_of, options.on_error, options.config)
+    fold = Fold(
+        options.table,
+        options.choice,
+        options.as_of,
+        options.on_error,
+        options.config,
+        options.log_end_offsets,
+        options.live_topics,
+    )
     passed_over: list[dict[str, object]] = []
     whole = _whole(some)
     if whole is None:

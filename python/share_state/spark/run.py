@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812  its usual name
 from share_state.errors import ConfigError
 from share_state.reading.cluster import SCHEME
 from share_state.spark import functions
-from share_state.spark.options import OnError
+from share_state.spark.options import OnError, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,11 +78,22 @@ def run(spark: SparkSession, job: Job, progress: Progress | None = None) -> Iter
 
 
 def _read(spark: SparkSession, job: Job, table: str) -> DataFrame:
-    reader = spark.read.format("share_state").options(**source_options(job))
-    if table != "anomalies" or any(name.lower() == "anomalyconfig" for name in job.options):
+    given = source_options(job)
+    reader, options = spark.read.format("share_state").options(**given), parse(given)
+    if table != "anomalies" or options.config.delivery_count_limit is not None:
         return reader.option("table", table).load()
     # The delivery limits are learned from the log: by the function all tasks take part in that, by the source one does all.
-    return functions.anomalies(reader.option("table", "raw").load(), on_error=job.on_error)
+    found = functions.anomalies(
+        reader.option("table", "raw").load(),
+        options.config,
+        log_end_offsets=options.log_end_offsets,
+        live_topics=options.live_topics,
+        on_error=job.on_error,
+    )
+    # Raw records are of every share partition, and a limit is learned from all of a group.
+    for name, value in options.choice.chosen():
+        found = found.where(F.col(name) == value)
+    return found
 
 
 def source_options(job: Job) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """A driver whose tasks fail at their first attempt, or are so slow that they are run twice; prints one line of JSON.
 
+The second comes once more from a source whose copy of a task loses a record: whoever compares must see that.
+
 Arguments: a state log, a directory in which attempts leave their names. Spark makes no speculative copy in local mode, and none
 on the host of the first attempt: so there are two workers here, with names of their own.
 """
@@ -16,9 +18,12 @@ import pyarrow as pa
 from pyspark import SparkConf, SparkContext, TaskContext
 from pyspark.sql import SparkSession
 
+from tests.spark import rows
 from tests.spark.sessions import builder, settings
 
 Step = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+#: The case whose answer is wrong.
+LOSING = "a copy loses a record"
 _HOSTS = ("127.0.0.1", "127.0.0.2")
 _EAGER = {
     "spark.speculation": "true",
@@ -56,6 +61,22 @@ def slow_at_first(told: Path) -> Step:
             time.sleep(60)
 
     return step
+
+
+def loses_when_repeated(step: Step) -> Step:
+    """Lose the last record of a task that is not at its first attempt."""
+
+    def losing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context, held = TaskContext.get(), None
+        assert context is not None
+        for batch in step(batches):
+            if held is not None:
+                yield held
+            held = batch
+        if held is not None:
+            yield held.slice(0, held.num_rows - (context.attemptNumber() > 0))
+
+    return losing
 
 
 def note(told: Path) -> int:
@@ -97,13 +118,14 @@ def main() -> None:
         from share_state import spark as share_state_spark  # noqa: PLC0415  once a session is there
 
         raw = session.read.format("share_state").option("table", "raw").load(log)
-        for name, kind in (("failure", fails_at_first), ("speculation", slow_at_first)):
+        columns = share_state_spark.schema("state")
+        for name, kind in (("failure", fails_at_first), ("speculation", slow_at_first), (LOSING, slow_at_first)):
             told = directory / name
             told.mkdir()
             step = kind(told)
-            state = share_state_spark.state(raw.mapInArrow(step, raw.schema)).mapInArrow(step, share_state_spark.schema("state"))
-            keys = sorted([row["group"], row["topic_id"], row["partition"], row["start_offset"]] for row in state.collect())
-            found[name] = {"keys": keys, "attempts": sorted(path.name for path in told.iterdir())}
+            source = loses_when_repeated(step) if name == LOSING else step
+            state = share_state_spark.state(raw.mapInArrow(source, raw.schema)).mapInArrow(step, columns)
+            found[name] = {"states": rows.states(state), "attempts": sorted(path.name for path in told.iterdir())}
     finally:
         session.stop()
     sys.stdout.write(json.dumps(found) + "\n")

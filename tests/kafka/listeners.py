@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from tests.kafka.broker import Broker, free_ports
 
 #: Who knows which password of PLAIN.
-USERS = {"admin": "admin-secret", "actor": "actor-secret", "clerk": "clerk-secret"}
+USERS = {name: f"{name}-secret" for name in ("admin", "actor", "clerk", "reader", "describer")}
 SCRAM_USER = ("scrammer", "scram-secret")
 #: May do everything, by a token and by a certificate.
 BEARER, LEADER = "bearer", "leader"
@@ -26,6 +26,8 @@ BEARER, LEADER = "bearer", "leader"
 CLERK = "clerk"
 #: Known, and granted CLUSTER_ACTION on the cluster and nothing else.
 ACTOR = "actor"
+#: Known, and granted READ or DESCRIBE on the state topic and nothing else.
+READER, DESCRIBER = "reader", "describer"
 
 _LOGIN = "org.apache.kafka.common.security"
 _BEARER_HANDLER = f"{_LOGIN}.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"

@@ -17,8 +17,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 import share_state as ss
 from share_state import spark as share_state_spark
+from share_state.reading import state_topic
+from share_state.reading.state_topic import STATE_TOPIC, ClusterReadError
 from share_state.spark import kafka_topic
-from share_state.spark.schemas import STATE_TOPIC
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker
 from tests.kafka.home import JUDGE
@@ -202,7 +203,7 @@ def test_another_topic_among_the_records_is_an_error(spark: SparkSession, live: 
 def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(kafka_topic, "_PATIENCE", 1.0)
-    with pytest.raises(kafka_topic.ClusterError, match=r"127\.0\.0\.1:1"):
+    with pytest.raises(ClusterReadError, match=r"127\.0\.0\.1:1"):
         # Nothing listens on the port of tcpmux.
         kafka_topic.ranges({"bootstrap.servers": "127.0.0.1:1"})
 
@@ -210,17 +211,18 @@ def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPa
 class ShortConsumer:
     """A client that says that a state partition is over, or nothing at all, before its end."""
 
-    def __init__(self, log_start: int, *, says_so: bool) -> None:
-        self._log_start, self._says_so = log_start, says_so
+    def __init__(self, log_start: int, *, says_so: bool, codes: tuple[int, ...] = ()) -> None:
+        self._log_start, self.says_so = log_start, says_so
+        self._codes = iter(codes)
 
     def assign(self, _places: object) -> None:
         pass
 
     def consume(self, _count: int, _seconds: float) -> list[object]:
-        return [self] if self._says_so else []
+        return [self] if self.says_so else []
 
     def error(self) -> confluent_kafka.KafkaError:
-        return confluent_kafka.KafkaError(confluent_kafka.KafkaError._PARTITION_EOF)
+        return confluent_kafka.KafkaError(next(self._codes, confluent_kafka.KafkaError._PARTITION_EOF))
 
     def get_watermark_offsets(self, _place: object, _seconds: float) -> tuple[int, int]:
         return self._log_start, 10
@@ -233,16 +235,19 @@ class ShortConsumer:
         (ShortConsumer(9, says_so=True), "ended at offset 3, before 10"),
         (ShortConsumer(0, says_so=False), "no answer for __share_group_state-1 at offset 3"),
         (ShortConsumer(10, says_so=True), None),
+        # GROUP_AUTHORIZATION_FAILED: no group is joined, so nothing is lost by it.
+        (ShortConsumer(10, says_so=True, codes=(30,)), None),
+        (ShortConsumer(0, says_so=True, codes=(30,)), "ended at offset 3, before 10"),
     ],
-    ids=["all is there", "some is there", "silent", "all was pruned meanwhile"],
+    ids=["all is there", "some is there", "silent", "pruned meanwhile", "pruned, no group", "all is there, no group"],
 )
 def test_records_that_are_there_and_do_not_come_are_an_error(
     monkeypatch: pytest.MonkeyPatch, consumer: ShortConsumer, reason: str | None
 ) -> None:
-    monkeypatch.setattr(kafka_topic, "_PATIENCE", -1.0)
-    monkeypatch.setattr(kafka_topic, "_consumer", lambda _settings: nullcontext((confluent_kafka, consumer)))
+    monkeypatch.setattr(kafka_topic, "_PATIENCE", 60.0 if consumer.says_so else -1.0)
+    monkeypatch.setattr(state_topic, "consumer", lambda _settings: nullcontext((confluent_kafka, consumer)))
     if reason is None:
         assert list(kafka_topic.records({}, 1, 3, 10)) == []
         return
-    with pytest.raises(kafka_topic.ClusterError, match=reason):
+    with pytest.raises(ClusterReadError, match=reason):
         list(kafka_topic.records({}, 1, 3, 10))

@@ -10,9 +10,7 @@ from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, St
 
 from share_state.frames import SCHEMAS
 
-__all__ = ["INPUT_SCHEMA", "STATE_TOPIC", "arrow_schema", "conform", "schema"]
-
-STATE_TOPIC = "__share_group_state"
+__all__ = ["INPUT_SCHEMA", "arrow_schema", "conform", "schema"]
 
 #: What every function takes: the names and types of Spark's own Kafka source.
 INPUT_SCHEMA = StructType(

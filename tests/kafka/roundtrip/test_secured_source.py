@@ -13,7 +13,7 @@ from share_state.cli.app import app
 from share_state.kafka import KafkaPersister
 from share_state.reading import cluster
 from tests.kafka import home
-from tests.kafka.listeners import BEARER, CLERK, LEADER, SCRAM_USER, USERS
+from tests.kafka.listeners import BEARER, CLERK, DESCRIBER, LEADER, READER, SCRAM_USER, USERS
 from tests.python.kafka_persister.real_broker import RealBroker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
@@ -49,6 +49,7 @@ def certificate(broker: RealBroker, name: str) -> list[str]:
     ]
 
 
+#: Each sees all there is; the last has no right but READ on the state topic.
 WAYS: dict[str, Callable[[RealBroker], list[str]]] = {
     "PLAIN": lambda broker: password(broker, "PLAIN", "admin", USERS["admin"]),
     "SCRAM-SHA-256": lambda broker: password(broker, "SCRAM-SHA-256", *SCRAM_USER),
@@ -58,10 +59,13 @@ WAYS: dict[str, Callable[[RealBroker], list[str]]] = {
         broker, "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt=true", f"sasl.oauthbearer.config=principal={BEARER}"
     ),
     "certificate": lambda broker: certificate(broker, LEADER),
+    "READ on the topic": lambda broker: password(broker, "PLAIN", READER, USERS[READER]),
 }
 KEPT_OUT: dict[str, tuple[Callable[[RealBroker], list[str]], str]] = {
     "wrong password": (lambda broker: password(broker, "PLAIN", "admin", "wrong"), "Invalid username or password"),
-    "no right": (lambda broker: password(broker, "PLAIN", CLERK, USERS[CLERK]), "authorization failed"),
+    "no right": (lambda broker: password(broker, "PLAIN", CLERK, USERS[CLERK]), "the principal needs READ on the topic"),
+    # It finds the topic and its ends, and gets no record.
+    "DESCRIBE only": (lambda broker: password(broker, "PLAIN", DESCRIBER, USERS[DESCRIBER]), "needs READ on the topic"),
     "no TLS": (lambda _: ["security.protocol=PLAINTEXT"], "transport failure"),
 }
 
@@ -95,3 +99,12 @@ def test_who_may_not_is_told_why(who: str, broker: RealBroker, tmp_path: Path, m
     assert why in err
     assert "secret" not in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("who", [CLERK, DESCRIBER])
+def test_the_right_that_is_missing_stands_in_the_error(who: str, broker: RealBroker) -> None:
+    settings = dict(line.split("=", 1) for line in password(broker, "PLAIN", who, USERS[who]))
+    scan = cluster.ClusterScan(f"kafka://127.0.0.1:{broker.ports.secured}", settings)
+    with pytest.raises(cluster.ReadNotAllowedError) as refused:
+        list(scan)
+    assert (refused.value.kafka_code, refused.value.operation, refused.value.topic) == (29, "READ", "__share_group_state")

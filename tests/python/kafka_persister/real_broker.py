@@ -21,7 +21,7 @@ from kio.static.primitive import i16, i32
 from share_state.kafka import KafkaPersister
 from share_state.types import SharePartitionKey
 from tests.kafka.broker import Broker
-from tests.kafka.listeners import ACTOR, SCRAM_USER, Authority, Ports, secured
+from tests.kafka.listeners import ACTOR, DESCRIBER, READER, SCRAM_USER, Authority, Ports, secured
 
 
 class RealBroker:
@@ -40,18 +40,25 @@ class RealBroker:
         self.broker.start()
 
     def make_principals_known(self) -> None:
-        """Give those of SCRAM their passwords, and the actor the one right that it needs."""
+        """Give those of SCRAM their passwords, and who has a single right that one."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         name, secret = SCRAM_USER
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             # A request may change a user's credentials only once.
             changed = UserScramCredentialUpsertion(name, ScramCredentialInfo(mechanism, 4096), secret.encode())
             admin.alter_user_scram_credentials([changed])[name].result()
-        granted = AclBinding(
-            ResourceType.BROKER, "kafka-cluster", ResourcePatternType.LITERAL, f"User:{ACTOR}", "*",
-            AclOperation.CLUSTER_ACTION, AclPermissionType.ALLOW,
-        )  # fmt: skip
-        admin.create_acls([granted])[granted].result()
+        cluster, state = (ResourceType.BROKER, "kafka-cluster"), (ResourceType.TOPIC, "__share_group_state")
+        rights = (
+            (ACTOR, cluster, AclOperation.CLUSTER_ACTION),
+            (READER, state, AclOperation.READ),
+            (DESCRIBER, state, AclOperation.DESCRIBE),
+        )
+        granted = [
+            AclBinding(*on, ResourcePatternType.LITERAL, f"User:{name}", "*", operation, AclPermissionType.ALLOW)
+            for name, on, operation in rights
+        ]
+        for made in admin.create_acls(granted).values():
+            made.result()
 
     def create_topic(self, name: str, partitions: int) -> str:
         """Make a topic and give its id."""

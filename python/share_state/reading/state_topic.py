@@ -1,0 +1,130 @@
+"""The state topic of a running cluster, as every reader of it meets it: a consumer that joins no group and commits nothing.
+
+It needs READ on the topic and no other right. A client asks for its group's coordinator as soon as it is assigned something; that
+this is refused where the principal has no right on the group does not matter to one that joins none.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from share_state.errors import ShareStateError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError
+
+__all__ = [
+    "STATE_TOPIC",
+    "ClientMissingError",
+    "ClusterReadError",
+    "ReadNotAllowedError",
+    "consumer",
+    "is_end",
+    "state_partitions",
+]
+
+STATE_TOPIC = "__share_group_state"
+#: Kafka's TOPIC_AUTHORIZATION_FAILED and GROUP_AUTHORIZATION_FAILED.
+_NOT_THE_TOPIC = 29
+_NOT_THE_GROUP = 30
+
+
+class ClusterReadError(ShareStateError):
+    """The state topic of a cluster could not be read."""
+
+
+class ClientMissingError(ClusterReadError):
+    """Reading a cluster needs confluent-kafka, which is not installed."""
+
+
+class ReadNotAllowedError(ClusterReadError):
+    """The principal lacks the one right that reading needs.
+
+    Attributes:
+        operation: Kafka's name for it, which goes into an ACL.
+        topic: what it is needed on.
+    """
+
+    operation = "READ"
+    topic = STATE_TOPIC
+
+
+@contextmanager
+def consumer(settings: Mapping[str, object]) -> Iterator[tuple[ModuleType, Consumer]]:
+    """Give the client's module and a consumer, and tell what goes wrong inside by our own errors.
+
+    Raises:
+        ClientMissingError: confluent-kafka is not there.
+        ReadNotAllowedError: the principal may not read the topic.
+        ClusterReadError: settings that the client does not take, or any other failure, with Kafka's code where it has one.
+    """
+    client = _client()
+    last_error: list[str] = []
+    ours = {
+        # A name is asked for; by `assign` no group is joined, and nothing is committed.
+        "group.id": "share-state",
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
+        # Where the broker prunes while we read, the log begins later.
+        "auto.offset.reset": "earliest",
+        "allow.auto.create.topics": False,
+        # Its errors are told by us, once.
+        "error_cb": lambda error: last_error.append(error.str()),
+        "log_level": 0,
+    }
+    try:
+        made = client.Consumer({**settings, **ours})
+    except client.KafkaException as error:
+        raise ClusterReadError(f"the client's settings: {error.args[0].str()}") from None
+    try:
+        yield client, made
+    except client.KafkaException as error:
+        # What the client has to say of its connections comes by its callback, and that only by a poll.
+        made.poll(0)
+        raise _failure(error.args[0], last_error[-1:]) from None
+    finally:
+        made.close()
+
+
+def state_partitions(client: ModuleType, asked: Consumer, patience: float) -> list[int]:
+    """Ask which partitions the topic has, in order."""
+    topic = asked.list_topics(STATE_TOPIC, patience).topics[STATE_TOPIC]
+    if topic.error is None:
+        return sorted(topic.partitions)
+    if topic.error.code() == _NOT_THE_TOPIC:
+        raise client.KafkaException(topic.error)
+    raise ClusterReadError(
+        f"the topic {STATE_TOPIC}: {topic.error.str()} (a cluster makes it when its first share group comes)",
+        kafka_code=topic.error.code(),
+    )
+
+
+def is_end(client: ModuleType, error: KafkaError) -> bool:
+    """Tell the end of a state partition from what matters not (see above), and raise for anything else."""
+    if error.code() == _NOT_THE_GROUP:
+        return False
+    if error.code() == client.KafkaError._PARTITION_EOF:  # noqa: SLF001  the client's own name for it
+        return True
+    raise client.KafkaException(error)
+
+
+def _failure(reason: KafkaError, last_error: list[str]) -> ClusterReadError:
+    text = ": ".join([reason.str(), *last_error])
+    if reason.code() == _NOT_THE_TOPIC:
+        right = f"the principal needs {ReadNotAllowedError.operation} on the topic {STATE_TOPIC}, and no other right"
+        return ReadNotAllowedError(f"{text}: {right}", kafka_code=reason.code())
+    return ClusterReadError(text, kafka_code=reason.code() if reason.code() > 0 else None)
+
+
+def _client() -> ModuleType:
+    try:
+        return importlib.import_module("confluent_kafka")
+    except ImportError:
+        raise ClientMissingError(
+            "reading a cluster needs the package confluent-kafka: pip install 'share-state[kafka]'"
+        ) from None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Found", "Target", "best", "cost", "targets"]
+__all__ = ["Found", "Target", "best", "cost", "sizes", "targets"]
 
 #: By the name of a part, what was written of it.
 Found = dict[str, dict[str, Any]]
@@ -76,6 +76,42 @@ def targets(found: Found) -> Iterator[Target]:
     yield Target(
         "peak memory of a worker, times that of the smallest log of as many share partitions", 1.2, grown, at_least=False
     )
+
+
+def sizes(found: Found) -> Iterator[tuple[str, str]]:
+    """What a job is sized by: a name, and what was measured."""
+    for way, name in (("source", "our source"), ("frames", "the function `state`")):
+        seconds = of_way(found, way)
+        if seconds is not None and seconds > 0:
+            yield f"records a second and core, {name} ({_cores(found['ways']['cores'])})", _rate(seconds, found["ways"]["cores"])
+    for cores in (1, 2):
+        measured = of_cores(found, cores)
+        if measured and measured[-1][1] > 0:
+            yield (
+                f"records a second and core, our source, of {measured[-1][0]:,} ({_cores(cores)})",
+                _rate(measured[-1][1], cores),
+            )
+    if "cores" in found:
+        log = max(found["cores"]["logs"], key=lambda one: int(one["records"]))
+        yield "bytes of a record in its segment", f"{log['bytes'] / log['records']:.0f}"
+    for cores in (1, 2):
+        rows = [row for row in found.get("cores", {}).get("rows", ()) if row["cores"] == cores]
+        if rows:
+            least = min(rows, key=lambda one: int(one["records"]))
+            told = f"{best(least):.1f} to {max(least['seconds']):.1f}"
+            yield f"seconds of a job with next to nothing to fold, in a session that is up ({_cores(cores)})", told
+    for way, name in (("source", "our source"), ("frames", "the function `state`")):
+        rows = [row for row in found.get("memory", {}).get("rows", ()) if row["way"] == way]
+        if rows:
+            few, many = min(rows, key=lambda one: int(one["keys"])), max(rows, key=lambda one: int(one["keys"]))
+            yield f"MiB of a worker with {few['keys']:,} share partitions, {name}", f"{few['worker_bytes'] / 2**20:.0f}"
+            of_task = (many["keys"] - few["keys"]) / found["memory"]["partitions"]
+            more = (many["worker_bytes"] - few["worker_bytes"]) / of_task
+            yield f"bytes more for each live share partition of its state partition, {name}", f"{more:,.0f}"
+
+
+def _rate(seconds: float, cores: int) -> str:
+    return f"{1 / seconds / cores:,.0f}"
 
 
 def _by_records(found: Found) -> list[Row]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.spark import plots
-from benches.spark.figures import Found, Target, best, cost, targets
+from benches.spark.figures import Found, Target, best, cost, sizes, targets
 
 __all__ = ["main", "read", "write"]
 
@@ -50,7 +50,7 @@ def write(directory: Path, page: Path) -> None:
     drawn = plots.draw(found, page.parent / "benchmarks")
     parts = [_ABOUT, _machine(found), _targets(list(targets(found))), _ways(found), _cores(found), _memory(found)]
     parts += [f"![Cost of a record, and memory of a worker]({drawn.relative_to(page.parent)})\n"] if drawn else []
-    parts.append(_streams(found))
+    parts += [_streams(found), _sizes(found)]
     page.write_text("\n".join(part for part in parts if part), encoding="utf-8")
 
 
@@ -170,6 +170,19 @@ def _streams(found: Found) -> str:
             told = "WRONG | " if way["wrong"] else f"{way['seconds']:.1f} | {', '.join(f'{one:.1f}' for one in way['batches'])}"
             lines.append(f"| {_NAMES[way['way']]} | {row['records']:,} | {row['keys']:,} | {told} |")
     return "\n".join([*lines, ""])
+
+
+def _sizes(found: Found) -> str:
+    lines = [f"| {name} | {told} |" for name, told in sizes(found)]
+    if not lines:
+        return ""
+    told = (
+        "What [the advice](spark.md#speed-and-sizing) is reckoned with; it follows from the rows above.",
+        "",
+        "| | |",
+        "|---|--:|",
+    )
+    return "\n".join(["## For sizing", "", *told, *lines, ""])
 
 
 def main(arguments: list[str]) -> int:

@@ -14,7 +14,7 @@ mod twin;
 pub use interval::{AdaptiveStore, IntervalStore};
 pub use twin::TwinStore;
 
-use crate::offset::{OffsetRange, after};
+use crate::offset::{OffsetRange, after, before};
 use crate::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
@@ -112,6 +112,19 @@ pub struct Change {
     pub phase: Phase,
     /// What becomes of the lock.
     pub lock: LockChange,
+}
+
+/// What stands at the front of the window once its settled batches are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    /// Nothing was in flight.
+    Empty,
+    /// All was settled up to this last offset, and nothing is in flight any more.
+    Settled(i64),
+    /// The first record, which is unsettled or the limit.
+    Standing(i64),
+    /// The first unsettled record, or the limit, and how many records at or behind the start offset lay before it.
+    Passed(i64, u64),
 }
 
 /// Records by state; a pending record counts as its target state. `[RecordState as usize]`.
@@ -238,6 +251,11 @@ pub trait InFlightStore: Default {
     }
     /// Drops every batch whose last offset is at most `last`.
     fn remove_through(&mut self, last: i64);
+    /// Drops every batch that is settled to its end and lies before the first unsettled record and before `limit`, the
+    /// beginning of a batch.
+    fn pass_settled(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
+        pass_step_by_step(self, start_offset, limit)
+    }
     /// Marks every lock whose deadline is at most `now` as run out, and returns ranges that cover its records (they may
     /// cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`].
     fn expire(&mut self, now: LockTime) -> Vec<OffsetRange>;
@@ -248,4 +266,28 @@ pub trait InFlightStore: Default {
     /// # Errors
     /// The broken invariant.
     fn check(&self) -> Result<(), String>;
+}
+
+/// [`InFlightStore::pass_settled`] by what every store can tell.
+fn pass_step_by_step<S: InFlightStore>(
+    store: &mut S,
+    start_offset: i64,
+    limit: Option<i64>,
+) -> Front {
+    let Some(bounds) = store.bounds() else {
+        return Front::Empty;
+    };
+    let unsettled = store.first_unsettled(bounds.first);
+    let Some(stop) = unsettled.into_iter().chain(limit).min() else {
+        store.remove_through(bounds.last);
+        return Front::Settled(bounds.last);
+    };
+    // The window begins with a batch, and that is where it stops: the usual case, as the oldest record is still out.
+    let Some(last) = before(stop).filter(|last| bounds.first <= *last) else {
+        return Front::Standing(stop);
+    };
+    let passed = OffsetRange::new(start_offset, last);
+    let records = passed.map_or(0, |passed| store.held_in(passed));
+    store.remove_through(last);
+    Front::Passed(stop, records)
 }

@@ -1,8 +1,8 @@
 //! The window of in-flight records: what to fetch next, whether there is room, and the advance of the start offset.
 
 use super::{AcquireRequest, SharePartition};
-use crate::in_flight::InFlightStore;
-use crate::offset::{OffsetRange, after_saturating, before};
+use crate::in_flight::{Front, InFlightStore};
+use crate::offset::{OffsetRange, after_saturating};
 
 /// The part of the window that a new leader must read again (`SharePartition.persisterReadResultGapWindow`,
 /// KAFKA-18494): records there were handed out by the leader before and never settled, so the persister knows nothing of
@@ -118,44 +118,34 @@ impl<S: InFlightStore> SharePartition<S> {
         if self.front().is_some() {
             return;
         }
-        let Some(cached) = self.store.bounds() else {
-            return;
-        };
-        let unsettled = self.store.first_unsettled(cached.first);
         let gap = self.gap_window().map(|gap| gap.gap_start_offset);
         let gap_batch = gap.and_then(|gap_start| self.store.batch_reaching(gap_start));
-        let stop = match (unsettled, gap_batch) {
-            (Some(a), Some(b)) => Some(a.min(b.first)),
-            (Some(offset), None) => Some(offset),
-            (None, b) => b.map(|b| b.first),
+        let limit = gap_batch.map(|batch| batch.first);
+        let (stop, passed) = match self.store.pass_settled(self.start_offset, limit) {
+            Front::Empty => return,
+            Front::Settled(last) => {
+                // The window is empty, and begins behind its last offset. The start offset may be ahead already, when the
+                // log start has moved past the window; it never goes back (deliberate difference K1).
+                self.start_offset = self.start_offset.max(after_saturating(last));
+                self.end_offset = self.start_offset;
+                self.delivery_complete_count = 0;
+                return;
+            }
+            Front::Standing(stop) => (stop, None),
+            Front::Passed(stop, records) => (stop, Some(records)),
         };
         if gap.is_none()
             && let Some(activity) = self.activity.get_mut()
         {
-            activity.front = unsettled;
+            activity.front = Some(stop);
         }
-        let Some(stop) = stop else {
-            // Everything is settled: the window is empty, and begins behind its last offset. The start offset may be ahead
-            // already, when the log start has moved past the window; it never goes back (deliberate difference K1).
-            self.start_offset = self.start_offset.max(after_saturating(cached.last));
-            self.end_offset = self.start_offset;
-            self.delivery_complete_count = 0;
-            self.store.remove_through(cached.last);
-            return;
-        };
-        if stop == cached.first {
-            // The window begins with a batch, and that is where it stops: the usual case, as the oldest record is still out.
-            return;
-        }
+        let Some(records) = passed else { return };
         let target = match gap {
             Some(gap_start) if self.store.batch_start(stop) == Some(stop) => stop.min(gap_start),
             _ => stop,
         };
-        let Some(last) = before(stop) else { return };
-        let passed = OffsetRange::new(self.start_offset, last);
-        self.delivery_complete_count -= passed.map_or(0, |passed| self.store.held_in(passed));
+        self.delivery_complete_count -= records;
         self.start_offset = self.start_offset.max(target);
-        self.store.remove_through(last);
     }
 
     /// Empties a full window in which everything is settled and no write is under way.

@@ -6,7 +6,8 @@ use super::leaf::{Body, Leaf};
 use super::runs::{self, Edge, Merge};
 use super::runs_change;
 use super::shape::SPARSE;
-use crate::offset::{OffsetRange, after};
+use crate::in_flight::Front;
+use crate::offset::{OffsetRange, after, before};
 
 impl<const N: usize> Leaves<N> {
     /// Shows every run that `range` touches, clipped to it and perhaps in pieces, and puts in its place what `f` returns.
@@ -239,5 +240,35 @@ impl<const N: usize> Leaves<N> {
                 self.list = List::None(edges);
             }
         }
+    }
+
+    /// Passes what is settled at the front of a window of one leaf without holes, in one pass over its runs: nearly every
+    /// window is such a one. `None` for any other, or when all of it is settled.
+    pub fn pass_settled(
+        &mut self,
+        start_offset: i64,
+        f: impl FnMut(OffsetRange, Cell),
+    ) -> Option<Front> {
+        let List::One(Leaf {
+            range: span,
+            tally,
+            body: Body::Runs(edges),
+        }) = &mut self.list
+        else {
+            return None;
+        };
+        if tally.has(Class::Hole) {
+            return None;
+        }
+        let unsettled = |edge: &Edge| edge.cell.classes() & Class::Unsettled.bit() != 0;
+        let at = edges.iter().position(unsettled)?;
+        let stop = edges[at].first;
+        if at == 0 {
+            return Some(Front::Standing(stop));
+        }
+        let passed =
+            before(stop).and_then(|last| OffsetRange::new(start_offset.max(span.first), last));
+        runs_change::drop_batches_before(edges, at, span, tally, f);
+        Some(Front::Passed(stop, passed.map_or(0, OffsetRange::len)))
     }
 }

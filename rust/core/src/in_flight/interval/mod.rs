@@ -24,7 +24,8 @@ use held::Held;
 
 use super::locks::{Locks, NONE};
 use super::{
-    Change, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex, StateCounts,
+    Change, Front, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex,
+    StateCounts, pass_step_by_step,
 };
 use crate::in_flight::interval::cell::Class;
 use crate::offset::OffsetRange;
@@ -295,6 +296,20 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
             locks.leave(cell.lock(), range.len());
             take(counts, cell.state(), range.len());
         });
+    }
+
+    fn pass_settled(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
+        if limit.is_none()
+            && let Some(window) = &mut self.window
+        {
+            let Window { leaves, counts, .. } = &mut **window;
+            // What is settled refers to no lease.
+            let count = |range: OffsetRange, cell: Cell| take(counts, cell.state(), range.len());
+            if let Some(front) = leaves.pass_settled(start_offset, count) {
+                return front;
+            }
+        }
+        pass_step_by_step(self, start_offset, limit)
     }
 
     fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {

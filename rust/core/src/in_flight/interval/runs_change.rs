@@ -260,6 +260,17 @@ pub(super) fn drop_batches(
     if edges[cut].cell.is_hole() {
         cut += 1;
     }
+    drop_batches_before(edges, cut, span, tally, f);
+}
+
+/// Drops the batches before the one that the entry `cut` belongs to, and shows what held a record.
+pub(super) fn drop_batches_before(
+    edges: &mut Vec<Edge>,
+    mut cut: usize,
+    span: &mut OffsetRange,
+    tally: &mut Tally,
+    mut f: impl FnMut(OffsetRange, Cell),
+) {
     while cut > 0 && !edges[cut].cell.is_start() {
         cut -= 1;
     }

@@ -40,21 +40,18 @@ impl<S: InFlightStore> SharePartition<S> {
         } else {
             range
         };
-        match acquisition.request.mode {
-            AcquireMode::BatchOptimized => {
-                let batch_size = u64::try_from(acquisition.request.batch_size).unwrap_or(1);
-                if range.len() <= batch_size {
-                    self.insert_held(range, range, acquisition);
-                } else {
-                    for piece in cut_at_log_batches(range, fetched, batch_size) {
-                        self.insert_held(piece, piece, acquisition);
-                    }
-                }
+        let batch_size = u64::try_from(acquisition.request.batch_size).unwrap_or(1);
+        let mode = acquisition.request.mode;
+        if mode == AcquireMode::BatchOptimized && batch_size < range.len() {
+            for piece in cut_at_log_batches(range, fetched, batch_size) {
+                self.insert_held(piece, piece, acquisition);
             }
-            AcquireMode::RecordLimit => {
-                let held = first_n(range, wanted).unwrap_or(range);
-                self.insert_held(range, held, acquisition);
-            }
+        } else {
+            let held = match mode {
+                AcquireMode::BatchOptimized => range,
+                AcquireMode::RecordLimit => first_n(range, wanted).unwrap_or(range),
+            };
+            self.insert_held(range, held, acquisition);
         }
         if cached.is_none_or(|cached| first < cached.first) {
             // What lies between the start offset and the first batch holds no record.

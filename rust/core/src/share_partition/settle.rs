@@ -54,14 +54,25 @@ impl<S: InFlightStore> SharePartition<S> {
     ///
     /// No time passes meanwhile: the answers count as of the latest time seen. When every call is followed by this one, a
     /// member that waits is the one whose command it was.
+    #[inline]
     pub fn settle(&mut self, persister: &mut impl InlinePersister) -> Settlement {
         let mut settlement = Settlement::default();
+        if self.writes_to_poll() > 0 {
+            self.settle_waiting(persister, &mut settlement);
+        }
+        settlement
+    }
+
+    fn settle_waiting(
+        &mut self,
+        persister: &mut impl InlinePersister,
+        settlement: &mut Settlement,
+    ) {
         while let Some(write) = self.lend_write() {
             let (token, is_awaited) = (write.token, write.is_awaited);
             let code = persister.write_state(write.key, write.state);
-            self.settle_one(token, is_awaited, code, &mut settlement);
+            self.settle_one(token, is_awaited, code, settlement);
         }
-        settlement
     }
 
     /// Takes the answer to a write that [`SharePartition::lend_write`] handed out earlier, as of the latest time seen: for a

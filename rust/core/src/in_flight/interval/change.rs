@@ -4,7 +4,7 @@ use super::cell::{Cell, Class, Tally};
 use super::directory::{Leaves, List, Spot};
 use super::leaf::{Body, Leaf};
 use super::runs::{self, Edge, Merge};
-use super::runs_change;
+use super::runs_change::{self, Becomes};
 use super::shape::SPARSE;
 use crate::in_flight::Front;
 use crate::offset::{OffsetRange, after, before};
@@ -30,7 +30,12 @@ impl<const N: usize> Leaves<N> {
             } else {
                 Merge::Never
             };
-            runs_change::update(edges, (span.last, merge), tally, part, &mut f);
+            let last = span.last;
+            if runs_change::update_within(edges, tally, (part, last, merge), &mut f) {
+                // Nothing more: nearly always a member speaks of one run.
+            } else {
+                runs_change::update(edges, (last, merge), tally, part, &mut f);
+            }
             if edges.len() > Self::RUNS
                 && let Some(at) = self.first()
             {
@@ -38,20 +43,16 @@ impl<const N: usize> Leaves<N> {
             }
             return;
         }
-        self.update_across(range, f);
+        self.update_across(range, &mut f);
     }
 
-    fn update_across(
-        &mut self,
-        range: OffsetRange,
-        mut f: impl FnMut(OffsetRange, Cell) -> Option<Cell>,
-    ) {
+    fn update_across(&mut self, range: OffsetRange, f: Becomes<'_>) {
         if let Some(leaf) = self.hinted(range)
             && leaf.is_dense()
         {
             let before = (leaf.tally, leaf.runs());
-            leaf.update(range, Merge::Never, &mut f);
-            if before != (leaf.tally, leaf.runs())
+            leaf.update(range, Merge::Never, f);
+            if (leaf.shows_others(before) || Self::is_misshapen(leaf, before))
                 && let Some(at) = self.reaching(range.first)
             {
                 self.reshape(at, before);
@@ -71,7 +72,7 @@ impl<const N: usize> Leaves<N> {
                 return;
             };
             let before = (leaf.tally, leaf.runs());
-            leaf.update(part, merge, &mut f);
+            leaf.update(part, merge, f);
             self.note(at);
             next = after(part.last).filter(|next| *next <= range.last);
             self.reshape(at, before);
@@ -80,18 +81,23 @@ impl<const N: usize> Leaves<N> {
 
     /// Brings what is known of a changed leaf up to date, and its shape, given its entries and runs before.
     #[inline]
-    pub fn reshape(&mut self, at: Spot, (tally, runs): (Tally, usize)) {
+    pub fn reshape(&mut self, at: Spot, before: (Tally, usize)) {
         let Some(leaf) = self.get(at) else { return };
-        let (now, dense) = (leaf.runs(), leaf.is_dense());
-        let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);
-        let misshapen =
-            now > Self::RUNS && !dense || now < runs && now <= Self::RUNS / 4 || settled && dense;
-        if tally != leaf.tally && tally.classes() != leaf.tally.classes() {
+        let misshapen = Self::is_misshapen(leaf, before);
+        if leaf.shows_others(before) {
             self.refresh(at);
         }
         if misshapen {
             self.settle(at);
         }
+    }
+
+    /// Whether a leaf that had these entries and runs may be better kept in another way now.
+    #[inline]
+    fn is_misshapen(leaf: &Leaf, (tally, runs): (Tally, usize)) -> bool {
+        let (now, dense) = (leaf.runs(), leaf.is_dense());
+        let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);
+        now > Self::RUNS && !dense || now < runs && now <= Self::RUNS / 4 || settled && dense
     }
 
     /// How far neighbouring batches of a leaf may become one.

@@ -3,6 +3,7 @@
 use super::cell::{Cell, Class, Code, Tally};
 use super::held::Turn;
 use super::runs::Edge;
+use super::runs_change::Becomes;
 use crate::offset::{OffsetRange, plus_saturating};
 
 /// Offsets of a dense leaf at most.
@@ -164,7 +165,7 @@ impl<T: Code> Dense<T> {
         &mut self,
         range: OffsetRange,
         tally: &mut Tally,
-        f: &mut impl FnMut(OffsetRange, Cell) -> Option<Cell>,
+        f: Becomes<'_>,
     ) -> Option<Misfit> {
         let (mut at, end) = (self.index(range.first), self.index(range.last));
         if at == end {

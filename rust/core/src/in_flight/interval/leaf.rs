@@ -3,7 +3,7 @@
 use super::cell::{Cell, Class, Narrow, Tally};
 use super::dense::{Dense, LONGEST, Misfit};
 use super::runs::{self, Edge, Merge};
-use super::runs_change;
+use super::runs_change::{self, Becomes};
 use crate::offset::{OffsetRange, after, before_saturating};
 
 /// How the records of a leaf are kept.
@@ -60,6 +60,12 @@ impl Leaf {
             Body::Narrow(dense) => dense.runs(),
             Body::Wide(dense) => dense.runs(),
         }
+    }
+
+    /// Whether entries of a class have come or gone since the leaf had these.
+    #[inline]
+    pub fn shows_others(&self, (tally, _): (Tally, usize)) -> bool {
+        tally != self.tally && tally.classes() != self.tally.classes()
     }
 
     pub const fn is_dense(&self) -> bool {
@@ -152,12 +158,7 @@ impl Leaf {
     }
 
     /// Shows every run that `range`, which lies inside the leaf, touches, and puts in its place what `f` returns.
-    pub fn update(
-        &mut self,
-        range: OffsetRange,
-        merge: Merge,
-        f: &mut impl FnMut(OffsetRange, Cell) -> Option<Cell>,
-    ) {
+    pub fn update(&mut self, range: OffsetRange, merge: Merge, f: Becomes<'_>) {
         let mut rest = range;
         let tally = &mut self.tally;
         if let Body::Narrow(dense) = &mut self.body {
@@ -174,7 +175,10 @@ impl Leaf {
         let tally = &mut self.tally;
         match &mut self.body {
             Body::Runs(edges) => {
-                runs_change::update(edges, (self.range.last, merge), tally, rest, f)
+                let last = self.range.last;
+                if !runs_change::update_within(edges, tally, (rest, last, merge), &mut *f) {
+                    runs_change::update(edges, (last, merge), tally, rest, f);
+                }
             }
             Body::Wide(dense) => {
                 // A cell takes in everything.

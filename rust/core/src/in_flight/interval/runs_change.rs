@@ -4,15 +4,18 @@ use super::cell::{Cell, Class, Tally};
 use super::runs::{Edge, Merge, holding, range_of};
 use crate::offset::{OffsetRange, after, after_saturating, before_saturating};
 
-/// Does what [`update`] does where `range` lies inside the entry `at`; returns whether it does.
+/// What becomes of a run, or of a part of one; a caller has it compiled into the usual path only.
+pub(super) type Becomes<'a> = &'a mut dyn FnMut(OffsetRange, Cell) -> Option<Cell>;
+
+/// Does what [`update`] does where `range` lies inside one entry; returns whether it does.
 #[inline]
-fn update_within(
+pub(super) fn update_within(
     edges: &mut Vec<Edge>,
-    at: usize,
     tally: &mut Tally,
     (range, last, merge): (OffsetRange, i64, Merge),
-    f: &mut impl FnMut(OffsetRange, Cell) -> Option<Cell>,
+    f: &mut (impl FnMut(OffsetRange, Cell) -> Option<Cell> + ?Sized),
 ) -> bool {
+    let at = holding(edges, range.first);
     let next = edges.get(at + 1).copied();
     let end = next.map_or(last, |next| before_saturating(next.first));
     let Some(&Edge { first, cell }) = edges.get(at) else {
@@ -85,12 +88,9 @@ pub(super) fn update(
     (last, merge): (i64, Merge),
     tally: &mut Tally,
     range: OffsetRange,
-    f: &mut impl FnMut(OffsetRange, Cell) -> Option<Cell>,
+    f: Becomes<'_>,
 ) {
     let mut at = holding(edges, range.first);
-    if update_within(edges, at, tally, (range, last, merge), f) {
-        return;
-    }
     let mut changed: Option<(usize, usize)> = None;
     while let Some(&Edge { first, cell }) = edges.get(at)
         && first <= range.last

@@ -230,6 +230,19 @@ pub trait InFlightStore: Default {
     /// Shows every run that `range` touches, clipped to it and perhaps in pieces, in ascending order, and changes those for which `decide`
     /// returns a change. Where batches begin stays as it is.
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);
+    /// As [`InFlightStore::update`], if all records of `range` are equal and the store finds them at one place; otherwise it
+    /// may show nothing.
+    fn update_run(
+        &mut self,
+        range: OffsetRange,
+        decide: impl FnOnce(&InFlightRun) -> Option<Change>,
+    ) {
+        if let Some(run) = self.run_in(range).filter(|run| run.range == range)
+            && let Some(change) = decide(&run)
+        {
+            self.update(range, |_| Some(change));
+        }
+    }
     /// As [`InFlightStore::update`], over many ranges, which ascend and are disjoint, and only over the records of `holder`.
     /// The runs that it shows may hold records of several locks and batches: `lock` and `batch_start` are those of the first
     /// record. A change may neither touch the delivery count nor put the records under another lock; each keeps its own, or

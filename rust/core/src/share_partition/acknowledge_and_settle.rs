@@ -66,7 +66,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let mut written = None;
         let count = &mut self.delivery_complete_count;
-        self.store.update(range, |run: &InFlightRun| {
+        self.store.update_run(range, |run: &InFlightRun| {
             if !is_held_whole(run, range, member) {
                 return None;
             }

@@ -292,6 +292,6 @@ fn every_kind_of_change_has_an_effect_in_the_sequences_that_are_tried() {
             *effects.entry(kind).or_insert(0) += count;
         }
     }
-    assert_eq!(effects.len(), 13, "{effects:?}");
+    assert_eq!(effects.len(), 14, "{effects:?}");
     assert!(effects.values().all(|count| *count >= 5), "{effects:?}");
 }

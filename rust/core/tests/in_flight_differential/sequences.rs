@@ -37,8 +37,10 @@ pub fn op(base: i64, width: i64) -> impl Strategy<Value = Op> {
             .prop_map(|(range, member, duration)| Op::Acquire { range, member, duration }),
         2 => (range(), member(), 0..3usize)
             .prop_map(|(range, member, duration)| Op::AcquireEach { range, member, duration }),
-        6 => (range(), member(), target)
+        6 => (range(), member(), target.clone())
             .prop_map(|(range, member, target)| Op::Acknowledge { range, member, target }),
+        4 => (range(), member(), target)
+            .prop_map(|(range, member, target)| Op::AcknowledgeAtOnce { range, member, target }),
         2 => (range(), member()).prop_map(|(range, member)| Op::Renew { range, member }),
         3 => range().prop_map(|range| Op::Written { range }),
         3 => (range(), 1..4i64, 0..3i64)

@@ -41,6 +41,12 @@ pub enum Op {
         range: OffsetRange,
         member: u32,
     },
+    /// Runs by themselves, as an acknowledgement that is written at once.
+    AcknowledgeAtOnce {
+        range: OffsetRange,
+        member: u32,
+        target: RecordState,
+    },
     Written {
         range: OffsetRange,
     },
@@ -189,6 +195,34 @@ impl<S: InFlightStore> Side<S> {
                 self.update(range, |run| {
                     holds(run, member).then(|| to(run, target, Phase::Pending, Keep))
                 });
+            }
+            Op::AcknowledgeAtOnce {
+                range,
+                member,
+                target,
+            } => {
+                let settle = |run: &InFlightRun| Some(to(run, target, Phase::Settled, End));
+                for run in self.runs() {
+                    let Some(part) = run.range.intersection(range) else {
+                        continue;
+                    };
+                    if !holds(&run, member) {
+                        continue;
+                    }
+                    let mut found = None;
+                    self.store.update_run(part, |run| {
+                        found = Some(*run);
+                        settle(run)
+                    });
+                    match found {
+                        Some(found) => {
+                            assert_eq!(Some(found), run.clipped(part));
+                            self.shown.push(found);
+                        }
+                        // Its records stand in several places.
+                        None => self.update(part, settle),
+                    }
+                }
             }
             Op::Renew { range, member } => {
                 let inside = |run: &InFlightRun| run.range.intersection(range).is_some();

@@ -94,7 +94,7 @@ impl<const N: usize> Leaves<N> {
 
     /// Whether a leaf that had these entries and runs may be better kept in another way now.
     #[inline]
-    fn is_misshapen(leaf: &Leaf, (tally, runs): (Tally, usize)) -> bool {
+    pub fn is_misshapen(leaf: &Leaf, (tally, runs): (Tally, usize)) -> bool {
         let (now, dense) = (leaf.runs(), leaf.is_dense());
         let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);
         now > Self::RUNS && !dense || now < runs && now <= Self::RUNS / 4 || settled && dense

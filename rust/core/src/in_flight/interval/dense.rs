@@ -205,7 +205,7 @@ impl<T: Code> Dense<T> {
     }
 
     #[inline]
-    fn put_one(&mut self, at: usize, old: Cell, new: Cell, tally: &mut Tally) -> bool {
+    pub fn put_one(&mut self, at: usize, old: Cell, new: Cell, tally: &mut Tally) -> bool {
         let Some(code) = T::of(new) else {
             return false;
         };

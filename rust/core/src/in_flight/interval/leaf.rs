@@ -189,7 +189,7 @@ impl Leaf {
     }
 
     /// Gives the offsets of `range`, which are one run or a hole of a dense leaf, the cell.
-    fn put(&mut self, range: OffsetRange, cell: Cell) {
+    pub fn put(&mut self, range: OffsetRange, cell: Cell) {
         let fits = match &mut self.body {
             Body::Narrow(dense) => dense.set(range, cell, &mut self.tally),
             Body::Wide(dense) => dense.set(range, cell, &mut self.tally),

@@ -13,6 +13,7 @@ mod directory;
 mod directory_change;
 mod held;
 mod leaf;
+mod one_run;
 mod runs;
 mod runs_change;
 mod search;
@@ -62,6 +63,7 @@ struct Window<const N: usize> {
     counts: StateCounts,
 }
 
+#[inline(always)]
 fn shown(range: OffsetRange, cell: Cell, locks: &Locks) -> InFlightRun {
     InFlightRun {
         range,
@@ -82,6 +84,33 @@ fn add(counts: &mut StateCounts, state: RecordState, records: u64) {
 fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
     let count = &mut counts[state as usize];
     *count = count.saturating_sub(records);
+}
+
+/// The cell of `records` records after a change, with locks and counts brought up to date.
+#[inline(always)]
+fn turned(
+    locks: &mut Locks,
+    counts: &mut StateCounts,
+    records: u64,
+    cell: Cell,
+    change: Change,
+) -> Cell {
+    let held = cell.lock();
+    let lock = match change.lock {
+        LockChange::Keep => held,
+        LockChange::End => NONE,
+        LockChange::Hold(lock) => locks.running(lock),
+    };
+    if lock != held {
+        locks.enter(lock, records);
+        locks.leave(held, records);
+    }
+    if change.state != cell.state() {
+        take(counts, cell.state(), records);
+        add(counts, change.state, records);
+    }
+    let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
+    new.starting(cell.is_start())
 }
 
 impl<const N: usize> AdaptiveStore<N> {
@@ -121,22 +150,7 @@ impl<const N: usize> Window<N> {
         } = self;
         leaves.update(range, |range, cell| {
             let change = decide(&shown(range, cell, locks))?;
-            let (held, records) = (cell.lock(), range.len());
-            let lock = match change.lock {
-                LockChange::Keep => held,
-                LockChange::End => NONE,
-                LockChange::Hold(lock) => locks.running(lock),
-            };
-            if lock != held {
-                locks.enter(lock, records);
-                locks.leave(held, records);
-            }
-            if change.state != cell.state() {
-                take(counts, cell.state(), records);
-                add(counts, change.state, records);
-            }
-            let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
-            Some(new.starting(cell.is_start()))
+            Some(turned(locks, counts, range.len(), cell, change))
         });
     }
 }
@@ -251,6 +265,28 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F) {
         if let Some(window) = &mut self.window {
             window.update(range, decide);
+        }
+    }
+
+    #[inline]
+    fn update_run(
+        &mut self,
+        range: OffsetRange,
+        decide: impl FnOnce(&InFlightRun) -> Option<Change>,
+    ) {
+        let Some(window) = &mut self.window else {
+            return;
+        };
+        let Window {
+            leaves,
+            locks,
+            counts,
+        } = &mut **window;
+        if let Some((place, cell)) = leaves.look(range)
+            && let Some(change) = decide(&shown(range, cell, locks))
+        {
+            let new = turned(locks, counts, range.len(), cell, change);
+            leaves.put(place, range, (cell, new));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Changes of a leaf of few runs.
 
 use super::cell::{Cell, Class, Tally};
+use super::one_run::holding_all;
 use super::runs::{Edge, Merge, holding, range_of};
 use crate::offset::{OffsetRange, after, after_saturating, before_saturating};
 
@@ -15,20 +16,30 @@ pub(super) fn update_within(
     (range, last, merge): (OffsetRange, i64, Merge),
     f: &mut (impl FnMut(OffsetRange, Cell) -> Option<Cell> + ?Sized),
 ) -> bool {
-    let at = holding(edges, range.first);
+    let Some((at, old)) = holding_all(edges, last, range) else {
+        return false;
+    };
+    if let Some(new) = f(range, old).filter(|new| *new != old) {
+        put_within(edges, at, tally, (range, last, merge), (old, new));
+    }
+    true
+}
+
+/// Puts `new` where `old` is: all of `range`, which lies inside the entry `at`.
+#[inline(always)]
+pub(super) fn put_within(
+    edges: &mut Vec<Edge>,
+    at: usize,
+    tally: &mut Tally,
+    (range, last, merge): (OffsetRange, i64, Merge),
+    (old, new): (Cell, Cell),
+) {
+    let Some(&Edge { first, cell }) = edges.get(at) else {
+        return;
+    };
     let next = edges.get(at + 1).copied();
     let end = next.map_or(last, |next| before_saturating(next.first));
-    let Some(&Edge { first, cell }) = edges.get(at) else {
-        return true;
-    };
-    if end < range.last || cell.is_hole() {
-        return false;
-    }
     let (cut_left, cut_right) = (first < range.first, range.last < end);
-    let old = if cut_left { cell.tail() } else { cell };
-    let Some(new) = f(range, old).filter(|new| *new != old) else {
-        return true;
-    };
     let before = if at > 0 {
         Some(edges[at - 1].cell)
     } else {
@@ -79,7 +90,6 @@ pub(super) fn update_within(
             coalesce(edges, tally, (at, at), merge);
         }
     }
-    true
 }
 
 /// Shows every run that `range` touches, clipped to it, and puts in its place what `f` returns.

@@ -213,6 +213,10 @@ fn settled_within<S: InFlightStore>(
     now: &mut i64,
     persister: &mut Scripted,
 ) -> Settlement {
+    if let Op::Release { member } = *op {
+        let released = sp.release_and_settle(MEMBERS[member], LockTime(*now), persister);
+        return released.1;
+    }
     let Op::Acknowledge {
         member,
         first,

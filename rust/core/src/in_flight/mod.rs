@@ -127,6 +127,25 @@ pub enum Front {
     Passed(i64, u64),
 }
 
+/// What [`InFlightStore::update_held`] does with the records of a holder. A function that decides is one, with nothing to note.
+pub trait HeldChange {
+    /// The change of a run, if it shall change. It may hang on the state, the phase and the delivery count of the run and on nothing
+    /// else: the store asks once for records that have them in common. The delivery count stays as it is, and the records
+    /// are not put under another lock: each keeps its own, or all end.
+    fn decide(&mut self, run: &InFlightRun) -> Option<Change>;
+    /// Takes note of what was changed: the ranges, which ascend and may touch, hold records equal to `run` but for their locks,
+    /// and for where their batches begin. Notes come in ascending order.
+    fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]);
+}
+
+impl<F: FnMut(&InFlightRun) -> Option<Change>> HeldChange for F {
+    fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
+        self(run)
+    }
+
+    fn note(&mut self, _: &InFlightRun, _: Change, _: &[OffsetRange]) {}
+}
+
 /// Records by state; a pending record counts as its target state. `[RecordState as usize]`.
 pub type StateCounts = [u64; 5];
 
@@ -243,20 +262,30 @@ pub trait InFlightStore: Default {
             self.update(range, |_| Some(change));
         }
     }
-    /// As [`InFlightStore::update`], over many ranges, which ascend and are disjoint, and only over the records of `holder`.
-    /// The runs that it shows may hold records of several locks and batches: `lock` and `batch_start` are those of the first
-    /// record. A change may neither touch the delivery count nor put the records under another lock; each keeps its own, or
-    /// all end.
-    fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
+    /// Changes the records of `holder` in `ranges`, which ascend and are disjoint. Where batches begin stays as it is.
+    fn update_held<C: HeldChange>(
         &mut self,
         ranges: impl IntoIterator<Item = OffsetRange>,
         holder: Holder,
-        mut decide: F,
+        change: &mut C,
     ) {
         for range in ranges {
-            self.update(range, |run| holder.holds(run).then(|| decide(run))?);
+            self.update(range, |run| {
+                let new = holder.holds(run).then(|| change.decide(run))??;
+                change.note(run, new, &[run.range]);
+                Some(new)
+            });
         }
     }
+    /// As [`InFlightStore::update_held`], with changes that end the locks and leave no record terminal; then asks whether it shall
+    /// be so. If not, everything is as it was before.
+    fn update_held_if<C: HeldChange>(
+        &mut self,
+        ranges: &[OffsetRange],
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C) -> bool,
+    ) -> bool;
     /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that
     /// a long settled stretch need not remember where its batches began.
     fn merge_settled_batches(&mut self, allowed: bool) {
@@ -269,8 +298,9 @@ pub trait InFlightStore: Default {
     fn pass_settled(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
         pass_step_by_step(self, start_offset, limit)
     }
-    /// Marks every lock whose deadline is at most `now` as run out, and returns ranges that cover its records (they may
-    /// cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`].
+    /// Marks locks whose deadline is at most `now` as run out, and returns ranges that cover their records (they may
+    /// cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`]. A store may leave
+    /// some to the next call, but not all: there are more as long as [`InFlightStore::next_deadline`] is due.
     fn expire(&mut self, now: LockTime) -> Vec<OffsetRange>;
     /// Bytes on the heap, as far as the store knows them.
     fn heap_bytes(&self) -> usize;

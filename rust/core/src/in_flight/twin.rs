@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::{
-    Change, InFlightRun, InFlightStore, Lock, LockChange, LockId, MemberIndex, StateCounts,
+    Change, HeldChange, Holder, InFlightRun, InFlightStore, Lock, LockChange, LockId, MemberIndex,
+    StateCounts,
 };
 use crate::offset::{OffsetRange, after};
 use crate::record_state::{Phase, RecordState};
@@ -248,6 +249,22 @@ impl InFlightStore for TwinStore {
                 }
             }
         }
+    }
+
+    fn update_held_if<C: HeldChange>(
+        &mut self,
+        ranges: &[OffsetRange],
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C) -> bool,
+    ) -> bool {
+        let before = self.records.clone();
+        self.update_held(ranges.iter().copied(), holder, change);
+        let confirmed = confirm(change);
+        if !confirmed {
+            self.records = before;
+        }
+        confirmed
     }
 
     fn remove_through(&mut self, last: i64) {

@@ -3,12 +3,11 @@
 //!
 //! `delivery_complete_count` is kept here too: it follows from the states before and after, and from nothing else.
 
-use super::activity::Activity;
 use super::counters::Tally;
 use super::few::Few;
+use super::pull::Pull;
 use super::{DeadLetterCause, SharePartition};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange};
-use crate::limits::ShareGroupConfig;
 use crate::offset::{OffsetRange, before};
 use crate::record_state::{LockRule, Phase, RecordState, Trigger, transition};
 use crate::state_batch::StateBatch;
@@ -29,41 +28,96 @@ pub(super) struct Changes {
     pub records: u64,
 }
 
+/// Makes `next` a part of `last`, if it lies right behind and is equal; returns whether it does.
+#[inline]
+fn join_batches(last: &mut StateBatch, next: &StateBatch) -> bool {
+    let joins = last.delivery_state == next.delivery_state
+        && last.delivery_count == next.delivery_count
+        && before(next.first_offset) == Some(last.last_offset);
+    if joins {
+        last.last_offset = next.last_offset;
+    }
+    joins
+}
+
+/// As [`join_batches`], of records given up.
+fn join_given_up(last: &mut GivenUp, next: &GivenUp) -> bool {
+    let joins = last.delivery_count == next.delivery_count
+        && last.cause == next.cause
+        && last.range.is_followed_by(next.range.first);
+    if joins {
+        last.range.last = next.range.last;
+    }
+    joins
+}
+
 impl Changes {
-    fn add(&mut self, range: OffsetRange, state: RecordState, delivery_count: i16) {
-        self.records += range.len();
-        match self.batches.last_mut() {
-            Some(last)
-                if last.delivery_state == state.id()
-                    && last.delivery_count == delivery_count
-                    && before(range.first) == Some(last.last_offset) =>
-            {
-                last.last_offset = range.last;
+    /// Adds ranges, which ascend, and returns the number of their records.
+    #[inline(always)]
+    pub(super) fn add_all(
+        &mut self,
+        ranges: &[OffsetRange],
+        state: RecordState,
+        delivery_count: i16,
+    ) -> u64 {
+        let batch = |range: &OffsetRange| StateBatch {
+            first_offset: range.first,
+            last_offset: range.last,
+            delivery_state: state.id(),
+            delivery_count,
+        };
+        let mut records = 0;
+        if let [range] = ranges {
+            records = range.len();
+            let (next, last) = (batch(range), self.batches.last_mut());
+            if !last.is_some_and(|last| join_batches(last, &next)) {
+                self.batches.push(next);
             }
-            _ => self.batches.push(StateBatch {
-                first_offset: range.first,
-                last_offset: range.last,
-                delivery_state: state.id(),
-                delivery_count,
-            }),
+        } else {
+            let mut list = core::mem::take(&mut self.batches).into_list();
+            list.reserve(ranges.len());
+            for range in ranges {
+                records += range.len();
+                let (next, last) = (batch(range), list.last_mut());
+                if !last.is_some_and(|last| join_batches(last, &next)) {
+                    list.push(next);
+                }
+            }
+            self.batches = Few::Many(list);
+        }
+        self.records += records;
+        records
+    }
+
+    pub(super) fn give_up(
+        &mut self,
+        range: OffsetRange,
+        delivery_count: i16,
+        cause: DeadLetterCause,
+    ) {
+        let next = GivenUp {
+            range,
+            delivery_count,
+            cause,
+        };
+        let last = self.given_up.last_mut();
+        if !last.is_some_and(|last| join_given_up(last, &next)) {
+            self.given_up.push(next);
         }
     }
 
-    fn give_up(&mut self, range: OffsetRange, delivery_count: i16, cause: DeadLetterCause) {
-        match self.given_up.last_mut() {
-            Some(last)
-                if last.delivery_count == delivery_count
-                    && last.cause == cause
-                    && last.range.is_followed_by(range.first) =>
-            {
-                last.range.last = range.last;
-            }
-            _ => self.given_up.push(GivenUp {
-                range,
-                delivery_count,
-                cause,
-            }),
+    /// The same changes, added in any order, as they would be had they been added in ascending order.
+    pub(super) fn in_order(mut self) -> Self {
+        if let Few::Many(batches) = &mut self.batches
+            && !batches.is_sorted_by_key(|batch| batch.first_offset)
+        {
+            batches.sort_unstable_by_key(|batch| batch.first_offset);
+            batches.dedup_by(|next, last| join_batches(last, next));
+            self.given_up.sort_unstable_by_key(|g| g.range.first);
+            self.given_up
+                .dedup_by(|next, last| join_given_up(last, next));
         }
+        self
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -95,7 +149,7 @@ pub(super) fn cut(range: OffsetRange, offset: i64) -> [Option<OffsetRange>; 2] {
     [head, tail]
 }
 
-const fn lock_change(rule: LockRule) -> LockChange {
+pub(super) const fn lock_change(rule: LockRule) -> LockChange {
     match rule {
         LockRule::End => LockChange::End,
         // A new lock is made by the caller, who knows the member and the time.
@@ -112,28 +166,15 @@ pub(super) fn completed(count: u64, records: u64, from: RecordState, to: RecordS
     }
 }
 
-/// The change of a run whose write was answered, counted.
-#[inline]
-pub(super) fn settled(
-    run: &InFlightRun,
-    to: RecordState,
-    is_below: bool,
-    count: &mut u64,
-    tally: &mut Tally,
-) -> Change {
-    let records = run.range.len();
-    if !is_below {
-        *count = completed(*count, records, run.state, to);
-    }
-    count_settled(tally, to, records);
+/// The change of a run whose write was answered.
+pub(super) const fn settled(run: &InFlightRun, to: RecordState) -> Change {
     Change {
         state: to,
         delivery_count: run.delivery_count,
         phase: Phase::Settled,
-        lock: if to == RecordState::Acquired {
-            LockChange::Keep
-        } else {
-            LockChange::End
+        lock: match to {
+            RecordState::Acquired => LockChange::Keep,
+            _ => LockChange::End,
         },
     }
 }
@@ -145,78 +186,6 @@ pub(super) fn count_settled(tally: &mut Tally, state: RecordState, records: u64)
         RecordState::Acknowledged => tally.acknowledged += records,
         RecordState::Archived => tally.rest.make().archived += records,
         RecordState::Acquired | RecordState::Archiving => {}
-    }
-}
-
-/// A trigger while it is pulled.
-pub(super) struct Pull<'a> {
-    is_below: bool,
-    trigger: Trigger,
-    dead_letter: bool,
-    delivery_limit: i16,
-    changes: &'a mut Changes,
-}
-
-impl<'a> Pull<'a> {
-    #[inline]
-    pub(super) fn new(
-        is_below: bool,
-        trigger: Trigger,
-        config: &ShareGroupConfig,
-        changes: &'a mut Changes,
-    ) -> Self {
-        Self {
-            is_below,
-            trigger,
-            dead_letter: config.dead_letter_queue,
-            delivery_limit: config.delivery_count_limit,
-            changes,
-        }
-    }
-
-    /// What becomes of a run, noted for the persister and in the counts.
-    #[inline(always)]
-    pub(super) fn decide(
-        &mut self,
-        run: &InFlightRun,
-        count: &mut u64,
-        activity: &mut Activity,
-    ) -> Option<Change> {
-        let Activity { tally, front, .. } = activity;
-        let at_limit = run.delivery_count >= self.delivery_limit;
-        let effective = self.trigger.effective(self.is_below, at_limit);
-        let row = transition(run.state, run.phase, effective, self.dead_letter)?;
-        let records = run.range.len();
-        if !self.is_below {
-            *count = completed(*count, records, run.state, row.to);
-        }
-        self.changes.add(run.range, row.to, run.delivery_count);
-        if row.to == RecordState::Archiving {
-            let cause = if effective == Trigger::Reject {
-                DeadLetterCause::ClientReject
-            } else {
-                DeadLetterCause::DeliveryCountExceeded
-            };
-            self.changes.give_up(run.range, run.delivery_count, cause);
-        }
-        if effective == Trigger::DeliveryLimit {
-            tally.rest.make().delivery_limit_reached += records;
-        }
-        let (phase, lock) = if self.trigger.shown_before_written() {
-            (Phase::Settled, LockChange::End)
-        } else {
-            (row.to_phase, lock_change(row.lock))
-        };
-        if phase == Phase::Settled {
-            count_settled(tally, row.to, records);
-            *front = None;
-        }
-        Some(Change {
-            state: row.to,
-            delivery_count: run.delivery_count,
-            phase,
-            lock,
-        })
     }
 }
 
@@ -265,7 +234,9 @@ impl<S: InFlightStore> SharePartition<S> {
         let count = &mut self.delivery_complete_count;
         let activity = self.activity.make();
         self.store.update(part, |run| {
-            eligible(run).then(|| pull.decide(run, count, activity))?
+            let change = eligible(run).then(|| pull.decide(run))??;
+            pull.note(run, change, &[run.range], (count, activity));
+            Some(change)
         });
     }
 
@@ -303,7 +274,12 @@ impl<S: InFlightStore> SharePartition<S> {
                 let effective = Trigger::LockTimeout.effective(is_below, at_limit);
                 row = transition(RecordState::Acquired, Phase::Settled, effective, false)?;
             }
-            Some(settled(run, row.to, is_below, count, tally))
+            let records = run.range.len();
+            if !is_below {
+                *count = completed(*count, records, run.state, row.to);
+            }
+            count_settled(tally, row.to, records);
+            Some(settled(run, row.to))
         });
     }
 }

@@ -21,6 +21,13 @@ impl<T: Copy> Few<T> {
         }
     }
 
+    pub fn into_list(self) -> Vec<T> {
+        match self {
+            Self::One(item) => vec![item],
+            Self::Many(items) => items,
+        }
+    }
+
     pub fn last_mut(&mut self) -> Option<&mut T> {
         match self {
             Self::One(item) => Some(item),

@@ -1,10 +1,54 @@
 //! Many records change together: those of a member that is gone, those whose locks ran out, those of a write of many ranges.
 
 use super::SharePartition;
-use super::changes::{Changes, Pull, cut, settled};
-use crate::in_flight::{Holder, InFlightRun, InFlightStore};
+use super::activity::Activity;
+use super::changes::{Changes, completed, count_settled, cut, settled};
+use super::counters::Tally;
+use super::pull::Pull;
+use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, InFlightStore};
 use crate::offset::OffsetRange;
 use crate::record_state::{Trigger, transition};
+
+/// A trigger while it is pulled over all that somebody holds.
+struct Pulled<'a, E> {
+    pull: Pull<'a>,
+    eligible: &'a E,
+    /// `delivery_complete_count`, and what else is counted.
+    counts: (&'a mut u64, &'a mut Activity),
+}
+
+impl<E: Fn(&InFlightRun) -> bool> HeldChange for Pulled<'_, E> {
+    fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
+        (self.eligible)(run).then(|| self.pull.decide(run))?
+    }
+
+    fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]) {
+        let (count, activity) = &mut self.counts;
+        self.pull.note(run, change, ranges, (count, activity));
+    }
+}
+
+/// A write of many ranges while it is confirmed.
+struct Written<'a> {
+    is_below: bool,
+    counts: (&'a mut u64, &'a mut Tally),
+}
+
+impl HeldChange for Written<'_> {
+    fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
+        let row = transition(run.state, run.phase, Trigger::Written, false)?;
+        Some(settled(run, row.to))
+    }
+
+    fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]) {
+        let records = ranges.iter().map(|range| range.len()).sum();
+        let (count, tally) = &mut self.counts;
+        if !self.is_below {
+            **count = completed(**count, records, run.state, change.state);
+        }
+        count_settled(tally, change.state, records);
+    }
+}
 
 impl<S: InFlightStore> SharePartition<S> {
     /// [`Self::pull`] over the records of `ranges`, which ascend, that `holder` holds.
@@ -20,13 +64,18 @@ impl<S: InFlightStore> SharePartition<S> {
         let below = ranges.partition_point(|range| range.first < start);
         let (below, behind) = ranges.split_at(below);
         let mut pull_parts = |parts: &[OffsetRange], is_below| {
-            let mut pull = Pull::new(is_below, trigger, &self.config, changes);
+            let pull = Pull::new(is_below, trigger, &self.config, changes);
             let count = &mut self.delivery_complete_count;
             let activity = self.activity.make();
             let parts = parts.iter().copied();
-            self.store.update_held(parts, holder, |run| {
-                eligible(run).then(|| pull.decide(run, count, activity))?
-            });
+            let counts = (count, activity);
+            let eligible = &eligible;
+            let mut pulled = Pulled {
+                pull,
+                eligible,
+                counts,
+            };
+            self.store.update_held(parts, holder, &mut pulled);
         };
         if let Some((last, others)) = below.split_last() {
             pull_parts(others, true);
@@ -51,9 +100,10 @@ impl<S: InFlightStore> SharePartition<S> {
     fn end_written_part(&mut self, parts: impl Iterator<Item = OffsetRange>, is_below: bool) {
         let count = &mut self.delivery_complete_count;
         let tally = &mut self.activity.make().tally;
-        self.store.update_held(parts, Holder::Anybody, |run| {
-            let row = transition(run.state, run.phase, Trigger::Written, false)?;
-            Some(settled(run, row.to, is_below, count, tally))
-        });
+        let mut written = Written {
+            is_below,
+            counts: (count, tally),
+        };
+        self.store.update_held(parts, Holder::Anybody, &mut written);
     }
 }

@@ -25,11 +25,17 @@ impl<S: InFlightStore> SharePartition<S> {
     #[inline]
     pub(super) fn observe(&mut self, now: LockTime) -> u64 {
         self.now = self.now.max(now);
-        let due = self
-            .store
-            .next_deadline()
-            .is_some_and(|deadline| deadline <= self.now);
-        if due { self.let_locks_run_out() } else { 0 }
+        if self.is_due() {
+            self.let_locks_run_out()
+        } else {
+            0
+        }
+    }
+
+    #[inline]
+    fn is_due(&self) -> bool {
+        let deadline = self.store.next_deadline();
+        deadline.is_some_and(|deadline| deadline <= self.now)
     }
 
     #[cold]
@@ -38,8 +44,11 @@ impl<S: InFlightStore> SharePartition<S> {
         // A record whose write is under way keeps its change: its lock counts again only if the write is refused.
         let settled =
             |run: &InFlightRun| run.state == RecordState::Acquired && run.phase == Phase::Settled;
-        let (ranges, trigger) = (self.store.expire(self.now), Trigger::LockTimeout);
-        self.pull_held(&ranges, Holder::RunOut, trigger, settled, &mut changes);
+        while self.is_due() {
+            let (ranges, trigger) = (self.store.expire(self.now), Trigger::LockTimeout);
+            self.pull_held(&ranges, Holder::RunOut, trigger, settled, &mut changes);
+        }
+        let changes = changes.in_order();
         let records = changes.records;
         self.activity.make().tally.rest.make().lock_timeouts += records;
         self.queue_write(changes, WriteKind::Noted);

@@ -58,13 +58,16 @@ pub(super) enum WriteKind {
 
 /// The offsets of `batches`, neighbours joined.
 fn ranges(batches: &[StateBatch]) -> impl Iterator<Item = OffsetRange> + Clone {
-    let mut rest = batches.iter().peekable();
+    let mut rest = batches;
     core::iter::from_fn(move || {
-        let first = rest.next()?;
+        let (first, mut behind) = rest.split_first()?;
         let mut range = OffsetRange::new(first.first_offset, first.last_offset)?;
-        while let Some(next) = rest.next_if(|next| range.is_followed_by(next.first_offset)) {
-            range.last = next.last_offset;
+        while let Some((next, others)) = behind.split_first()
+            && range.is_followed_by(next.first_offset)
+        {
+            (range.last, behind) = (next.last_offset, others);
         }
+        rest = behind;
         Some(range)
     })
 }

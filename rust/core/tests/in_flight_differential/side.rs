@@ -243,9 +243,10 @@ impl<S: InFlightStore> Side<S> {
             }),
             Op::WrittenInPieces { range, len, step } => {
                 let pieces = pieces(range, len, step);
-                self.store.update_held(pieces, Holder::Anybody, |run| {
-                    (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
-                });
+                self.store
+                    .update_held(pieces, Holder::Anybody, &mut |run: &InFlightRun| {
+                        (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
+                    });
             }
             Op::Refused { range } => self.update(range, |run| match run.phase {
                 Phase::Settled => None,
@@ -271,19 +272,23 @@ impl<S: InFlightStore> Side<S> {
             Op::Release { member } => {
                 let held = self.store.held_by(MemberIndex(member));
                 let holder = Holder::Member(MemberIndex(member));
-                self.store.update_held(held.iter().copied(), holder, |run| {
-                    let acquired = run.state == Acquired && is_settled(run);
-                    acquired.then(|| to(run, Available, Phase::Pending, Keep))
-                });
+                self.store
+                    .update_held(held.iter().copied(), holder, &mut |run: &InFlightRun| {
+                        let acquired = run.state == Acquired && is_settled(run);
+                        acquired.then(|| to(run, Available, Phase::Pending, Keep))
+                    });
                 return held;
             }
             Op::Expire { after_ms } => {
                 self.now += after_ms;
                 let due = self.store.expire(LockTime(self.now));
-                self.store
-                    .update_held(due.iter().copied(), Holder::RunOut, |run| {
+                self.store.update_held(
+                    due.iter().copied(),
+                    Holder::RunOut,
+                    &mut |run: &InFlightRun| {
                         is_settled(run).then(|| to(run, Available, Phase::Settled, End))
-                    });
+                    },
+                );
                 return due;
             }
             Op::RemoveThrough { last } => self.store.remove_through(last),

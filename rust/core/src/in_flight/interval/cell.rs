@@ -3,7 +3,6 @@
 //! Both hold state and phase, the mark of a batch's beginning, the delivery count and the lease. A hole between batches
 //! is a cell too, so that neighbouring cells always cover neighbouring offsets.
 
-use super::held::Turn;
 use crate::in_flight::locks::NONE;
 use crate::record_state::{Phase, RecordState};
 
@@ -152,6 +151,22 @@ impl Cell {
     }
 }
 
+/// What becomes of a record whose delivery count stays: the bits of a cell that are set, once state and phase are cleared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn(u64);
+
+impl Turn {
+    pub const fn new(state: RecordState, phase: Phase, keeps_lock: bool) -> Self {
+        let lock = if keeps_lock { 0 } else { NONE as u64 };
+        Self(state as u64 | (phase as u64) << PHASE_AT | lock << LOCK_AT)
+    }
+
+    /// Otherwise the record leaves its lease.
+    pub const fn keeps_lock(self) -> bool {
+        self.0 >> LOCK_AT == 0
+    }
+}
+
 /// What a dense leaf keeps of each record: a cell, or less.
 pub(super) trait Code: Copy + Eq {
     /// The code of a cell, unless it does not fit.
@@ -164,8 +179,12 @@ pub(super) trait Code: Copy + Eq {
     fn lock(self) -> u32 {
         self.cell().lock()
     }
+    /// Whether a batch begins here.
+    fn is_start(self) -> bool;
     /// Whether both are equal but for the lease and the beginning of a batch.
     fn is_like(self, other: Self) -> bool;
+    /// [`Self::is_like`] of a cell.
+    fn is_like_cell(self, cell: Cell) -> bool;
     /// The record after a turn.
     fn turned(self, turn: Turn) -> Self;
 }
@@ -187,8 +206,16 @@ impl Code for Cell {
         (self.0 ^ other.0) as u32 & !(START as u32) == 0
     }
 
+    fn is_like_cell(self, cell: Cell) -> bool {
+        self.is_like(cell)
+    }
+
+    fn is_start(self) -> bool {
+        Self::is_start(self)
+    }
+
     fn turned(self, turn: Turn) -> Self {
-        Self(self.0 & !KIND | turn.kind() | turn.lock() << LOCK_AT)
+        Self(self.0 & !KIND | turn.0)
     }
 }
 
@@ -227,61 +254,20 @@ impl Code for Narrow {
         (self.0 ^ other.0) & ((1 << NARROW_LOCK_AT) - 1) & !(START as u32) == 0
     }
 
+    fn is_like_cell(self, cell: Cell) -> bool {
+        let count = u64::from(self.0 >> NARROW_COUNT_AT) & NARROW_COUNT;
+        let own = u64::from(self.0) & KIND | count << COUNT_AT;
+        (own ^ cell.0) as u32 & !(START as u32) == 0
+    }
+
+    fn is_start(self) -> bool {
+        self.0 & START as u32 != 0
+    }
+
     fn turned(self, turn: Turn) -> Self {
-        Self(self.0 & !(KIND as u32) | turn.kind() as u32 | (turn.lock() as u32) << NARROW_LOCK_AT)
-    }
-}
-
-impl Turn {
-    /// State and phase.
-    const fn kind(self) -> u64 {
-        self.state as u64 | (self.phase as u64) << PHASE_AT
-    }
-
-    /// What makes no lease of any.
-    const fn lock(self) -> u64 {
-        if self.keeps_lock { 0 } else { NONE as u64 }
-    }
-}
-
-/// How many entries of a leaf belong to each class: four counters of 16 bits in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(super) struct Tally(u64);
-
-/// By set of classes: one in the counter of each.
-static LANES: [u64; 16] = lanes();
-
-const fn lanes() -> [u64; 16] {
-    let mut lanes = [0; 16];
-    let mut set = 0;
-    while set < 16 {
-        let bits = set as u64;
-        lanes[set] = (bits & 1) | (bits & 2) << 15 | (bits & 4) << 30 | (bits & 8) << 45;
-        set += 1;
-    }
-    lanes
-}
-
-impl Tally {
-    pub fn add(&mut self, classes: u8, entries: u64) {
-        self.0 += LANES[usize::from(classes & 0xF)] * entries;
-    }
-
-    pub fn take(&mut self, classes: u8, entries: u64) {
-        self.0 -= LANES[usize::from(classes & 0xF)] * entries;
-    }
-
-    pub const fn has(self, class: Class) -> bool {
-        self.0 >> (16 * class as u32) & 0xFFFF != 0
-    }
-
-    /// The set of classes that occur.
-    pub fn classes(self) -> u8 {
-        Class::ALL
-            .into_iter()
-            .filter(|class| self.has(*class))
-            .map(Class::bit)
-            .sum()
+        // No lease is all ones, here as there.
+        let lock = (turn.0 >> LOCK_AT) as u32;
+        Self(self.0 & !(KIND as u32) | turn.0 as u32 | lock << NARROW_LOCK_AT)
     }
 }
 
@@ -319,16 +305,5 @@ mod tests {
         }
         assert_eq!(codes, 5 * 3 * 7 * 6 * 2);
         assert_eq!(Narrow::of(Cell::HOLE).map(Code::cell), Some(Cell::HOLE));
-    }
-
-    #[test]
-    fn a_tally_counts_each_class_by_itself() {
-        let mut tally = Tally::default();
-        tally.add(0b1111, 512);
-        tally.take(0b0101, 511);
-        tally.take(0b0100, 1);
-        assert_eq!(tally.classes(), 0b1011);
-        tally.take(0b1010, 512);
-        assert_eq!(tally.classes(), 0b0001);
     }
 }

@@ -1,11 +1,12 @@
 //! Changes of the window: each looks for the leaves that it touches, changes them, and gives them a good shape.
 
-use super::cell::{Cell, Class, Tally};
+use super::cell::{Cell, Class};
 use super::directory::{Leaves, List, Spot};
 use super::leaf::{Body, Leaf};
 use super::runs::{self, Edge, Merge};
 use super::runs_change::{self, Becomes};
 use super::shape::SPARSE;
+use super::tally::Tally;
 use crate::in_flight::Front;
 use crate::offset::{OffsetRange, after, before};
 

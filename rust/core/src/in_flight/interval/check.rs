@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::cell::{Class, Code, Tally};
+use super::cell::{Class, Code};
 use super::dense::{Dense, LONGEST};
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
+use super::tally::Tally;
 use super::{StateCounts, Window, add};
 use crate::offset::OffsetRange;
 

@@ -1,9 +1,9 @@
 //! A dense leaf: a code for each offset, and a bit map for each class, so that what a search looks for is found by words.
 
-use super::cell::{Cell, Class, Code, Tally};
-use super::held::Turn;
+use super::cell::{Cell, Class, Code};
 use super::runs::Edge;
 use super::runs_change::Becomes;
+use super::tally::Tally;
 use crate::offset::{OffsetRange, plus_saturating};
 
 /// Offsets of a dense leaf at most.
@@ -226,7 +226,12 @@ impl<T: Code> Dense<T> {
             self.seams += u32::from(code.tail() != *next);
             self.seams -= u32::from(was.tail() != *next);
         }
-        let (from, to) = (old.classes(), new.classes());
+        self.reclass_one(at, (old.classes(), new.classes()), tally);
+    }
+
+    /// Notes that the classes of the entry at `at` were `from` and are `to`; what is in both may be left out.
+    #[inline]
+    pub fn reclass_one(&mut self, at: usize, (from, to): (u8, u8), tally: &mut Tally) {
         if from != to {
             tally.take(from, 1);
             tally.add(to, 1);
@@ -256,19 +261,8 @@ impl<T: Code> Dense<T> {
         true
     }
 
-    /// Turns the records `at..=to`, which are equal but for their leases and where batches begin.
-    pub fn turn(&mut self, at: usize, to: usize, turn: Turn, tally: &mut Tally) {
-        let old = self.codes[at].cell().tail();
-        let seams = |dense: &Self| (at..=to + 1).map(|i| dense.seam(i)).sum::<u32>();
-        self.seams -= seams(self);
-        for code in &mut self.codes[at..=to] {
-            *code = code.turned(turn);
-        }
-        self.seams += seams(self);
-        self.reclass(at, to, old.classes(), old.turned(turn).classes(), tally);
-    }
-
-    fn reclass(&mut self, from: usize, to: usize, old: u8, new: u8, tally: &mut Tally) {
+    /// Brings the classes of the entries `from..=to` up to date.
+    pub fn reclass(&mut self, from: usize, to: usize, old: u8, new: u8, tally: &mut Tally) {
         if old != new {
             let entries = (to - from + 1) as u64;
             tally.take(old, entries);

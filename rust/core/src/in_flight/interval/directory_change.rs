@@ -1,9 +1,10 @@
 //! Leaves come and go: the groups and what they know are kept up.
 
-use super::cell::{Cell, Tally};
+use super::cell::Cell;
 use super::directory::{Group, Leaves, List, Many, ORIGIN, Spot, spot};
 use super::leaf::{Body, Leaf};
 use super::runs::Edge;
+use super::tally::Tally;
 use crate::offset::OffsetRange;
 
 impl<const N: usize> Leaves<N> {

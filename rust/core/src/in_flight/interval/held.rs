@@ -1,36 +1,73 @@
 //! Changes of everything that a member holds, whose locks ran out, or whose write is confirmed: many ranges in one pass over
 //! the leaves, and neighbouring records in one run whichever lease each refers to.
 
-use super::cell::{Cell, Code, Tally};
-use super::dense::Dense;
-use super::directory::{Leaves, Spot};
-use super::leaf::{Body, Leaf};
-use super::runs::Merge;
-use super::runs_change;
-use super::{StateCounts, add, shown, take};
-use crate::in_flight::locks::Locks;
-use crate::in_flight::{Change, Holder, InFlightRun, LockChange};
+use super::cell::{Cell, Code, Turn};
+use super::{StateCounts, Window, add, shown, take};
+use crate::in_flight::locks::{Emptied, Locks};
+use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, LockChange};
 use crate::offset::OffsetRange;
-use crate::record_state::{Phase, RecordState};
 
-/// What becomes of a record whose delivery count stays.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    pub state: RecordState,
-    pub phase: Phase,
-    /// Otherwise the record leaves its lease.
-    pub keeps_lock: bool,
+/// Ranges that are noted together.
+const TOGETHER: usize = 64;
+
+/// What became of the records last looked at: those that are equal need not be asked for again.
+struct Latest {
+    run: InFlightRun,
+    cell: Cell,
+    change: Change,
+    turn: Turn,
+    /// Classes before and after, but for the beginning of a batch.
+    classes: (u8, u8),
 }
 
 /// A change of the records of a holder while it is made.
-pub(super) struct Held<'a, F> {
-    pub locks: &'a mut Locks,
-    pub counts: &'a mut StateCounts,
-    pub holder: Holder,
-    pub decide: F,
+pub(super) struct Held<'a, C> {
+    locks: &'a mut Locks,
+    counts: &'a mut StateCounts,
+    holder: Holder,
+    change: &'a mut C,
+    latest: Option<Latest>,
+    /// Ranges that became what the latest did, to be noted.
+    turned: [OffsetRange; TOGETHER],
+    unnoted: usize,
+    emptied: Emptied,
+    /// The records that would leave their leases, as they were, as long as that may be undone.
+    undo: Option<Vec<(OffsetRange, Cell)>>,
 }
 
-impl<F: FnMut(&InFlightRun) -> Option<Change>> Held<'_, F> {
+impl<'a, C: HeldChange> Held<'a, C> {
+    pub const fn new(
+        locks: &'a mut Locks,
+        counts: &'a mut StateCounts,
+        holder: Holder,
+        change: &'a mut C,
+    ) -> Self {
+        Self {
+            locks,
+            counts,
+            holder,
+            change,
+            latest: None,
+            turned: [OffsetRange::single(0); TOGETHER],
+            unnoted: 0,
+            emptied: Emptied::new(),
+            undo: None,
+        }
+    }
+
+    /// Leaves the leases as they are, and keeps what it takes to undo the change, some ranges of it.
+    pub fn undoable(mut self, ranges: usize) -> Self {
+        self.undo = Some(Vec::with_capacity(ranges));
+        self
+    }
+
+    /// Does what was put off, and returns what it takes to undo the change.
+    pub fn finish(mut self) -> Vec<(OffsetRange, Cell)> {
+        self.note_turned();
+        self.locks.free_emptied(&mut self.emptied);
+        self.undo.unwrap_or_default()
+    }
+
     /// Whether records under this lease are the holder's.
     #[inline]
     pub fn holds(&self, lock: u32) -> bool {
@@ -44,196 +81,126 @@ impl<F: FnMut(&InFlightRun) -> Option<Change>> Held<'_, F> {
     /// What becomes of the records of `range`, which are equal to `cell` but for their leases.
     #[inline]
     pub fn turn(&mut self, range: OffsetRange, cell: Cell) -> Option<Turn> {
-        let change = (self.decide)(&shown(range, cell, self.locks))?;
+        self.turn_code(range, cell).map(|(turn, _)| turn)
+    }
+
+    /// As [`Self::turn`], of records equal to `code`, with the classes before and after, which leave out where a batch begins.
+    #[inline]
+    pub fn turn_code<T: Code>(&mut self, range: OffsetRange, code: T) -> Option<(Turn, (u8, u8))> {
+        if let Some(latest) = &self.latest
+            && code.is_like_cell(latest.cell)
+            && let Some(place) = self.turned.get_mut(self.unnoted)
+        {
+            *place = range;
+            self.unnoted += 1;
+            return Some((latest.turn, latest.classes));
+        }
+        self.turn_anew(range, code.cell())
+    }
+
+    #[inline(never)]
+    fn turn_anew(&mut self, range: OffsetRange, cell: Cell) -> Option<(Turn, (u8, u8))> {
+        self.note_turned();
+        if cell.is_hole() {
+            return None;
+        }
+        let cell = cell.tail();
+        let run = shown(range, cell, self.locks);
+        let change = self.change.decide(&run)?;
         debug_assert_eq!(change.delivery_count, cell.delivery_count());
         debug_assert!(!matches!(change.lock, LockChange::Hold(_)));
-        if change.state != cell.state() {
-            take(self.counts, cell.state(), range.len());
-            add(self.counts, change.state, range.len());
+        let keeps_lock = change.lock == LockChange::Keep;
+        let turn = Turn::new(change.state, change.phase, keeps_lock);
+        let classes = (cell.classes(), cell.turned(turn).classes());
+        self.latest = Some(Latest {
+            run,
+            cell,
+            change,
+            turn,
+            classes,
+        });
+        (self.turned[0], self.unnoted) = (range, 1);
+        Some((turn, classes))
+    }
+
+    fn note_turned(&mut self) {
+        let turned = &self.turned[..self.unnoted];
+        let Some(Latest { run, change, .. }) = self.latest.take_if(|_| !turned.is_empty()) else {
+            return;
+        };
+        if change.state != run.state {
+            let records = turned.iter().fold(0, |n: u64, r| n.saturating_add(r.len()));
+            take(self.counts, run.state, records);
+            add(self.counts, change.state, records);
         }
-        Some(Turn {
-            state: change.state,
-            phase: change.phase,
-            keeps_lock: change.lock == LockChange::Keep,
-        })
+        self.change.note(&run, change, turned);
+        self.unnoted = 0;
     }
 
-    /// Records leave their lease.
-    #[inline]
-    pub fn leave(&mut self, lock: u32, records: u64) {
-        self.locks.leave(lock, records);
+    /// So many records, those of `range`, which are equal to `code`, leave their lease.
+    #[inline(always)]
+    pub fn leave<T: Code>(&mut self, code: T, records: u64, range: impl FnOnce() -> OffsetRange) {
+        match &mut self.undo {
+            None => self.locks.leave_to(&mut self.emptied, code.lock(), records),
+            Some(undo) => undo.push((range(), code.cell())),
+        }
     }
 
-    fn replace(&mut self, range: OffsetRange, cell: Cell) -> Option<Cell> {
+    pub fn replace(&mut self, range: OffsetRange, cell: Cell) -> Option<Cell> {
         if !self.holds(cell.lock()) {
             return None;
         }
         let turn = self.turn(range, cell)?;
-        if !turn.keeps_lock {
-            self.leave(cell.lock(), range.len());
+        if !turn.keeps_lock() {
+            self.leave(cell, range.len(), || range);
         }
         Some(cell.turned(turn))
     }
 }
 
-impl<T: Code> Dense<T> {
-    /// Shows the records of `range` and of the ranges behind it that the holder holds, as far as this leaf reaches, and turns
-    /// them. Returns the first range that is not done.
-    fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
-        &mut self,
-        range: OffsetRange,
-        (ranges, span): (&mut impl Iterator<Item = OffsetRange>, OffsetRange),
-        tally: &mut Tally,
-        held: &mut Held<'_, F>,
-    ) -> Option<OffsetRange> {
-        let mut next = Some(range);
-        while let Some(range) = next
-            && range.first <= span.last
-        {
-            let from = self.index(range.first.max(span.first));
-            if range.first == range.last && range.first >= span.first {
-                self.turn_one(from, tally, held);
-            } else if range.last >= span.first {
-                let to = self.index(range.last.min(span.last));
-                self.turn_all(from, to, tally, held);
-            }
-            next = range.behind(span.last).or_else(|| ranges.next());
-        }
-        next
-    }
-
-    #[inline]
-    fn turn_one<F: FnMut(&InFlightRun) -> Option<Change>>(
-        &mut self,
-        at: usize,
-        tally: &mut Tally,
-        held: &mut Held<'_, F>,
-    ) {
-        let head = self.codes[at];
-        let (cell, lock) = (head.cell(), head.lock());
-        if cell.is_hole() || !held.holds(lock) {
-            return;
-        }
-        let Some(turn) = held.turn(OffsetRange::single(self.offset(at)), cell) else {
-            return;
-        };
-        if !turn.keeps_lock {
-            held.leave(lock, 1);
-        }
-        self.replace(at, (cell, cell.turned(turn)), head.turned(turn), tally);
-    }
-
-    /// Turns the records `at..=end`, in runs of those that are equal but for lease and beginning of a batch.
-    fn turn_all<F: FnMut(&InFlightRun) -> Option<Change>>(
-        &mut self,
-        mut at: usize,
-        end: usize,
-        tally: &mut Tally,
-        held: &mut Held<'_, F>,
-    ) {
-        while at <= end {
-            let head = self.codes[at];
-            let (cell, mut lock) = (head.cell(), head.lock());
-            if cell.is_hole() || !held.holds(lock) {
-                at += 1;
-                continue;
-            }
-            let mut to = at;
-            for next in &self.codes[at + 1..=end] {
-                if !next.is_like(head) {
-                    break;
-                }
-                if next.lock() != lock {
-                    lock = next.lock();
-                    if !held.holds(lock) {
-                        break;
-                    }
-                }
-                to += 1;
-            }
-            let run = OffsetRange {
-                first: self.offset(at),
-                last: self.offset(to),
-            };
-            if let Some(turn) = held.turn(run, cell) {
-                if !turn.keeps_lock {
-                    self.leave(at, to, held);
-                }
-                self.turn(at, to, turn, tally);
-            }
-            at = to + 1;
-        }
-    }
-
-    fn leave<F: FnMut(&InFlightRun) -> Option<Change>>(
-        &self,
-        at: usize,
-        to: usize,
-        held: &mut Held<'_, F>,
-    ) {
-        let (mut lock, mut records) = (self.codes[at].lock(), 0);
-        for code in &self.codes[at..=to] {
-            if code.lock() != lock {
-                held.leave(lock, records);
-                (lock, records) = (code.lock(), 0);
-            }
-            records += 1;
-        }
-        held.leave(lock, records);
-    }
-}
-
-impl Leaf {
-    /// Does `range`, or if the leaf is dense all ranges as far as it reaches, and returns the first that is not done.
-    fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
-        &mut self,
-        range: OffsetRange,
-        ranges: &mut impl Iterator<Item = OffsetRange>,
-        merge: Merge,
-        held: &mut Held<'_, F>,
-    ) -> Option<OffsetRange> {
-        let (span, tally) = (self.range, &mut self.tally);
-        match &mut self.body {
-            Body::Runs(edges) => {
-                let mut f = |range, cell| held.replace(range, cell);
-                if let Some(part) = span.intersection(range) {
-                    runs_change::update(edges, (span.last, merge), tally, part, &mut f);
-                }
-                range.behind(span.last).or_else(|| ranges.next())
-            }
-            Body::Narrow(dense) => dense.update_held(range, (ranges, span), tally, held),
-            Body::Wide(dense) => dense.update_held(range, (ranges, span), tally, held),
-        }
-    }
-}
-
-impl<const N: usize> Leaves<N> {
-    /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. The shape of a dense leaf is looked
-    /// at when all its ranges are done.
-    pub fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
+impl<const N: usize> Window<N> {
+    pub(super) fn update_held<C: HeldChange>(
         &mut self,
         ranges: impl IntoIterator<Item = OffsetRange>,
-        held: &mut Held<'_, F>,
+        holder: Holder,
+        change: &mut C,
     ) {
-        let mut ranges = ranges.into_iter();
-        let mut next = ranges.next();
-        let mut near: Option<Spot> = None;
-        while let Some(range) = next {
-            let holds = |at: &Spot| self.get(*at).is_some_and(|l| l.range.contains(range.first));
-            let at = near.filter(holds).or_else(|| self.reaching(range.first));
-            let Some((at, leaf)) = at.and_then(|at| self.get(at).map(|leaf| (at, leaf))) else {
-                return;
-            };
-            let before = (leaf.tally, leaf.runs());
-            let merge = if leaf.is_dense() {
-                Merge::Never
-            } else {
-                self.merge(at)
-            };
-            let Some(leaf) = self.get_mut(at) else { return };
-            next = leaf.update_held(range, &mut ranges, merge, held);
-            self.reshape(at, before);
-            near = self.next(at);
+        let mut held = Held::new(&mut self.locks, &mut self.counts, holder, change);
+        self.leaves.update_held(ranges, &mut held);
+        held.finish();
+    }
+
+    pub(super) fn update_held_if<C: HeldChange>(
+        &mut self,
+        ranges: &[OffsetRange],
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C) -> bool,
+    ) -> bool {
+        let Self {
+            leaves,
+            locks,
+            counts,
+        } = self;
+        let mut held = Held::new(locks, counts, holder, change).undoable(ranges.len());
+        leaves.update_held(ranges.iter().copied(), &mut held);
+        let changed = held.finish();
+        let confirmed = confirm(change);
+        if confirmed {
+            let mut emptied = Emptied::new();
+            for (range, cell) in changed {
+                locks.leave_to(&mut emptied, cell.lock(), range.len());
+            }
+            locks.free_emptied(&mut emptied);
+        } else {
+            for (range, before) in changed {
+                leaves.update(range, |part, now| {
+                    take(counts, now.state(), part.len());
+                    add(counts, before.state(), part.len());
+                    Some(before.starting(now.is_start()))
+                });
+            }
         }
+        confirmed
     }
 }

@@ -1,9 +1,10 @@
 //! A leaf: a stretch of offsets that begins and ends with a record, kept as few runs or as one code an offset.
 
-use super::cell::{Cell, Class, Narrow, Tally};
+use super::cell::{Cell, Class, Narrow};
 use super::dense::{Dense, LONGEST, Misfit};
 use super::runs::{self, Edge, Merge};
 use super::runs_change::{self, Becomes};
+use super::tally::Tally;
 use crate::offset::{OffsetRange, after, before_saturating};
 
 /// How the records of a leaf are kept.

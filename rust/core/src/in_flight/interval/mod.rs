@@ -12,20 +12,21 @@ mod dense;
 mod directory;
 mod directory_change;
 mod held;
+mod held_leaves;
 mod leaf;
 mod one_run;
 mod runs;
 mod runs_change;
 mod search;
 mod shape;
+mod tally;
 
 use cell::Cell;
 use directory::Leaves;
-use held::Held;
 
 use super::locks::{Locks, NONE};
 use super::{
-    Change, Front, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex,
+    Change, Front, HeldChange, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex,
     StateCounts, pass_step_by_step,
 };
 use crate::in_flight::interval::cell::Class;
@@ -216,8 +217,12 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
     }
 
     fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
-        let locks = self.window.as_ref().map(|window| &window.locks);
-        locks.map_or_else(Vec::new, |locks| locks.held_by(member))
+        let Some(window) = &self.window else {
+            return Vec::new();
+        };
+        let ranges = window.locks.held_by(member);
+        window.leaves.touch(&ranges);
+        ranges
     }
 
     fn insert_batch(
@@ -290,27 +295,28 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         }
     }
 
-    fn update_held<F: FnMut(&InFlightRun) -> Option<Change>>(
+    fn update_held<C: HeldChange>(
         &mut self,
         ranges: impl IntoIterator<Item = OffsetRange>,
         holder: Holder,
-        decide: F,
+        change: &mut C,
     ) {
-        let Some(window) = &mut self.window else {
-            return;
-        };
-        let Window {
-            leaves,
-            locks,
-            counts,
-        } = &mut **window;
-        let mut held = Held {
-            locks,
-            counts,
-            holder,
-            decide,
-        };
-        leaves.update_held(ranges, &mut held);
+        if let Some(window) = &mut self.window {
+            window.update_held(ranges, holder, change);
+        }
+    }
+
+    fn update_held_if<C: HeldChange>(
+        &mut self,
+        ranges: &[OffsetRange],
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C) -> bool,
+    ) -> bool {
+        match &mut self.window {
+            None => confirm(change),
+            Some(window) => window.update_held_if(ranges, holder, change, confirm),
+        }
     }
 
     fn merge_settled_batches(&mut self, allowed: bool) {

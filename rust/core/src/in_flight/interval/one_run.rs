@@ -1,11 +1,12 @@
 //! A change of what lies inside one run: it is looked up, whoever asks decides, and the change is put where the look ended.
 
-use super::cell::{Cell, Code, Tally};
+use super::cell::{Cell, Code};
 use super::dense::Dense;
 use super::directory::{Leaves, List, ORIGIN, Spot};
 use super::leaf::{Body, Leaf};
 use super::runs::{Edge, Merge, holding};
 use super::runs_change;
+use super::tally::Tally;
 use crate::offset::{OffsetRange, before_saturating};
 
 /// Where a run was found; it holds until the next change.

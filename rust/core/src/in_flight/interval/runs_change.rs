@@ -1,8 +1,9 @@
 //! Changes of a leaf of few runs.
 
-use super::cell::{Cell, Class, Tally};
+use super::cell::{Cell, Class};
 use super::one_run::holding_all;
 use super::runs::{Edge, Merge, holding, range_of};
+use super::tally::Tally;
 use crate::offset::{OffsetRange, after, after_saturating, before_saturating};
 
 /// What becomes of a run, or of a part of one; a caller has it compiled into the usual path only.

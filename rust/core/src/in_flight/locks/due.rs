@@ -6,6 +6,9 @@ use super::{Locks, NONE};
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
+/// Leases that run out in one go: what a near cache still holds when their records change.
+const AT_ONCE: usize = 4_096;
+
 impl Locks {
     #[inline]
     pub(super) fn earliest(&self) -> Option<LockTime> {
@@ -38,27 +41,35 @@ impl Locks {
         extent
     }
 
-    /// Marks what is due as run out and returns its extents.
+    /// Marks what is due as run out, so many leases at most, and returns its extents. If more are due, the next deadline says so.
     pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
         let mut extents = Vec::new();
+        let mut left = AT_ONCE;
         let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
         for number in others.into_iter().chain([self.number]) {
-            self.expire_queue(number, now, &mut extents);
+            self.expire_queue(number, now, &mut left, &mut extents);
         }
         self.next_deadline = self.earliest();
         merged(extents)
     }
 
-    fn expire_queue(&mut self, number: u32, now: LockTime, extents: &mut Vec<OffsetRange>) {
+    fn expire_queue(
+        &mut self,
+        number: u32,
+        now: LockTime,
+        left: &mut usize,
+        extents: &mut Vec<OffsetRange>,
+    ) {
         let Queue {
             duration_ms,
             mut head,
             ..
         } = *self.queue_mut(number);
         while let Some(lease) = self.leases.get_mut(head as usize) {
-            if lease.acquired_at.plus(duration_ms) > now {
+            if *left == 0 || lease.acquired_at.plus(duration_ms) > now {
                 break;
             }
+            *left -= 1;
             lease.expire();
             let (next, id) = (lease.due.next, head);
             head = next;

@@ -22,9 +22,12 @@ pub(super) fn gather(extents: &mut Vec<OffsetRange>, extent: OffsetRange) {
 /// The extents, ascending and disjoint.
 pub(super) fn merged(mut extents: Vec<OffsetRange>) -> Vec<OffsetRange> {
     extents.sort_unstable_by_key(|extent| extent.first);
-    let mut ranges = Vec::with_capacity(extents.len());
-    for extent in extents {
-        gather(&mut ranges, extent);
-    }
-    ranges
+    extents.dedup_by(|next, last| {
+        let touches = touch(*last, *next);
+        if touches {
+            last.last = last.last.max(next.last);
+        }
+        touches
+    });
+    extents
 }

@@ -7,7 +7,7 @@ use crate::time::LockTime;
 /// In place of a queue: the slot is free, and `due.next` is the next free one.
 pub(super) const FREE: u32 = u32::MAX;
 /// Mark on the queue: the lock was reported as run out, and stands in no queue any more.
-const EXPIRED: u32 = 1 << 31;
+pub(super) const EXPIRED: u32 = 1 << 31;
 /// In place of the length: the lease is longer, and its extent and count are kept elsewhere.
 pub(super) const VAST: u32 = u32::MAX;
 

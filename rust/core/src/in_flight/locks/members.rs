@@ -95,6 +95,7 @@ impl Members {
     }
 
     /// Takes the lease at `place` off the list of `member`.
+    #[inline]
     pub fn remove(&mut self, member: u32, place: u32) {
         let number = place >> PLACE_BITS;
         let Some(block) = self.blocks.get_mut(number as usize) else {

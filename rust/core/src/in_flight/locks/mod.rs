@@ -8,11 +8,13 @@
 
 mod check;
 mod due;
+mod emptied;
 mod extents;
 mod lease;
 mod members;
 mod rare;
 
+pub(in crate::in_flight) use emptied::Emptied;
 use extents::{gather, merged};
 use lease::{FREE, Lease, Links, Queue, VAST};
 use rare::Rare;
@@ -210,25 +212,19 @@ impl Locks {
     /// `records` fewer refer to the lease; the last to leave frees it.
     #[inline]
     pub fn leave(&mut self, id: u32, records: u64) {
-        let Some(lease) = self.leases.get_mut(id as usize) else {
-            return;
-        };
-        let empty = if lease.is_vast() {
-            self.leave_vast(id, records)
-        } else {
-            lease.live = lease.live.wrapping_sub(records as u32);
-            lease.live == 0
-        };
-        if empty {
+        if self.let_go(id, records) {
             self.free(id);
         }
     }
 
+    #[inline]
     fn free(&mut self, id: u32) {
         if self.used == 1 {
             return self.clear();
         }
-        let slot = &mut self.leases[id as usize];
+        let Some(slot) = self.leases.get_mut(id as usize) else {
+            return;
+        };
         let lease = *slot;
         slot.queue = FREE;
         slot.due.next = self.free;

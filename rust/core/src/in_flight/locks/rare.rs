@@ -23,10 +23,17 @@ impl Rare {
         if lease.is_vast() {
             self.vast.remove(&id);
         }
+        if let Some(listed) = &mut self.listed {
+            listed.remove(lease.member, lease.place);
+        }
+        self.shrink(left);
+    }
+
+    /// So many leases are left.
+    #[inline]
+    pub fn shrink(&mut self, left: u32) {
         if left <= FEW / 4 {
             self.listed = None;
-        } else if let Some(listed) = &mut self.listed {
-            listed.remove(lease.member, lease.place);
         }
     }
 

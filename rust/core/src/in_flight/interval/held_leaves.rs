@@ -1,0 +1,255 @@
+//! The way of a change of many ranges through the leaves: each is found without a search behind the last, and its shape is looked at
+//! once.
+
+use super::cell::{Code, Turn};
+use super::dense::Dense;
+use super::directory::Leaves;
+use super::held::Held;
+use super::leaf::{Body, Leaf};
+use super::runs::Merge;
+use super::runs_change;
+use super::tally::Tally;
+use crate::in_flight::HeldChange;
+use crate::in_flight::locks::NONE;
+use crate::offset::OffsetRange;
+
+impl<T: Code> Dense<T> {
+    fn lock_at(&self, offset: i64) -> u32 {
+        self.codes
+            .get(self.index(offset))
+            .map_or(NONE, |code| code.lock())
+    }
+
+    /// Shows the records of `range` and of the ranges behind it that the holder holds, as far as this leaf reaches, and turns
+    /// them. Returns the first range that is not done.
+    fn update_held<C: HeldChange>(
+        &mut self,
+        range: OffsetRange,
+        (ranges, span): (&mut impl Iterator<Item = OffsetRange>, OffsetRange),
+        tally: &mut Tally,
+        held: &mut Held<'_, C>,
+    ) -> Option<OffsetRange> {
+        let mut next = Some(range);
+        while let Some(range) = next
+            && range.first <= span.last
+        {
+            if range.first == range.last && range.first >= span.first {
+                self.turn_one(self.index(range.first), range, tally, held);
+                next = ranges.next();
+                continue;
+            }
+            if range.last >= span.first {
+                let from = self.index(range.first.max(span.first));
+                let to = self.index(range.last.min(span.last));
+                self.turn_all(from, to, tally, held);
+            }
+            next = range.behind(span.last).or_else(|| ranges.next());
+        }
+        next
+    }
+
+    #[inline]
+    fn turn_one<C: HeldChange>(
+        &mut self,
+        at: usize,
+        range: OffsetRange,
+        tally: &mut Tally,
+        held: &mut Held<'_, C>,
+    ) {
+        let Some(&old) = self.codes.get(at) else {
+            return;
+        };
+        if !held.holds(old.lock()) {
+            return;
+        }
+        let Some((turn, classes)) = held.turn_code(range, old) else {
+            return;
+        };
+        if !turn.keeps_lock() {
+            held.leave(old, 1, || range);
+        }
+        let new = old.turned(turn);
+        if old.is_start() && self.codes.get(at + 1).is_none_or(|next| next.is_start()) {
+            // A batch of one record: whatever it is, it neither continues its neighbours nor do they continue it.
+            self.codes[at] = new;
+            self.reclass_one(at, classes, tally);
+        } else {
+            self.replace(at, (old.cell(), new.cell()), new, tally);
+        }
+    }
+
+    /// Turns the records `at..=end`, in runs of those that are equal but for lease and beginning of a batch.
+    fn turn_all<C: HeldChange>(
+        &mut self,
+        mut at: usize,
+        end: usize,
+        tally: &mut Tally,
+        held: &mut Held<'_, C>,
+    ) {
+        while at <= end {
+            let head = self.codes[at];
+            let (cell, mut lock) = (head.cell(), head.lock());
+            if cell.is_hole() || !held.holds(lock) {
+                at += 1;
+                continue;
+            }
+            let mut to = at;
+            for next in &self.codes[at + 1..=end] {
+                if !next.is_like(head) {
+                    break;
+                }
+                if next.lock() != lock {
+                    lock = next.lock();
+                    if !held.holds(lock) {
+                        break;
+                    }
+                }
+                to += 1;
+            }
+            if let Some(turn) = held.turn(self.range(at, to), cell) {
+                if !turn.keeps_lock() {
+                    self.leave(at, to, held);
+                }
+                self.turn(at, to, turn, tally);
+            }
+            at = to + 1;
+        }
+    }
+
+    fn leave<C: HeldChange>(&self, at: usize, to: usize, held: &mut Held<'_, C>) {
+        let (mut head, mut records) = (self.codes[at], 0);
+        let mut first = at;
+        for code in &self.codes[at..=to] {
+            if code.lock() != head.lock() {
+                held.leave(head, records as u64, || {
+                    self.range(first, first + records - 1)
+                });
+                first += records;
+                (head, records) = (*code, 0);
+            }
+            records += 1;
+        }
+        held.leave(head, records as u64, || self.range(first, to));
+    }
+
+    /// Turns the records `at..=to`, which are equal but for their leases and where batches begin.
+    fn turn(&mut self, at: usize, to: usize, turn: Turn, tally: &mut Tally) {
+        let old = self.codes[at].cell().tail();
+        self.seams -= self.seams_in(at, to);
+        for code in &mut self.codes[at..=to] {
+            *code = code.turned(turn);
+        }
+        self.seams += self.seams_in(at, to);
+        self.reclass(at, to, old.classes(), old.turned(turn).classes(), tally);
+    }
+
+    /// The seams before each of the entries `at..=to` and behind the last of them.
+    fn seams_in(&self, at: usize, to: usize) -> u32 {
+        let from = at.max(self.live as usize + 1) - 1;
+        let end = (to + 1).min(self.codes.len() - 1);
+        let pairs = self.codes[from..end]
+            .iter()
+            .zip(&self.codes[from + 1..=end]);
+        pairs.map(|(a, b)| u32::from(a.tail() != *b)).sum()
+    }
+
+    fn range(&self, from: usize, to: usize) -> OffsetRange {
+        OffsetRange {
+            first: self.offset(from),
+            last: self.offset(to),
+        }
+    }
+}
+
+impl Leaf {
+    /// The lease of the record at `offset`, if it is kept by itself.
+    fn lock_at(&self, offset: i64) -> u32 {
+        match &self.body {
+            Body::Narrow(dense) => dense.lock_at(offset),
+            Body::Wide(dense) => dense.lock_at(offset),
+            Body::Runs(_) => NONE,
+        }
+    }
+
+    /// Does `range`, or if the leaf is dense all ranges as far as it reaches, and returns the first that is not done.
+    fn update_held<C: HeldChange>(
+        &mut self,
+        range: OffsetRange,
+        ranges: &mut impl Iterator<Item = OffsetRange>,
+        merge: Merge,
+        held: &mut Held<'_, C>,
+    ) -> Option<OffsetRange> {
+        let (span, tally) = (self.range, &mut self.tally);
+        match &mut self.body {
+            Body::Runs(edges) => {
+                let mut f = |range, cell| held.replace(range, cell);
+                if let Some(part) = span.intersection(range) {
+                    runs_change::update(edges, (span.last, merge), tally, part, &mut f);
+                }
+                range.behind(span.last).or_else(|| ranges.next())
+            }
+            Body::Narrow(dense) => dense.update_held(range, (ranges, span), tally, held),
+            Body::Wide(dense) => dense.update_held(range, (ranges, span), tally, held),
+        }
+    }
+}
+
+impl<const N: usize> Leaves<N> {
+    /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. The shape of a dense leaf is looked
+    /// at when all its ranges are done.
+    pub fn update_held<C: HeldChange>(
+        &mut self,
+        ranges: impl IntoIterator<Item = OffsetRange>,
+        held: &mut Held<'_, C>,
+    ) {
+        let mut ranges = ranges.into_iter();
+        let mut next = ranges.next();
+        let mut near = None;
+        while let Some(range) = next {
+            let is_near = near.is_some();
+            let Some(at) = near.take().or_else(|| self.reaching(range.first)) else {
+                return;
+            };
+            let Some(leaf) = self.get_mut(at) else { return };
+            if is_near && !leaf.range.contains(range.first) {
+                continue;
+            }
+            let before = (leaf.tally, leaf.runs());
+            if leaf.is_dense() {
+                next = leaf.update_held(range, &mut ranges, Merge::Never, held);
+                if leaf.runs() != before.1 || !leaf.tally.occurs_as(before.0) {
+                    self.reshape(at, before);
+                }
+            } else {
+                let merge = self.merge(at);
+                let Some(leaf) = self.get_mut(at) else { return };
+                next = leaf.update_held(range, &mut ranges, merge, held);
+                self.reshape(at, before);
+            }
+            near = self.next(at);
+        }
+    }
+
+    /// Loads what [`Self::update_held`] will look at first in each leaf. These loads do not wait for each other, so many are under
+    /// way at once where a change after the other would wait for memory once a record.
+    pub fn touch(&self, ranges: &[OffsetRange]) {
+        let (mut near, mut seen) = (None, 0);
+        let mut ranges = ranges.iter();
+        let mut next = ranges.next();
+        while let Some(range) = next {
+            let at = near.take().or_else(|| self.reaching(range.first));
+            let Some((at, leaf)) = at.and_then(|at| Some((at, self.get(at)?))) else {
+                break;
+            };
+            while let Some(range) = next
+                && range.first <= leaf.range.last
+            {
+                seen ^= leaf.lock_at(range.first);
+                next = ranges.next();
+                near = Some(at);
+            }
+            near = near.and_then(|at| self.next(at));
+        }
+        core::hint::black_box(seen);
+    }
+}

@@ -1,0 +1,97 @@
+//! Leases that many records leave at once: they are freed together.
+//!
+//! Whoever frees one lease after the other waits for the neighbours of each in the queue. Here the processor sees ahead from one
+//! to the next, so that the neighbours of many are fetched from memory at once.
+
+use super::lease::{EXPIRED, FREE, Lease};
+use super::{Locks, NONE};
+
+/// Leases that are freed together.
+const TOGETHER: usize = 64;
+
+/// Leases to which no record refers any more, to be freed.
+pub(in crate::in_flight) struct Emptied {
+    ids: [u32; TOGETHER],
+    len: usize,
+}
+
+impl Emptied {
+    pub const fn new() -> Self {
+        Self {
+            ids: [NONE; TOGETHER],
+            len: 0,
+        }
+    }
+}
+
+impl Locks {
+    /// As [`Locks::leave`], but a lease that the last record leaves is freed later: with [`Locks::free_emptied`] at the latest.
+    #[inline(always)]
+    pub fn leave_to(&mut self, emptied: &mut Emptied, id: u32, records: u64) {
+        if !self.let_go(id, records) {
+            return;
+        }
+        if emptied.len == TOGETHER {
+            self.free_emptied(emptied);
+        }
+        if let Some(place) = emptied.ids.get_mut(emptied.len) {
+            *place = id;
+            emptied.len += 1;
+        }
+    }
+
+    /// `records` fewer refer to the lease. Returns whether none does any more: then it must be freed.
+    #[inline(always)]
+    pub(super) fn let_go(&mut self, id: u32, records: u64) -> bool {
+        let Some(lease) = self.leases.get_mut(id as usize) else {
+            return false;
+        };
+        if lease.is_vast() {
+            return self.leave_vast(id, records);
+        }
+        lease.live = lease.live.wrapping_sub(records as u32);
+        lease.live == 0
+    }
+
+    /// Frees what is to be freed.
+    #[inline(never)]
+    pub fn free_emptied(&mut self, emptied: &mut Emptied) {
+        let ids = &emptied.ids[..emptied.len];
+        emptied.len = 0;
+        if !ids.is_empty() && ids.len() == self.used as usize {
+            return self.clear();
+        }
+        for &id in ids {
+            let Some(slot) = self.leases.get_mut(id as usize) else {
+                continue;
+            };
+            let Lease {
+                queue,
+                due,
+                member,
+                place,
+                ..
+            } = *slot;
+            if slot.is_vast() || queue & !EXPIRED != self.number {
+                self.free(id);
+                continue;
+            }
+            slot.queue = FREE;
+            slot.due.next = self.free;
+            self.free = id;
+            self.used -= 1;
+            self.queue.leases -= 1;
+            if queue & EXPIRED == 0 {
+                self.unlink(queue, due);
+            }
+            if let Some(rare) = &mut self.rare
+                && let Some(listed) = &mut rare.listed
+            {
+                listed.remove(member, place);
+            }
+        }
+        if let Some(rare) = &mut self.rare {
+            rare.shrink(self.used);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! More locks than run out in one go, and more records of a member than are noted in one go.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
+
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
+use share_state_core::inline_persister::{InlinePersister, NoOpStatePersister};
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::{ReadStateResult, WriteStateRef};
+use share_state_core::share_partition::{
+    AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, Settlement, SharePartition,
+};
+use share_state_core::state_batch::StateBatch;
+use share_state_core::time::LockTime;
+
+const RECORDS: i64 = 6_000;
+const RENEW: i8 = 4;
+
+/// Keeps the state batches, and gives the same answer every time.
+struct Keeping(KafkaCode, Vec<StateBatch>);
+
+impl InlinePersister for Keeping {
+    fn write_state(&mut self, _: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode {
+        self.1.extend(state.state_batches);
+        self.0
+    }
+}
+
+/// Records acquired one by one by the members in turn.
+fn acquired<S: InFlightStore>(members: &[&str]) -> SharePartition<S> {
+    let config = ShareGroupConfig {
+        partition_max_record_locks: 10_000,
+        ..ShareGroupConfig::default()
+    };
+    let key = SharePartitionKey::new("group", TopicId([7; 16]), 0);
+    let mut sp = SharePartition::new(key, 0, config).unwrap();
+    sp.initialize(ReadStateResult {
+        state_epoch: 0,
+        start_offset: 0,
+        state_batches: Vec::new(),
+    })
+    .unwrap();
+    for (offset, member) in (0..RECORDS).zip(members.iter().cycle()) {
+        let request = AcquireRequest {
+            member,
+            mode: AcquireMode::BatchOptimized,
+            batch_size: 1,
+            max_records: 1,
+            fetch_offset: offset,
+            fetched: &[FetchedBatch::plain(offset, offset)],
+            aborted: None,
+        };
+        assert_eq!(sp.acquire(&request, LockTime(0)).unwrap().len(), 1);
+    }
+    sp
+}
+
+fn in_flight<S: InFlightStore>(sp: &SharePartition<S>) -> String {
+    sp.check().unwrap();
+    format!("{:?}", sp.in_flight().collect::<Vec<_>>())
+}
+
+fn run_out_out_of_order<S: InFlightStore>() {
+    let mut sp = acquired::<S>(&["alice"]);
+    for offset in (0..RECORDS).step_by(2) {
+        let renewed = AcknowledgeBatch {
+            first: offset,
+            last: offset,
+            types: &[RENEW],
+        };
+        sp.acknowledge_and_settle("alice", &[renewed], LockTime(0), &mut NoOpStatePersister)
+            .unwrap();
+    }
+    let mut keeping = Keeping(KafkaCode::None, Vec::new());
+    let deadline = sp.poll_timeout().unwrap();
+    assert_eq!(sp.handle_timeout(deadline), RECORDS as u64);
+    assert_eq!(sp.settle(&mut keeping).writes, 1);
+    let all = StateBatch {
+        first_offset: 0,
+        last_offset: RECORDS - 1,
+        delivery_state: 0,
+        delivery_count: 1,
+    };
+    assert_eq!(keeping.1, [all]);
+    assert_eq!(sp.poll_timeout(), None);
+    sp.check().unwrap();
+}
+
+#[test]
+fn locks_that_were_renewed_run_out_with_the_others_in_one_write() {
+    run_out_out_of_order::<IntervalStore>();
+    run_out_out_of_order::<TwinStore>();
+}
+
+fn release_refused_and_confirmed<S: InFlightStore>() {
+    let mut sp = acquired::<S>(&["alice", "bob", "alice", "carol"]);
+    let before = in_flight(&sp);
+    let mut refusing = Keeping(KafkaCode::CoordinatorNotAvailable, Vec::new());
+    let (records, settlement) = sp.release_and_settle("alice", LockTime(0), &mut refusing);
+    let half = RECORDS as u64 / 2;
+    assert_eq!((records, settlement.writes), (half, 1));
+    assert_eq!(settlement.member_code, KafkaCode::CoordinatorNotAvailable);
+    assert_eq!(
+        in_flight(&sp),
+        before,
+        "a refused release has changed something"
+    );
+
+    let mut two_steps = acquired::<S>(&["alice", "bob", "alice", "carol"]);
+    let mut keeping = Keeping(KafkaCode::None, Vec::new());
+    assert_eq!(
+        sp.release_and_settle("alice", LockTime(0), &mut keeping).0,
+        half
+    );
+    let mut other = Keeping(KafkaCode::None, Vec::new());
+    assert_eq!(two_steps.release("alice", LockTime(0)), half);
+    two_steps.settle(&mut other);
+    assert_eq!(keeping.1, other.1);
+    assert_eq!(keeping.1.len() as u64, half);
+    assert_eq!(refusing.1, other.1);
+    assert_eq!(in_flight(&sp), in_flight(&two_steps));
+    let nothing = sp.release_and_settle("alice", LockTime(0), &mut keeping);
+    assert_eq!(nothing, (0, Settlement::default()));
+}
+
+#[test]
+fn a_refused_release_of_many_records_leaves_everything_as_it_was() {
+    release_refused_and_confirmed::<IntervalStore>();
+    release_refused_and_confirmed::<TwinStore>();
+}

@@ -105,7 +105,8 @@ _ACKNOWLEDGE = (
 )
 _LOCKS = (
     "Records acquired one by one have a lease of 48 bytes each; those of a million do not fit into a cache, and those of a "
-    "member do not lie together. Each is met twice: for the change and when its write is confirmed."
+    "member do not lie together: four cache lines a lock, of the lease, its neighbours and the record, some 630 instructions for "
+    "a lock that is released and 190 for one that runs out."
 )
 _TYPES = "The engine needs half a nanosecond a record; the rest is the making of one request a call out of a column of types."
 _FOLD = (

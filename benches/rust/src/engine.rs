@@ -64,8 +64,8 @@ pub trait Engine {
         ranges: &[AcknowledgeBatch<'_>],
         persister: &mut impl Persister,
     ) -> i16;
-    /// A member has left.
-    fn release(&mut self, partition: u32, member: u16);
+    /// A member has left; the write that it leads to goes to the persister.
+    fn release(&mut self, partition: u32, member: u16, persister: &mut impl Persister);
     /// The time is `now`; locks of the partition that are due run out.
     fn tick(&mut self, partition: u32, now: i64);
     /// Where to fetch next.

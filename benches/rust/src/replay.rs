@@ -288,8 +288,7 @@ fn step<'a, E: Engine, P: ToldPersister, R: Results>(
         }
         OpKind::NextFetchOffset => results.offset(engine.next_fetch_offset(partition)),
         OpKind::Release => {
-            engine.release(partition, op.member);
-            engine.settle(partition, persister);
+            engine.release(partition, op.member, persister);
             results.end(0);
         }
         OpKind::Tick => {

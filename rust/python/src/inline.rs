@@ -102,6 +102,34 @@ impl Inline {
         Ok(())
     }
 
+    /// Releases what a member holds, and has the write made. Returns the number of records.
+    pub fn release(
+        &self,
+        engine: &mut Engine,
+        member: &str,
+        now: LockTime,
+        settling: &mut Settling,
+    ) -> u64 {
+        let records;
+        match self {
+            Self::NoOp(_) => {
+                let no_op = &mut core::NoOpStatePersister;
+                (records, settling.settlement) =
+                    each!(engine, sp => sp.release_and_settle(member, now, no_op));
+            }
+            Self::Recording(persister) => {
+                let recording = &mut Recording(persister.get());
+                (records, settling.settlement) =
+                    each!(engine, sp => sp.release_and_settle(member, now, recording));
+            }
+            Self::Store(..) => {
+                records = each!(&mut *engine, sp => sp.release(member, now));
+                self.settle(engine, settling);
+            }
+        }
+        records
+    }
+
     /// Has the writes that wait in `engine` made.
     pub fn settle(&self, engine: &mut Engine, settling: &mut Settling) {
         match self {

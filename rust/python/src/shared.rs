@@ -58,6 +58,15 @@ impl Watched {
         }
     }
 
+    /// Releases what a member holds. Returns the number of records.
+    pub fn release(&mut self, member: &str, now: LockTime, settling: &mut Settling) -> u64 {
+        let engine = &mut self.engine;
+        match &self.persister {
+            None => each!(engine, sp => sp.release(member, now)),
+            Some(persister) => persister.release(engine, member, now, settling),
+        }
+    }
+
     /// Has the writes made that a call led to, if there is a persister for it.
     pub fn settle(&mut self, settling: &mut Settling) {
         if let Some(persister) = &self.persister

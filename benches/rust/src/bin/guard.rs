@@ -181,8 +181,7 @@ fn release_member(times: i64) {
         let member = u16::from(offset % 2 != 0 || offset / 2 >= times);
         at.acquire(member, offset, offset);
     }
-    at.engine.release(0, 0);
-    at.engine.settle(0, &mut at.persister);
+    at.engine.release(0, 0, &mut at.persister);
 }
 
 fn run(i: i64, count: i16) -> StateBatch {

@@ -129,9 +129,15 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
         error.map_or(0, |error| error.kafka_code().code())
     }
 
-    fn release(&mut self, partition: u32, member: u16) {
+    fn release(&mut self, partition: u32, member: u16, persister: &mut impl Persister) {
         let member = &self.members[usize::from(member)];
-        self.partitions[partition as usize].release(member, self.now);
+        let at = &mut self.partitions[partition as usize];
+        if persister.answer() == Answer::Later {
+            at.release(member, self.now);
+            self.settle(partition, persister);
+        } else {
+            at.release_and_settle(member, self.now, &mut Inline(partition, persister));
+        }
     }
 
     fn tick(&mut self, partition: u32, now: i64) {

@@ -120,13 +120,14 @@ impl<R: Records> Engine for ModelEngine<R> {
         code
     }
 
-    fn release(&mut self, partition: u32, member: u16) {
+    fn release(&mut self, partition: u32, member: u16, persister: &mut impl Persister) {
         let limit = self.limit;
         let at = &mut self.partitions[partition as usize];
         let held = |cell: Cell| cell.state == ACQUIRED && cell.member == member;
         if let Some(all) = at.records.bounds() {
             at.set(all, held, back(limit));
         }
+        self.settle(partition, persister);
     }
 
     fn tick(&mut self, partition: u32, now: i64) {

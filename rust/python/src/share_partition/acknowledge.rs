@@ -11,7 +11,6 @@ use share_state_core::time::LockTime;
 use super::SharePartition;
 use crate::args::{Int, LockMs};
 use crate::columns::Column;
-use crate::engine::each;
 use crate::errors;
 
 #[pymethods]
@@ -169,9 +168,10 @@ impl SharePartition {
     ///         batches; `kafka_code` is the code for the member, which still holds what the refused write was about.
     #[pyo3(signature = (member, *, now_ms))]
     fn release(&self, py: Python<'_>, member: &str, now_ms: LockMs) -> PyResult<u64> {
-        let (records, code) = self
-            .engine
-            .detached(py, |e| each!(e, sp => sp.release(member, now_ms.0)))?;
+        // A member may hold very much.
+        let (records, code) = self.engine.settled(py, usize::MAX, |watched, settling| {
+            watched.release(member, now_ms.0, settling)
+        })?;
         confirmed(py, code)?;
         Ok(records)
     }

@@ -215,6 +215,10 @@ pub trait InFlightStore: Default {
     fn next_deadline(&self) -> Option<LockTime>;
     /// Ranges that cover every record locked by `member` (they may cover others too), ascending and disjoint.
     fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange>;
+    /// Whether there is a lock of `member`.
+    fn holds(&self, member: MemberIndex) -> bool {
+        !self.held_by(member).is_empty()
+    }
 
     /// Adds a batch in one state. `batch` must lie in a hole.
     fn insert_batch(

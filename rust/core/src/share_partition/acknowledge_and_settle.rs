@@ -120,13 +120,13 @@ impl<S: InFlightStore> SharePartition<S> {
         } = written?;
         activity.writes.pass_by();
         let tally = &mut activity.tally;
-        tally.state_batches_written += 1;
+        tally.write_batches(1);
         if at_limit {
             tally.rest.make().delivery_limit_reached += records;
         }
         if answer == KafkaCode::None {
             count_settled(tally, to, records);
-            activity.doubt_front(|front| range.contains(front));
+            activity.front.doubt(|front| range.contains(front));
             self.advance_start_offset();
         } else {
             tally.rest.make().writes_refused += 1;

@@ -88,7 +88,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let activity = self.activity.make();
         let member = activity
             .members
-            .intern(request.member, |m| store.held_by(m).is_empty());
+            .intern(request.member, |member| !store.holds(member));
         let before = acquired.len();
         let mut acquisition = Acquisition {
             request,
@@ -100,7 +100,7 @@ impl<S: InFlightStore> SharePartition<S> {
             count: 0,
         };
         self.acquire_fetched(&mut acquisition);
-        self.activity.make().tally.acquired += acquisition.count;
+        self.activity.make().tally.acquire(acquisition.count);
         match acquired.get(before..).and_then(<[_]>::last) {
             Some(last) => self.read_gap_through(last.range.last),
             // Only now: what was fetched may lie in a hole of a window that is otherwise settled.

@@ -16,18 +16,44 @@ pub(super) struct Activity {
     pub members: Members,
     pub writes: PendingWrites,
     pub tally: Tally,
-    pub fetch_lock: FetchLock,
-    /// The first unsettled offset, where that is known: as long as it stays so, nothing can advance the start offset.
-    pub front: Option<i64>,
+    pub front: FirstUnsettled,
     pub rare: Lazily<Rare>,
 }
 
-impl Activity {
-    /// Forgets the first unsettled offset if `doubt` says that it may be another one now.
-    pub(super) fn doubt_front(&mut self, doubt: impl FnOnce(i64) -> bool) {
-        if self.front.is_some_and(doubt) {
-            self.front = None;
+const _: () = assert!(
+    size_of::<Activity>() <= 80,
+    "what is made for every share partition in use takes 80 bytes"
+);
+
+/// The first unsettled offset, where that is known: as long as it stays so, nothing can advance the start offset.
+#[derive(Clone, Debug)]
+pub(super) struct FirstUnsettled(i64);
+
+impl Default for FirstUnsettled {
+    fn default() -> Self {
+        Self::UNKNOWN
+    }
+}
+
+impl FirstUnsettled {
+    /// In place of the least offset of all, which is looked for each time.
+    pub const UNKNOWN: Self = Self(i64::MIN);
+
+    pub const fn is_known(&self) -> bool {
+        self.0 != Self::UNKNOWN.0
+    }
+
+    /// Forgets the offset if `doubt` says that it may be another one now.
+    pub fn doubt(&mut self, doubt: impl FnOnce(i64) -> bool) {
+        if self.is_known() && doubt(self.0) {
+            *self = Self::UNKNOWN;
         }
+    }
+}
+
+impl From<Option<i64>> for FirstUnsettled {
+    fn from(offset: Option<i64>) -> Self {
+        offset.map_or(Self::UNKNOWN, Self)
     }
 }
 
@@ -40,14 +66,15 @@ impl<S> SharePartition<S> {
         self.activity.get_mut()?.rare.get_mut()
     }
 
-    pub(super) fn front(&self) -> Option<i64> {
-        self.activity.get()?.front
+    pub(super) fn knows_front(&self) -> bool {
+        self.activity.get().is_some_and(|a| a.front.is_known())
     }
 }
 
 /// What few share partitions have, or only for a while.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rare {
+    pub fetch_lock: FetchLock,
     /// A read result whose start offset is not resolved yet.
     pub unresolved: Option<ReadStateResult>,
     pub gap_window: Option<GapWindow>,

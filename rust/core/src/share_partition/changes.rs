@@ -183,7 +183,7 @@ pub(super) const fn settled(run: &InFlightRun, to: RecordState) -> Change {
 pub(super) fn count_settled(tally: &mut Tally, state: RecordState, records: u64) {
     match state {
         RecordState::Available => tally.rest.make().made_available += records,
-        RecordState::Acknowledged => tally.acknowledged += records,
+        RecordState::Acknowledged => tally.acknowledge(records),
         RecordState::Archived => tally.rest.make().archived += records,
         RecordState::Acquired | RecordState::Archiving => {}
     }
@@ -245,7 +245,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// without the dead-letter queue (`InFlightState.completeStateTransition`).
     pub(super) fn end_pending(&mut self, range: OffsetRange, answer: Trigger, delivery_limit: i16) {
         let activity = self.activity.make();
-        activity.doubt_front(|front| range.contains(front));
+        activity.front.doubt(|front| range.contains(front));
         if range.first >= self.start_offset {
             return self.end_pending_part(range, false, answer, delivery_limit);
         }

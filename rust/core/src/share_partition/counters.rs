@@ -49,21 +49,69 @@ counters! {
 /// does not have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    pub acquired: u64,
-    pub acknowledged: u64,
-    pub state_batches_written: u64,
+    acquired: u32,
+    acknowledged: u32,
+    state_batches_written: u32,
+    /// The first three too, as far as 32 bits did not hold them.
     pub rest: Lazily<Counters>,
 }
 
+macro_rules! counted_in_32_bits {
+    ($($method:ident counts $name:ident),*) => {$(
+        #[inline]
+        pub fn $method(&mut self, more: u64) {
+            let sum = u64::from(self.$name).saturating_add(more);
+            match u32::try_from(sum) {
+                Ok(sum) => self.$name = sum,
+                Err(_) => {
+                    self.$name = 0;
+                    let all = &mut self.rest.make().$name;
+                    *all = all.saturating_add(sum);
+                }
+            }
+        }
+    )*};
+}
+
 impl Tally {
+    counted_in_32_bits! {
+        acquire counts acquired,
+        acknowledge counts acknowledged,
+        write_batches counts state_batches_written
+    }
+
     /// All counters; writes are counted by their tokens.
     pub fn counters(&self, writes: u64) -> Counters {
+        let rest = self.rest.get().copied().unwrap_or_default();
+        let sum = |rest: u64, here: u32| rest.saturating_add(u64::from(here));
         Counters {
-            acquired: self.acquired,
-            acknowledged: self.acknowledged,
-            state_batches_written: self.state_batches_written,
+            acquired: sum(rest.acquired, self.acquired),
+            acknowledged: sum(rest.acknowledged, self.acknowledged),
+            state_batches_written: sum(rest.state_batches_written, self.state_batches_written),
             writes,
-            ..self.rest.get().copied().unwrap_or_default()
+            ..rest
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_go_on_behind_32_bits() {
+        let mut tally = Tally::default();
+        let mut sum = 0;
+        for more in [1, 1 << 31, 1 << 31, 7, u64::from(u32::MAX), 1 << 40, 3] {
+            tally.acquire(more);
+            tally.acknowledge(2 * more);
+            tally.write_batches(3 * more);
+            sum += more;
+            let counters = tally.counters(9);
+            assert_eq!(counters.acquired, sum);
+            assert_eq!(counters.acknowledged, 2 * sum);
+            assert_eq!(counters.state_batches_written, 3 * sum);
+            assert_eq!(counters.writes, 9);
         }
     }
 }

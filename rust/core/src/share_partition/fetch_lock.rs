@@ -15,7 +15,7 @@ impl<S: super::InFlightStore> SharePartition<S> {
         if self.status != super::Status::Active {
             return false;
         }
-        let lock = &mut self.activity.make().fetch_lock;
+        let lock = &mut self.activity.make().rare.make().fetch_lock;
         let free = lock.0.is_none();
         if free {
             lock.0 = Some(fetch_id);
@@ -25,13 +25,9 @@ impl<S: super::InFlightStore> SharePartition<S> {
 
     /// Frees the fetch lock if `fetch_id` holds it, and tells whether it did.
     pub fn release_fetch_lock(&mut self, fetch_id: u64) -> bool {
-        let Some(activity) = self.activity.get_mut() else {
+        let Some(rare) = self.rare_mut() else {
             return false;
         };
-        let held = activity.fetch_lock.0 == Some(fetch_id);
-        if held {
-            activity.fetch_lock.0 = None;
-        }
-        held
+        rare.fetch_lock.0.take_if(|id| *id == fetch_id).is_some()
     }
 }

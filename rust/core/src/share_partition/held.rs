@@ -1,7 +1,7 @@
 //! Many records change together: those of a member that is gone, those whose locks ran out, those of a write of many ranges.
 
 use super::SharePartition;
-use super::activity::Activity;
+use super::activity::{Activity, FirstUnsettled};
 use super::changes::{Changes, completed, count_settled, cut, settled};
 use super::counters::Tally;
 use super::pull::Pull;
@@ -90,7 +90,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// [`Self::end_pending`] of all that a write of many ranges confirms, which ascend.
     pub(super) fn end_written(&mut self, ranges: impl Iterator<Item = OffsetRange> + Clone) {
         let start = self.start_offset;
-        self.activity.make().front = None;
+        self.activity.make().front = FirstUnsettled::UNKNOWN;
         let below = ranges.clone().take_while(|range| range.first < start);
         self.end_written_part(below.filter_map(|range| cut(range, start)[0]), true);
         let behind = ranges.filter_map(|r| OffsetRange::new(r.first.max(start), r.last));

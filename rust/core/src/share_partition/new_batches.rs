@@ -81,7 +81,7 @@ impl<S: InFlightStore> SharePartition<S> {
             }
         }
         let activity = self.activity.make();
-        activity.doubt_front(|front| batch.first < front);
+        activity.front.doubt(|front| batch.first < front);
         acquisition.take(held, 1);
     }
 }

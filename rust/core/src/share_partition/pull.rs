@@ -1,7 +1,7 @@
 //! A trigger while it is pulled: what becomes of a run, and what is noted of it.
 
 use super::DeadLetterCause;
-use super::activity::Activity;
+use super::activity::{Activity, FirstUnsettled};
 use super::changes::{Changes, completed, count_settled, lock_change};
 use crate::in_flight::{Change, InFlightRun, LockChange};
 use crate::limits::ShareGroupConfig;
@@ -88,7 +88,7 @@ impl<'a> Pull<'a> {
         }
         if change.phase == Phase::Settled {
             count_settled(tally, to, records);
-            *front = None;
+            *front = FirstUnsettled::UNKNOWN;
         }
     }
 }

@@ -110,7 +110,9 @@ impl<S: InFlightStore> SharePartition<S> {
             batches, records, ..
         } = released.changes;
         activity.writes.pass_by();
-        activity.tally.state_batches_written += batches.as_slice().len() as u64;
+        activity
+            .tally
+            .write_batches(batches.as_slice().len() as u64);
         if answer == KafkaCode::None {
             // What was unsettled still is, so the front of the window has not moved by this.
             count_settled(&mut activity.tally, RecordState::Available, records);

@@ -115,7 +115,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
     /// while the gap window counts, the first batch that reaches it.
     pub(super) fn advance_start_offset(&mut self) {
-        if self.front().is_some() {
+        if self.knows_front() {
             return;
         }
         let gap = self.gap_window().map(|gap| gap.gap_start_offset);
@@ -137,7 +137,7 @@ impl<S: InFlightStore> SharePartition<S> {
         if gap.is_none()
             && let Some(activity) = self.activity.get_mut()
         {
-            activity.front = Some(stop);
+            activity.front = Some(stop).into();
         }
         let Some(records) = passed else { return };
         let target = match gap {
@@ -156,7 +156,7 @@ impl<S: InFlightStore> SharePartition<S> {
     #[inline]
     pub(super) fn unblock(&mut self) {
         // In the order of what the questions cost: nearly always a record is known to be out, or there is room.
-        if self.front().is_none() && !self.store.is_empty() {
+        if !self.knows_front() && !self.store.is_empty() {
             self.unblock_unless_out();
         }
     }

@@ -208,7 +208,7 @@ impl<S: InFlightStore> SharePartition<S> {
     fn queue_one(&mut self, changes: Changes, kind: WriteKind) -> WriteToken {
         let activity = self.activity.make();
         let batches = changes.batches.as_slice().len();
-        activity.tally.state_batches_written += batches as u64;
+        activity.tally.write_batches(batches as u64);
         if !changes.given_up.is_empty() {
             let token = WriteToken(activity.writes.made());
             let dead_letters = &mut activity.rare.make().dead_letters;

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Found", "Target", "best", "cost", "sizes", "targets"]
+__all__ = ["Found", "Row", "Target", "best", "cost", "sizes", "targets"]
 
 #: By the name of a part, what was written of it.
 Found = dict[str, dict[str, Any]]
@@ -18,14 +18,15 @@ class Target:
     """What is to be reached, and what was."""
 
     text: str
-    bound: float
+    #: None: it is told beside the others and is no target.
+    bound: float | None
     #: None: it was not measured.
     measured: float | None
     at_least: bool
 
     @property
     def reached(self) -> bool | None:
-        if self.measured is None:
+        if self.measured is None or self.bound is None:
             return None
         return self.measured >= self.bound if self.at_least else self.measured <= self.bound
 
@@ -58,7 +59,12 @@ def of_cores(found: Found, cores: int, of: str = "seconds") -> list[tuple[int, f
 
 def targets(found: Found) -> Iterator[Target]:
     for way, name in (("source", "our source"), ("frames", "the function `state`")):
-        for other, least, what in (("udf", 30, "the row-at-a-time UDF"), ("pandas", 5, "`applyInPandas`")):
+        others = (
+            ("rows", 30, "row-at-a-time Python UDFs"),
+            ("udf", None, "a Python UDF called once a share partition"),
+            ("pandas", 5, "`applyInPandas`"),
+        )
+        for other, least, what in others:
             ratio = _by(of_way(found, other), of_way(found, way))
             yield Target(f"decode and fold by {name}, times as fast as {what}", least, ratio, at_least=True)
     one, two = of_cores(found, 1), of_cores(found, 2)

@@ -111,7 +111,7 @@ class Run:
 def ways(run: Run) -> dict[str, Any]:
     """All ways through the same records, on all cores, beside the same job on almost none."""
     few, many = run.log(_WAYS_KEYS, _WAYS_KEYS), run.log(run.effort.ways, _WAYS_KEYS)
-    names = ("source", "frames", "layout", "udf", "pandas")
+    names = ("source", "frames", "layout", "rows", "udf", "pandas")
     rounds = {"source": 3 * run.effort.rounds, "frames": 2 * run.effort.rounds, "layout": 2 * run.effort.rounds}
     planned = [(way, log, rounds.get(way, run.effort.rounds)) for way in names for log in (few, many)]
     # What ours takes for as many records as the slower ways fold is little beside the start-up.

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Any
 from uuid import UUID
 
-__all__ = ["PlainState", "fold", "name_of"]
+__all__ = ["Decoded", "PlainState", "decode", "fold", "fold_decoded", "name_of"]
 
 _SNAPSHOT = Struct(">hiiiqqq")
 _UPDATE = Struct(">hiiq")
@@ -20,6 +20,9 @@ _COUNT = Struct(">i")
 _UPDATE_TYPE = 1
 #: First and last offset, delivery state, delivery count.
 Run = tuple[int, int, int, int]
+#: Whether it is an update; snapshot epoch, state epoch (0 in an update, which has none), leader epoch, start offset, delivery
+#: complete count, and state batches.
+Decoded = tuple[bool, int, int, int, int, int, list[Run]]
 
 
 class PlainState:
@@ -37,8 +40,12 @@ class PlainState:
 
     def row(self, name: bytes) -> tuple[Any, ...]:
         """Return the columns that are compared, in their order."""
+        return self.columns(name_of(name))
+
+    def columns(self, name: tuple[str, str, int]) -> tuple[Any, ...]:
+        """Return the same for a share partition whose name has been read."""
         return (
-            *name_of(name),
+            *name,
             self.snapshot_epoch,
             self.state_epoch,
             self.leader_epoch,
@@ -56,19 +63,25 @@ def name_of(name: bytes) -> tuple[str, str, int]:
 
 def fold(state: PlainState | None, record_type: int, value: bytes | bytearray | None) -> PlainState | None:
     """Apply one record; None is a share partition without state."""
-    if value is None:
-        return None
+    return None if value is None else fold_decoded(state, decode(record_type, value))
+
+
+def decode(record_type: int, value: bytes | bytearray) -> Decoded:
+    """Read the value of a record that is no tombstone."""
     if record_type != _UPDATE_TYPE:
         _version, snapshot_epoch, state_epoch, leader_epoch, start, _created, _written = _SNAPSHOT.unpack_from(value)
-        state = PlainState(snapshot_epoch, state_epoch, leader_epoch)
-        state.start_offset = start
-        batches, state.complete = _rest(value, _SNAPSHOT.size)
-        state.runs = _merged([], batches)
-        return state
+        batches, complete = _rest(value, _SNAPSHOT.size)
+        return False, snapshot_epoch, state_epoch, leader_epoch, start, complete, batches
     _version, snapshot_epoch, leader_epoch, start = _UPDATE.unpack_from(value)
     batches, complete = _rest(value, _UPDATE.size)
-    if state is None:
-        state = PlainState(snapshot_epoch, 0, leader_epoch)
+    return True, snapshot_epoch, 0, leader_epoch, start, complete, batches
+
+
+def fold_decoded(state: PlainState | None, record: Decoded) -> PlainState:
+    """Apply one record that has been decoded and is no tombstone."""
+    is_update, snapshot_epoch, state_epoch, leader_epoch, start, complete, batches = record
+    if state is None or not is_update:
+        state = PlainState(snapshot_epoch, state_epoch, leader_epoch)
         state.start_offset = start
     else:
         if leader_epoch != -1:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from benches.spark import plots
-from benches.spark.figures import Found, Target, best, cost, sizes, targets
+from benches.spark.figures import Found, Row, best, cost, sizes, targets
 
 __all__ = ["main", "read", "write"]
 
@@ -16,8 +16,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 _NAMES = {
     "source": '`format("share_state")`',
     "frames": "`share_state.spark.state`",
-    "layout": "of that Spark's own shuffle and sort, nothing folded",
-    "udf": "row-at-a-time UDF",
+    "layout": "Spark's own shuffle and sort of the same rows, nothing folded",
+    "rows": "row-at-a-time Python UDFs",
+    "udf": "Python UDF called once a share partition",
     "pandas": "`groupBy.applyInPandas`",
     "by_table": "`foreachBatch` with `StateTable`",
     "by_keyed_state": "`transformWithState`",
@@ -48,10 +49,12 @@ def read(directory: Path) -> Found:
 def write(directory: Path, page: Path) -> None:
     found = read(directory)
     drawn = plots.draw(found, page.parent / "benchmarks")
-    parts = [_ABOUT, _machine(found), _targets(list(targets(found))), _ways(found), _cores(found), _memory(found)]
+    parts = [_ABOUT, _machine(found), _targets(found)]
+    parts += [table(found[name]) for name, table in (("ways", _ways), ("cores", _cores), ("memory", _memory)) if name in found]
     parts += [f"![Cost of a record, and memory of a worker]({drawn.relative_to(page.parent)})\n"] if drawn else []
-    parts += [_streams(found), _sizes(found)]
-    page.write_text("\n".join(part for part in parts if part), encoding="utf-8")
+    parts += [_streams(found["streaming"])] if "streaming" in found else []
+    parts += [_sizes(found)] if any(sizes(found)) else []
+    page.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _machine(found: Found) -> str:
@@ -66,123 +69,104 @@ def _machine(found: Found) -> str:
     return f"{machine}. Measured: {measured}.\n"
 
 
-def _targets(all_of_them: list[Target]) -> str:
-    lines = ["## Targets", "", "| | bound | measured | |", "|---|--:|--:|---|"]
-    for target in all_of_them:
-        sign = "≥" if target.at_least else "≤"
-        measured = "" if target.measured is None else f"{target.measured:.3g}×"
-        outcome = {None: "not measured", True: "reached", False: "**missed**"}[target.reached]
-        lines.append(f"| {target.text} | {sign} {target.bound:g}× | {measured} | {outcome} |")
-    return "\n".join([*lines, ""])
-
-
-def _ways(found: Found) -> str:
-    part = found.get("ways")
-    if part is None:
-        return ""
-    lines = [
-        "## Ways from records to states",
-        "",
-        f"On {part['cores']} cores. All but the first read the same records from Parquet. The UDF is called with all records of",
-        "a share partition, and `applyInPandas` groups by share partition too; both fold in the same plain Python",
-        "([plain_fold.py](../benches/spark/plain_fold.py)).",
-        "",
-        "| way | records | seconds (best round) | slowest | µs a record | records a second | µs of CPU a record |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    for row in part["rows"]:
-        of_way = [one for one in part["rows"] if one["way"] == row["way"]]
-        cpu = cost(of_way, row, "cpu_seconds")
-        spent = f"{_cost(cost(of_way, row))} | {'' if cpu is None else f'{cpu * 1e6:.3g}'}"
-        lines.append(f"| {_NAMES[row['way']]} | {row['records']:,} | {_timed(row)} | {spent} |")
-    return "\n".join([*lines, ""])
-
-
-def _cores(found: Found) -> str:
-    part = found.get("cores")
-    if part is None:
-        return ""
-    largest = max(log["bytes"] for log in part["logs"])
-    head = ("cores", "records", "seconds (best round)", "slowest", "µs a record", "records a second", "Rust, seconds",
-            "Rust, µs a record")  # fmt: skip
-    lines = [
-        "## From one core to two, and from small to large",
-        "",
-        f"Our source with 10,000 share partitions; the largest log has {largest:,} bytes. Rust is one process that folds the",
-        "same folders without Spark, with a thread a core.",
-        "",
-        f"| {' | '.join(head)} |",
-        "|" + "--:|" * len(head),
-    ]
-    for row in part["rows"]:
-        alike = [one for one in part["rows"] if one["cores"] == row["cores"]]
-        alone = cost(alike, row, "rust_seconds")
-        rust = f"{best(row, 'rust_seconds'):.3g} | {'' if alone is None else f'{alone * 1e6:.3g}'}"
-        lines.append(f"| {row['cores']} | {row['records']:,} | {_timed(row)} | {_cost(cost(alike, row))} | {rust} |")
-    return "\n".join([*lines, ""])
-
-
-def _timed(row: dict[str, Any]) -> str:
-    if row["wrong"]:
-        return "WRONG | "
-    return f"{best(row):.3g} | {max(row['seconds']):.3g}"
-
-
-def _cost(seconds: float | None) -> str:
-    return (
-        " | " if seconds is None else f"{seconds * 1e6:.3g} | {1 / seconds:,.0f}" if seconds > 0 else "below what can be told | "
+def _section(title: str, about: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a heading, what is said of a table, and the table; a column is set to the right whose name begins with ``>``."""
+    head = f"| {' | '.join(column.removeprefix('>') for column in columns)} |"
+    sides = f"|{'|'.join('--:' if column.startswith('>') else '---' for column in columns)}|"
+    return "\n".join(
+        [f"## {title}", "", *([about] if about else []), head, sides, *(f"| {' | '.join(row)} |" for row in rows), ""]
     )
 
 
-def _memory(found: Found) -> str:
-    part = found.get("memory")
-    if part is None:
-        return ""
-    lines = [
-        "## Memory of a worker",
-        "",
-        "The most that any one Python worker of a job had in memory (`VmHWM`), each task in a process of its own. Python,",
-        f"PySpark and pyarrow are the greater part of it. One task has a {part['partitions']}th of the share partitions.",
-        "",
-        "| way | records | share partitions | MiB |",
-        "|---|--:|--:|--:|",
-    ]
+def _targets(found: Found) -> str:
+    rows = []
+    for target in targets(found):
+        measured = "" if target.measured is None else f"{target.measured:.3g}×"
+        outcome = {None: "not measured", True: "reached", False: "**missed**"}[target.reached]
+        bound = f"{'≥' if target.at_least else '≤'} {target.bound:g}×" if target.bound is not None else ""
+        rows.append((target.text, bound, measured, outcome if bound or target.measured is None else "for comparison"))
+    return _section("Targets", "", ("", ">bound", ">measured", ""), rows)
+
+
+def _ways(part: Row) -> str:
+    about = f"""\
+On {part["cores"]} cores. All but the first read the same records from Parquet. Three fold in the same plain Python
+([plain_fold.py](../benches/spark/plain_fold.py)): with a UDF that decodes a record a call, and one that folds the decoded records
+of a share partition; with one UDF that is called with all records of a share partition, as bytes; and with `applyInPandas`,
+grouped by share partition.
+"""
+    rows = []
     for row in part["rows"]:
-        told = "WRONG" if row["wrong"] else f"{row['worker_bytes'] / 2**20:.0f}"
-        lines.append(f"| {_NAMES[row['way']]} | {row['records']:,} | {row['keys']:,} | {told} |")
-    return "\n".join([*lines, ""])
+        alike = [one for one in part["rows"] if one["way"] == row["way"]]
+        cells = (*_seconds(row), *_costs(cost(alike, row)), _microseconds(cost(alike, row, "cpu_seconds")))
+        rows.append((_NAMES[row["way"]], f"{row['records']:,}", *cells))
+    columns = ("way", ">records", *_SECONDS, *_COSTS, ">µs of CPU a record")
+    return _section("Ways from records to states", about, columns, rows)
 
 
-def _streams(found: Found) -> str:
-    part = found.get("streaming")
-    if part is None:
-        return ""
-    lines = [
-        "## States from a stream",
-        "",
-        "The same log in five micro-batches, two cores; `transformWithState` with RocksDB.",
-        "",
-        "| way | records | share partitions | seconds in all | seconds of each micro-batch |",
-        "|---|--:|--:|--:|---|",
-    ]
+def _cores(part: Row) -> str:
+    largest = max(log["bytes"] for log in part["logs"])
+    about = f"""\
+Our source with 10,000 share partitions; the largest log has {largest:,} bytes. Rust is one process that folds the
+same folders without Spark, with a thread a core.
+"""
+    rows = []
+    for row in part["rows"]:
+        alike = [one for one in part["rows"] if one["cores"] == row["cores"]]
+        rust = (f"{best(row, 'rust_seconds'):.3g}", _microseconds(cost(alike, row, "rust_seconds")))
+        rows.append((str(row["cores"]), f"{row['records']:,}", *_seconds(row), *_costs(cost(alike, row)), *rust))
+    columns = (">cores", ">records", *_SECONDS, *_COSTS, ">Rust, seconds", ">Rust, µs a record")
+    return _section("From one core to two, and from small to large", about, columns, rows)
+
+
+#: Names of the columns of `_seconds` and of `_costs`.
+_SECONDS = (">seconds (best round)", ">slowest")
+_COSTS = (">µs a record", ">records a second")
+
+
+def _seconds(row: Row) -> tuple[str, str]:
+    return ("WRONG", "") if row["wrong"] else (f"{best(row):.3g}", f"{max(row['seconds']):.3g}")
+
+
+def _costs(seconds: float | None) -> tuple[str, str]:
+    if seconds is not None and seconds <= 0:
+        return "below what can be told", ""
+    return _microseconds(seconds), "" if seconds is None else f"{1 / seconds:,.0f}"
+
+
+def _microseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e6:.3g}"
+
+
+def _memory(part: Row) -> str:
+    about = f"""\
+The most that any one Python worker of a job had in memory (`VmHWM`), each task in a process of its own. Python,
+PySpark and pyarrow are the greater part of it. One task has a {part["partitions"]}th of the share partitions.
+"""
+    rows = [
+        (_NAMES[row["way"]], f"{row['records']:,}", f"{row['keys']:,}",
+         "WRONG" if row["wrong"] else f"{row['worker_bytes'] / 2**20:.0f}")
+        for row in part["rows"]
+    ]  # fmt: skip
+    return _section("Memory of a worker", about, ("way", ">records", ">share partitions", ">MiB"), rows)
+
+
+def _streams(part: Row) -> str:
+    about = "The same log in five micro-batches, two cores; `transformWithState` with RocksDB.\n"
+    rows = []
     for row in part["rows"]:
         for way in row["ways"]:
-            told = "WRONG | " if way["wrong"] else f"{way['seconds']:.1f} | {', '.join(f'{one:.1f}' for one in way['batches'])}"
-            lines.append(f"| {_NAMES[way['way']]} | {row['records']:,} | {row['keys']:,} | {told} |")
-    return "\n".join([*lines, ""])
+            told = (f"{way['seconds']:.1f}", ", ".join(f"{one:.1f}" for one in way["batches"]))
+            rows.append(
+                (_NAMES[way["way"]], f"{row['records']:,}", f"{row['keys']:,}", *(("WRONG", "") if way["wrong"] else told))
+            )
+    columns = ("way", ">records", ">share partitions", ">seconds in all", "seconds of each micro-batch")
+    return _section("States from a stream", about, columns, rows)
 
 
 def _sizes(found: Found) -> str:
-    lines = [f"| {name} | {told} |" for name, told in sizes(found)]
-    if not lines:
-        return ""
-    told = (
-        "What [the advice](spark.md#speed-and-sizing) is reckoned with; it follows from the rows above.",
-        "",
-        "| | |",
-        "|---|--:|",
-    )
-    return "\n".join(["## For sizing", "", *told, *lines, ""])
+    about = "What [the advice](spark.md#speed-and-sizing) is reckoned with; it follows from the rows above.\n"
+    return _section("For sizing", about, ("", ">"), list(sizes(found)))
 
 
 def main(arguments: list[str]) -> int:

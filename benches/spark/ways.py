@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
-from benches.spark.plain_fold import PlainState, fold
+from benches.spark.plain_fold import Decoded, PlainState, decode, fold, fold_decoded, name_of
 from share_state import spark as share_state_spark
 
 if TYPE_CHECKING:
@@ -31,10 +31,15 @@ COLUMNS = (
     "delivery_complete_count",
     "batches",
 )
+_BATCHES = "batches array<struct<first_offset: bigint, last_offset: bigint, delivery_state: tinyint, delivery_count: smallint>>"
 _TYPES = (
     "group string, topic_id string, partition int, snapshot_epoch int, state_epoch int, leader_epoch int, start_offset bigint,"
-    " delivery_complete_count int,"
-    " batches array<struct<first_offset: bigint, last_offset: bigint, delivery_state: tinyint, delivery_count: smallint>>"
+    f" delivery_complete_count int, {_BATCHES}"
+)
+#: What a row says: its share partition, and its record, which is null for a tombstone.
+_ROW_TYPES = (
+    "group string, topic_id string, partition int, record struct<is_update: boolean, snapshot_epoch: int, state_epoch: int,"
+    f" leader_epoch: int, start_offset: bigint, delivery_complete_count: int, {_BATCHES.replace(' ', ': ', 1)}>"
 )
 
 
@@ -49,13 +54,33 @@ def source(spark: SparkSession, log: str, _parquet: str) -> DataFrame:
 
 
 def frames(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
-    """Fold with the function `state`: a shuffle by state partition and a sort, then `mapInArrow`."""
+    """Fold with the function `state`: packs records, shuffles them by state partition and sorts them, then `mapInArrow`."""
     return share_state_spark.state(spark.read.parquet(parquet)).select(*COLUMNS)
 
 
 def layout(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
-    """Bring records into the layout that `frames` folds, and fold nothing: what of it is Spark's own."""
+    """Bring records into the layout of a fold, a row each, and fold nothing: Spark's own shuffle and sort of rows."""
     return spark.read.parquet(parquet).repartition("partition").sortWithinPartitions("partition", "offset")
+
+
+def rows(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
+    """Fold with plain Python UDFs a row at a time: one decodes a record, one folds the decoded records of a share partition."""
+    decoded = spark.read.parquet(parquet).select("offset", F.udf(_of_row, _ROW_TYPES)("key", "value").alias("row"))
+    grouped = decoded.groupBy("row.group", "row.topic_id", "row.partition")
+    gathered = grouped.agg(F.array_sort(F.collect_list(F.struct("offset", "row.record"))).alias("records"))
+    folded = gathered.select(F.udf(_of_rows, _TYPES)("group", "topic_id", "partition", "records.record").alias("state"))
+    return folded.where("state is not null").select("state.*")
+
+
+def _of_row(key: bytearray, value: bytearray | None) -> tuple[str, str, int, Decoded | None]:
+    return (*name_of(bytes(key[2:])), None if value is None else decode(key[1], value))
+
+
+def _of_rows(group: str, topic_id: str, partition: int, records: list[Decoded | None]) -> tuple[Any, ...] | None:
+    state: PlainState | None = None
+    for record in records:
+        state = None if record is None else fold_decoded(state, record)
+    return None if state is None else state.columns((group, topic_id, partition))
 
 
 def udf(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
@@ -107,6 +132,7 @@ WAYS: dict[str, Callable[[SparkSession, str, str], DataFrame]] = {
     "source": source,
     "frames": frames,
     "layout": layout,
+    "rows": rows,
     "udf": udf,
     "pandas": pandas,
 }

@@ -20,8 +20,9 @@ use crate::oplog::{Answer, Header, member_name};
 /// Share partitions over one kind of store.
 #[derive(Debug)]
 pub struct CoreEngine<S> {
-    /// One for all, as the share partitions of a group have.
+    /// One for all, as the share partitions of a group have; their keys share its name too.
     config: Arc<ShareGroupConfig>,
+    group: Arc<str>,
     members: Vec<String>,
     partitions: Vec<SharePartition<S>>,
     now: LockTime,
@@ -51,7 +52,11 @@ impl<S: InFlightStore> CoreEngine<S> {
     }
 
     fn make(&self, partition: u32, read: ReadStateResult) -> SharePartition<S> {
-        let key = SharePartitionKey::new("group", TopicId([7; 16]), partition as i32);
+        let key = SharePartitionKey {
+            group: Arc::clone(&self.group),
+            topic_id: TopicId([7; 16]),
+            partition: partition as i32,
+        };
         let mut made =
             SharePartition::new(key, 0, Arc::clone(&self.config)).expect("a legal configuration");
         made.initialize(read).expect("a legal state");
@@ -68,6 +73,7 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
                 delivery_count_limit: header.delivery_limit as i16,
                 ..ShareGroupConfig::default()
             }),
+            group: Arc::from("group"),
             members: (0..header.members).map(member_name).collect(),
             partitions: Vec::new(),
             now: LockTime(0),

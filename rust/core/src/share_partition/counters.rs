@@ -58,19 +58,25 @@ pub(super) struct Tally {
 
 macro_rules! counted_in_32_bits {
     ($($method:ident counts $name:ident),*) => {$(
-        #[inline]
+        #[inline(always)]
         pub fn $method(&mut self, more: u64) {
             let sum = u64::from(self.$name).saturating_add(more);
             match u32::try_from(sum) {
                 Ok(sum) => self.$name = sum,
                 Err(_) => {
                     self.$name = 0;
-                    let all = &mut self.rest.make().$name;
-                    *all = all.saturating_add(sum);
+                    spill(&mut self.rest, sum, |rest| &mut rest.$name);
                 }
             }
         }
     )*};
+}
+
+#[cold]
+#[inline(never)]
+fn spill(rest: &mut Lazily<Counters>, sum: u64, which: fn(&mut Counters) -> &mut u64) {
+    let all = which(rest.make());
+    *all = all.saturating_add(sum);
 }
 
 impl Tally {

@@ -23,7 +23,14 @@ impl<T: Default> Lazily<T> {
     }
 
     /// The part, made now if need be.
+    #[inline]
     pub fn make(&mut self) -> &mut T {
-        self.0.get_or_insert_default()
+        self.0.get_or_insert_with(Self::fresh)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fresh() -> Box<T> {
+        Box::default()
     }
 }

@@ -175,12 +175,15 @@ impl<const N: usize> Window<N> {
                 behind = Some(range);
             }
         }
-        if counts != self.counts {
+        if counts != self.counts() {
             return Err(format!(
                 "records by state are {counts:?}, counted {:?}",
-                self.counts
+                self.counts()
             ));
         }
-        self.locks.check(&leases)
+        if self.leaves.are_many() && self.counts.is_none() {
+            return Err(String::from("nobody counts the records of many leaves"));
+        }
+        self.locks.listed().check(&leases)
     }
 }

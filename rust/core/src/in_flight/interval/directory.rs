@@ -92,6 +92,10 @@ impl<const N: usize> Leaves<N> {
         matches!(self.list, List::None(_))
     }
 
+    pub const fn are_many(&self) -> bool {
+        matches!(self.list, List::Many(_))
+    }
+
     pub fn first(&self) -> Option<Spot> {
         (!self.is_empty()).then_some(ORIGIN)
     }

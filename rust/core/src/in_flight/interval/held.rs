@@ -2,8 +2,8 @@
 //! the leaves, and neighbouring records in one run whichever lease each refers to.
 
 use super::cell::{Cell, Code, Turn};
-use super::{StateCounts, Window, add, shown, take};
-use crate::in_flight::locks::{Emptied, Locks};
+use super::{StateCounts, Window, recount, shown};
+use crate::in_flight::locks::{Emptied, Leases};
 use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, LockChange};
 use crate::offset::OffsetRange;
 
@@ -22,8 +22,8 @@ struct Latest {
 
 /// A change of the records of a holder while it is made.
 pub(super) struct Held<'a, C> {
-    locks: &'a mut Locks,
-    counts: &'a mut StateCounts,
+    locks: &'a mut Leases,
+    counts: &'a mut Option<Box<StateCounts>>,
     holder: Holder,
     change: &'a mut C,
     latest: Option<Latest>,
@@ -37,8 +37,8 @@ pub(super) struct Held<'a, C> {
 
 impl<'a, C: HeldChange> Held<'a, C> {
     pub const fn new(
-        locks: &'a mut Locks,
-        counts: &'a mut StateCounts,
+        locks: &'a mut Leases,
+        counts: &'a mut Option<Box<StateCounts>>,
         holder: Holder,
         change: &'a mut C,
     ) -> Self {
@@ -130,8 +130,7 @@ impl<'a, C: HeldChange> Held<'a, C> {
         };
         if change.state != run.state {
             let records = turned.iter().fold(0, |n: u64, r| n.saturating_add(r.len()));
-            take(self.counts, run.state, records);
-            add(self.counts, change.state, records);
+            recount(self.counts, run.state, change.state, records);
         }
         self.change.note(&run, change, turned);
         self.unnoted = 0;
@@ -168,6 +167,7 @@ impl<const N: usize> Window<N> {
         let mut held = Held::new(&mut self.locks, &mut self.counts, holder, change);
         self.leaves.update_held(ranges, &mut held);
         held.finish();
+        self.keep_counts();
     }
 
     pub(super) fn update_held_if<C: HeldChange>(
@@ -195,12 +195,12 @@ impl<const N: usize> Window<N> {
         } else {
             for (range, before) in changed {
                 leaves.update(range, |part, now| {
-                    take(counts, now.state(), part.len());
-                    add(counts, before.state(), part.len());
+                    recount(counts, now.state(), before.state(), part.len());
                     Some(before.starting(now.is_start()))
                 });
             }
         }
+        self.keep_counts();
         confirmed
     }
 }

@@ -24,7 +24,7 @@ mod tally;
 use cell::Cell;
 use directory::Leaves;
 
-use super::locks::{Locks, NONE};
+use super::locks::{Leases, NONE};
 use super::{
     Change, Front, HeldChange, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex,
     StateCounts, pass_step_by_step,
@@ -60,12 +60,18 @@ impl<const N: usize> Default for AdaptiveStore<N> {
 #[derive(Clone, Debug, Default)]
 struct Window<const N: usize> {
     leaves: Leaves<N>,
-    locks: Locks,
-    counts: StateCounts,
+    locks: Leases,
+    /// Records by state, kept from the time when there was more than one leaf.
+    counts: Option<Box<StateCounts>>,
 }
 
+const _: () = assert!(
+    size_of::<Window<64>>() <= 128,
+    "a window takes 128 bytes without its runs"
+);
+
 #[inline(always)]
-fn shown(range: OffsetRange, cell: Cell, locks: &Locks) -> InFlightRun {
+fn shown(range: OffsetRange, cell: Cell, locks: &Leases) -> InFlightRun {
     InFlightRun {
         range,
         state: cell.state(),
@@ -90,8 +96,8 @@ fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
 /// The cell of `records` records after a change, with locks and counts brought up to date.
 #[inline(always)]
 fn turned(
-    locks: &mut Locks,
-    counts: &mut StateCounts,
+    locks: &mut Leases,
+    counts: &mut Option<Box<StateCounts>>,
     records: u64,
     cell: Cell,
     change: Change,
@@ -107,11 +113,32 @@ fn turned(
         locks.leave(held, records);
     }
     if change.state != cell.state() {
-        take(counts, cell.state(), records);
-        add(counts, change.state, records);
+        recount(counts, cell.state(), change.state, records);
     }
     let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
     new.starting(cell.is_start())
+}
+
+/// Records have gone, where such are counted.
+#[inline]
+fn uncount(counts: &mut Option<Box<StateCounts>>, cell: Cell, records: u64) {
+    if let Some(counts) = counts {
+        take(counts, cell.state(), records);
+    }
+}
+
+/// Records change from one state to another, where such are counted.
+#[inline(always)]
+fn recount(
+    counts: &mut Option<Box<StateCounts>>,
+    from: RecordState,
+    to: RecordState,
+    records: u64,
+) {
+    if let Some(counts) = counts {
+        take(counts, from, records);
+        add(counts, to, records);
+    }
 }
 
 impl<const N: usize> AdaptiveStore<N> {
@@ -134,9 +161,34 @@ impl<const N: usize> Window<N> {
             self.leaves.run_in(batch).is_none(),
             "a record of {batch} is in flight already"
         );
-        add(&mut self.counts, state, batch.len());
+        if let Some(counts) = &mut self.counts {
+            add(counts, state, batch.len());
+        }
         let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
         self.leaves.insert(batch, cell);
+        self.keep_counts();
+    }
+
+    /// Counts the records by state as they change once there is more than one leaf. The few entries of one are counted when
+    /// somebody asks.
+    #[inline(always)]
+    fn keep_counts(&mut self) {
+        if self.leaves.are_many() && self.counts.is_none() {
+            self.begin_counts();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_counts(&mut self) {
+        self.counts = Some(Box::new(self.leaves.counts()));
+    }
+
+    fn counts(&self) -> StateCounts {
+        match &self.counts {
+            Some(counts) => **counts,
+            None => self.leaves.counts(),
+        }
     }
 
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
@@ -153,6 +205,7 @@ impl<const N: usize> Window<N> {
             let change = decide(&shown(range, cell, locks))?;
             Some(turned(locks, counts, range.len(), cell, change))
         });
+        self.keep_counts();
     }
 }
 
@@ -208,7 +261,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
     }
 
     fn counts(&self) -> StateCounts {
-        let counts = self.window.as_ref().map(|window| window.counts);
+        let counts = self.window.as_ref().map(|window| window.counts());
         counts.unwrap_or_default()
     }
 
@@ -223,6 +276,11 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         let ranges = window.locks.held_by(member);
         window.leaves.touch(&ranges);
         ranges
+    }
+
+    fn holds(&self, member: MemberIndex) -> bool {
+        let window = self.window.as_ref();
+        window.is_some_and(|window| window.locks.holds(member))
     }
 
     fn insert_batch(
@@ -250,7 +308,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.clock = self.clock.max(now);
         let now = self.clock;
         let window = self.window();
-        let lock = window.locks.make_held(batch, member, now, duration_ms);
+        let lock = (window.locks).make(batch, member, now, duration_ms, true);
         window.insert(batch, state, delivery_count, lock);
     }
 
@@ -264,7 +322,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.clock = self.clock.max(now);
         let now = self.clock;
         let locks = &mut self.window().locks;
-        locks.make(extent, member, now, duration_ms)
+        LockId(locks.make(extent, member, now, duration_ms, false))
     }
 
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F) {
@@ -292,6 +350,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         {
             let new = turned(locks, counts, range.len(), cell, change);
             leaves.put(place, range, (cell, new));
+            window.keep_counts();
         }
     }
 
@@ -336,7 +395,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         } = &mut **window;
         leaves.drop_through(last, |range, cell| {
             locks.leave(cell.lock(), range.len());
-            take(counts, cell.state(), range.len());
+            uncount(counts, cell, range.len());
         });
     }
 
@@ -346,7 +405,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         {
             let Window { leaves, counts, .. } = &mut **window;
             // What is settled refers to no lease.
-            let count = |range: OffsetRange, cell: Cell| take(counts, cell.state(), range.len());
+            let count = |range: OffsetRange, cell: Cell| uncount(counts, cell, range.len());
             if let Some(front) = leaves.pass_settled(start_offset, count) {
                 return front;
             }
@@ -362,7 +421,8 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
 
     fn heap_bytes(&self) -> usize {
         self.window.as_ref().map_or(0, |window| {
-            size_of::<Window<N>>() + window.leaves.heap_bytes() + window.locks.heap_bytes()
+            let counts = window.counts.as_deref().map_or(0, size_of_val);
+            size_of::<Window<N>>() + counts + window.leaves.heap_bytes() + window.locks.heap_bytes()
         })
     }
 

@@ -4,6 +4,7 @@ use super::cell::{Cell, Class};
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
 use super::runs;
+use super::{StateCounts, add};
 use crate::offset::{OffsetRange, after, after_saturating, before, before_saturating};
 
 impl<const N: usize> Leaves<N> {
@@ -154,6 +155,21 @@ impl<const N: usize> Leaves<N> {
             next = after(part.last).and_then(|from| OffsetRange::new(from, range.last));
         }
         held
+    }
+
+    /// Records by state.
+    pub fn counts(&self) -> StateCounts {
+        let mut counts = StateCounts::default();
+        for leaf in self.iter() {
+            let edges = leaf.edges();
+            for (at, edge) in edges.iter().enumerate() {
+                if !edge.cell.is_hole() {
+                    let records = runs::range_of(&edges, at, leaf.range.last).len();
+                    add(&mut counts, edge.cell.state(), records);
+                }
+            }
+        }
+        counts
     }
 
     /// The first batch whose last offset is at least `offset`.

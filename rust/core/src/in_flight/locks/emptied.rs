@@ -25,12 +25,9 @@ impl Emptied {
 }
 
 impl Locks {
-    /// As [`Locks::leave`], but a lease that the last record leaves is freed later: with [`Locks::free_emptied`] at the latest.
+    /// Notes a lease that the last record has left. It is freed with [`Locks::free_emptied`] at the latest.
     #[inline(always)]
-    pub fn leave_to(&mut self, emptied: &mut Emptied, id: u32, records: u64) {
-        if !self.let_go(id, records) {
-            return;
-        }
+    pub(super) fn put_off(&mut self, emptied: &mut Emptied, id: u32) {
         if emptied.len == TOGETHER {
             self.free_emptied(emptied);
         }
@@ -40,22 +37,9 @@ impl Locks {
         }
     }
 
-    /// `records` fewer refer to the lease. Returns whether none does any more: then it must be freed.
-    #[inline(always)]
-    pub(super) fn let_go(&mut self, id: u32, records: u64) -> bool {
-        let Some(lease) = self.leases.get_mut(id as usize) else {
-            return false;
-        };
-        if lease.is_vast() {
-            return self.leave_vast(id, records);
-        }
-        lease.live = lease.live.wrapping_sub(records as u32);
-        lease.live == 0
-    }
-
     /// Frees what is to be freed.
     #[inline(never)]
-    pub fn free_emptied(&mut self, emptied: &mut Emptied) {
+    pub(super) fn free_emptied(&mut self, emptied: &mut Emptied) {
         let ids = &emptied.ids[..emptied.len];
         emptied.len = 0;
         if !ids.is_empty() && ids.len() == self.used as usize {

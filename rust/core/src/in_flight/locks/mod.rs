@@ -11,15 +11,18 @@ mod due;
 mod emptied;
 mod extents;
 mod lease;
+mod leases;
 mod members;
 mod rare;
 
 pub(in crate::in_flight) use emptied::Emptied;
 use extents::{gather, merged};
-use lease::{FREE, Lease, Links, Queue, VAST};
+use lease::{FREE, Lease, Links, Queue};
 use rare::Rare;
 
-use super::{Lock, LockId, MemberIndex};
+pub(in crate::in_flight) use leases::Leases;
+
+use super::MemberIndex;
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
@@ -67,28 +70,7 @@ fn make_room<T>(list: &mut Vec<T>) {
 }
 
 impl Locks {
-    /// Makes a lease. No record refers to it yet. `now` never goes back.
-    pub fn make(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-    ) -> LockId {
-        LockId(self.add(extent, member, now, duration_ms, false))
-    }
-
-    /// Makes a lease to which the records of the whole extent refer. `now` never goes back.
-    pub fn make_held(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-    ) -> u32 {
-        self.add(extent, member, now, duration_ms, true)
-    }
-
+    /// As [`Leases::make`].
     #[inline]
     fn add(
         &mut self,
@@ -101,22 +83,10 @@ impl Locks {
         if self.queue.duration_ms != duration_ms {
             self.turn_to(duration_ms);
         }
-        let records = extent.len();
-        let len = records.min(u64::from(VAST)) as u32;
         let tail = self.queue.tail;
-        let id = self.slot(Lease {
-            acquired_at: now,
-            first: extent.first,
-            len,
-            live: if held { len } else { 0 },
-            queue: self.number,
-            member: member.0,
-            due: Links {
-                prev: tail,
-                next: NONE,
-            },
-            place: NONE,
-        });
+        let mut lease = Lease::new(extent, member.0, now, held);
+        (lease.queue, lease.due.prev) = (self.number, tail);
+        let id = self.slot(lease);
         self.queue.leases += 1;
         self.queue.tail = id;
         match self.leases.get_mut(tail as usize) {
@@ -128,8 +98,8 @@ impl Locks {
                 self.next_deadline = Some(next.map_or(deadline, |next| next.min(deadline)));
             }
         }
-        if len == VAST {
-            self.note_vast(id, extent.last, if held { records } else { 0 });
+        if lease.is_vast() {
+            self.note_vast(id, extent.last, if held { extent.len() } else { 0 });
         }
         if self.used > FEW || self.rare.is_some() {
             self.list(id);
@@ -152,68 +122,12 @@ impl Locks {
         (self.leases.len() - 1) as u32
     }
 
-    /// The lock as it is reported.
-    #[inline]
-    pub fn get(&self, id: u32) -> Option<Lock> {
-        let lease = self.leases.get(id as usize)?;
-        Some(Lock {
-            member: MemberIndex(lease.member),
-            acquired_at: lease.acquired_at,
-            deadline: lease.acquired_at.plus(self.duration_ms(lease.queue())),
-            expired: lease.is_expired(),
-        })
-    }
-
-    /// Whether the lease is the member's.
-    #[inline]
-    pub fn is_of(&self, id: u32, member: MemberIndex) -> bool {
-        let lease = self.leases.get(id as usize);
-        lease.is_some_and(|lease| lease.member == member.0)
-    }
-
-    /// Whether the lease was reported as run out.
-    #[inline]
-    pub fn has_run_out(&self, id: u32) -> bool {
-        self.leases.get(id as usize).is_some_and(Lease::is_expired)
-    }
-
     #[inline]
     fn duration_ms(&self, queue: u32) -> i64 {
         if queue == self.number {
             self.queue.duration_ms
         } else {
             self.other_duration_ms(queue)
-        }
-    }
-
-    /// The lease of a lock that has not run out; [`NONE`] for any other.
-    #[inline]
-    pub fn running(&self, lock: LockId) -> u32 {
-        let lease = self.leases.get(lock.0 as usize);
-        lease
-            .filter(|lease| lease.is_running())
-            .map_or(NONE, |_| lock.0)
-    }
-
-    /// `records` more refer to the lease.
-    #[inline]
-    pub fn enter(&mut self, id: u32, records: u64) {
-        let Some(lease) = self.leases.get_mut(id as usize) else {
-            return;
-        };
-        if lease.is_vast() {
-            self.enter_vast(id, records);
-        } else {
-            // Not more than the extent, which fits.
-            lease.live += records as u32;
-        }
-    }
-
-    /// `records` fewer refer to the lease; the last to leave frees it.
-    #[inline]
-    pub fn leave(&mut self, id: u32, records: u64) {
-        if self.let_go(id, records) {
-            self.free(id);
         }
     }
 
@@ -265,6 +179,17 @@ impl Locks {
         self.queue = Queue::of(self.queue.duration_ms);
         self.number = 0;
         self.rare = None;
+    }
+
+    /// Whether there is a lease of the member.
+    pub fn holds(&self, member: MemberIndex) -> bool {
+        match self.listed() {
+            Some(listed) => listed.leases(member.0).next().is_some(),
+            None => {
+                let held = |lease: &Lease| lease.member == member.0 && !lease.is_free();
+                self.leases.iter().any(held)
+            }
+        }
     }
 
     /// The extents of the member's leases.

@@ -1,0 +1,304 @@
+//! The leases of a store: one, which is all that most share partitions have at a time, in place; or a list of many.
+
+use super::lease::{FREE, Lease, Links, Queue, VAST};
+use super::{Emptied, Locks, NONE};
+use crate::in_flight::{Lock, LockId, MemberIndex};
+use crate::offset::OffsetRange;
+use crate::time::LockTime;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(in crate::in_flight) enum Leases {
+    One(One),
+    /// From the second lease at a time on, or from one too long for 32 bits; the list is kept.
+    Many(Box<Locks>),
+}
+
+/// A lease, or a free place for it. Its id is 0.
+#[derive(Clone, Debug)]
+pub(in crate::in_flight) struct One {
+    lease: Lease,
+    duration_ms: i64,
+}
+
+impl Default for Leases {
+    fn default() -> Self {
+        let range = OffsetRange::single(0);
+        Self::One(One {
+            lease: Lease {
+                queue: FREE,
+                ..Lease::new(range, 0, LockTime(0), false)
+            },
+            duration_ms: 0,
+        })
+    }
+}
+
+impl Lease {
+    /// A lease of the first queue, to which the records of the whole extent refer (`held`) or none yet.
+    pub(super) fn new(extent: OffsetRange, member: u32, now: LockTime, held: bool) -> Self {
+        let len = extent.len().min(u64::from(VAST)) as u32;
+        Self {
+            acquired_at: now,
+            first: extent.first,
+            len,
+            live: if held { len } else { 0 },
+            queue: 0,
+            member,
+            due: Links {
+                prev: NONE,
+                next: NONE,
+            },
+            place: NONE,
+        }
+    }
+}
+
+impl One {
+    fn deadline(&self) -> LockTime {
+        self.lease.acquired_at.plus(self.duration_ms)
+    }
+}
+
+impl Leases {
+    #[inline(always)]
+    fn list(&self) -> &[Lease] {
+        match self {
+            Self::One(one) => core::slice::from_ref(&one.lease),
+            Self::Many(locks) => &locks.leases,
+        }
+    }
+
+    #[inline(always)]
+    fn list_mut(&mut self) -> &mut [Lease] {
+        match self {
+            Self::One(one) => core::slice::from_mut(&mut one.lease),
+            Self::Many(locks) => &mut locks.leases,
+        }
+    }
+
+    /// Makes a lease, to which the records of the whole extent refer (`held`) or none yet. `now` never goes back.
+    #[inline]
+    pub fn make(
+        &mut self,
+        extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+        held: bool,
+    ) -> u32 {
+        if let Self::One(one) = self
+            && one.lease.is_free()
+            && extent.len() < u64::from(VAST)
+        {
+            one.lease = Lease::new(extent, member.0, now, held);
+            one.duration_ms = duration_ms;
+            return 0;
+        }
+        self.make_another(extent, member, now, duration_ms, held)
+    }
+
+    #[inline(never)]
+    fn make_another(
+        &mut self,
+        extent: OffsetRange,
+        member: MemberIndex,
+        now: LockTime,
+        duration_ms: i64,
+        held: bool,
+    ) -> u32 {
+        if let Self::One(one) = self {
+            *self = Self::Many(Box::new(Locks::of_one(one)));
+        }
+        match self {
+            Self::Many(locks) => locks.add(extent, member, now, duration_ms, held),
+            Self::One(_) => NONE,
+        }
+    }
+
+    /// The lock as it is reported.
+    #[inline]
+    pub fn get(&self, id: u32) -> Option<Lock> {
+        let lease = self.list().get(id as usize)?;
+        let duration_ms = match self {
+            Self::One(one) => one.duration_ms,
+            Self::Many(locks) => locks.duration_ms(lease.queue()),
+        };
+        Some(Lock {
+            member: MemberIndex(lease.member),
+            acquired_at: lease.acquired_at,
+            deadline: lease.acquired_at.plus(duration_ms),
+            expired: lease.is_expired(),
+        })
+    }
+
+    /// Whether the lease is the member's.
+    #[inline]
+    pub fn is_of(&self, id: u32, member: MemberIndex) -> bool {
+        let lease = self.list().get(id as usize);
+        lease.is_some_and(|lease| lease.member == member.0)
+    }
+
+    /// Whether the lease was reported as run out.
+    #[inline]
+    pub fn has_run_out(&self, id: u32) -> bool {
+        self.list().get(id as usize).is_some_and(Lease::is_expired)
+    }
+
+    /// The lease of a lock that has not run out; [`NONE`] for any other.
+    #[inline]
+    pub fn running(&self, lock: LockId) -> u32 {
+        let lease = self.list().get(lock.0 as usize);
+        let running = lease.is_some_and(Lease::is_running);
+        if running { lock.0 } else { NONE }
+    }
+
+    /// `records` more refer to the lease.
+    #[inline]
+    pub fn enter(&mut self, id: u32, records: u64) {
+        match self.list_mut().get_mut(id as usize) {
+            // Not more than the extent, which fits.
+            Some(lease) if !lease.is_vast() => lease.live += records as u32,
+            Some(_) => self.enter_vast(id, records),
+            None => {}
+        }
+    }
+
+    #[cold]
+    fn enter_vast(&mut self, id: u32, records: u64) {
+        if let Self::Many(locks) = self {
+            locks.enter_vast(id, records);
+        }
+    }
+
+    /// `records` fewer refer to the lease; the last to leave frees it.
+    #[inline]
+    pub fn leave(&mut self, id: u32, records: u64) {
+        if self.let_go(id, records) {
+            match self {
+                Self::One(one) => one.lease.queue = FREE,
+                Self::Many(locks) => locks.free(id),
+            }
+        }
+    }
+
+    /// As [`Self::leave`], but one of many leases is freed later: with [`Self::free_emptied`] at the latest.
+    #[inline(always)]
+    pub fn leave_to(&mut self, emptied: &mut Emptied, id: u32, records: u64) {
+        if self.let_go(id, records) {
+            match self {
+                Self::One(one) => one.lease.queue = FREE,
+                Self::Many(locks) => locks.put_off(emptied, id),
+            }
+        }
+    }
+
+    /// Frees what is to be freed.
+    pub fn free_emptied(&mut self, emptied: &mut Emptied) {
+        if let Self::Many(locks) = self {
+            locks.free_emptied(emptied);
+        }
+    }
+
+    /// `records` fewer refer to the lease. Returns whether none does any more: then it must be freed.
+    #[inline(always)]
+    fn let_go(&mut self, id: u32, records: u64) -> bool {
+        let Some(lease) = self.list_mut().get_mut(id as usize) else {
+            return false;
+        };
+        if lease.is_vast() {
+            return self.leave_vast(id, records);
+        }
+        lease.live = lease.live.wrapping_sub(records as u32);
+        lease.live == 0
+    }
+
+    #[cold]
+    fn leave_vast(&mut self, id: u32, records: u64) -> bool {
+        match self {
+            Self::One(_) => false,
+            Self::Many(locks) => locks.leave_vast(id, records),
+        }
+    }
+
+    /// The earliest deadline of a lock that has not run out.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<LockTime> {
+        match self {
+            Self::One(one) => one.lease.is_running().then(|| one.deadline()),
+            Self::Many(locks) => locks.next_deadline(),
+        }
+    }
+
+    /// Marks what is due as run out and returns its extents.
+    pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+        let one = match self {
+            Self::One(one) => one,
+            Self::Many(locks) => return locks.expire(now),
+        };
+        if !one.lease.is_running() || one.deadline() > now {
+            return Vec::new();
+        }
+        if one.lease.live == 0 {
+            one.lease.queue = FREE;
+            return Vec::new();
+        }
+        one.lease.expire();
+        vec![one.lease.extent()]
+    }
+
+    /// Whether there is a lease of the member.
+    pub fn holds(&self, member: MemberIndex) -> bool {
+        match self {
+            Self::One(one) => !one.lease.is_free() && one.lease.member == member.0,
+            Self::Many(locks) => locks.holds(member),
+        }
+    }
+
+    /// The extents of the member's leases.
+    pub fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
+        match self {
+            Self::One(one) if self.holds(member) => vec![one.lease.extent()],
+            Self::One(_) => Vec::new(),
+            Self::Many(locks) => locks.held_by(member),
+        }
+    }
+
+    /// Bytes on the heap; those of the map of vast leases are an estimate.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Self::One(_) => 0,
+            Self::Many(locks) => size_of::<Locks>() + locks.heap_bytes(),
+        }
+    }
+
+    /// The leases as a list, for the check.
+    pub fn listed(&self) -> Locks {
+        match self {
+            Self::One(one) => Locks::of_one(one),
+            Self::Many(locks) => Locks::clone(locks),
+        }
+    }
+}
+
+impl Locks {
+    /// The same lease, with room for many.
+    fn of_one(one: &One) -> Self {
+        let mut locks = Self {
+            queue: Queue::of(one.duration_ms),
+            ..Self::default()
+        };
+        if one.lease.is_free() {
+            return locks;
+        }
+        locks.leases = Vec::with_capacity(2);
+        locks.leases.push(one.lease);
+        locks.used = 1;
+        locks.queue.leases = 1;
+        if one.lease.is_running() {
+            (locks.queue.head, locks.queue.tail) = (0, 0);
+            locks.next_deadline = locks.earliest();
+        }
+        locks
+    }
+}

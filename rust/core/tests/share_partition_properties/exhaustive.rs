@@ -27,7 +27,7 @@ fn begin(log: &[(i64, i64)], delivery_count_limit: i16, dead_letter_queue: bool)
 }
 
 impl World {
-    /// All that the future depends on: times relative to now, no tokens, no counters.
+    /// All that the future depends on: times relative to now, no tokens, no counters, and of members the number, not the name.
     fn fingerprint(&self) -> String {
         let seen = self.seen();
         let writes: Vec<_> = self
@@ -142,17 +142,17 @@ fn explore(begin: World, depth: u32) -> (usize, usize) {
 #[test]
 fn three_records_in_two_batches_within_six_events() {
     let begin = begin(&[(0, 1), (2, 2)], 2, false);
-    assert_eq!(explore(begin, 6), (25_970, 106_811));
+    assert_eq!(explore(begin, 6), (25_086, 104_528));
 }
 
 #[test]
 fn four_records_in_one_batch_within_five_events() {
     let begin = begin(&[(0, 3)], 2, false);
-    assert_eq!(explore(begin, 5), (13_709, 41_685));
+    assert_eq!(explore(begin, 5), (13_558, 41_491));
 }
 
 #[test]
 fn one_delivery_and_a_dead_letter_queue_within_five_events() {
     let begin = begin(&[(0, 0), (1, 2)], 1, true);
-    assert_eq!(explore(begin, 5), (4_121, 17_014));
+    assert_eq!(explore(begin, 5), (4_100, 16_976));
 }

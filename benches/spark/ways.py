@@ -65,11 +65,18 @@ def layout(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
 
 def rows(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
     """Fold with plain Python UDFs a row at a time: one decodes a record, one folds the decoded records of a share partition."""
-    decoded = spark.read.parquet(parquet).select("offset", F.udf(_of_row, _ROW_TYPES)("key", "value").alias("row"))
+    # Not by way of Arrow: over a columnar scan such a UDF never ends in PySpark 4.2.0.
+    of_row = F.udf(_of_row, _ROW_TYPES, useArrow=False)
+    decoded = spark.read.parquet(parquet).select("offset", of_row("key", "value").alias("row"))
     grouped = decoded.groupBy("row.group", "row.topic_id", "row.partition")
     gathered = grouped.agg(F.array_sort(F.collect_list(F.struct("offset", "row.record"))).alias("records"))
-    folded = gathered.select(F.udf(_of_rows, _TYPES)("group", "topic_id", "partition", "records.record").alias("state"))
+    folded = gathered.select(_once(_of_rows, useArrow=False)("group", "topic_id", "partition", "records.record").alias("state"))
     return folded.where("state is not null").select("state.*")
+
+
+def _once(fold: Callable[..., Any], *, useArrow: bool | None = None) -> Any:  # noqa: N803  Spark's name
+    """Return a UDF that Spark calls once for each row: one that it takes for deterministic it calls again for the filter."""
+    return F.udf(fold, _TYPES, useArrow=useArrow).asNondeterministic()
 
 
 def _of_row(key: bytearray, value: bytearray | None) -> tuple[str, str, int, Decoded | None]:
@@ -90,7 +97,7 @@ def udf(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
     gathered = grouped.agg(F.array_sort(F.collect_list(record)).alias("records"))
     # Two lists of bytes are cheaper to hand to Python than one of rows.
     parted = gathered.select("name", F.col("records.type").alias("types"), F.col("records.value").alias("values"))
-    folded = parted.select(F.udf(_by_key, _TYPES)("name", "types", "values").alias("state"))
+    folded = parted.select(_once(_by_key)("name", "types", "values").alias("state"))
     return folded.where("state is not null").select("state.*")
 
 

@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 _NAMES = {
     "source": '`format("share_state")`',
     "frames": "`share_state.spark.state`",
-    "layout": "Spark's own shuffle and sort of the same rows, nothing folded",
+    "layout": "of that Spark's own shuffle and sort, nothing folded",
     "rows": "row-at-a-time Python UDFs",
     "udf": "Python UDF called once a share partition",
     "pandas": "`groupBy.applyInPandas`",

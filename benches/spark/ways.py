@@ -54,12 +54,12 @@ def source(spark: SparkSession, log: str, _parquet: str) -> DataFrame:
 
 
 def frames(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
-    """Fold with the function `state`: packs records, shuffles them by state partition and sorts them, then `mapInArrow`."""
+    """Fold with the function `state`: a shuffle by state partition and a sort, then `mapInArrow`."""
     return share_state_spark.state(spark.read.parquet(parquet)).select(*COLUMNS)
 
 
 def layout(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
-    """Bring records into the layout of a fold, a row each, and fold nothing: Spark's own shuffle and sort of rows."""
+    """Bring records into the layout that `frames` folds, and fold nothing: what of it is Spark's own."""
     return spark.read.parquet(parquet).repartition("partition").sortWithinPartitions("partition", "offset")
 
 

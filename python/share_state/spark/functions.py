@@ -2,8 +2,7 @@
 
 All records of one share partition stand in one partition of the state topic, and within it the offset is their order. So a fold
 needs no grouping by share partition: one task takes whole state partitions in order of their offsets, in one pass, and keeps
-what is live of them. On any DataFrame one `repartition` by state partition and one sort bring that about, of records that are
-packed before (:mod:`share_state.spark.packing`).
+what is live of them. On any DataFrame one `repartition` by state partition and one sort bring that about.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from pyspark.sql import functions as F  # noqa: N812  its usual name
 from share_state.analysis.anomaly import AnomalyConfig
 from share_state.spark.fold import Fold
 from share_state.spark.options import OnError, milliseconds
-from share_state.spark.packing import laid_out, unpacked
 from share_state.spark.prefix import AsOf
 from share_state.spark.schemas import INPUT_SCHEMA, arrow_schema, conform, schema
 from share_state.types import RecordState
@@ -104,7 +102,7 @@ def _task(fold: Fold, wanted: pa.Schema) -> Callable[[Iterator[pa.RecordBatch]],
     """Return what a worker runs; all that it needs goes along with it."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return conform(fold.run(unpacked(batches)), wanted)
+        return conform(fold.run(batches), wanted)
 
     return run
 
@@ -118,7 +116,7 @@ def records_of(df: DataFrame) -> DataFrame:
 
 
 def _laid_out(df: DataFrame) -> DataFrame:
-    return laid_out(records_of(df))
+    return records_of(df).repartition("partition").sortWithinPartitions("partition", "offset")
 
 
 def _as_of(when: WhenLike) -> AsOf:

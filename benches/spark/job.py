@@ -68,6 +68,8 @@ def session(job: Job) -> SparkSession:
         "spark.driver.extraJavaOptions": "-Xms6g -XX:+UseParallelGC",
         "spark.sql.shuffle.partitions": str(4 * job.cores),
         "spark.sql.adaptive.enabled": "false",
+        # Otherwise Spark asks after every row how large its Arrow batch has become, which costs as much as the rows do.
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
         "spark.python.worker.reuse": str(not job.fresh_workers).lower(),
         **job.conf,
     }

@@ -35,7 +35,7 @@ Every way is first compared with what the engine makes of the same log without S
 all their batches; one that comes to something else is told as wrong and not timed. Rounds of all ways are interleaved. What a
 record costs is the best of the rounds less that of a log with nothing but the initialisations of as many share partitions,
 which stands for the start-up of a job, by the records between them. The JVM has a heap of 6 GiB, `taskset` keeps it and its
-workers to their cores, adaptive execution is off.
+workers to their cores, adaptive execution is off, and `spark.sql.execution.arrow.maxBytesPerBatch` is 2147483647 for all ways.
 """
 
 

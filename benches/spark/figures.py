@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Found", "Row", "Target", "best", "cost", "sizes", "targets"]
+__all__ = ["Found", "Row", "Target", "best", "cost", "of_way", "sizes", "targets"]
 
 #: By the name of a part, what was written of it.
 Found = dict[str, dict[str, Any]]

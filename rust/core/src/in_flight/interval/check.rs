@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::StateCounts;
 use super::cell::{Class, Code};
 use super::dense::{Dense, LONGEST};
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
 use super::tally::Tally;
-use super::{StateCounts, Window, add};
+use super::window::{Window, add};
 use crate::offset::OffsetRange;
 
 impl Leaf {

@@ -1,8 +1,9 @@
 //! Changes of everything that a member holds, whose locks ran out, or whose write is confirmed: many ranges in one pass over
 //! the leaves, and neighbouring records in one run whichever lease each refers to.
 
+use super::StateCounts;
 use super::cell::{Cell, Code, Turn};
-use super::{StateCounts, Window, recount, shown};
+use super::window::{Window, recount, shown};
 use crate::in_flight::locks::{Emptied, Leases};
 use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, LockChange};
 use crate::offset::OffsetRange;

@@ -20,18 +20,20 @@ mod runs_change;
 mod search;
 mod shape;
 mod tally;
+mod window;
 
 use cell::Cell;
 use directory::Leaves;
+use window::{Window, shown, turned, uncount};
 
-use super::locks::{Leases, NONE};
+use super::locks::NONE;
 use super::{
-    Change, Front, HeldChange, Holder, InFlightRun, InFlightStore, LockChange, LockId, MemberIndex,
+    Change, Front, HeldChange, Holder, InFlightRun, InFlightStore, LockId, MemberIndex,
     StateCounts, pass_step_by_step,
 };
 use crate::in_flight::interval::cell::Class;
 use crate::offset::OffsetRange;
-use crate::record_state::{Phase, RecordState};
+use crate::record_state::RecordState;
 use crate::time::LockTime;
 
 /// The in-flight store for use.
@@ -57,90 +59,6 @@ impl<const N: usize> Default for AdaptiveStore<N> {
     }
 }
 
-#[derive(Clone, Debug, Default)]
-struct Window<const N: usize> {
-    leaves: Leaves<N>,
-    locks: Leases,
-    /// Records by state, kept from the time when there was more than one leaf.
-    counts: Option<Box<StateCounts>>,
-}
-
-const _: () = assert!(
-    size_of::<Window<64>>() <= 128,
-    "a window takes 128 bytes without its runs"
-);
-
-#[inline(always)]
-fn shown(range: OffsetRange, cell: Cell, locks: &Leases) -> InFlightRun {
-    InFlightRun {
-        range,
-        state: cell.state(),
-        delivery_count: cell.delivery_count(),
-        phase: cell.phase(),
-        batch_start: cell.is_start(),
-        lock: locks.get(cell.lock()),
-    }
-}
-
-/// A batch over all 2^64 offsets would be one record more than can be counted, so nothing here may wrap.
-fn add(counts: &mut StateCounts, state: RecordState, records: u64) {
-    let count = &mut counts[state as usize];
-    *count = count.saturating_add(records);
-}
-
-fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
-    let count = &mut counts[state as usize];
-    *count = count.saturating_sub(records);
-}
-
-/// The cell of `records` records after a change, with locks and counts brought up to date.
-#[inline(always)]
-fn turned(
-    locks: &mut Leases,
-    counts: &mut Option<Box<StateCounts>>,
-    records: u64,
-    cell: Cell,
-    change: Change,
-) -> Cell {
-    let held = cell.lock();
-    let lock = match change.lock {
-        LockChange::Keep => held,
-        LockChange::End => NONE,
-        LockChange::Hold(lock) => locks.running(lock),
-    };
-    if lock != held {
-        locks.enter(lock, records);
-        locks.leave(held, records);
-    }
-    if change.state != cell.state() {
-        recount(counts, cell.state(), change.state, records);
-    }
-    let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
-    new.starting(cell.is_start())
-}
-
-/// Records have gone, where such are counted.
-#[inline]
-fn uncount(counts: &mut Option<Box<StateCounts>>, cell: Cell, records: u64) {
-    if let Some(counts) = counts {
-        take(counts, cell.state(), records);
-    }
-}
-
-/// Records change from one state to another, where such are counted.
-#[inline(always)]
-fn recount(
-    counts: &mut Option<Box<StateCounts>>,
-    from: RecordState,
-    to: RecordState,
-    records: u64,
-) {
-    if let Some(counts) = counts {
-        take(counts, from, records);
-        add(counts, to, records);
-    }
-}
-
 impl<const N: usize> AdaptiveStore<N> {
     const SIZES: () = assert!(N.is_multiple_of(8) && 8 <= N && N <= 64);
 
@@ -151,61 +69,6 @@ impl<const N: usize> AdaptiveStore<N> {
     fn window(&mut self) -> &mut Window<N> {
         const { Self::SIZES }
         self.window.get_or_insert_default()
-    }
-}
-
-impl<const N: usize> Window<N> {
-    #[inline]
-    fn insert(&mut self, batch: OffsetRange, state: RecordState, delivery_count: i16, lock: u32) {
-        debug_assert!(
-            self.leaves.run_in(batch).is_none(),
-            "a record of {batch} is in flight already"
-        );
-        if let Some(counts) = &mut self.counts {
-            add(counts, state, batch.len());
-        }
-        let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
-        self.leaves.insert(batch, cell);
-        self.keep_counts();
-    }
-
-    /// Counts the records by state as they change once there is more than one leaf. The few entries of one are counted when
-    /// somebody asks.
-    #[inline(always)]
-    fn keep_counts(&mut self) {
-        if self.leaves.are_many() && self.counts.is_none() {
-            self.begin_counts();
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn begin_counts(&mut self) {
-        self.counts = Some(Box::new(self.leaves.counts()));
-    }
-
-    fn counts(&self) -> StateCounts {
-        match &self.counts {
-            Some(counts) => **counts,
-            None => self.leaves.counts(),
-        }
-    }
-
-    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
-        &mut self,
-        range: OffsetRange,
-        mut decide: F,
-    ) {
-        let Self {
-            leaves,
-            locks,
-            counts,
-        } = self;
-        leaves.update(range, |range, cell| {
-            let change = decide(&shown(range, cell, locks))?;
-            Some(turned(locks, counts, range.len(), cell, change))
-        });
-        self.keep_counts();
     }
 }
 

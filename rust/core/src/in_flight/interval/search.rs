@@ -1,10 +1,11 @@
 //! Questions to the window: each looks at the leaf of the offset, and at the one that the groups name.
 
+use super::StateCounts;
 use super::cell::{Cell, Class};
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
 use super::runs;
-use super::{StateCounts, add};
+use super::window::add;
 use crate::offset::{OffsetRange, after, after_saturating, before, before_saturating};
 
 impl<const N: usize> Leaves<N> {

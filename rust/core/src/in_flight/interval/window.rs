@@ -1,0 +1,155 @@
+//! What is in flight in a window, who holds it, and how many records are in which state, changed together.
+
+use super::StateCounts;
+use super::cell::Cell;
+use super::directory::Leaves;
+use crate::in_flight::locks::{Leases, NONE};
+use crate::in_flight::{Change, InFlightRun, LockChange};
+use crate::offset::OffsetRange;
+use crate::record_state::{Phase, RecordState};
+
+/// A window that has held something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Window<const N: usize> {
+    pub leaves: Leaves<N>,
+    pub locks: Leases,
+    /// Records by state, kept from the time when there was more than one leaf.
+    pub counts: Option<Box<StateCounts>>,
+}
+
+const _: () = assert!(
+    size_of::<Window<64>>() <= 128,
+    "a window takes 128 bytes without its runs"
+);
+
+#[inline(always)]
+pub(super) fn shown(range: OffsetRange, cell: Cell, locks: &Leases) -> InFlightRun {
+    InFlightRun {
+        range,
+        state: cell.state(),
+        delivery_count: cell.delivery_count(),
+        phase: cell.phase(),
+        batch_start: cell.is_start(),
+        lock: locks.get(cell.lock()),
+    }
+}
+
+/// A batch over all 2^64 offsets would be one record more than can be counted, so nothing here may wrap.
+pub(super) fn add(counts: &mut StateCounts, state: RecordState, records: u64) {
+    let count = &mut counts[state as usize];
+    *count = count.saturating_add(records);
+}
+
+pub(super) fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
+    let count = &mut counts[state as usize];
+    *count = count.saturating_sub(records);
+}
+
+/// The cell of `records` records after a change, with locks and counts brought up to date.
+#[inline(always)]
+pub(super) fn turned(
+    locks: &mut Leases,
+    counts: &mut Option<Box<StateCounts>>,
+    records: u64,
+    cell: Cell,
+    change: Change,
+) -> Cell {
+    let held = cell.lock();
+    let lock = match change.lock {
+        LockChange::Keep => held,
+        LockChange::End => NONE,
+        LockChange::Hold(lock) => locks.running(lock),
+    };
+    if lock != held {
+        locks.enter(lock, records);
+        locks.leave(held, records);
+    }
+    if change.state != cell.state() {
+        recount(counts, cell.state(), change.state, records);
+    }
+    let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
+    new.starting(cell.is_start())
+}
+
+/// Records have gone, where such are counted.
+#[inline]
+pub(super) fn uncount(counts: &mut Option<Box<StateCounts>>, cell: Cell, records: u64) {
+    if let Some(counts) = counts {
+        take(counts, cell.state(), records);
+    }
+}
+
+/// Records change from one state to another, where such are counted.
+#[inline(always)]
+pub(super) fn recount(
+    counts: &mut Option<Box<StateCounts>>,
+    from: RecordState,
+    to: RecordState,
+    records: u64,
+) {
+    if let Some(counts) = counts {
+        take(counts, from, records);
+        add(counts, to, records);
+    }
+}
+
+impl<const N: usize> Window<N> {
+    #[inline]
+    pub fn insert(
+        &mut self,
+        batch: OffsetRange,
+        state: RecordState,
+        delivery_count: i16,
+        lock: u32,
+    ) {
+        debug_assert!(
+            self.leaves.run_in(batch).is_none(),
+            "a record of {batch} is in flight already"
+        );
+        if let Some(counts) = &mut self.counts {
+            add(counts, state, batch.len());
+        }
+        let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
+        self.leaves.insert(batch, cell);
+        self.keep_counts();
+    }
+
+    /// Counts the records by state as they change once there is more than one leaf. The few entries of one are counted when
+    /// somebody asks.
+    #[inline(always)]
+    pub fn keep_counts(&mut self) {
+        if self.leaves.are_many() && self.counts.is_none() {
+            self.begin_counts();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_counts(&mut self) {
+        self.counts = Some(Box::new(self.leaves.counts()));
+    }
+
+    pub fn counts(&self) -> StateCounts {
+        match &self.counts {
+            Some(counts) => **counts,
+            None => self.leaves.counts(),
+        }
+    }
+
+    pub fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
+        &mut self,
+        range: OffsetRange,
+        mut decide: F,
+    ) {
+        let Self {
+            leaves,
+            locks,
+            counts,
+        } = self;
+        leaves.update(range, |range, cell| {
+            let change = decide(&shown(range, cell, locks))?;
+            Some(turned(locks, counts, range.len(), cell, change))
+        });
+        self.keep_counts();
+    }
+}

@@ -53,7 +53,10 @@ def of_way(found: Found, way: str) -> float | None:
 
 def of_cores(found: Found, cores: int, of: str = "seconds") -> list[tuple[int, float]]:
     """Records and the cost of one, by the size of the log."""
-    rows = [row for row in found.get("cores", {}).get("rows", ()) if row["cores"] == cores]
+    return _costs([row for row in found.get("cores", {}).get("rows", ()) if row["cores"] == cores], of)
+
+
+def _costs(rows: Sequence[Row], of: str = "seconds") -> list[tuple[int, float]]:
     costs = ((int(row["records"]), cost(rows, row, of)) for row in rows)
     return [(records, one) for records, one in costs if one is not None]
 
@@ -61,9 +64,7 @@ def of_cores(found: Found, cores: int, of: str = "seconds") -> list[tuple[int, f
 def _source_among_ways(found: Found, cores: int) -> dict[int, float]:
     """The cost of a record by the size of the log, where our source was measured beside the other ways."""
     part = found.get("ways", {})
-    rows = [row for row in part.get("rows", ()) if row["way"] == "source" and part["cores"] == cores]
-    costs = ((int(row["records"]), cost(rows, row)) for row in rows)
-    return {records: one for records, one in costs if one is not None}
+    return dict(_costs([row for row in part.get("rows", ()) if row["way"] == "source" and part["cores"] == cores]))
 
 
 def targets(found: Found) -> Iterator[Target]:

@@ -26,17 +26,8 @@ impl<const N: usize> Leaves<N> {
             let Some(part) = span.intersection(range) else {
                 return;
             };
-            let merge = if self.merges {
-                Merge::ToTheEnd
-            } else {
-                Merge::Never
-            };
-            let last = span.last;
-            if runs_change::update_within(edges, tally, (part, last, merge), &mut f) {
-                // Nothing more: nearly always a member speaks of one run.
-            } else {
-                runs_change::update(edges, (last, merge), tally, part, &mut f);
-            }
+            let merge = Merge::alone(self.merges);
+            runs_change::update(edges, (span.last, merge), tally, part, &mut f);
             if edges.len() > Self::RUNS
                 && let Some(at) = self.first()
             {
@@ -131,11 +122,7 @@ impl<const N: usize> Leaves<N> {
                 tally,
                 body: Body::Runs(edges),
             }) if span.last < batch.first && edges.len() + 2 <= Self::RUNS => {
-                let merge = if self.merges {
-                    Merge::ToTheEnd
-                } else {
-                    Merge::Never
-                };
+                let merge = Merge::alone(self.merges);
                 if span.is_followed_by(batch.first) && !cell.is_done() {
                     edges.push(Edge {
                         first: batch.first,

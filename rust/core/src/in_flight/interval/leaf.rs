@@ -176,10 +176,7 @@ impl Leaf {
         let tally = &mut self.tally;
         match &mut self.body {
             Body::Runs(edges) => {
-                let last = self.range.last;
-                if !runs_change::update_within(edges, tally, (rest, last, merge), &mut *f) {
-                    runs_change::update(edges, (last, merge), tally, rest, f);
-                }
+                runs_change::update(edges, (self.range.last, merge), tally, rest, f);
             }
             Body::Wide(dense) => {
                 // A cell takes in everything.

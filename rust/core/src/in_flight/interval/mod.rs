@@ -26,7 +26,7 @@ use cell::Cell;
 use directory::Leaves;
 use window::{Window, shown, turned, uncount};
 
-use super::locks::NONE;
+use super::locks::{NONE, NewLease};
 use super::{
     Change, Front, HeldChange, Holder, InFlightRun, InFlightStore, LockId, MemberIndex,
     StateCounts, pass_step_by_step,
@@ -171,7 +171,13 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.clock = self.clock.max(now);
         let now = self.clock;
         let window = self.window();
-        let lock = (window.locks).make(batch, member, now, duration_ms, true);
+        let lock = window.locks.make(NewLease {
+            extent: batch,
+            member,
+            now,
+            duration_ms,
+            held: true,
+        });
         window.insert(batch, state, delivery_count, lock);
     }
 
@@ -185,7 +191,13 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.clock = self.clock.max(now);
         let now = self.clock;
         let locks = &mut self.window().locks;
-        LockId(locks.make(extent, member, now, duration_ms, false))
+        LockId(locks.make(NewLease {
+            extent,
+            member,
+            now,
+            duration_ms,
+            held: false,
+        }))
     }
 
     fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F) {

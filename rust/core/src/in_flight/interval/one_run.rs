@@ -118,11 +118,7 @@ impl<const N: usize> Leaves<N> {
         if let List::One(leaf) = &mut self.list
             && !leaf.is_dense()
         {
-            let merge = if self.merges {
-                Merge::ToTheEnd
-            } else {
-                Merge::Never
-            };
+            let merge = Merge::alone(self.merges);
             leaf.put_at(place.at, (range, merge), (old, new));
             if leaf.runs() > Self::RUNS {
                 self.relieve(ORIGIN);

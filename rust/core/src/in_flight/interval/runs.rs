@@ -21,6 +21,13 @@ pub(super) enum Merge {
     ToTheEnd,
 }
 
+impl Merge {
+    /// In a leaf that no other follows.
+    pub const fn alone(allowed: bool) -> Self {
+        if allowed { Self::ToTheEnd } else { Self::Never }
+    }
+}
+
 const _: () = assert!(size_of::<Edge>() == 16, "a run takes 16 bytes");
 
 /// The offsets of the entry `at`, in a leaf that ends at `last`.

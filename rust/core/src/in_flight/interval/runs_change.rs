@@ -6,25 +6,8 @@ use super::runs::{Edge, Merge, holding, range_of};
 use super::tally::Tally;
 use crate::offset::{OffsetRange, after, after_saturating, before_saturating};
 
-/// What becomes of a run, or of a part of one; a caller has it compiled into the usual path only.
+/// What becomes of a run, or of a part of one.
 pub(super) type Becomes<'a> = &'a mut dyn FnMut(OffsetRange, Cell) -> Option<Cell>;
-
-/// Does what [`update`] does where `range` lies inside one entry; returns whether it does.
-#[inline]
-pub(super) fn update_within(
-    edges: &mut Vec<Edge>,
-    tally: &mut Tally,
-    (range, last, merge): (OffsetRange, i64, Merge),
-    f: &mut (impl FnMut(OffsetRange, Cell) -> Option<Cell> + ?Sized),
-) -> bool {
-    let Some((at, old)) = holding_all(edges, last, range) else {
-        return false;
-    };
-    if let Some(new) = f(range, old).filter(|new| *new != old) {
-        put_within(edges, at, tally, (range, last, merge), (old, new));
-    }
-    true
-}
 
 /// Puts `new` where `old` is: all of `range`, which lies inside the entry `at`.
 #[inline(always)]
@@ -101,6 +84,12 @@ pub(super) fn update(
     range: OffsetRange,
     f: Becomes<'_>,
 ) {
+    if let Some((at, old)) = holding_all(edges, last, range) {
+        if let Some(new) = f(range, old).filter(|new| *new != old) {
+            put_within(edges, at, tally, (range, last, merge), (old, new));
+        }
+        return;
+    }
     let mut at = holding(edges, range.first);
     let mut changed: Option<(usize, usize)> = None;
     while let Some(&Edge { first, cell }) = edges.get(at)

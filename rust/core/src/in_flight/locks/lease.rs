@@ -1,6 +1,7 @@
 //! A lease in 48 bytes, and the queue it stands in.
 
 use super::NONE;
+use crate::in_flight::MemberIndex;
 use crate::offset::{OffsetRange, plus_saturating};
 use crate::time::LockTime;
 
@@ -16,6 +17,18 @@ pub(super) const VAST: u32 = u32::MAX;
 pub(super) struct Links {
     pub prev: u32,
     pub next: u32,
+}
+
+/// What a lease is made of.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::in_flight) struct NewLease {
+    pub extent: OffsetRange,
+    pub member: MemberIndex,
+    /// It never goes back.
+    pub now: LockTime,
+    pub duration_ms: i64,
+    /// Whether the records of the whole extent refer to it, or none yet.
+    pub held: bool,
 }
 
 /// One acquisition. Its deadline follows from the queue, as all leases of a queue run equally long.
@@ -40,6 +53,24 @@ pub(super) struct Lease {
 const _: () = assert!(size_of::<Lease>() == 48, "a lease takes 48 bytes");
 
 impl Lease {
+    /// A lease of the first queue.
+    pub fn new(made: &NewLease) -> Self {
+        let len = made.extent.len().min(u64::from(VAST)) as u32;
+        Self {
+            acquired_at: made.now,
+            first: made.extent.first,
+            len,
+            live: if made.held { len } else { 0 },
+            queue: 0,
+            member: made.member.0,
+            due: Links {
+                prev: NONE,
+                next: NONE,
+            },
+            place: NONE,
+        }
+    }
+
     pub const fn is_free(&self) -> bool {
         self.queue == FREE
     }

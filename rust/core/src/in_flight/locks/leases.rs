@@ -1,6 +1,6 @@
 //! The leases of a store: one, which is all that most share partitions have at a time, in place; or a list of many.
 
-use super::lease::{FREE, Lease, Links, Queue, VAST};
+use super::lease::{FREE, Lease, NewLease, Queue, VAST};
 use super::{Emptied, Locks, NONE};
 use crate::in_flight::{Lock, LockId, MemberIndex};
 use crate::offset::OffsetRange;
@@ -23,34 +23,20 @@ pub(in crate::in_flight) struct One {
 
 impl Default for Leases {
     fn default() -> Self {
-        let range = OffsetRange::single(0);
+        let made = NewLease {
+            extent: OffsetRange::single(0),
+            member: MemberIndex(0),
+            now: LockTime(0),
+            duration_ms: 0,
+            held: false,
+        };
         Self::One(One {
             lease: Lease {
                 queue: FREE,
-                ..Lease::new(range, 0, LockTime(0), false)
+                ..Lease::new(&made)
             },
             duration_ms: 0,
         })
-    }
-}
-
-impl Lease {
-    /// A lease of the first queue, to which the records of the whole extent refer (`held`) or none yet.
-    pub(super) fn new(extent: OffsetRange, member: u32, now: LockTime, held: bool) -> Self {
-        let len = extent.len().min(u64::from(VAST)) as u32;
-        Self {
-            acquired_at: now,
-            first: extent.first,
-            len,
-            live: if held { len } else { 0 },
-            queue: 0,
-            member,
-            due: Links {
-                prev: NONE,
-                next: NONE,
-            },
-            place: NONE,
-        }
     }
 }
 
@@ -77,41 +63,27 @@ impl Leases {
         }
     }
 
-    /// Makes a lease, to which the records of the whole extent refer (`held`) or none yet. `now` never goes back.
+    /// Makes a lease.
     #[inline]
-    pub fn make(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-        held: bool,
-    ) -> u32 {
+    pub fn make(&mut self, made: NewLease) -> u32 {
         if let Self::One(one) = self
             && one.lease.is_free()
-            && extent.len() < u64::from(VAST)
+            && made.extent.len() < u64::from(VAST)
         {
-            one.lease = Lease::new(extent, member.0, now, held);
-            one.duration_ms = duration_ms;
+            one.lease = Lease::new(&made);
+            one.duration_ms = made.duration_ms;
             return 0;
         }
-        self.make_another(extent, member, now, duration_ms, held)
+        self.make_another(&made)
     }
 
     #[inline(never)]
-    fn make_another(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-        held: bool,
-    ) -> u32 {
+    fn make_another(&mut self, made: &NewLease) -> u32 {
         if let Self::One(one) = self {
             *self = Self::Many(Box::new(Locks::of_one(one)));
         }
         match self {
-            Self::Many(locks) => locks.add(extent, member, now, duration_ms, held),
+            Self::Many(locks) => locks.add(made),
             Self::One(_) => NONE,
         }
     }

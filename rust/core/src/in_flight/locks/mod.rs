@@ -17,6 +17,7 @@ mod rare;
 
 pub(in crate::in_flight) use emptied::Emptied;
 use extents::{gather, merged};
+pub(in crate::in_flight) use lease::NewLease;
 use lease::{FREE, Lease, Links, Queue};
 use rare::Rare;
 
@@ -72,19 +73,13 @@ fn make_room<T>(list: &mut Vec<T>) {
 impl Locks {
     /// As [`Leases::make`].
     #[inline]
-    fn add(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-        held: bool,
-    ) -> u32 {
+    fn add(&mut self, made: &NewLease) -> u32 {
+        let (extent, duration_ms) = (made.extent, made.duration_ms);
         if self.queue.duration_ms != duration_ms {
             self.turn_to(duration_ms);
         }
         let tail = self.queue.tail;
-        let mut lease = Lease::new(extent, member.0, now, held);
+        let mut lease = Lease::new(made);
         (lease.queue, lease.due.prev) = (self.number, tail);
         let id = self.slot(lease);
         self.queue.leases += 1;
@@ -93,13 +88,13 @@ impl Locks {
             Some(last) => last.due.next = id,
             None => {
                 self.queue.head = id;
-                let deadline = now.plus(duration_ms);
+                let deadline = made.now.plus(duration_ms);
                 let next = self.next_deadline;
                 self.next_deadline = Some(next.map_or(deadline, |next| next.min(deadline)));
             }
         }
         if lease.is_vast() {
-            self.note_vast(id, extent.last, if held { extent.len() } else { 0 });
+            self.note_vast(id, extent.last, if made.held { extent.len() } else { 0 });
         }
         if self.used > FEW || self.rare.is_some() {
             self.list(id);

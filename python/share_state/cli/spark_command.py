@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -13,13 +14,15 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from share_state.cli import beside_option
+from share_state.cli import any_source, beside_option
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.exit_codes import ExitCode
+from share_state.cli.output_format import CommandConfigOption
 from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
+from share_state.reading.cluster import ClusterReadError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,6 +88,7 @@ def run(
     ] = None,
     log_end_offsets: LogEndOffsetsOption = None,
     live_topics: LiveTopicsOption = None,
+    command_config: CommandConfigOption = None,
     master: Annotated[str | None, typer.Option("--master", help="Spark's master; its own configuration decides if not.")] = None,
     conf: Annotated[
         list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of the Spark session.")
@@ -95,9 +99,10 @@ def run(
     records and history are filed by day. Exit status 3 says that the input cannot be read or the output not be written.
     """
     settings, options = _pairs("--conf", conf), _pairs("--option", option)
-    for name, text in beside_option.source_options(log_end_offsets, live_topics).items():
-        if SparkTable.ANOMALIES not in (table or []):
-            raise typer.BadParameter(f"{name} is for --table anomalies")
+    beside = beside_option.source_options(log_end_offsets, live_topics)
+    if beside and SparkTable.ANOMALIES not in (table or []):
+        raise typer.BadParameter(f"{min(beside)} is for --table anomalies")
+    for name, text in (beside | _client_options(source, command_config)).items():
         if name.lower() in map(str.lower, options):
             raise typer.BadParameter(f"{name} is given twice, by a file and by --option")
         options[name] = text
@@ -132,6 +137,15 @@ def _pairs(name: str, given: list[str] | None) -> dict[str, str]:
             raise typer.BadParameter(f"{name} {text!r} is not NAME=VALUE")
         pairs[key] = value
     return pairs
+
+
+def _client_options(source: str, command_config: Path | None) -> dict[str, str]:
+    """Read the settings of a cluster's client as options of the data source."""
+    try:
+        settings = any_source.client_config(source, command_config) or {}
+    except ClusterReadError as error:
+        _fail(ExitCode.IO, str(error))
+    return {f"kafka.{name}": str(value) for name, value in settings.items()}
 
 
 def _session(master: str | None, settings: dict[str, str]) -> SparkSession:

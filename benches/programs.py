@@ -47,7 +47,7 @@ class Effort:
     rounds: int = 5
     tail_rounds: int = 0
     #: Seconds after which the first replay is given up.
-    limit_s: int = 60
+    limit_s: int = 30
     #: Milliseconds of replays before the JVM is timed.
     warm_up_ms: int = 5_000
 

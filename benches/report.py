@@ -11,7 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from benches import plots
-from benches.plan import HEADLINE_PLOT, HEADLINES, MODELS, ROWS, TAIL_ASIDE, TAIL_ROWS, TAIL_TARGET_NS, TARGETS, Target
+from benches.plan import (
+    HEADLINE_PLOT,
+    HEADLINES,
+    MODELS,
+    OURS,
+    ROWS,
+    TAIL_ASIDE,
+    TAIL_LIMIT,
+    TAIL_LOCKS,
+    TAIL_ROWS,
+    TAIL_TARGET_NS,
+    TARGETS,
+    Target,
+)
 from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -269,12 +282,12 @@ def _asked(target: Target) -> str:
 def _tails(results: Results) -> list[str]:
     rows = [
         "Each operation timed by itself, of each the least over the rounds, at 10^6 in flight. To reach:",
-        f"p99.99 below {TAIL_TARGET_NS / 1000:.0f} µs; the operations that end or give back a large part of everything at once",
-        "(`tick`, `release`) are shown and not held to it.",
+        f"p99.99 below {TAIL_TARGET_NS / 1000:.0f} µs. The one operation that ends 10^6 locks is shown and not held to it.",
         "",
         "| workload | operation | engine | operations | p50 | p99 | p99.99 | max | |",
         "|---|---|---|--:|--:|--:|--:|--:|---|",
     ]
+    missed = False
     for name in TAIL_ROWS:
         engines = results.get(name, {}).get("engines", {})
         shown = [engine for engine in (TREE, SCALAR, KAFKA) if engines.get(engine, {}).get("tails")]
@@ -283,11 +296,15 @@ def _tails(results: Results) -> list[str]:
         for engine in shown:
             for operation, tail in engines[engine]["tails"].items():
                 times = [_ns(tail[key]) for key in ("p50", "p99", "p9999", "max")]
-                held = engine == TREE and operation not in TAIL_ASIDE
-                verdict = ("met" if tail["p9999"] <= TAIL_TARGET_NS else "MISSED") if held else ""
-                cells = [name, f"`{operation}`", NAMES[engine], f"{tail['count']:,}", *times, verdict]
+                held = engine in OURS and (name, operation) not in TAIL_ASIDE
+                is_met = tail["p9999"] <= TAIL_TARGET_NS
+                missed |= held and not is_met
+                locks = TAIL_LOCKS.get((name, operation))
+                what = f"`{operation}`" + (f", {locks:,} locks" if locks else "")
+                verdict = ("met" if is_met else "MISSED") if held else ""
+                cells = [name, what, NAMES[engine], f"{tail['count']:,}", *times, verdict]
                 rows.append("| " + " | ".join(cells) + " |")
-    return rows
+    return [*rows, *(["", TAIL_LIMIT] if missed else [])]
 
 
 def _details(results: Results) -> list[str]:

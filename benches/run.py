@@ -1,6 +1,6 @@
 """Measures one workload at one size, on every engine that plays it, and shows what came of it.
 
-    python -m benches.run W4 --size 10000 [--engines kafka,tree] [--rounds 5] [--tails] [--limit-s 60] [--seed 1]
+    python -m benches.run W4 --size 10000 [--engines kafka,tree] [--rounds 5] [--tails] [--limit-s 30] [--seed 1]
 
 The results are compared first: an engine that is wrong is reported as wrong and not timed.
 """
@@ -119,7 +119,7 @@ def main() -> int:
     arguments.add_argument("--engines", default="")
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--tails", action="store_true")
-    arguments.add_argument("--limit-s", type=int, default=60)
+    arguments.add_argument("--limit-s", type=int, default=Effort.limit_s)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--json", type=Path)
     given = arguments.parse_args()

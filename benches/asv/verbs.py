@@ -1,10 +1,11 @@
-"""The verbs of a share partition, on the workloads of the pytest benchmarks."""
+"""The verbs of a share partition, on the workloads of the pytest benchmarks; writes are made inside the calls."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from benches.python.workloads import MEMBER, NO_LIMIT, NOW_MS, acquired_at_once, active
+from share_state import NoOpStatePersister
 
 RECORDS = 10_000
 
@@ -19,7 +20,7 @@ class Prepared:
 
 class Acknowledge(Prepared):
     def setup(self) -> None:
-        self.partition = acquired_at_once(RECORDS)
+        self.partition = acquired_at_once(RECORDS, persister=NoOpStatePersister())
         self.offsets = np.arange(RECORDS, dtype=np.int64)
         self.types = np.ones(RECORDS, dtype=np.int8)
 
@@ -27,17 +28,11 @@ class Acknowledge(Prepared):
         partition = self.partition
         for offset in range(RECORDS):
             partition.acknowledge(MEMBER, offset, offset, 1, now_ms=NOW_MS)
-            write = partition.poll_write()
-            assert write is not None
-            partition.handle_write_result(write.token, now_ms=NOW_MS)
 
     def time_scalar_alternate(self) -> None:
         partition = self.partition
         for offset in range(1, RECORDS, 2):
             partition.acknowledge(MEMBER, offset, offset, 1, now_ms=NOW_MS)
-            write = partition.poll_write()
-            assert write is not None
-            partition.handle_write_result(write.token, now_ms=NOW_MS)
 
     def time_columns(self) -> None:
         self.partition.acknowledge_columns(MEMBER, self.offsets, self.offsets, self.types, now_ms=NOW_MS)
@@ -48,7 +43,7 @@ class Acknowledge(Prepared):
 
 class Acquire(Prepared):
     def setup(self) -> None:
-        self.partition = active()
+        self.partition = active(persister=NoOpStatePersister())
 
     def time_scalar(self) -> None:
         for first in range(1_000):
@@ -57,7 +52,7 @@ class Acquire(Prepared):
 
 class Locks(Prepared):
     def setup(self) -> None:
-        self.partition = active()
+        self.partition = active(persister=NoOpStatePersister())
         for first in range(RECORDS):
             self.partition.acquire(MEMBER, [(first, first)], max_records=NO_LIMIT, now_ms=NOW_MS)
 

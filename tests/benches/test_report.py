@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benches import guard, measure, report
-from benches.plan import HEADLINES, ROWS, TAIL_ROWS, TARGETS, Row
+from benches.plan import HEADLINES, ROWS, TAIL_LIMIT, TAIL_ROWS, TARGETS, Row
 from benches.programs import COLUMNAR, FLAT_VEC, KAFKA, OFFSET_MAP, SCALAR, TREE
 
 ENVIRONMENT = {
@@ -135,10 +135,16 @@ def test_what_stopped_or_could_not_run_is_said() -> None:
 def test_the_tail_of_each_operation_is_held_to_its_target() -> None:
     tail = {"count": 10, "p50": 100, "p99": 200, "p9999": 99_000, "max": 1_000_000}
     slow = tail | {"p9999": 101_000}
-    engines = {TREE: timed(1.0, tails={"acknowledge": tail, "acquire": slow, "tick": slow})}
-    rows = [line for line in page([result(row, engines) for row in ROWS]).splitlines() if "share_state, Rust | 10 |" in line]
+    tails = {"acknowledge": tail, "acquire": slow, "tick": slow}
+    text = page([result(row, {TREE: timed(1.0, tails=tails), KAFKA: timed(1.0, tails=tails)}) for row in ROWS])
+    rows = [line for line in text.splitlines() if "share_state, Rust | 10 |" in line]
     assert len(rows) == 3 * len(TAIL_ROWS)
-    assert [row.rsplit("|", 2)[1].strip() for row in rows[:3]] == ["met", "MISSED", ""]
+    assert [row.rsplit("|", 2)[1].strip() for row in rows[:3]] == ["met", "MISSED", "MISSED"]
+    # What ends everything at once is not held to it, and Kafka is not either.
+    assert [row.split("|")[1].strip() for row in rows if row.endswith("|  |") and "tick" in row] == ["W7-1000000"]
+    assert all(line.endswith("|  |") for line in text.splitlines() if "Kafka 4.4.0 | 10 |" in line)
+    assert TAIL_LIMIT in text
+    assert TAIL_LIMIT not in page([])
 
 
 def test_the_quick_run_is_a_part_of_the_plan() -> None:

@@ -51,20 +51,11 @@ def of_way(found: Found, way: str) -> float | None:
     return cost(rows, max(rows, key=lambda row: int(row["records"]))) if rows else None
 
 
-def of_cores(found: Found, cores: int, of: str = "seconds") -> list[tuple[int, float]]:
+def of_cores(found: Found, cores: int, of: str = "seconds", part: str = "cores") -> list[tuple[int, float]]:
     """Records and the cost of one, by the size of the log."""
-    return _costs([row for row in found.get("cores", {}).get("rows", ()) if row["cores"] == cores], of)
-
-
-def _costs(rows: Sequence[Row], of: str = "seconds") -> list[tuple[int, float]]:
+    rows = [row for row in found.get(part, {}).get("rows", ()) if row["cores"] == cores]
     costs = ((int(row["records"]), cost(rows, row, of)) for row in rows)
     return [(records, one) for records, one in costs if one is not None]
-
-
-def _source_among_ways(found: Found, cores: int) -> dict[int, float]:
-    """The cost of a record by the size of the log, where our source was measured beside the other ways."""
-    part = found.get("ways", {})
-    return dict(_costs([row for row in part.get("rows", ()) if row["way"] == "source" and part["cores"] == cores]))
 
 
 def targets(found: Found) -> Iterator[Target]:
@@ -79,11 +70,8 @@ def targets(found: Found) -> Iterator[Target]:
             yield Target(f"decode and fold by {name}, times as fast as {what}", least, ratio, at_least=True)
     one, two = of_cores(found, 1), of_cores(found, 2)
     yield Target("two cores, times as fast as one", 1.5, _by(one[-1][1], two[-1][1]) if one and two else None, at_least=True)
-    for cores, measured in ((1, one), (2, two)):
-        sizes = dict(measured)
-        if sizes.get(1_000_000, 0) <= 0:
-            # Less than a start-up with so many share partitions varies by; with fewer it can be told.
-            sizes = _source_among_ways(found, cores)
+    for cores in (1, 2):
+        sizes = dict(of_cores(found, cores, part="growth"))
         grown = _by(sizes.get(10_000_000), sizes.get(1_000_000))
         yield Target(f"a record of 10^7, times one of 10^6 ({_cores(cores)})", 1.2, grown, at_least=False)
     for cores, measured in ((1, one), (2, two)):

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import share_state as ss
 from benches.spark.processes import Watch, cpu_seconds
-from benches.spark.ways import COLUMNS, NOTHING_TO_COMPARE, WAYS, raw
+from benches.spark.ways import COLUMNS, FROM_LOG, NOTHING_TO_COMPARE, WAYS, raw
 
 __all__ = ["Case", "Job", "Timed", "main"]
 
@@ -102,7 +102,7 @@ def run(job: Job) -> list[Timed]:
     spark = session(job)
     try:
         for case in job.cases:
-            if case.way != "source" and not os.path.exists(case.parquet):  # noqa: PTH110  a path for Spark
+            if case.way not in FROM_LOG and not os.path.exists(case.parquet):  # noqa: PTH110  a path for Spark
                 raw(spark, case.log).write.parquet(case.parquet)
         results = [_compared(spark, case) for case in job.cases]
         planned = [WAYS[case.way](spark, case.log, case.parquet) for case in job.cases]

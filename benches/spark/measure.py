@@ -1,6 +1,6 @@
 """Measures the folds on Spark, writes `benches/results/spark-*.json` and the report.
 
-python -m benches.spark.measure [--quick] [--only ways,cores,memory,streaming] [--largest RECORDS] [--keep]
+python -m benches.spark.measure [--quick] [--only ways,growth,cores,memory,streaming] [--largest RECORDS] [--keep]
 
 Everything is written below `build/bench/spark` and deleted afterwards: up to 9 GB with the largest log of 10^8 records.
 """
@@ -36,6 +36,8 @@ class Effort:
 
     #: Records of the log that all ways fold, of 1,000 share partitions.
     ways: int
+    #: Records of logs of 1,000 share partitions, and rounds of each: what these cost is not lost beside their start-up.
+    growth: tuple[tuple[int, int], ...]
     #: Records of the logs of 10,000 share partitions, and rounds of each; the first has nothing but their initialisations.
     cores: tuple[tuple[int, int], ...]
     #: Records of logs of 1,000 share partitions, and share partitions of logs with the middle one of these sizes.
@@ -48,6 +50,7 @@ class Effort:
 
 _FULL = Effort(
     ways=1_000_000,
+    growth=((1_000, 21), (1_000_000, 21), (10_000_000, 7)),
     cores=((10_000, 11), (1_000_000, 11), (10_000_000, 5), (100_000_000, 3)),
     memory=(100_000, 1_000_000, 10_000_000),
     keys=(1_000, 10_000, 100_000),
@@ -56,6 +59,7 @@ _FULL = Effort(
 )
 _QUICK = Effort(
     ways=100_000,
+    growth=((1_000, 5), (100_000, 5), (1_000_000, 3)),
     cores=((10_000, 5), (100_000, 5), (1_000_000, 5)),
     memory=(10_000, 100_000, 1_000_000),
     keys=(1_000, 10_000),
@@ -132,6 +136,17 @@ def ways(run: Run) -> dict[str, Any]:
     return {"cores": cores, "rows": rows}
 
 
+def growth(run: Run) -> dict[str, Any]:
+    """Our source on one core and on two, over logs that grow while their share partitions do not."""
+    rows = []
+    for number in (1, 2):
+        planned = [("source", run.log(records, _WAYS_KEYS), rounds) for records, rounds in run.effort.growth]
+        for (_way, log, _rounds), one in zip(planned, run.fold(number, planned), strict=True):
+            took = {"seconds": one.seconds, "cpu_seconds": one.cpu_seconds, "wrong": one.wrong}
+            rows.append({"cores": number, "records": log.records, "keys": log.keys, **took})
+    return {"rows": rows}
+
+
 def cores(run: Run) -> dict[str, Any]:
     """Our source and one process of Rust, on one core and on two, over logs that grow."""
     rows = []
@@ -151,7 +166,10 @@ def memory(run: Run) -> dict[str, Any]:
     logs = [run.log(records, _WAYS_KEYS) for records in run.effort.memory]
     logs += [run.log(middle, keys) for keys in run.effort.keys if keys != _WAYS_KEYS]
     # The largest log would be long in becoming Parquet; the curve of the others tells the same.
-    planned = [(way, log, 0) for way in ("source", "frames") for log in logs if way == "source" or log.records <= middle]
+    small = [log for log in logs if log.records <= middle]
+    planned = [
+        (way, log, 0) for way in ("source", "history", "anomalies", "frames") for log in (small if way == "frames" else logs)
+    ]
     found = run.fold(os.cpu_count() or 1, planned, fresh_workers=True)
     rows = []
     for (way, log, _rounds), one in zip(planned, found, strict=True):
@@ -180,6 +198,7 @@ def streaming(run: Run) -> dict[str, Any]:
 
 PARTS: dict[str, Callable[[Run], dict[str, Any]]] = {
     "ways": ways,
+    "growth": growth,
     "cores": cores,
     "memory": memory,
     "streaming": streaming,

@@ -15,6 +15,8 @@ __all__ = ["main", "read", "write"]
 REPOSITORY = Path(__file__).resolve().parents[2]
 _NAMES = {
     "source": '`format("share_state")`',
+    "history": '`format("share_state")`, `history`',
+    "anomalies": '`format("share_state")`, `anomalies`',
     "frames": "`share_state.spark.state`",
     "layout": "of that Spark's own shuffle and sort, nothing folded",
     "rows": "row-at-a-time Python UDFs",
@@ -50,7 +52,7 @@ def write(directory: Path, page: Path) -> None:
     found = read(directory)
     drawn = plots.draw(found, page.parent / "benchmarks")
     parts = [_ABOUT, _machine(found), _targets(found)]
-    parts += [table(found[name]) for name, table in (("ways", _ways), ("cores", _cores), ("memory", _memory)) if name in found]
+    parts += [table(found[name]) for name, table in _TABLES.items() if name in found]
     parts += [f"![Cost of a record, and memory of a worker]({drawn.relative_to(page.parent)})\n"] if drawn else []
     parts += [_streams(found["streaming"])] if "streaming" in found else []
     parts += [_sizes(found)] if any(sizes(found)) else []
@@ -113,6 +115,15 @@ grouped by share partition.
     return _section("Ways from records to states", about, columns, rows)
 
 
+def _growth(part: Row) -> str:
+    about = "Our source with 1,000 share partitions: what a record costs in a log of a million and of ten.\n"
+    rows = []
+    for row in part["rows"]:
+        alike = [one for one in part["rows"] if one["cores"] == row["cores"]]
+        rows.append((str(row["cores"]), f"{row['records']:,}", *_seconds(row), *_costs(cost(alike, row))))
+    return _section("From a million records to ten", about, (">cores", ">records", *_SECONDS, *_COSTS), rows)
+
+
 def _cores(part: Row) -> str:
     largest = max(log["bytes"] for log in part["logs"])
     about = f"""\
@@ -125,7 +136,7 @@ same folders without Spark, with a thread a core.
         rust = (f"{best(row, 'rust_seconds'):.3g}", _microseconds(cost(alike, row, "rust_seconds")))
         rows.append((str(row["cores"]), f"{row['records']:,}", *_seconds(row), *_costs(cost(alike, row)), *rust))
     columns = (">cores", ">records", *_SECONDS, *_COSTS, ">Rust, seconds", ">Rust, µs a record")
-    return _section("From one core to two, and from small to large", about, columns, rows)
+    return _section("From one core to two, up to the largest log", about, columns, rows)
 
 
 #: Names of the columns of `_seconds` and of `_costs`.
@@ -158,6 +169,9 @@ PySpark and pyarrow are the greater part of it. One task has a {part["partitions
         for row in part["rows"]
     ]  # fmt: skip
     return _section("Memory of a worker", about, ("way", ">records", ">share partitions", ">MiB"), rows)
+
+
+_TABLES = {"ways": _ways, "growth": _growth, "cores": _cores, "memory": _memory}
 
 
 def _streams(part: Row) -> str:

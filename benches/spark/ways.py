@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["COLUMNS", "NOTHING_TO_COMPARE", "WAYS", "raw"]
+__all__ = ["COLUMNS", "FROM_LOG", "NOTHING_TO_COMPARE", "WAYS", "raw"]
 
 COLUMNS = (
     "group",
@@ -51,6 +51,16 @@ def raw(spark: SparkSession, log: str) -> DataFrame:
 def source(spark: SparkSession, log: str, _parquet: str) -> DataFrame:
     """Fold with our own source: a state partition a task, nothing is shuffled."""
     return spark.read.format("share_state").option("table", "state").load(log).select(*COLUMNS)
+
+
+def history(spark: SparkSession, log: str, _parquet: str) -> DataFrame:
+    """Tell each change of every record with our own source."""
+    return spark.read.format("share_state").option("table", "history").load(log)
+
+
+def anomalies(spark: SparkSession, log: str, _parquet: str) -> DataFrame:
+    """Look for what is wrong with our own source: one task, which learns the delivery limits first."""
+    return spark.read.format("share_state").option("table", "anomalies").load(log)
 
 
 def frames(spark: SparkSession, _log: str, parquet: str) -> DataFrame:
@@ -133,10 +143,14 @@ def _of_group(name: tuple[Any, ...], records: pd.DataFrame) -> pd.DataFrame:
 
 
 #: Those that make no states.
-NOTHING_TO_COMPARE = frozenset({"layout"})
+NOTHING_TO_COMPARE = frozenset({"history", "anomalies", "layout"})
+#: Those that read the segments themselves.
+FROM_LOG = frozenset({"source", "history", "anomalies"})
 #: By name: the session, the log's directory and the Parquet files in, states out.
 WAYS: dict[str, Callable[[SparkSession, str, str], DataFrame]] = {
     "source": source,
+    "history": history,
+    "anomalies": anomalies,
     "frames": frames,
     "layout": layout,
     "rows": rows,

@@ -56,6 +56,12 @@ enum Op {
         len: i64,
         id: i8,
     },
+    /// Ranges behind each other: how far apart, how long, and a type for all or one for each record.
+    AcknowledgeMany {
+        member: usize,
+        first: i64,
+        ranges: Vec<(i64, i64, Vec<i8>)>,
+    },
     Release {
         member: usize,
     },
@@ -67,12 +73,26 @@ enum Op {
     },
 }
 
+/// Mostly accepted, so that many requests are of one type.
+fn one_range() -> impl Strategy<Value = (i64, i64, Vec<i8>)> {
+    let id = || prop_oneof![4 => Just(1_i8), 1 => 0..5_i8];
+    let gap = prop_oneof![9 => 1..4_i64, 1 => Just(0_i64)];
+    let types = (1..5_i64).prop_flat_map(move |len| {
+        let each = vec(id(), len as usize);
+        prop_oneof![3 => id().prop_map(|id| vec![id]), 1 => each]
+            .prop_map(move |types| (len, types))
+    });
+    (gap, types).prop_map(|(gap, (len, types))| (gap, len, types))
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let member = 0..MEMBERS.len();
     prop_oneof![
         4 => (member.clone(), 1..30).prop_map(|(member, max_records)| Op::Acquire { member, max_records }),
         6 => (member.clone(), -3..40_i64, 1..12_i64, 0..5_i8)
             .prop_map(|(member, first, len, id)| Op::Acknowledge { member, first, len, id }),
+        6 => (member.clone(), -3..10_i64, vec(one_range(), 1..9))
+            .prop_map(|(member, first, ranges)| Op::AcknowledgeMany { member, first, ranges }),
         1 => member.prop_map(|member| Op::Release { member }),
         1 => (1..150_i64).prop_map(|after_ms| Op::Timeout { after_ms }),
         1 => (0..6_i64).prop_map(|ahead| Op::LogStart { ahead }),
@@ -112,6 +132,17 @@ fn with_dead_letters<S: InFlightStore>(dead_letter_queue: bool) -> SharePartitio
     })
     .unwrap();
     sp
+}
+
+fn batches(mut first: i64, ranges: &[(i64, i64, Vec<i8>)]) -> Vec<AcknowledgeBatch<'_>> {
+    let mut batches = Vec::new();
+    for (gap, len, types) in ranges {
+        first += gap;
+        let last = first + len - 1;
+        batches.push(AcknowledgeBatch { first, last, types });
+        first = last;
+    }
+    batches
 }
 
 /// What the call answered, as text: the same calls must answer the same.
@@ -154,6 +185,15 @@ fn call<S: InFlightStore>(sp: &mut SharePartition<S>, op: &Op, now: &mut i64) ->
                 "{:?}",
                 sp.acknowledge(MEMBERS[member], &[batch], LockTime(*now))
             )
+        }
+        Op::AcknowledgeMany {
+            member,
+            first,
+            ref ranges,
+        } => {
+            let batches = batches(sp.start_offset() + first, ranges);
+            let done = sp.acknowledge(MEMBERS[member], &batches, LockTime(*now));
+            format!("{done:?}")
         }
         Op::Release { member } => format!("{:?}", sp.release(MEMBERS[member], LockTime(*now))),
         Op::Timeout { after_ms } => {
@@ -217,24 +257,34 @@ fn settled_within<S: InFlightStore>(
         let released = sp.release_and_settle(MEMBERS[member], LockTime(*now), persister);
         return released.1;
     }
-    let Op::Acknowledge {
-        member,
-        first,
-        len,
-        id,
-    } = *op
-    else {
-        call(sp, op, now);
-        return sp.settle(persister);
-    };
-    let first = sp.start_offset() + first;
-    let batch = AcknowledgeBatch {
-        first,
-        last: first + len - 1,
-        types: &[id],
+    let start = sp.start_offset();
+    let (member, batches) = match op {
+        Op::Acknowledge {
+            member,
+            first,
+            len,
+            id,
+        } => {
+            let first = start + first;
+            let batch = AcknowledgeBatch {
+                first,
+                last: first + len - 1,
+                types: core::slice::from_ref(id),
+            };
+            (*member, vec![batch])
+        }
+        Op::AcknowledgeMany {
+            member,
+            first,
+            ranges,
+        } => (*member, batches(start + first, ranges)),
+        _ => {
+            call(sp, op, now);
+            return sp.settle(persister);
+        }
     };
     let now = LockTime(*now);
-    sp.acknowledge_and_settle(MEMBERS[member], &[batch], now, persister)
+    sp.acknowledge_and_settle(MEMBERS[member], &batches, now, persister)
         .unwrap_or_else(|_| sp.settle(persister))
 }
 

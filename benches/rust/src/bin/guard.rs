@@ -44,6 +44,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
         Random::new(1).shuffle(&mut offsets);
         singles(offsets.into_iter().take(times as usize));
     }),
+    ("acknowledge_alternate_500_a_request", alternate_together),
     ("renew", renew),
     ("next_fetch_offset", next_fetch_offset),
     ("expire", expire),
@@ -134,6 +135,24 @@ fn singles(offsets: impl Iterator<Item = i64>) {
     at.acquire(0, 0, PREPARED - 1);
     for offset in offsets {
         at.acknowledge(0, offset, offset, &[1]);
+    }
+}
+
+/// The ranges of [`singles`] in its alternate order, 500 a request.
+fn alternate_together(times: i64) {
+    let mut at = Partition::new();
+    at.acquire(0, 0, PREPARED - 1);
+    let ranges: Vec<AcknowledgeBatch<'_>> = (0..PREPARED / 2)
+        .map(|i| AcknowledgeBatch {
+            first: 2 * i + 1,
+            last: 2 * i + 1,
+            types: &[1],
+        })
+        .collect();
+    for request in ranges[..times as usize].chunks(500) {
+        let persister = &mut at.persister;
+        let code = at.engine.acknowledge(0, 0, request, persister);
+        assert_eq!(code, 0);
     }
 }
 

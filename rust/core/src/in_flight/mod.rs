@@ -209,6 +209,28 @@ pub trait InFlightStore: Default {
         }
         held
     }
+    /// Whether there is no hole in `ranges`, which ascend and are disjoint, and `is` says yes to all their records. It is asked
+    /// in ascending order, each time about a run and ranges, which ascend and may touch: their records are equal to the run but
+    /// for where batches begin. Behind the first no it is not asked again.
+    fn all_in(
+        &self,
+        ranges: impl IntoIterator<Item = OffsetRange>,
+        mut is: impl FnMut(&InFlightRun, &[OffsetRange]) -> bool,
+    ) -> bool {
+        ranges.into_iter().all(|range| {
+            let mut rest = Some(range);
+            while let Some(part) = rest {
+                let run = self
+                    .run_in(part)
+                    .filter(|run| run.range.first == part.first);
+                let Some(run) = run.filter(|run| is(run, &[run.range])) else {
+                    return false;
+                };
+                rest = part.behind(run.range.last);
+            }
+            true
+        })
+    }
     /// Records by state.
     fn counts(&self) -> StateCounts;
     /// The earliest deadline of a lock that has not been reported as run out.

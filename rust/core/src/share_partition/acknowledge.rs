@@ -7,9 +7,10 @@
 use super::SharePartition;
 use super::changes::Changes;
 use super::error::{AcknowledgeError, RecordStateReason};
+use super::parts::{Parts, equal_at_front, types_of};
 use super::writes::WriteKind;
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
-use crate::offset::{OffsetRange, plus_saturating};
+use crate::offset::OffsetRange;
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
 use crate::record_state::{AcknowledgeType, Phase, RecordState, Trigger, transition};
 use crate::time::LockTime;
@@ -56,6 +57,65 @@ impl<S: InFlightStore> SharePartition<S> {
         batches: &[AcknowledgeBatch<'_>],
         index: Option<MemberIndex>,
     ) -> Result<Option<WriteToken>, AcknowledgeError> {
+        let enabled = self.config.renew_acknowledge_enable;
+        let is_held = index.is_some_and(|member| {
+            self.all_held(batches, member, |kind, _, _| {
+                enabled || kind != AcknowledgeType::Renew
+            })
+        });
+        if !is_held {
+            self.check_each(batches, index)?;
+        }
+        let mut changes = Changes::default();
+        let mut parts = Parts::new(batches, self.start_offset);
+        while let Some(kind) = parts.next_type() {
+            let ranges = parts.of_type(kind);
+            if kind == AcknowledgeType::Renew {
+                ranges.for_each(|range| self.renew(range, index));
+            } else {
+                self.pull_ranges(ranges, kind.trigger(), &mut changes);
+            }
+        }
+        Ok(self.queue_write(changes, WriteKind::Confirmed))
+    }
+
+    /// Whether the request is plainly in order, with `also` true of all its records: all lie at or behind the start offset, and
+    /// `member` holds them. If not, [`Self::check_each`] tells what is wrong, if anything is.
+    ///
+    /// `also` is asked about each type and a run of records that are to be given it.
+    pub(super) fn all_held(
+        &self,
+        batches: &[AcknowledgeBatch<'_>],
+        member: MemberIndex,
+        mut also: impl FnMut(AcknowledgeType, &InFlightRun, &[OffsetRange]) -> bool,
+    ) -> bool {
+        let is_behind = batches
+            .first()
+            .is_none_or(|batch| batch.first >= self.start_offset);
+        if !is_behind || !batches.is_sorted_by(|a, b| a.last < b.first) {
+            return false;
+        }
+        // At least as many as there may be state batches.
+        let mut pieces: usize = batches.iter().map(|batch| batch.types.len()).sum();
+        let mut parts = Parts::new(batches, self.start_offset);
+        while let Some(kind) = parts.next_type() {
+            let all = self.store.all_in(parts.of_type(kind), |run, ranges| {
+                pieces += ranges.len();
+                is_held(run, member) && also(kind, run, ranges)
+            });
+            if !all {
+                return false;
+            }
+        }
+        pieces <= MAX_STATE_BATCHES_PER_WRITE
+    }
+
+    /// Checks each batch of the request after the other, as Kafka does.
+    fn check_each(
+        &self,
+        batches: &[AcknowledgeBatch<'_>],
+        index: Option<MemberIndex>,
+    ) -> Result<(), AcknowledgeError> {
         let mut state_batches = 0;
         let mut previous_last = -1;
         for (i, batch) in batches.iter().enumerate() {
@@ -75,20 +135,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 allowed: MAX_STATE_BATCHES_PER_WRITE,
             });
         }
-        let mut changes = Changes::default();
-        for batch in batches {
-            let Some(range) = self.at_or_behind_start_offset(batch) else {
-                continue;
-            };
-            if let [id] = batch.types {
-                self.acknowledge_range(range, *id, index, &mut changes);
-            } else {
-                for (part, id) in equal_types(batch, range) {
-                    self.acknowledge_range(part, id, index, &mut changes);
-                }
-            }
-        }
-        Ok(self.queue_write(changes, WriteKind::Confirmed))
+        Ok(())
     }
 
     /// The usual request, when the range is one run held by the member, so that checking it and changing it take one look.
@@ -107,20 +154,6 @@ impl<S: InFlightStore> SharePartition<S> {
 
     fn at_or_behind_start_offset(&self, batch: &AcknowledgeBatch<'_>) -> Option<OffsetRange> {
         OffsetRange::new(batch.first.max(self.start_offset), batch.last)
-    }
-
-    fn acknowledge_range(
-        &mut self,
-        range: OffsetRange,
-        id: i8,
-        member: Option<MemberIndex>,
-        changes: &mut Changes,
-    ) {
-        match AcknowledgeType::from_id(id) {
-            Some(AcknowledgeType::Renew) => self.renew(range, member),
-            Some(other) => self.pull(range, other.trigger(), |_| true, changes),
-            None => {}
-        }
     }
 
     /// Locks the records for another full lock duration (KIP-1222). Nothing is written.
@@ -241,18 +274,13 @@ pub(super) fn usual(
 
 /// Whether the run is all of `range`, and the member may settle it.
 pub(super) fn is_held_whole(run: &InFlightRun, range: OffsetRange, member: MemberIndex) -> bool {
-    run.range == range
-        && (run.state, run.phase) == (RecordState::Acquired, Phase::Settled)
-        && run.lock.is_some_and(|lock| lock.member == member)
+    run.range == range && is_held(run, member)
 }
 
-/// The types of `range`, which is the batch, or its part from the start offset on.
-fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> &'a [i8] {
-    let skipped = usize::try_from(batch.first.abs_diff(range.first)).unwrap_or(usize::MAX);
-    match batch.types {
-        one @ [_] => one,
-        each => each.get(skipped..).unwrap_or(&[]),
-    }
+/// Whether the member may settle the records.
+fn is_held(run: &InFlightRun, member: MemberIndex) -> bool {
+    (run.state, run.phase) == (RecordState::Acquired, Phase::Settled)
+        && run.lock.is_some_and(|lock| lock.member == member)
 }
 
 /// Whether a record of `run` is to be renewed. Types of offsets in holes say nothing.
@@ -271,33 +299,6 @@ fn renews(batch: &AcknowledgeBatch<'_>, run: OffsetRange, range: OffsetRange) ->
 fn changes_of_type(types: &[i8]) -> usize {
     let behind = types.get(1..).unwrap_or_default();
     types.iter().zip(behind).filter(|(a, b)| a != b).count()
-}
-
-/// Number of types at the front that are equal; whole words of them at a time, for mostly all are.
-fn equal_at_front(types: &[i8]) -> usize {
-    let Some(first) = types.first() else { return 0 };
-    let (words, _) = types.as_chunks::<32>();
-    let equal = words.iter().take_while(|word| **word == [*first; 32]);
-    let known = 32 * equal.count();
-    let rest = types.get(known..).unwrap_or_default();
-    known + rest.iter().take_while(|id| *id == first).count()
-}
-
-/// The stretches of `range` with equal types, when every offset has one.
-fn equal_types<'a>(
-    batch: &AcknowledgeBatch<'a>,
-    range: OffsetRange,
-) -> impl Iterator<Item = (OffsetRange, i8)> + use<'a> {
-    let mut rest = Some(range);
-    let mut types = types_of(batch, range);
-    core::iter::from_fn(move || {
-        let (range, id) = (rest?, *types.first()?);
-        let (chunk, others) = types.split_at(equal_at_front(types));
-        types = others;
-        let last = plus_saturating(range.first, chunk.len() as u64 - 1);
-        rest = range.behind(last);
-        Some((OffsetRange { last, ..range }, id))
-    })
 }
 
 #[inline]

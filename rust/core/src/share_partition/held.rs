@@ -87,6 +87,23 @@ impl<S: InFlightStore> SharePartition<S> {
         pull_parts(behind, false);
     }
 
+    /// [`Self::pull`] over `ranges`, which ascend and lie at or behind the start offset.
+    pub(super) fn pull_ranges(
+        &mut self,
+        ranges: impl Iterator<Item = OffsetRange>,
+        trigger: Trigger,
+        changes: &mut Changes,
+    ) {
+        let pull = Pull::new(false, trigger, &self.config, changes);
+        let count = &mut self.delivery_complete_count;
+        let mut pulled = Pulled {
+            pull,
+            eligible: &|_: &InFlightRun| true,
+            counts: (count, self.activity.make()),
+        };
+        self.store.update_held(ranges, Holder::Anybody, &mut pulled);
+    }
+
     /// [`Self::end_pending`] of all that a write of many ranges confirms, which ascend.
     pub(super) fn end_written(&mut self, ranges: impl Iterator<Item = OffsetRange> + Clone) {
         let start = self.start_offset;

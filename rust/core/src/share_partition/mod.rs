@@ -36,6 +36,7 @@ mod log_start;
 mod member_name;
 mod members;
 mod new_batches;
+mod parts;
 mod pending_writes;
 mod pull;
 mod release;

@@ -5,6 +5,7 @@
 //! by itself no more than its code, and a change looks at one leaf only. The leaves stand in groups which know what occurs
 //! in each, so that the next available record is found without a look at what lies between.
 
+mod all_in;
 mod cell;
 mod change;
 mod check;
@@ -121,6 +122,17 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
 
     fn held_in(&self, range: OffsetRange) -> u64 {
         self.leaves().map_or(0, |leaves| leaves.held_in(range))
+    }
+
+    fn all_in(
+        &self,
+        ranges: impl IntoIterator<Item = OffsetRange>,
+        is: impl FnMut(&InFlightRun, &[OffsetRange]) -> bool,
+    ) -> bool {
+        match &self.window {
+            None => ranges.into_iter().next().is_none(),
+            Some(window) => window.all_in(ranges, is),
+        }
     }
 
     fn counts(&self) -> StateCounts {

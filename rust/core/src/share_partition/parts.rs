@@ -1,0 +1,102 @@
+//! The parts of a request that acknowledges records: ranges with one type each.
+
+use super::AcknowledgeBatch;
+use crate::offset::{OffsetRange, plus_saturating};
+use crate::record_state::AcknowledgeType;
+
+/// What is left of a request of good form: ranges from the start offset on with the type for all of their records, in the order
+/// of the request.
+#[derive(Clone, Debug)]
+pub(super) struct Parts<'a> {
+    batches: core::slice::Iter<'a, AcknowledgeBatch<'a>>,
+    start_offset: i64,
+    /// What is left of the batch at hand.
+    range: OffsetRange,
+    /// One type for all of that, or one for each record; none when nothing is left.
+    types: &'a [i8],
+}
+
+impl<'a> Parts<'a> {
+    pub fn new(batches: &'a [AcknowledgeBatch<'a>], start_offset: i64) -> Self {
+        let mut parts = Self {
+            batches: batches.iter(),
+            start_offset,
+            range: OffsetRange::single(start_offset),
+            types: &[],
+        };
+        parts.turn();
+        parts
+    }
+
+    /// The type of the next part, if there is one.
+    pub fn next_type(&self) -> Option<AcknowledgeType> {
+        AcknowledgeType::from_id(*self.types.first()?)
+    }
+
+    /// The next parts of this type, up to one of another.
+    #[inline]
+    pub fn of_type(&mut self, kind: AcknowledgeType) -> impl Iterator<Item = OffsetRange> {
+        core::iter::from_fn(move || self.take(kind as i8))
+    }
+
+    #[inline(always)]
+    fn take(&mut self, id: i8) -> Option<OffsetRange> {
+        let range = self.range;
+        match self.types {
+            [one] if *one == id => {
+                self.turn();
+                Some(range)
+            }
+            [first, _, ..] if *first == id => Some(self.split()),
+            _ => None,
+        }
+    }
+
+    /// The records at the front that are given one type, where each has its own.
+    fn split(&mut self) -> OffsetRange {
+        let range = self.range;
+        let (equal, others) = self.types.split_at(equal_at_front(self.types));
+        let last = plus_saturating(range.first, equal.len() as u64 - 1);
+        match range.behind(last) {
+            Some(behind) => (self.range, self.types) = (behind, others),
+            None => self.turn(),
+        }
+        OffsetRange { last, ..range }
+    }
+
+    /// Turns to the next batch that reaches the start offset.
+    #[inline(always)]
+    fn turn(&mut self) {
+        self.types = &[];
+        for batch in &mut self.batches {
+            let first = batch.first.max(self.start_offset);
+            if let Some(range) = OffsetRange::new(first, batch.last) {
+                (self.range, self.types) = (range, types_of(batch, range));
+                return;
+            }
+        }
+    }
+}
+
+/// The types of `range`, which is the batch, or its part from the start offset on.
+#[inline]
+pub(super) fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> &'a [i8] {
+    match batch.types {
+        one @ [_] => one,
+        each => {
+            let skipped = usize::try_from(batch.first.abs_diff(range.first));
+            let behind = skipped.ok().and_then(|skipped| each.get(skipped..));
+            behind.unwrap_or(&[])
+        }
+    }
+}
+
+/// Number of types at the front that are equal; whole words of them at a time, for mostly all are.
+pub(super) fn equal_at_front(types: &[i8]) -> usize {
+    let Some(first) = types.first() else { return 0 };
+    let (words, _) = types.as_chunks::<32>();
+    let equal = words.iter().take_while(|word| **word == [*first; 32]);
+    let known = 32 * equal.count();
+    let rest = types.get(known..).unwrap_or_default();
+    known + rest.iter().take_while(|id| *id == first).count()
+}

@@ -11,7 +11,7 @@ mod sequences;
 #[cfg(test)]
 mod side;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -115,6 +115,26 @@ fn assert_batches(twin: &Side<TwinStore>, tree: &[OffsetRange]) {
     assert_eq!(exact.next(), None);
 }
 
+/// What a look over many ranges shows, as long as the records are `state`: whether all are, and if so, what was shown.
+fn all_in<S: InFlightStore>(
+    store: &S,
+    ranges: &[OffsetRange],
+    state: Option<RecordState>,
+) -> Option<Vec<InFlightRun>> {
+    let mut shown = Vec::new();
+    let all = store.all_in(ranges.iter().copied(), |run, ranges| {
+        let batch_start = false;
+        let run = |&range| InFlightRun {
+            range,
+            batch_start,
+            ..*run
+        };
+        shown.extend(ranges.iter().map(run));
+        state.is_none_or(|state| shown.iter().all(|run| run.state == state))
+    });
+    all.then(|| joined(&shown))
+}
+
 fn compare<S: InFlightStore>(twin: &Side<TwinStore>, tree: &Side<S>, probes: &[i64]) {
     assert_eq!(twin.store.check(), Ok(()));
     assert_eq!(tree.store.check(), Ok(()));
@@ -130,6 +150,25 @@ fn compare<S: InFlightStore>(twin: &Side<TwinStore>, tree: &Side<S>, probes: &[i
     for member in (0..MEMBERS).map(MemberIndex) {
         assert_covers(&b.held_by(member), &a.held_by(member));
         assert_eq!(a.held_by(member).is_empty(), b.held_by(member).is_empty());
+    }
+    let firsts: BTreeSet<i64> = probes.iter().copied().collect();
+    for (len, state) in [(1, None), (4, None), (1, Some(RecordState::Acquired))] {
+        let mut ranges: Vec<OffsetRange> = Vec::new();
+        for &first in &firsts {
+            let last = first.saturating_add(len - 1);
+            if ranges.last().is_some_and(|range| range.last >= first) {
+                continue;
+            }
+            ranges.push(OffsetRange { first, last });
+            if a.held_in(OffsetRange { first, last }) < len as u64 {
+                let (a, b) = (all_in(a, &ranges, state), all_in(b, &ranges, state));
+                assert_eq!(a, b, "all in {ranges:?}");
+                // Behind a hole nothing would be shown.
+                ranges.pop();
+            }
+        }
+        let (a, b) = (all_in(a, &ranges, state), all_in(b, &ranges, state));
+        assert_eq!(a, b, "all in {ranges:?}");
     }
     for &offset in probes {
         let clipped = |range| runs.iter().find_map(|run| run.clipped(range));

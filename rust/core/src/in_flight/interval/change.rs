@@ -194,16 +194,7 @@ impl<const N: usize> Leaves<N> {
                 runs_change::drop_batches(edges, span, tally, last, &mut f);
                 return;
             }
-            for at in 0..edges.len() {
-                if !edges[at].cell.is_hole() {
-                    f(runs::range_of(edges, at, span.last), edges[at].cell);
-                }
-            }
-            let mut edges = core::mem::take(edges);
-            edges.clear();
-            edges.shrink_to(Self::RUNS);
-            self.list = List::None(edges);
-            return;
+            return self.drop_one(f);
         }
         let Some(last) = self.end_of_batches(last) else {
             return;
@@ -218,7 +209,7 @@ impl<const N: usize> Leaves<N> {
                 return;
             }
             let Some(leaf) = self.remove(at) else { return };
-            let mut edges = match leaf.body {
+            let edges = match leaf.body {
                 Body::Runs(edges) => edges,
                 Body::Narrow(dense) => dense.edges(),
                 Body::Wide(dense) => dense.edges(),
@@ -229,15 +220,40 @@ impl<const N: usize> Leaves<N> {
                 }
             }
             if self.is_empty() {
-                edges.clear();
-                edges.shrink_to(Self::RUNS);
-                self.list = List::None(edges);
+                self.empty(edges);
             }
         }
     }
 
+    /// Drops all that a window of one leaf of runs holds, and shows what held a record.
+    #[inline]
+    fn drop_one(&mut self, mut f: impl FnMut(OffsetRange, Cell)) {
+        if let List::One(Leaf {
+            range: span,
+            body: Body::Runs(edges),
+            ..
+        }) = &mut self.list
+        {
+            for at in 0..edges.len() {
+                if !edges[at].cell.is_hole() {
+                    f(runs::range_of(edges, at, span.last), edges[at].cell);
+                }
+            }
+            let edges = core::mem::take(edges);
+            self.empty(edges);
+        }
+    }
+
+    /// Nothing is in flight any more; the room of the last leaf's runs is kept.
+    #[inline]
+    fn empty(&mut self, mut edges: Vec<Edge>) {
+        edges.clear();
+        edges.shrink_to(Self::RUNS);
+        self.list = List::None(edges);
+    }
+
     /// Passes what is settled at the front of a window of one leaf without holes, in one pass over its runs: nearly every
-    /// window is such a one. `None` for any other, or when all of it is settled.
+    /// window is such a one. `None` for any other.
     pub fn pass_settled(
         &mut self,
         start_offset: i64,
@@ -255,7 +271,11 @@ impl<const N: usize> Leaves<N> {
             return None;
         }
         let unsettled = |edge: &Edge| edge.cell.classes() & Class::Unsettled.bit() != 0;
-        let at = edges.iter().position(unsettled)?;
+        let Some(at) = edges.iter().position(unsettled) else {
+            let last = span.last;
+            self.drop_one(f);
+            return Some(Front::Settled(last));
+        };
         let stop = edges[at].first;
         if at == 0 {
             return Some(Front::Standing(stop));

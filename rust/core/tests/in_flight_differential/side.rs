@@ -243,10 +243,13 @@ impl<S: InFlightStore> Side<S> {
             }),
             Op::WrittenInPieces { range, len, step } => {
                 let pieces = pieces(range, len, step);
-                self.store
-                    .update_held(pieces, Holder::Anybody, &mut |run: &InFlightRun| {
+                self.store.update_held(
+                    pieces.into_iter(),
+                    Holder::Anybody,
+                    &mut |run: &InFlightRun| {
                         (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
-                    });
+                    },
+                );
             }
             Op::Refused { range } => self.update(range, |run| match run.phase {
                 Phase::Settled => None,

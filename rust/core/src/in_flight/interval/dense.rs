@@ -8,7 +8,7 @@ use crate::offset::{OffsetRange, plus_saturating};
 
 /// Offsets of a dense leaf at most.
 pub(super) const LONGEST: usize = 512;
-const WORDS: usize = LONGEST / 64;
+pub(super) const WORDS: usize = LONGEST / 64;
 
 /// The offsets `base..base + codes.len()`; those before `live` have been dropped.
 #[derive(Clone, Debug)]

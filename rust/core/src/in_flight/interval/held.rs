@@ -161,7 +161,7 @@ impl<'a, C: HeldChange> Held<'a, C> {
 impl<const N: usize> Window<N> {
     pub(super) fn update_held<C: HeldChange>(
         &mut self,
-        ranges: impl IntoIterator<Item = OffsetRange>,
+        ranges: impl Iterator<Item = OffsetRange> + Clone,
         holder: Holder,
         change: &mut C,
     ) {

@@ -1,8 +1,8 @@
 //! The way of a change of many ranges through the leaves: each is found without a search behind the last, and its shape is looked at
 //! once.
 
-use super::cell::{Code, Turn};
-use super::dense::Dense;
+use super::cell::{Class, Code, Turn};
+use super::dense::{Dense, WORDS};
 use super::directory::Leaves;
 use super::held::Held;
 use super::leaf::{Body, Leaf};
@@ -13,11 +13,18 @@ use crate::in_flight::HeldChange;
 use crate::in_flight::locks::NONE;
 use crate::offset::OffsetRange;
 
+/// Ranges whose records are loaded together: so many that a near cache still holds them when they change, also where their
+/// addresses have a stride that leaves most of a cache unused.
+const AHEAD: usize = 128;
+/// Ranges for which it is not worth it, at most.
+const FEW: usize = 16;
+
 impl<T: Code> Dense<T> {
-    fn lock_at(&self, offset: i64) -> u32 {
-        self.codes
-            .get(self.index(offset))
-            .map_or(NONE, |code| code.lock())
+    /// Loads the record at `offset` and what shows that it is available, and returns its lease.
+    fn touch(&self, offset: i64, seen: &mut u64) -> u32 {
+        let at = self.index(offset);
+        *seen ^= self.maps[Class::Available as usize][at / 64 % WORDS];
+        self.codes.get(at).map_or(NONE, |code| code.lock())
     }
 
     /// Shows the records of `range` and of the ranges behind it that the holder holds, as far as this leaf reaches, and turns
@@ -162,11 +169,11 @@ impl<T: Code> Dense<T> {
 }
 
 impl Leaf {
-    /// The lease of the record at `offset`, if it is kept by itself.
-    fn lock_at(&self, offset: i64) -> u32 {
+    /// Loads what a change of the record at `offset` will look at, if it is kept by itself, and returns its lease.
+    fn touch(&self, offset: i64, seen: &mut u64) -> u32 {
         match &self.body {
-            Body::Narrow(dense) => dense.lock_at(offset),
-            Body::Wide(dense) => dense.lock_at(offset),
+            Body::Narrow(dense) => dense.touch(offset, seen),
+            Body::Wide(dense) => dense.touch(offset, seen),
             Body::Runs(_) => NONE,
         }
     }
@@ -195,14 +202,30 @@ impl Leaf {
 }
 
 impl<const N: usize> Leaves<N> {
-    /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. The shape of a dense leaf is looked
-    /// at when all its ranges are done.
+    /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. Many are first loaded, some at a time.
     pub fn update_held<C: HeldChange>(
         &mut self,
-        ranges: impl IntoIterator<Item = OffsetRange>,
+        mut ranges: impl Iterator<Item = OffsetRange> + Clone,
         held: &mut Held<'_, C>,
     ) {
-        let mut ranges = ranges.into_iter();
+        loop {
+            let rest = ranges.clone();
+            if rest.clone().nth(FEW).is_some() {
+                self.touch(rest.take(AHEAD), held);
+            }
+            self.update_some(ranges.by_ref().take(AHEAD), held);
+            if ranges.clone().next().is_none() {
+                return;
+            }
+        }
+    }
+
+    /// The shape of a dense leaf is looked at when all its ranges are done.
+    fn update_some<C: HeldChange>(
+        &mut self,
+        mut ranges: impl Iterator<Item = OffsetRange>,
+        held: &mut Held<'_, C>,
+    ) {
         let mut next = ranges.next();
         let mut near = None;
         while let Some(range) = next {
@@ -230,11 +253,14 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
-    /// Loads what [`Self::update_held`] will look at first in each leaf. These loads do not wait for each other, so many are under
-    /// way at once where a change after the other would wait for memory once a record.
-    pub fn touch(&self, ranges: &[OffsetRange]) {
+    /// Loads what [`Self::update_some`] will look at first in each range. These loads do not wait for each other, so many are
+    /// under way at once where a change after the other would wait for memory once a record.
+    fn touch<C: HeldChange>(
+        &self,
+        mut ranges: impl Iterator<Item = OffsetRange>,
+        held: &Held<'_, C>,
+    ) {
         let (mut near, mut seen) = (None, 0);
-        let mut ranges = ranges.iter();
         let mut next = ranges.next();
         while let Some(range) = next {
             let at = near.take().or_else(|| self.reaching(range.first));
@@ -244,7 +270,8 @@ impl<const N: usize> Leaves<N> {
             while let Some(range) = next
                 && range.first <= leaf.range.last
             {
-                seen ^= leaf.lock_at(range.first);
+                let lock = leaf.touch(range.first, &mut seen);
+                seen ^= u64::from(held.holds(lock));
                 next = ranges.next();
                 near = Some(at);
             }

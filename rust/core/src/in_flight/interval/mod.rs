@@ -145,12 +145,8 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
     }
 
     fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
-        let Some(window) = &self.window else {
-            return Vec::new();
-        };
-        let ranges = window.locks.held_by(member);
-        window.leaves.touch(&ranges);
-        ranges
+        let window = self.window.as_ref();
+        window.map_or_else(Vec::new, |window| window.locks.held_by(member))
     }
 
     fn holds(&self, member: MemberIndex) -> bool {
@@ -243,7 +239,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
 
     fn update_held<C: HeldChange>(
         &mut self,
-        ranges: impl IntoIterator<Item = OffsetRange>,
+        ranges: impl Iterator<Item = OffsetRange> + Clone,
         holder: Holder,
         change: &mut C,
     ) {

@@ -308,7 +308,7 @@ pub trait InFlightStore: Default {
     fn update_held_if<C: HeldChange>(
         &mut self,
         ranges: &[OffsetRange],
-        holder: Holder,
+        member: MemberIndex,
         change: &mut C,
         confirm: impl FnOnce(&mut C) -> bool,
     ) -> bool;

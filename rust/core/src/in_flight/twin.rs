@@ -254,12 +254,12 @@ impl InFlightStore for TwinStore {
     fn update_held_if<C: HeldChange>(
         &mut self,
         ranges: &[OffsetRange],
-        holder: Holder,
+        member: MemberIndex,
         change: &mut C,
         confirm: impl FnOnce(&mut C) -> bool,
     ) -> bool {
         let before = self.records.clone();
-        self.update_held(ranges.iter().copied(), holder, change);
+        self.update_held(ranges.iter().copied(), Holder::Member(member), change);
         let confirmed = confirm(change);
         if !confirmed {
             self.records = before;

@@ -52,6 +52,14 @@ fn join_given_up(last: &mut GivenUp, next: &GivenUp) -> bool {
 }
 
 impl Changes {
+    /// Nothing yet, with room for so many batches.
+    pub(super) fn with_room(batches: usize) -> Self {
+        Self {
+            batches: Few::with_room(batches),
+            ..Self::default()
+        }
+    }
+
     /// Adds ranges, which ascend, and returns the number of their records.
     #[inline(always)]
     pub(super) fn add_all(

@@ -8,7 +8,7 @@ use super::SharePartition;
 use super::changes::{Changes, count_settled, settled};
 use super::settle::Settlement;
 use super::writes::WriteAnswer;
-use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, InFlightStore, MemberIndex};
+use crate::in_flight::{Change, HeldChange, InFlightRun, InFlightStore, MemberIndex};
 use crate::inline_persister::InlinePersister;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
@@ -83,11 +83,11 @@ impl<S: InFlightStore> SharePartition<S> {
         let mut answer = None;
         let mut released = Released {
             delivery_limit: self.config.delivery_count_limit,
+            changes: Changes::with_room(ranges.len()),
             ..Released::default()
         };
-        let holder = Holder::Member(member);
         self.store
-            .update_held_if(&ranges, holder, &mut released, |released| {
+            .update_held_if(&ranges, member, &mut released, |released| {
                 let batches = released.changes.batches.as_slice();
                 let fit = 1..=MAX_STATE_BATCHES_PER_WRITE;
                 if released.is_unusual || !fit.contains(&batches.len()) {

@@ -90,6 +90,11 @@ impl Cell {
         }
     }
 
+    /// The same cell under another lease.
+    pub const fn under(self, lock: u32) -> Self {
+        Self(self.0 & !(u64::MAX << LOCK_AT) | (lock as u64) << LOCK_AT)
+    }
+
     /// The cell of the offsets behind the first one.
     pub const fn tail(self) -> Self {
         Self(self.0 & !START)

@@ -3,9 +3,10 @@
 
 use super::StateCounts;
 use super::cell::{Cell, Code, Turn};
+use super::directory::Leaves;
 use super::window::{Window, recount, shown};
-use crate::in_flight::locks::{Emptied, Leases};
-use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, LockChange};
+use crate::in_flight::locks::{Emptied, Leases, NONE};
+use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, LockChange, MemberIndex};
 use crate::offset::OffsetRange;
 
 /// Ranges that are noted together.
@@ -21,6 +22,27 @@ struct Latest {
     classes: (u8, u8),
 }
 
+/// What it takes to undo a change that ends locks. A lease that all its records leave together is emptied and remembers the rest
+/// itself: its extent. So nothing is kept for each record of a member that acquires them one by one.
+#[derive(Default)]
+struct Undo {
+    /// What the records were from an offset on, but for their leases, in ascending order.
+    cells: Vec<(i64, Cell)>,
+    /// The records that would leave a lease in parts, as they were. The lease still counts them.
+    parts: Vec<(OffsetRange, Cell)>,
+}
+
+impl Undo {
+    /// What the records of the emptied lease `lock` were.
+    fn cell(&self, extent: OffsetRange, lock: u32) -> Option<Cell> {
+        let behind = self
+            .cells
+            .partition_point(|(first, _)| *first <= extent.first);
+        let (_, cell) = self.cells.get(behind.checked_sub(1)?)?;
+        Some(cell.under(lock))
+    }
+}
+
 /// A change of the records of a holder while it is made.
 pub(super) struct Held<'a, C> {
     locks: &'a mut Leases,
@@ -32,8 +54,7 @@ pub(super) struct Held<'a, C> {
     turned: [OffsetRange; TOGETHER],
     unnoted: usize,
     emptied: Emptied,
-    /// The records that would leave their leases, as they were, as long as that may be undone.
-    undo: Option<Vec<(OffsetRange, Cell)>>,
+    undo: Option<Undo>,
 }
 
 impl<'a, C: HeldChange> Held<'a, C> {
@@ -56,14 +77,14 @@ impl<'a, C: HeldChange> Held<'a, C> {
         }
     }
 
-    /// Leaves the leases as they are, and keeps what it takes to undo the change, some ranges of it.
-    pub fn undoable(mut self, ranges: usize) -> Self {
-        self.undo = Some(Vec::with_capacity(ranges));
+    /// Frees no lease, and keeps what it takes to undo the change.
+    fn undoable(mut self) -> Self {
+        self.undo = Some(Undo::default());
         self
     }
 
     /// Does what was put off, and returns what it takes to undo the change.
-    pub fn finish(mut self) -> Vec<(OffsetRange, Cell)> {
+    fn finish(mut self) -> Undo {
         self.note_turned();
         self.locks.free_emptied(&mut self.emptied);
         self.undo.unwrap_or_default()
@@ -106,6 +127,12 @@ impl<'a, C: HeldChange> Held<'a, C> {
             return None;
         }
         let cell = cell.tail();
+        if let Some(undo) = &mut self.undo {
+            let cell = cell.under(NONE);
+            if undo.cells.last().is_none_or(|(_, last)| *last != cell) {
+                undo.cells.push((range.first, cell));
+            }
+        }
         let run = shown(range, cell, self.locks);
         let change = self.change.decide(&run)?;
         debug_assert_eq!(change.delivery_count, cell.delivery_count());
@@ -142,7 +169,8 @@ impl<'a, C: HeldChange> Held<'a, C> {
     pub fn leave<T: Code>(&mut self, code: T, records: u64, range: impl FnOnce() -> OffsetRange) {
         match &mut self.undo {
             None => self.locks.leave_to(&mut self.emptied, code.lock(), records),
-            Some(undo) => undo.push((range(), code.cell())),
+            Some(_) if self.locks.empty(code.lock(), records) => {}
+            Some(undo) => undo.parts.push((range(), code.cell())),
         }
     }
 
@@ -174,7 +202,7 @@ impl<const N: usize> Window<N> {
     pub(super) fn update_held_if<C: HeldChange>(
         &mut self,
         ranges: &[OffsetRange],
-        holder: Holder,
+        member: MemberIndex,
         change: &mut C,
         confirm: impl FnOnce(&mut C) -> bool,
     ) -> bool {
@@ -183,25 +211,43 @@ impl<const N: usize> Window<N> {
             locks,
             counts,
         } = self;
-        let mut held = Held::new(locks, counts, holder, change).undoable(ranges.len());
+        let mut held = Held::new(locks, counts, Holder::Member(member), change).undoable();
         leaves.update_held(ranges.iter().copied(), &mut held);
-        let changed = held.finish();
+        let undo = held.finish();
         let confirmed = confirm(change);
         if confirmed {
             let mut emptied = Emptied::new();
-            for (range, cell) in changed {
+            for (range, cell) in undo.parts {
                 locks.leave_to(&mut emptied, cell.lock(), range.len());
             }
             locks.free_emptied(&mut emptied);
+            locks.free_emptied_of(member);
         } else {
-            for (range, before) in changed {
-                leaves.update(range, |part, now| {
-                    recount(counts, now.state(), before.state(), part.len());
-                    Some(before.starting(now.is_start()))
-                });
+            for (extent, lock) in locks.fill_emptied_of(member) {
+                if let Some(before) = undo.cell(extent, lock) {
+                    leaves.put_back(extent, before, counts);
+                }
+            }
+            for (range, before) in undo.parts {
+                leaves.put_back(range, before, counts);
             }
         }
         self.keep_counts();
         confirmed
+    }
+}
+
+impl<const N: usize> Leaves<N> {
+    /// Makes the records of `range` what they were, but for where batches begin, which has not changed.
+    fn put_back(
+        &mut self,
+        range: OffsetRange,
+        before: Cell,
+        counts: &mut Option<Box<StateCounts>>,
+    ) {
+        self.update(range, |part, now| {
+            recount(counts, now.state(), before.state(), part.len());
+            Some(before.starting(now.is_start()))
+        });
     }
 }

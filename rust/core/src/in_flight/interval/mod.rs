@@ -251,13 +251,13 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
     fn update_held_if<C: HeldChange>(
         &mut self,
         ranges: &[OffsetRange],
-        holder: Holder,
+        member: MemberIndex,
         change: &mut C,
         confirm: impl FnOnce(&mut C) -> bool,
     ) -> bool {
         match &mut self.window {
             None => confirm(change),
-            Some(window) => window.update_held_if(ranges, holder, change, confirm),
+            Some(window) => window.update_held_if(ranges, member, change, confirm),
         }
     }
 

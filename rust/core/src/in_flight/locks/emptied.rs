@@ -5,6 +5,7 @@
 
 use super::lease::{EXPIRED, FREE, Lease};
 use super::{Locks, NONE};
+use crate::in_flight::MemberIndex;
 
 /// Leases that are freed together.
 const TOGETHER: usize = 64;
@@ -37,11 +38,30 @@ impl Locks {
         }
     }
 
+    /// Frees the leases of the member to which no record refers any more.
+    pub(super) fn free_emptied_of(&mut self, member: MemberIndex) {
+        let emptied = |id: &u32| {
+            let lease = self.leases.get(*id as usize);
+            lease.is_some_and(|lease| lease.is_emptied_of(member))
+        };
+        let ids: Vec<u32> = match self.listed() {
+            Some(listed) => listed.leases(member.0).filter(emptied).collect(),
+            None => (0..self.leases.len() as u32).filter(emptied).collect(),
+        };
+        for some in ids.chunks(TOGETHER) {
+            self.free_some(some);
+        }
+    }
+
     /// Frees what is to be freed.
     #[inline(never)]
     pub(super) fn free_emptied(&mut self, emptied: &mut Emptied) {
-        let ids = &emptied.ids[..emptied.len];
-        emptied.len = 0;
+        let len = core::mem::take(&mut emptied.len);
+        self.free_some(&emptied.ids[..len]);
+    }
+
+    #[inline]
+    fn free_some(&mut self, ids: &[u32]) {
         if !ids.is_empty() && ids.len() == self.used as usize {
             return self.clear();
         }

@@ -75,6 +75,11 @@ impl Lease {
         self.queue == FREE
     }
 
+    /// Whether the lease is the member's and no record refers to it any more.
+    pub const fn is_emptied_of(&self, member: MemberIndex) -> bool {
+        self.live == 0 && self.member == member.0 && !self.is_free() && !self.is_vast()
+    }
+
     pub const fn is_expired(&self) -> bool {
         self.queue & EXPIRED != 0
     }

@@ -172,6 +172,41 @@ impl Leases {
         }
     }
 
+    /// Leaves the lease with all its records, if it covers no more than these, and lets it be: [`Self::free_emptied_of`] or
+    /// [`Self::fill_emptied_of`] must follow. Returns whether it does.
+    #[inline(always)]
+    pub fn empty(&mut self, id: u32, records: u64) -> bool {
+        let Some(lease) = self.list_mut().get_mut(id as usize) else {
+            return false;
+        };
+        let whole = u64::from(lease.len) == records && !lease.is_vast();
+        if whole {
+            lease.live = 0;
+        }
+        whole
+    }
+
+    /// Frees the leases of the member to which no record refers any more.
+    pub fn free_emptied_of(&mut self, member: MemberIndex) {
+        match self {
+            Self::One(one) if one.lease.is_emptied_of(member) => one.lease.queue = FREE,
+            Self::One(_) => {}
+            Self::Many(locks) => locks.free_emptied_of(member),
+        }
+    }
+
+    /// Has all records of their extents refer to the leases of the member to which none does any more, and returns those extents.
+    pub fn fill_emptied_of(&mut self, member: MemberIndex) -> Vec<(OffsetRange, u32)> {
+        let mut filled = Vec::new();
+        for (id, lease) in (0..).zip(self.list_mut()) {
+            if lease.is_emptied_of(member) {
+                lease.live = lease.len;
+                filled.push((lease.extent(), id));
+            }
+        }
+        filled
+    }
+
     /// `records` fewer refer to the lease. Returns whether none does any more: then it must be freed.
     #[inline(always)]
     fn let_go(&mut self, id: u32, records: u64) -> bool {

@@ -303,8 +303,8 @@ pub trait InFlightStore: Default {
             });
         }
     }
-    /// As [`InFlightStore::update_held`], with changes that end the locks and leave no record terminal; then asks whether it shall
-    /// be so. If not, everything is as it was before.
+    /// As [`InFlightStore::update_held`] of a member's records, with changes that end the locks and leave no record terminal; then
+    /// asks whether it shall be so. If not, everything is as it was before.
     fn update_held_if<C: HeldChange>(
         &mut self,
         ranges: &[OffsetRange],

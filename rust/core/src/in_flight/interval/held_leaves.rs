@@ -13,8 +13,7 @@ use crate::in_flight::HeldChange;
 use crate::in_flight::locks::NONE;
 use crate::offset::OffsetRange;
 
-/// Ranges whose records are loaded together: so many that a near cache still holds them when they change, also where their
-/// addresses have a stride that leaves most of a cache unused.
+/// Ranges whose records are loaded together: so few that a near cache still holds them when they change.
 const AHEAD: usize = 128;
 /// Ranges for which it is not worth it, at most.
 const FEW: usize = 16;

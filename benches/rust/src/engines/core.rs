@@ -62,6 +62,19 @@ impl<S: InFlightStore> CoreEngine<S> {
         made.initialize(read).expect("a legal state");
         made
     }
+
+    /// Takes the writes that wait to the persister, which answers later.
+    fn hand_out(&mut self, partition: u32, persister: &mut impl Persister) {
+        let at = &mut self.partitions[partition as usize];
+        let mut waiting = Vec::new();
+        while let Some(write) = at.lend_write() {
+            waiting.push((partition, write.token));
+            persister.write(partition, write.state);
+        }
+        if !waiting.is_empty() {
+            self.held.push_back(waiting);
+        }
+    }
 }
 
 impl<S: InFlightStore> Engine for CoreEngine<S> {
@@ -160,18 +173,11 @@ impl<S: InFlightStore> Engine for CoreEngine<S> {
     }
 
     fn settle(&mut self, partition: u32, persister: &mut impl Persister) {
-        let at = &mut self.partitions[partition as usize];
-        if persister.answer() != Answer::Later {
+        if persister.answer() == Answer::Later {
+            self.hand_out(partition, persister);
+        } else {
+            let at = &mut self.partitions[partition as usize];
             at.settle(&mut Inline(partition, persister));
-            return;
-        }
-        let mut waiting = Vec::new();
-        while let Some(write) = at.lend_write() {
-            waiting.push((partition, write.token));
-            persister.write(partition, write.state);
-        }
-        if !waiting.is_empty() {
-            self.held.push_back(waiting);
         }
     }
 

@@ -61,6 +61,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Adds a batch whose first records, mostly all, are delivered for the first time; the others wait in it.
+    #[inline(always)]
     fn insert_held(
         &mut self,
         batch: OffsetRange,

@@ -58,6 +58,7 @@ impl PendingWrites {
     }
 
     /// Number of writes waiting to be handed out.
+    #[inline]
     pub fn to_hand_out(&self) -> usize {
         let queue = self.queue.get();
         queue.map_or(0, |queue| queue.list.len() - queue.handed_out as usize)

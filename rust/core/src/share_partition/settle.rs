@@ -63,6 +63,7 @@ impl<S: InFlightStore> SharePartition<S> {
         settlement
     }
 
+    #[inline(never)]
     fn settle_waiting(
         &mut self,
         persister: &mut impl InlinePersister,

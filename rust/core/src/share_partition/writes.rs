@@ -133,6 +133,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Number of writes waiting to be handed out.
+    #[inline]
     #[must_use]
     pub fn writes_to_poll(&self) -> usize {
         self.activity.get().map_or(0, |a| a.writes.to_hand_out())

@@ -114,6 +114,7 @@ impl<const N: usize> Leaves<N> {
     }
 
     /// Adds a batch, which lies in a hole.
+    #[inline(always)]
     pub fn insert(&mut self, batch: OffsetRange, cell: Cell) {
         match &mut self.list {
             List::None(_) => return self.begin(batch, cell),
@@ -137,6 +138,11 @@ impl<const N: usize> Leaves<N> {
             }
             _ => {}
         }
+        self.insert_across(batch, cell);
+    }
+
+    #[inline(never)]
+    fn insert_across(&mut self, batch: OffsetRange, cell: Cell) {
         let mut at = self.beginning(batch.first);
         if let Some(spot) = at
             && self.next(spot).is_none()

@@ -167,6 +167,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         window.insert(batch, state, delivery_count, lock);
     }
 
+    #[inline(always)]
     fn insert_held(
         &mut self,
         batch: OffsetRange,

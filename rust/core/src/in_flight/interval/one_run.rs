@@ -110,7 +110,7 @@ impl<const N: usize> Leaves<N> {
     }
 
     /// Puts `new` where `look` has found `old`.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, place: Place, range: OffsetRange, (old, new): (Cell, Cell)) {
         if old == new {
             return;

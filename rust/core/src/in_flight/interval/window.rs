@@ -94,7 +94,7 @@ pub(super) fn recount(
 }
 
 impl<const N: usize> Window<N> {
-    #[inline]
+    #[inline(always)]
     pub fn insert(
         &mut self,
         batch: OffsetRange,

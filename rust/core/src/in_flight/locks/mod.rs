@@ -150,6 +150,7 @@ impl Locks {
     }
 
     /// Takes a lease out of its queue.
+    #[inline]
     fn unlink(&mut self, number: u32, due: Links) {
         match self.leases.get_mut(due.next as usize) {
             Some(next) => next.due.prev = due.prev,

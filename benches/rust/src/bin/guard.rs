@@ -105,10 +105,13 @@ impl Partition {
     }
 
     fn acknowledge(&mut self, member: u16, first: i64, last: i64, types: &[i8]) {
-        let batch = AcknowledgeBatch { first, last, types };
+        self.acknowledge_all(member, &[AcknowledgeBatch { first, last, types }]);
+    }
+
+    fn acknowledge_all(&mut self, member: u16, ranges: &[AcknowledgeBatch<'_>]) {
         let code = self
             .engine
-            .acknowledge(0, member, &[batch], &mut self.persister);
+            .acknowledge(0, member, ranges, &mut self.persister);
         assert_eq!(code, 0);
     }
 }
@@ -150,9 +153,7 @@ fn alternate_together(times: i64) {
         })
         .collect();
     for request in ranges[..times as usize].chunks(500) {
-        let persister = &mut at.persister;
-        let code = at.engine.acknowledge(0, 0, request, persister);
-        assert_eq!(code, 0);
+        at.acknowledge_all(0, request);
     }
 }
 

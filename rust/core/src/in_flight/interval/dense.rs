@@ -216,6 +216,13 @@ impl<T: Code> Dense<T> {
     /// Gives the record at `at` the code of the cell `new` instead of `old`.
     #[inline]
     pub fn replace(&mut self, at: usize, (old, new): (Cell, Cell), code: T, tally: &mut Tally) {
+        self.exchange(at, code);
+        self.reclass_one(at, (old.classes(), new.classes()), tally);
+    }
+
+    /// Gives the record at `at` another code; its classes are left to be noted.
+    #[inline]
+    pub fn exchange(&mut self, at: usize, code: T) {
         let was = core::mem::replace(&mut self.codes[at], code);
         if at > self.live as usize {
             let tail = self.codes[at - 1].tail();
@@ -226,7 +233,6 @@ impl<T: Code> Dense<T> {
             self.seams += u32::from(code.tail() != *next);
             self.seams -= u32::from(was.tail() != *next);
         }
-        self.reclass_one(at, (old.classes(), new.classes()), tally);
     }
 
     /// Notes that the classes of the entry at `at` were `from` and are `to`; what is in both may be left out.

@@ -78,10 +78,10 @@ impl<T: Code> Dense<T> {
         if old.is_start() && self.codes.get(at + 1).is_none_or(|next| next.is_start()) {
             // A batch of one record: whatever it is, it neither continues its neighbours nor do they continue it.
             self.codes[at] = new;
-            self.reclass_one(at, classes, tally);
         } else {
-            self.replace(at, (old.cell(), new.cell()), new, tally);
+            self.exchange(at, new);
         }
+        self.reclass_one(at, classes, tally);
     }
 
     /// Turns the records `at..=end`, in runs of those that are equal but for lease and beginning of a batch.

@@ -63,6 +63,26 @@ impl<T: Send> Guarded<T> {
         run(self.wait(), work)
     }
 
+    /// Takes the lock for work that comes later, if nobody has it; for a caller that is detached from the interpreter. Who has one
+    /// in hand waits for no other, so two callers who take several cannot wait for each other.
+    pub fn try_hold(&self) -> Option<Held<'_, T>> {
+        match self.slot.try_lock() {
+            Ok(slot) => Some(Held(slot)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(Held(poisoned.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// As [`Self::try_hold`], and waits for the lock; for a caller that has none in hand.
+    pub fn hold(&self) -> Held<'_, T> {
+        Held(self.wait())
+    }
+
+    /// Loads what lies beside the object and its lock. See `SharePartition::preload` of the core.
+    pub fn preload(&self) -> u64 {
+        self.what.as_ptr() as u64 ^ u64::from(self.slot.is_poisoned())
+    }
+
     /// Runs `work` on the object, detached from the interpreter when there are many batches to it.
     pub fn sized<R: Send>(
         &self,
@@ -79,6 +99,24 @@ impl<T: Send> Guarded<T> {
 
     fn wait(&self) -> MutexGuard<'_, Slot<T>> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An object whose lock is taken.
+pub struct Held<'a, T>(MutexGuard<'a, Slot<T>>);
+
+impl<T> Held<'_, T> {
+    /// The object, unless a call of it has panicked.
+    pub fn sound(&self) -> Option<&T> {
+        match &*self.0 {
+            Slot::Sound(value) => Some(value),
+            Slot::Poisoned(_) => None,
+        }
+    }
+
+    /// Runs `work` on the object and frees the lock; else what it panicked with, now or before.
+    pub fn run<R>(self, work: impl FnOnce(&mut T) -> R) -> Result<R, String> {
+        run(self.0, work)
     }
 }
 

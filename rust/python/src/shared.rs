@@ -1,5 +1,6 @@
 //! A share partition that a `SharePartition` and a `SharePartitions` may hold together.
 
+use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use crate::agenda::{Agenda, News};
 use crate::convert;
 use crate::engine::{Engine, each};
 use crate::errors;
-use crate::guarded::Guarded;
+use crate::guarded::{Guarded, Held};
 use crate::inline::{Inline, Settling};
 
 /// The engine, its persister, and what its set has on the agenda for it.
@@ -175,6 +176,22 @@ impl Shared {
     /// Runs `work` for the set, which settles and takes the news itself; the caller is detached from the interpreter.
     pub fn for_set<R>(&self, work: impl FnOnce(&mut Watched) -> R) -> Result<R, String> {
         self.guarded.waited(work)
+    }
+
+    /// As [`Self::for_set`], for work that comes later: takes the lock if nobody has it, see [`Guarded::try_hold`].
+    pub fn try_hold(&self) -> Option<Held<'_, Watched>> {
+        self.guarded.try_hold()
+    }
+
+    /// As [`Self::try_hold`], and waits for the lock, see [`Guarded::hold`].
+    pub fn hold(&self) -> Held<'_, Watched> {
+        self.guarded.hold()
+    }
+
+    /// Loads what can be seen without the lock. See `SharePartition::preload` of the core.
+    pub fn preload(&self) {
+        let index = self.set.get().map_or(0, |(_, index)| *index);
+        black_box(self.guarded.preload() ^ u64::from(index));
     }
 
     fn told<R>(

@@ -328,6 +328,11 @@ pub trait InFlightStore: Default {
     /// cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`]. A store may leave
     /// some to the next call, but not all: there are more as long as [`InFlightStore::next_deadline`] is due.
     fn expire(&mut self, now: LockTime) -> Vec<OffsetRange>;
+    /// A word of each piece of memory that a change of few records looks at first, mixed: see
+    /// [`SharePartition::preload`](crate::share_partition::SharePartition::preload).
+    fn preload(&self) -> u64 {
+        0
+    }
     /// Bytes on the heap, as far as the store knows them.
     fn heap_bytes(&self) -> usize;
     /// Checks every invariant of the store and names the first that is broken, with the state.

@@ -54,6 +54,17 @@ impl Members {
         }
     }
 
+    /// A word of each name that is looked at one by one, mixed.
+    pub(super) fn preload(&self) -> u64 {
+        match self {
+            Self::None | Self::One(_) => 0,
+            Self::Many(many) => {
+                let names = many.names.iter().take(FEW);
+                names.filter(|name| name.is_some()).count() as u64
+            }
+        }
+    }
+
     pub(super) fn name(&self, member: MemberIndex) -> &str {
         let name = match self {
             Self::None => None,

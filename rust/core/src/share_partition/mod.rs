@@ -38,6 +38,7 @@ mod members;
 mod new_batches;
 mod parts;
 mod pending_writes;
+mod preload;
 mod pull;
 mod release;
 mod release_and_settle;

@@ -7,6 +7,7 @@ mod questions;
 mod requests;
 mod settling;
 mod time;
+mod visits;
 mod writes;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -24,6 +25,7 @@ use crate::share_partition::SharePartition;
 use crate::shared::{Shared, Watched};
 use members::Members;
 use settling::Settlings;
+use visits::{Visit, each_visit};
 
 /// The share partitions of a leader, for calls on many of them at once.
 ///
@@ -170,16 +172,10 @@ impl SharePartitions {
         let homes = self.homes();
         let mut settlings = Settlings::default();
         let mut all_news: Vec<(u32, News)> = Vec::new();
-        let mut next = 0;
-        for neighbours in partitions.chunk_by(|a, b| a == b) {
-            let requests = next..next + neighbours.len();
-            next = requests.end;
-            let index = neighbours[0] as u32;
-            let Some(home) = homes.get(index as usize) else {
-                continue;
-            };
-            let done = home.shared.for_set(|watched| {
-                for request in requests.clone() {
+        each_visit(&homes, partitions, |visit| {
+            let Visit { index, rows, held } = visit;
+            let done = held.run(|watched| {
+                for request in rows.clone() {
                     work(state, request, watched, settlings.at_hand());
                     settlings.settle(watched, index, request);
                 }
@@ -188,9 +184,9 @@ impl SharePartitions {
             match done {
                 Ok(news) if news.is_any() => all_news.push((index, news)),
                 Ok(_) => {}
-                Err(_) => requests.for_each(|request| failed(state, request)),
+                Err(_) => rows.for_each(|request| failed(state, request)),
             }
-        }
+        });
         settlings.end(&homes, &mut all_news);
         self.agenda.extend(&all_news);
         drop(homes);

@@ -16,6 +16,7 @@ mod held;
 mod held_leaves;
 mod leaf;
 mod one_run;
+mod preload;
 mod runs;
 mod runs_change;
 mod search;
@@ -301,6 +302,13 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.clock = self.clock.max(now);
         let window = self.window.as_mut();
         window.map_or_else(Vec::new, |window| window.locks.expire(self.clock))
+    }
+
+    #[inline]
+    fn preload(&self) -> u64 {
+        self.window
+            .as_ref()
+            .map_or(0, |window| window.leaves.preload() ^ window.locks.preload())
     }
 
     fn heap_bytes(&self) -> usize {

@@ -1,0 +1,74 @@
+//! The way of a call through its share partitions.
+
+use std::ops::Range;
+
+use super::Home;
+use crate::engine::each;
+use crate::guarded::Held;
+use crate::shared::Watched;
+
+/// So many share partitions are loaded at a time.
+const AHEAD: usize = 16;
+
+/// A share partition to visit, whose lock is taken.
+pub struct Visit<'a> {
+    pub index: u32,
+    /// The rows that name it, neighbours all of them.
+    pub rows: Range<usize>,
+    pub held: Held<'a, Watched>,
+}
+
+/// Visits the share partitions of a column, in its order. The indexes must exist.
+///
+/// One that rests lies in no cache, and a visit follows pointers through a dozen of its lines. So the locks of some are taken
+/// together and their memory is loaded, all of it at once, before the first of them is visited.
+pub fn each_visit(homes: &[Home], partitions: &[i32], mut visit: impl FnMut(Visit<'_>)) {
+    let mut next = 0;
+    let mut some = Vec::new();
+    while next < partitions.len() {
+        hold_some(homes, partitions, next, &mut some);
+        let Some(last) = some.last() else { return };
+        next = last.rows.end;
+        load(&some);
+        some.drain(..).for_each(&mut visit);
+    }
+}
+
+/// Takes the locks of those that come next. Only the first one is waited for: where another's lock is taken, by another thread or
+/// because the column named it a few rows before, those that come first are visited first.
+fn hold_some<'a>(
+    homes: &'a [Home],
+    partitions: &[i32],
+    mut next: usize,
+    some: &mut Vec<Visit<'a>>,
+) {
+    let ahead = || {
+        let neighbours = partitions[next..].chunk_by(|a, b| a == b).take(AHEAD);
+        neighbours.filter_map(|rows| Some((rows, homes.get(rows[0] as usize)?)))
+    };
+    if ahead().nth(1).is_some() {
+        ahead().for_each(|(_, home)| home.shared.preload());
+    }
+    for (rows, home) in ahead() {
+        let held = if some.is_empty() {
+            Some(home.shared.hold())
+        } else {
+            home.shared.try_hold()
+        };
+        let Some(held) = held else { return };
+        let end = next + rows.len();
+        some.push(Visit {
+            index: rows[0] as u32,
+            rows: next..end,
+            held,
+        });
+        next = end;
+    }
+}
+
+fn load(some: &[Visit<'_>]) {
+    if some.len() > 1 {
+        let sound = some.iter().filter_map(|visit| visit.held.sound());
+        sound.for_each(|watched| each!(&watched.engine, sp => sp.preload()));
+    }
+}

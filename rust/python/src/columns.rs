@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use numpy::{Element, PyReadonlyArray1};
+use numpy::{
+    Element, IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -10,15 +12,21 @@ use pyo3::types::{PyList, PyTuple};
 
 static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// A borrowed column of `T`.
-pub struct Column<'py, T: Element>(PyReadonlyArray1<'py, T>);
+/// To copy so many elements takes less time than to lend an array, or to give it memory of ours.
+const FEW: usize = 1_000;
+
+/// A column of `T`: one that is long is borrowed.
+pub enum Column<'py, T: Element> {
+    Copied(Vec<T>),
+    Borrowed(PyReadonlyArray1<'py, T>),
+}
 
 impl<'py, T: Element + Copy> Column<'py, T> {
     /// The column called `name`. Another dtype or shape is refused and not converted: what looks like offsets and is not
     /// would be taken for offsets.
     pub fn of(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = value.extract() {
-            return Ok(Self(array));
+        if let Ok(array) = value.cast() {
+            return Self::taken(array);
         }
         let py = value.py();
         let dtype = T::get_dtype(py);
@@ -34,20 +42,44 @@ impl<'py, T: Element + Copy> Column<'py, T> {
             })?
             .bind(py)
             .call1((value,))?;
-        array.extract().map(Self).map_err(|_| {
+        let Ok(column) = array.cast() else {
             let shown = array
                 .getattr("dtype")
                 .and_then(|dtype| Ok(format!("{dtype} of shape {}", array.getattr("shape")?)))
                 .unwrap_or_default();
-            PyTypeError::new_err(format!("{name} is {shown}, not {dtype} of shape (n,)"))
-        })
+            return Err(PyTypeError::new_err(format!(
+                "{name} is {shown}, not {dtype} of shape (n,)"
+            )));
+        };
+        Self::taken(column)
+    }
+
+    fn taken(array: &Bound<'py, PyArray1<T>>) -> PyResult<Self> {
+        if array.len() <= FEW
+            && let Ok(few) = array.to_vec()
+        {
+            return Ok(Self::Copied(few));
+        }
+        Ok(Self::Borrowed(array.try_readonly()?))
     }
 
     /// Its elements, without a copy where they are contiguous.
     pub fn get(&self) -> Cow<'_, [T]> {
-        match self.0.as_slice() {
-            Ok(slice) => Cow::Borrowed(slice),
-            Err(_) => Cow::Owned(self.0.as_array().iter().copied().collect()),
+        match self {
+            Self::Copied(few) => Cow::Borrowed(few),
+            Self::Borrowed(array) => match array.as_slice() {
+                Ok(slice) => Cow::Borrowed(slice),
+                Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
+            },
         }
+    }
+}
+
+/// A column for Python.
+pub fn column_out<T: Element + Copy>(py: Python<'_>, column: Vec<T>) -> Bound<'_, PyArray1<T>> {
+    if column.len() <= FEW {
+        PyArray1::from_slice(py, &column)
+    } else {
+        column.into_pyarray(py)
     }
 }

@@ -1,6 +1,7 @@
 //! Configuration of a share group.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,7 +33,8 @@ use crate::errors;
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone)]
 pub struct GroupConfig {
-    pub inner: ShareGroupConfig,
+    /// One for all share partitions that it is given to.
+    pub inner: Arc<ShareGroupConfig>,
     dead_letter_queue_topic: String,
 }
 
@@ -70,7 +72,7 @@ impl GroupConfig {
         };
         inner.check().map_err(|error| errors::config(py, &error))?;
         Ok(Self {
-            inner,
+            inner: Arc::new(inner),
             dead_letter_queue_topic: dead_letter_queue_topic.to_owned(),
         })
     }
@@ -136,25 +138,25 @@ impl GroupConfig {
 
     /// `share.partition.max.record.locks`, in offsets.
     #[getter]
-    const fn partition_max_record_locks(&self) -> u32 {
+    fn partition_max_record_locks(&self) -> u32 {
         self.inner.partition_max_record_locks
     }
 
     /// `share.delivery.count.limit`.
     #[getter]
-    const fn delivery_count_limit(&self) -> i16 {
+    fn delivery_count_limit(&self) -> i16 {
         self.inner.delivery_count_limit
     }
 
     /// `share.record.lock.duration.ms`.
     #[getter]
-    const fn record_lock_duration_ms(&self) -> i64 {
+    fn record_lock_duration_ms(&self) -> i64 {
         self.inner.record_lock_duration_ms
     }
 
     /// `share.renew.acknowledge.enable` (KIP-1222).
     #[getter]
-    const fn renew_acknowledge_enable(&self) -> bool {
+    fn renew_acknowledge_enable(&self) -> bool {
         self.inner.renew_acknowledge_enable
     }
 
@@ -166,7 +168,7 @@ impl GroupConfig {
 
     /// `share.isolation.level`.
     #[getter]
-    const fn isolation_level(&self) -> &'static str {
+    fn isolation_level(&self) -> &'static str {
         match self.inner.isolation_level {
             IsolationLevel::ReadUncommitted => "read_uncommitted",
             IsolationLevel::ReadCommitted => "read_committed",

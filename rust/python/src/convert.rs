@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use numpy::PyReadonlyArray2;
+use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -123,18 +123,26 @@ pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Fetched> {
 
 fn fetched_batches_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
     let is_sequence = fetched.is_instance_of::<PyList>() || fetched.is_instance_of::<PyTuple>();
-    if !is_sequence && let Ok(array) = fetched.extract::<PyReadonlyArray2<'_, i64>>() {
-        let view = array.as_array();
-        if view.ncols() != 2 {
+    if !is_sequence && let Ok(array) = fetched.cast::<PyArray2<i64>>() {
+        let (rows, columns) = (array.shape()[0], array.shape()[1]);
+        if columns != 2 {
             return Err(PyValueError::new_err(format!(
-                "fetched has shape ({}, {}), not (n, 2)",
-                view.nrows(),
-                view.ncols()
+                "fetched has shape ({rows}, {columns}), not (n, 2)"
             )));
         }
-        return Ok(view
-            .rows()
-            .into_iter()
+        // What is contiguous by columns counts as contiguous too, and its rows do not lie together.
+        if array.is_c_contiguous()
+            && let Ok(numbers) = array.to_vec()
+        {
+            let pairs = numbers.chunks_exact(2);
+            return Ok(pairs
+                .map(|row| FetchedBatch::plain(row[0], row[1]))
+                .collect());
+        }
+        let view = array.try_readonly()?;
+        let rows = view.as_array();
+        let rows = rows.rows().into_iter();
+        return Ok(rows
             .map(|row| FetchedBatch::plain(row[0], row[1]))
             .collect());
     }

@@ -77,6 +77,12 @@ impl Watched {
         }
     }
 
+    /// See `SharePartition::preload` of the core.
+    pub fn preload(&self) {
+        black_box((self.awaited, self.persister.is_some()));
+        each!(&self.engine, sp => sp.preload());
+    }
+
     /// The set has taken the writes.
     pub const fn unlist(&mut self) {
         self.listed = false;

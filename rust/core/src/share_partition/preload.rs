@@ -1,5 +1,7 @@
 //! Loading ahead, for callers with commands for many share partitions.
 
+use core::hint::black_box;
+
 use super::SharePartition;
 use crate::in_flight::InFlightStore;
 
@@ -12,6 +14,8 @@ impl<S: InFlightStore> SharePartition<S> {
     #[inline]
     pub fn preload(&self) {
         let members = self.activity.get().map_or(0, |a| a.members.preload());
-        core::hint::black_box(members ^ self.store.preload());
+        let config = self.config.delivery_count_limit;
+        black_box((self.status, self.start_offset, self.now, config));
+        black_box(members ^ self.store.preload());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -11,6 +11,7 @@ use share_state_core::time::LockTime;
 
 use super::SharePartition;
 use crate::args::{Int, LockMs};
+use crate::columns::column_out;
 use crate::convert;
 use crate::engine::each;
 use crate::errors;
@@ -145,9 +146,9 @@ impl SharePartition {
         let count: Vec<i16> = acquired.iter().map(|a| a.delivery_count).collect();
         give_back(acquired);
         Ok((
-            first.into_pyarray(py),
-            last.into_pyarray(py),
-            count.into_pyarray(py),
+            column_out(py, first),
+            column_out(py, last),
+            column_out(py, count),
         ))
     }
 

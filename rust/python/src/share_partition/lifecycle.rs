@@ -1,5 +1,7 @@
 //! How a share partition begins, changes its configuration, follows its log and ends.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use share_state_core::share_partition::Initialized;
 
@@ -94,7 +96,7 @@ impl SharePartition {
     /// Change the configuration of the group. It counts from the next use on: locks that run keep their deadline, records
     /// that exceed a lowered delivery limit are archived when they are next due.
     fn configure(&self, py: Python<'_>, config: &Bound<'_, GroupConfig>) -> PyResult<()> {
-        let config = config.get().inner;
+        let config = Arc::clone(&config.get().inner);
         self.engine
             .with(py, |e| each!(e, sp => sp.configure(config)))?
             .map_err(|e| errors::config(py, &e))

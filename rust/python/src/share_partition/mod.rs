@@ -11,7 +11,6 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use share_state_core::ids::SharePartitionKey;
-use share_state_core::limits::ShareGroupConfig;
 use share_state_core::share_partition as core;
 
 use crate::args::Int;
@@ -88,7 +87,7 @@ impl SharePartition {
         store: &str,
     ) -> PyResult<Self> {
         let key = convert::key(group, topic_id, partition.0)?;
-        let config = config.map_or_else(ShareGroupConfig::default, |c| c.get().inner);
+        let config = config.map_or_else(Arc::default, |c| Arc::clone(&c.get().inner));
         let leader_epoch = leader_epoch.0;
         let made = match store {
             "tree" => {

@@ -1,6 +1,6 @@
 //! What members say about records of many share partitions.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::AcknowledgeBatch;
@@ -8,7 +8,7 @@ use share_state_core::share_partition::AcknowledgeBatch;
 use super::requests::{self, Requests};
 use super::{POISONED, SharePartitions};
 use crate::args::LockMs;
-use crate::columns::Column;
+use crate::columns::{Column, column_out};
 
 /// Stands for "nothing to write" in a column of tokens.
 const NO_TOKEN: i64 = -1;
@@ -134,8 +134,8 @@ impl SharePartitions {
             growing
         });
         Ok((
-            grown.error_code.into_pyarray(py),
-            grown.token.into_pyarray(py),
+            column_out(py, grown.error_code),
+            column_out(py, grown.token),
         ))
     }
 }

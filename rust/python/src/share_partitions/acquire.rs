@@ -1,6 +1,6 @@
 //! Giving records of many share partitions to members.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use share_state_core::kafka_code::KafkaCode;
@@ -10,7 +10,7 @@ use share_state_core::time::LockTime;
 use super::requests::Requests;
 use super::{POISONED, SharePartitions, requests};
 use crate::args::{Int, LockMs};
-use crate::columns::Column;
+use crate::columns::{Column, column_out};
 use crate::engine::{Engine, each};
 
 /// What the requests of one `SharePartitions.acquire` were given.
@@ -217,11 +217,11 @@ impl SharePartitions {
                 growing
             });
         Ok(Acquired {
-            error_code: grown.error_code.into_pyarray(py).unbind(),
-            request: grown.request.into_pyarray(py).unbind(),
-            first_offset: grown.first.into_pyarray(py).unbind(),
-            last_offset: grown.last.into_pyarray(py).unbind(),
-            delivery_count: grown.count.into_pyarray(py).unbind(),
+            error_code: column_out(py, grown.error_code).unbind(),
+            request: column_out(py, grown.request).unbind(),
+            first_offset: column_out(py, grown.first).unbind(),
+            last_offset: column_out(py, grown.last).unbind(),
+            delivery_count: column_out(py, grown.count).unbind(),
         })
     }
 }

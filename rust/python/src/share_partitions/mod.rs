@@ -30,8 +30,8 @@ use visits::{Visit, each_visit};
 /// The share partitions of a leader, for calls on many of them at once.
 ///
 /// Everything goes in and out in columns; no object is made for an element. A column is whatever `numpy.asarray` shows as an
-/// array of the dtype named, without a conversion: an array, a `memoryview`, an Arrow array without nulls. What is contiguous is
-/// not copied.
+/// array of the dtype named, without a conversion: an array, a `memoryview`, an Arrow array without nulls. One that is long and
+/// contiguous is not copied.
 ///
 /// A row names a share partition by its index (int32), the number that `add` returned, and a member by the number that
 /// `member` returned (int32). A *request* is what one member asks of one share partition. Requests are carried out in the order

@@ -1,10 +1,10 @@
 //! What a broker asks of many share partitions before it reads their logs.
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use super::{SharePartitions, requests};
-use crate::columns::Column;
+use crate::columns::{Column, column_out};
 use crate::engine::{Engine, each};
 
 /// In the place of an offset of a share partition that is unusable after a bug.
@@ -92,6 +92,6 @@ impl SharePartitions {
             );
             answers
         });
-        Ok(answers.into_pyarray(py))
+        Ok(column_out(py, answers))
     }
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::Home;
-use crate::engine::each;
 use crate::guarded::Held;
 use crate::shared::Watched;
 
@@ -69,6 +68,6 @@ fn hold_some<'a>(
 fn load(some: &[Visit<'_>]) {
     if some.len() > 1 {
         let sound = some.iter().filter_map(|visit| visit.held.sound());
-        sound.for_each(|watched| each!(&watched.engine, sp => sp.preload()));
+        sound.for_each(Watched::preload);
     }
 }

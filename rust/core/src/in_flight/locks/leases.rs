@@ -63,7 +63,7 @@ impl Leases {
         }
     }
 
-    /// A word of the lease last made, and where there are few also of the first.
+    /// A word of the first lease and of the last, mixed.
     #[inline]
     pub fn preload(&self) -> u64 {
         match self {

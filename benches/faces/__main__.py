@@ -21,29 +21,24 @@ import numpy as np
 
 import share_state
 from benches.faces import columnar, folds, scalar
-from benches.faces.program import Piece, Rows, Section, program
+from benches.faces.program import Program, Rows, Timed, program
 from benches.faces.replay import Replay
 from benches.oplog import Digest, Kind, OpLog, timed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
 _STRETCH = {"scalar": scalar.stretch, "columnar": columnar.stretch}
 _PARTS = (Kind.FETCHED, Kind.RANGE, Kind.PERSISTER)
 
 
-def play(pieces: Sequence[Piece], replay: Replay, limit_s: float) -> tuple[int, int | None]:
+def play(pieces: Program, replay: Replay, limit_s: float) -> tuple[int, int | None]:
     """Nanoseconds in the timed sections, and the operation at which the time was up."""
     began = time.perf_counter()
-    section = total = operations = 0
+    total = operations = 0
     for piece in pieces:
-        if isinstance(piece, Section):
-            if piece.begins:
-                section = time.perf_counter_ns()
-            else:
-                total += time.perf_counter_ns() - section
+        if isinstance(piece, Timed):
+            total += piece.took_ns(replay)
         else:
             piece.run(replay)
         operations += piece.operations
@@ -92,7 +87,7 @@ def two_threads(log: OpLog, face: str, polls: bool) -> float:
     sections = (kind == Kind.BEGIN) | (kind == Kind.END)
     parts = [program(log, _STRETCH[face], log.ops[sections | part]) for part in (hot, ~hot)]
 
-    def total(pieces: list[Piece]) -> int:
+    def total(pieces: Program) -> int:
         return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
 
     alone = sum(map(total, parts))
@@ -106,7 +101,7 @@ def measure(
     digest = Digest()
     began = time.perf_counter()
     replay = None
-    pieces: list[Piece] = []
+    pieces: Program = []
     if log.is_fold():
         _, stopped = folds.replay(log, digest, face, limit_s)
     else:
@@ -144,7 +139,7 @@ def measure(
         "tails": tails(log, min(tail_rounds, affordable), polls) if tail_rounds and right and not log.is_fold() else {},
         "python": platform.python_version(),
         "share_state": share_state.__version__,
-        "calls": sum(not isinstance(piece, Rows | Section) for piece in pieces),
+        "calls": sum(not isinstance(one, Rows) for piece in pieces for one in getattr(piece, "pieces", [piece])),
     }
 
 

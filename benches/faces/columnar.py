@@ -4,6 +4,7 @@ in which their writes are made and confirmed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from benches.faces.program import Rows
 from benches.oplog import Digest, Kind, OpLog
+from share_state.errors import PersisterError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +27,9 @@ _GATHERED = 1_000
 @dataclass(frozen=True)
 class Call:
     """Requests of one member in one share partition each, with ascending ranges."""
+
+    #: The share partition and the member, if it is one request.
+    alone: tuple[int, str] | None
 
     partition: NDArray[np.int64]
     member: NDArray[np.int64]
@@ -44,14 +49,21 @@ class Acknowledgements:
     calls: list[Call]
 
     def run(self, replay: Replay) -> None:
+        now = replay.now
         for call in self.calls:
+            if call.alone is not None:
+                partition, member = call.alone
+                with suppress(PersisterError):  # as `code_of`
+                    replay.partitions[partition].acknowledge_columns(member, call.first, call.last, call.arg, now_ms=now)
+                replay.settle(partition)
+                continue
             replay.together.acknowledge(
                 replay.place[call.partition],
                 replay.member[call.member],
                 call.first,
                 call.last,
                 call.arg,
-                now_ms=replay.now,
+                now_ms=now,
                 request_starts=call.request_starts,
             )
             replay.settle_together(call.touched)
@@ -141,7 +153,7 @@ def _tell(
 
 def stretch(log: OpLog, ops: NDArray[np.void]) -> Piece:
     if ops["kind"][0] == Kind.ACKNOWLEDGE:
-        return Acknowledgements(len(ops), [_call(ops[at:end]) for at, end in _gather(ops)])
+        return Acknowledgements(len(ops), [_call(log, ops[at:end]) for at, end in _gather(ops)])
     value = int(ops["value"][0])
     if (ops["value"] != value).any():
         return Rows(ops.tolist())
@@ -180,12 +192,13 @@ def _gather(ops: NDArray[np.void]) -> list[tuple[int, int]]:
     return parts
 
 
-def _call(ops: NDArray[np.void]) -> Call:
+def _call(log: OpLog, ops: NDArray[np.void]) -> Call:
     ops = ops[np.lexsort((ops["first"], ops["member"], ops["partition"]))]
     cut = (np.diff(ops["member"]) != 0) | (np.diff(ops["partition"]) != 0)
     begins = np.concatenate([[0], np.flatnonzero(cut) + 1])
     partition = ops["partition"][begins].astype(np.int64)
     return Call(
+        alone=(int(partition[0]), log.members[ops["member"][0]]) if len(begins) == 1 else None,
         partition=partition,
         member=ops["member"][begins].astype(np.int64),
         request_starts=np.append(begins, len(ops)).astype(np.int64),

@@ -5,6 +5,7 @@ What belongs to a request is made here, before anything is timed: a caller has i
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,6 +28,8 @@ _SHORTEST = 4
 _PARTS = (Kind.FETCHED, Kind.RANGE)
 #: The most operations of one piece: between two pieces the time limit is looked at.
 LONGEST = 1 << 16
+#: Kinds of requests as the numbers that a row has: to ask the enum costs as much as the shortest calls take.
+_ACQUIRE, _ACKNOWLEDGE, _NEXT_FETCH_OFFSET = int(Kind.ACQUIRE), int(Kind.ACKNOWLEDGE), int(Kind.NEXT_FETCH_OFFSET)
 
 
 class Piece(Protocol):
@@ -55,7 +58,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Requests:
-    """Acquisitions of one log batch and acknowledgements of one range that come in turn, made before the clock runs."""
+    """Acquisitions of one log batch, acknowledgements of one range and questions in turn, made before the clock runs."""
 
     #: Kind, share partition, member, and what the call takes.
     requests: list[tuple[int, int, str, tuple[Any, ...]]]
@@ -70,18 +73,25 @@ class Requests:
             return
         now, partitions = replay.now, replay.partitions
         for kind, partition, member, asked in self.requests:
-            if kind == Kind.ACQUIRE:
+            if kind == _ACQUIRE:
                 fetched, limit, size = asked
                 partitions[partition].acquire(member, fetched, now_ms=now, max_records=limit, batch_size=size)
-            elif kind == Kind.ACKNOWLEDGE:
+            elif kind == _ACKNOWLEDGE:
                 first, last, arg = asked
                 partitions[partition].acknowledge(member, first, last, arg, now_ms=now)
+            elif kind == _NEXT_FETCH_OFFSET:
+                partitions[partition].next_fetch_offset()
             else:
                 partitions[partition].acknowledge_batches(member, asked[0], now_ms=now)
 
     def _checked(self, replay: Replay) -> None:
         for kind, partition, member, asked in self.requests:
             at, given, code = replay.partitions[partition], [], 0
+            if kind == Kind.NEXT_FETCH_OFFSET:
+                offset = at.next_fetch_offset()
+                if replay.digest is not None:
+                    replay.digest.offset(offset)
+                continue
             try:
                 if kind == Kind.ACQUIRE:
                     fetched, limit, size = asked
@@ -112,15 +122,53 @@ class Section:
     begins: bool
     operations: int = 1
 
-    def run(self, replay: Replay) -> None:
-        """Nothing happens here; who keeps the time looks for it."""
+
+@dataclass(frozen=True)
+class Timed:
+    """Part of a timed section, in which nothing but its pieces comes between the readings of the clock."""
+
+    pieces: list[Piece]
+    operations: int
+
+    def took_ns(self, replay: Replay) -> int:
+        pieces, clock = self.pieces, time.perf_counter_ns
+        begun = clock()
+        for piece in pieces:
+            piece.run(replay)
+        return clock() - begun
+
+
+#: What a log is played by.
+Program = list[Piece | Timed]
+
+
+def _timed(pieces: list[Piece | Section]) -> Program:
+    """What lies inside a section in parts of about `LONGEST` operations, and the rest as it is."""
+    found: Program = []
+    inside: list[Piece] | None = None
+    operations = 0
+    for piece in pieces:
+        operations += piece.operations
+        if not isinstance(piece, Section):
+            if inside is None:
+                found.append(piece)
+            else:
+                inside.append(piece)
+        if inside is not None and (operations >= LONGEST or isinstance(piece, Section)):
+            found.append(Timed(inside, operations))
+            inside, operations = [], 0
+        if isinstance(piece, Section):
+            inside = [] if piece.begins else None
+        if inside is None:
+            operations = 0
+    return found
 
 
 def _pieces(log: OpLog, rows: list[Row]) -> list[Piece]:
     """What is no stretch: requests that come in turn, and the others row by row."""
     pieces: list[Piece] = []
     begin = 0
-    requests = (Kind.ACQUIRE, Kind.ACKNOWLEDGE, Kind.ACKNOWLEDGE_EACH)
+    requests = (Kind.ACQUIRE, Kind.ACKNOWLEDGE, Kind.ACKNOWLEDGE_EACH, Kind.NEXT_FETCH_OFFSET)
     alone = [row[0] in requests and (at == 0 or rows[at - 1][0] not in _PARTS) for at, row in enumerate(rows)]
     for at in range(1, len(rows) + 1):
         if at == len(rows) or alone[at] != alone[begin]:
@@ -137,19 +185,21 @@ def _request(log: OpLog, row: Row) -> tuple[int, int, str, tuple[Any, ...]]:
         asked = ([(first, last)], value & 0x7FFF_FFFF, value >> 32)
     elif kind == Kind.ACKNOWLEDGE:
         asked = (first, last, arg)
+    elif kind == Kind.NEXT_FETCH_OFFSET:
+        asked = ()
     else:
         asked = ([(first, last, log.blob[value : value + last - first + 1])],)
     return kind, partition, log.members[member], asked
 
 
-def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops: NDArray[np.void] | None = None) -> list[Piece]:
+def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops: NDArray[np.void] | None = None) -> Program:
     """The pieces of a log; `stretch` makes one of acknowledgements with one type each, or of acquisitions of one log batch.
 
     `ops` are the operations if not all of them count.
     """
     ops = log.ops if ops is None else ops
     kind = ops["kind"]
-    pieces: list[Piece] = []
+    pieces: list[Piece | Section] = []
     plain: list[Row] = []
 
     def flush() -> None:
@@ -173,4 +223,4 @@ def program(log: OpLog, stretch: Callable[[OpLog, NDArray[np.void]], Piece], ops
                 if len(plain) >= LONGEST and plain[-1][0] not in _PARTS:
                     flush()
     flush()
-    return pieces
+    return _timed(pieces)

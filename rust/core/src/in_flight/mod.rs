@@ -291,7 +291,7 @@ pub trait InFlightStore: Default {
     /// Changes the records of `holder` in `ranges`, which ascend and are disjoint. Where batches begin stays as it is.
     fn update_held<C: HeldChange>(
         &mut self,
-        ranges: impl Iterator<Item = OffsetRange> + Clone,
+        ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
         change: &mut C,
     ) {

@@ -58,7 +58,8 @@ impl<S: InFlightStore> SharePartition<S> {
         index: Option<MemberIndex>,
     ) -> Result<Option<WriteToken>, AcknowledgeError> {
         let enabled = self.config.renew_acknowledge_enable;
-        let is_held = index.is_some_and(|member| {
+        let many = index.filter(|_| batches.len() > 1);
+        let is_held = many.is_some_and(|member| {
             self.all_held(batches, member, |kind, _, _| {
                 enabled || kind != AcknowledgeType::Renew
             })

@@ -21,7 +21,7 @@ use crate::kafka_code::KafkaCode;
 use crate::limits::ShareGroupConfig;
 use crate::offset::OffsetRange;
 use crate::persister::WriteStateRef;
-use crate::record_state::{Phase, RecordState, Trigger, transition};
+use crate::record_state::{AcknowledgeType, Phase, RecordState, Trigger, transition};
 use crate::state_batch::StateBatch;
 use crate::time::LockTime;
 
@@ -55,6 +55,7 @@ struct Written {
     at_limit: bool,
     answer: KafkaCode,
 }
+
 /// Records of many ranges that are written, while they change.
 struct Settling<'a> {
     trigger: Trigger,
@@ -189,7 +190,8 @@ impl<S: InFlightStore> SharePartition<S> {
         persister: &mut impl InlinePersister,
     ) -> Option<Settlement> {
         let activity = self.activity.get()?;
-        if activity.writes.under_way() > 0 {
+        let kind = Parts::new(batches, self.start_offset).next_type()?;
+        if kind == AcknowledgeType::Renew || activity.writes.under_way() > 0 {
             return None;
         }
         let span = OffsetRange::new(batches.first()?.first, batches.last()?.last)?;

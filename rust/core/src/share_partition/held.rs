@@ -114,11 +114,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.end_written_part(behind, false);
     }
 
-    fn end_written_part(
-        &mut self,
-        parts: impl Iterator<Item = OffsetRange> + Clone,
-        is_below: bool,
-    ) {
+    fn end_written_part(&mut self, parts: impl Iterator<Item = OffsetRange>, is_below: bool) {
         let count = &mut self.delivery_complete_count;
         let tally = &mut self.activity.make().tally;
         let mut written = Written {

@@ -189,7 +189,7 @@ impl<'a, C: HeldChange> Held<'a, C> {
 impl<const N: usize> Window<N> {
     pub(super) fn update_held<C: HeldChange>(
         &mut self,
-        ranges: impl Iterator<Item = OffsetRange> + Clone,
+        ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
         change: &mut C,
     ) {

@@ -14,7 +14,7 @@ use crate::in_flight::locks::NONE;
 use crate::offset::OffsetRange;
 
 /// Ranges whose records are loaded together: so few that a near cache still holds them when they change.
-const AHEAD: usize = 128;
+const AHEAD: usize = 64;
 /// Ranges for which it is not worth it, at most.
 const FEW: usize = 16;
 
@@ -204,16 +204,22 @@ impl<const N: usize> Leaves<N> {
     /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. Many are first loaded, some at a time.
     pub fn update_held<C: HeldChange>(
         &mut self,
-        mut ranges: impl Iterator<Item = OffsetRange> + Clone,
+        mut ranges: impl Iterator<Item = OffsetRange>,
         held: &mut Held<'_, C>,
     ) {
+        let mut some = [OffsetRange::single(0); AHEAD];
         loop {
-            let rest = ranges.clone();
-            if rest.clone().nth(FEW).is_some() {
-                self.touch(rest.take(AHEAD), held);
+            let mut len = 0;
+            for (place, range) in some.iter_mut().zip(&mut ranges) {
+                *place = range;
+                len += 1;
             }
-            self.update_some(ranges.by_ref().take(AHEAD), held);
-            if ranges.clone().next().is_none() {
+            let some = &some[..len];
+            if len > FEW {
+                self.touch(some.iter().copied(), held);
+            }
+            self.update_some(some.iter().copied(), held);
+            if len < AHEAD {
                 return;
             }
         }

@@ -241,7 +241,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
 
     fn update_held<C: HeldChange>(
         &mut self,
-        ranges: impl Iterator<Item = OffsetRange> + Clone,
+        ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
         change: &mut C,
     ) {

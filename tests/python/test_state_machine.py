@@ -306,7 +306,8 @@ def test_a_share_partition_lives_as_the_model_says() -> None:
     run_state_machine_as_test(SharePartitionLife, settings=settings(max_examples=LIVES, stateful_step_count=50, deadline=None))
     happened = SharePartitionLife.happened
     assert happened["ended well"] >= LIVES
-    assert {what for what, times in happened.items() if times >= 10} == {
+    # Some happen in a few dozen of ten thousand steps, so a run without one of them would be no chance.
+    assert {what for what, times in happened.items() if times} == {
         "acquired",
         "delivered again",
         "ended well",

@@ -154,7 +154,7 @@ bench-spark-quick: spark $(BENCH_STAMP) ## Measure the folds on Spark at small s
 
 # Operation logs go to build/bench and away again; the results of `bench` are committed, those of `bench-quick` are not.
 .PHONY: bench
-bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benches/results and docs/benchmarks.md (an hour)
+bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benches/results and docs/benchmarks.md (an hour and a half)
 	$(BIN)/python -m benches.measure
 
 .PHONY: bench-quick

@@ -80,7 +80,8 @@ ROWS: list[Row] = [
     *_sizes("W16", (100_000,), ()),
     Row("encode", 10, (KAFKA, TREE, SCALAR, KIO)),
     Row("encode", 1_000, (KAFKA, TREE, SCALAR, KIO), quick=True),
-    Row("memory-shredded", 1_000_000, _MEMORY),
+    # The twin walks a whole batch for every record, and memory is told only at the end.
+    Row("memory-shredded", 1_000_000, (KAFKA, TREE)),
     Row("memory-singly", 1_000_000, _MEMORY),
     Row("memory-empty", 1_000, _MEMORY, quick=True),
     Row("memory-live", 1_000, _MEMORY),
@@ -131,6 +132,9 @@ _LIVE = (
     "shared. From the second lease at a time on there is a list of them, 88 bytes and 48 a lease: four runs of four acquisitions "
     "would take 672."
 )
+_ENCODE = (
+    "20 KB are laid down in 2.8 µs, 7 GB a second. Kafka's compiled code took 9.0 µs for it in one run and 6.9 µs in another."
+)
 _COMMIT = (
     "A commit wakes the threads whose writes it holds, and on two processors that takes longer than the disk does; the bare loop "
     "wakes nobody."
@@ -160,7 +164,7 @@ TARGETS: list[Target] = [
     Target("bytes of an empty share partition", "memory-empty-1000", figure="bytes_each", most=200),
     Target("bytes of a share partition with four live runs", "memory-live-1000", figure="bytes_each", most=400, limit=_LIVE),
     Target("encode WriteShareGroupState of 1,000 batches, against kio", "encode-1000", {TREE: 100, SCALAR: 100}, against=KIO),
-    Target("the same, against Kafka's generated serializer", "encode-1000", {TREE: 3}),
+    Target("the same, against Kafka's generated serializer", "encode-1000", {TREE: 3}, limit=_ENCODE),
     Target(
         "replay of 10^7 encoded updates, records a second", "replay-10000000", figure="records_a_second", least=5e6, limit=_REPLAY
     ),

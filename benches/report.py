@@ -1,4 +1,4 @@
-"""The report of what was measured: targets, tables, tails and curves.
+"""The report of what was measured: targets, tails, curves and every row.
 
 python -m benches.report [RESULTS [PAGE]]
 """
@@ -10,27 +10,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benches import plots
+from benches import plots, targets, text
 from benches.plan import (
     HEADLINE_PLOT,
     HEADLINES,
-    MODELS,
     OURS,
     ROWS,
     TAIL_ASIDE,
     TAIL_LIMIT,
-    TAIL_LOCKS,
     TAIL_ROWS,
     TAIL_TARGET_NS,
     TARGETS,
-    Target,
 )
 from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
+from benches.targets import Results
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "benchmarks.md"
 _BEGIN, _END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
-Results = dict[str, dict[str, Any]]
 
 NAMES = {
     KAFKA: "Kafka 4.4.0",
@@ -42,8 +39,6 @@ NAMES = {
     FLAT_VEC: "flat_vec",
     KIO: "kio",
 }
-_FACES = (TREE, SCALAR, COLUMNAR)
-_SHORT = {TREE: "Rust", SCALAR: "scalar", COLUMNAR: "columnar"}
 _ABOUT = {
     "W1": "whole batches acquired and acknowledged, 20 in flight; size: records a batch; an element is a cycle",
     "W2": "one request with a type for each record, all accepts; size: records a request; an element is a record",
@@ -92,14 +87,14 @@ def write(directory: Path, page: Path) -> None:
 
 def headline(results: Results) -> list[str]:
     """What the front page shows of it."""
-    targets = [target for target in TARGETS if target.row in HEADLINES and target.ratios]
-    measured = [results[target.row]["environment"] for target in targets if target.row in results]
+    shown = [target for target in TARGETS if target.row in HEADLINES and target.ratios]
+    measured = [results[target.row]["environment"] for target in shown if target.row in results]
     if not measured:
         return ["Nothing was measured."]
     last = measured[-1]
     dates = sorted({one["measured"][:10] for one in measured})
     loads = sorted(one["load"] for one in measured)
-    rows = [_target(target, results) for target in targets]
+    rows = [targets.row(target, results) for target in shown]
     return [
         f"![{_ABOUT[HEADLINE_PLOT]}](docs/benchmarks/{HEADLINE_PLOT}.svg)",
         "",
@@ -119,8 +114,8 @@ def _front_page(results: Results, page: Path) -> None:
     _, end, behind = rest.partition(_END)
     if not begin or not end:
         raise ValueError(f"{page} has no place for the headlines, {_BEGIN} … {_END}")
-    text = "\n".join(headline(results))
-    page.write_text(f"{before}{begin}\n{text}\n{end}{behind}", encoding="utf-8")
+    shown = "\n".join(headline(results))
+    page.write_text(f"{before}{begin}\n{shown}\n{end}{behind}", encoding="utf-8")
 
 
 def lines(results: Results, drawn: list[str]) -> list[str]:
@@ -135,11 +130,11 @@ def lines(results: Results, drawn: list[str]) -> list[str]:
         "A ratio is Kafka's best round by our best round or process; a cell has the time of an element and the ratio. How to",
         "read them, and what each engine is: [benches/README.md](../benches/README.md).",
         "",
-        *_target_rows(results),
+        *targets.table(results),
         "",
         "## What stands in the way",
         "",
-        *_limits(results),
+        *targets.limits(results),
         "",
         "## Tails",
         "",
@@ -184,101 +179,6 @@ def _conditions(results: Results) -> list[str]:
     ]
 
 
-def _target_rows(results: Results) -> list[str]:
-    rows = [
-        "| workload | to reach | Kafka | Rust | Python scalar | Python columnar | |",
-        "|---|--:|--:|--:|--:|--:|---|",
-    ]
-    return rows + ["| " + " | ".join(_target(target, results)) + " |" for target in TARGETS]
-
-
-def _limits(results: Results) -> list[str]:
-    """For each target that is missed why, and what a model needs that checks nothing and keeps no locks."""
-    page = []
-    for target in TARGETS:
-        engines = results.get(target.row, {}).get("engines", {})
-        _, verdicts = _judged(target, engines, results)
-        missed = [face for face, verdict in verdicts.items() if not verdict]
-        if not missed:
-            continue
-        kafka = engines.get(KAFKA, {})
-        models = [(engines[model]["ns"], model) for model in MODELS if "ns" in engines.get(model, {})]
-        fastest = ""
-        if models and target.ratios and "ns" in kafka:
-            ns, model = min(models)
-            fastest = f" The fastest of the naive models, `{model}`, needs {_ns(ns)}, {_ratio(kafka['ns'] / ns)}."
-        page.append(f"- **{target.text}**, missed by {', '.join(missed)}. {target.limit}{fastest}")
-    return page or ["Nothing: every target that was measured is met."]
-
-
-def _target(target: Target, results: Results) -> list[str]:
-    asked = _asked(target)
-    engines = results.get(target.row, {}).get("engines")
-    if engines is None:
-        return [target.text, asked, "", "", "", "", "not measured"]
-    other = engines.get(target.against, {})
-    cells, verdicts = _judged(target, engines, results)
-    conclusion = _conclusion(verdicts)
-    compared = _time(other) if target.ratios else ""
-    if target.figure and target.figure in other and target.against == KAFKA:
-        compared = _amount(other[target.figure])
-    return [target.text, asked, compared, *cells, conclusion]
-
-
-def _judged(target: Target, engines: dict[str, Any], results: Results) -> tuple[list[str], dict[str, bool]]:
-    """The cell of each face, and whether the target is met by those that it asks something of."""
-    other = engines.get(target.against, {})
-    judged = [(face, *_cell(target, face, engines.get(face, {}), other, results)) for face in _FACES]
-    verdicts = {_SHORT[face]: verdict for face, _, verdict in judged if verdict is not None}
-    return [cell for _, cell, _ in judged], verdicts
-
-
-def _conclusion(verdicts: dict[str, bool]) -> str:
-    if not verdicts:
-        return "not measured"
-    if len(set(verdicts.values())) == 1:
-        return "met" if all(verdicts.values()) else "MISSED"
-    met = ", ".join(face for face, verdict in verdicts.items() if verdict)
-    missed = ", ".join(face for face, verdict in verdicts.items() if not verdict)
-    return f"met by {met}; MISSED by {missed}"
-
-
-def _cell(target: Target, face: str, found: dict[str, Any], other: dict[str, Any], results: Results) -> tuple[str, bool | None]:
-    if found.get("wrong"):
-        return "WRONG", False
-    if target.figure:
-        if target.figure not in found:
-            return "", None
-        value = found[target.figure]
-        most, least = target.most, target.least
-        return _amount(value), (most is None or value <= most) and (least is None or value >= least)
-    if target.growth:
-        base = results.get(target.base, {}).get("engines", {}).get(face, {})
-        if "ns" not in found or "ns" not in base:
-            return _time(found), None
-        growth = found["ns"] / base["ns"]
-        return f"{_time(found)}, {growth:.2g}×", growth <= target.growth[face]
-    if "ns" in found and "at_least_ns" in other:
-        least = other["at_least_ns"] / found["ns"]
-        reached = face in target.ratios and least >= target.ratios[face]
-        return f"{_time(found)}, > {_ratio(least)}", True if reached else None
-    if "ns" not in found or "ns" not in other:
-        return _time(found), None
-    ratio = other["ns"] / found["ns"]
-    if face not in target.ratios:
-        return f"{_time(found)}, {_ratio(ratio)}", None
-    return f"{_time(found)}, {_ratio(ratio)}", ratio >= target.ratios[face]
-
-
-def _asked(target: Target) -> str:
-    if target.figure:
-        return f"≤ {target.most:,.0f}" if target.most is not None else f"≥ {_amount(target.least or 0)}"
-    wanted = target.growth or target.ratios
-    sign = "≤ " if target.growth else ""
-    values = [f"{sign}{wanted[face]:,.0f}×" for face in _FACES if face in wanted]
-    return values[0] if len(set(values)) == 1 else " / ".join(values)
-
-
 def _tails(results: Results) -> list[str]:
     rows = [
         "Each operation timed by itself, of each the least over the rounds, at 10^6 in flight. To reach:",
@@ -295,14 +195,12 @@ def _tails(results: Results) -> list[str]:
             rows.append(f"| {name} | | | | | | | | not measured |")
         for engine in shown:
             for operation, tail in engines[engine]["tails"].items():
-                times = [_ns(tail[key]) for key in ("p50", "p99", "p9999", "max")]
+                times = [text.ns(tail[key]) for key in ("p50", "p99", "p9999", "max")]
                 held = engine in OURS and (name, operation) not in TAIL_ASIDE
                 is_met = tail["p9999"] <= TAIL_TARGET_NS
                 missed |= held and not is_met
-                locks = TAIL_LOCKS.get((name, operation))
-                what = f"`{operation}`" + (f", {locks:,} locks" if locks else "")
                 verdict = ("met" if is_met else "MISSED") if held else ""
-                cells = [name, what, NAMES[engine], f"{tail['count']:,}", *times, verdict]
+                cells = [name, f"`{operation}`", NAMES[engine], f"{tail['count']:,}", *times, verdict]
                 rows.append("| " + " | ".join(cells) + " |")
     return [*rows, *(["", TAIL_LIMIT] if missed else [])]
 
@@ -334,11 +232,11 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     start = [f"{result['size']:,}", NAMES[engine]]
     if found.get("wrong"):
         return [*start, "WRONG", "", "", "", "", "", ""]
-    more = [f"{_amount(found[name])} {text}" for name, text in _MORE.items() if name in found]
+    more = [f"{text.amount(found[name])} {what}" for name, what in _MORE.items() if name in found]
     if found.get("missing"):
         more = ["could not run"]
     elif found.get("stopped") is not None:
-        at_least = f", at least {_ns(found['at_least_ns'])} an element" if "at_least_ns" in found else ""
+        at_least = f", at least {text.ns(found['at_least_ns'])} an element" if "at_least_ns" in found else ""
         more = [f"stopped after the time limit at operation {found['stopped']:,}{at_least}"]
     elif "stopped_at_size" in found:
         more = [f"stopped at {found['stopped_at_size']:,}"]
@@ -346,21 +244,21 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
         return [*start, "", "", "", "", "", "", ", ".join(more)]
     ratio = ""
     if engine != KAFKA and "ns" in kafka:
-        ratio = _ratio(kafka["ns"] / found["ns"])
+        ratio = text.ratio(kafka["ns"] / found["ns"])
     elif engine != KAFKA and "at_least_ns" in kafka:
-        ratio = f"> {_ratio(kafka['at_least_ns'] / found['ns'])}"
+        ratio = f"> {text.ratio(kafka['at_least_ns'] / found['ns'])}"
     persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
     if found.get("tails"):
         more.insert(0, _single(found["tails"]))
     rounds = f"{found['spread']:.0%} of {len(found['rounds_ns'])}"
-    return [*start, _time(found), ratio, f"{1e9 / found['ns']:,.0f}", rounds, *persisted, ", ".join(more)]
+    return [*start, text.time(found), ratio, f"{1e9 / found['ns']:,.0f}", rounds, *persisted, ", ".join(more)]
 
 
 def _single(tails: dict[str, dict[str, int]]) -> str:
     """Times of the operation that the workload has most of."""
     operation = max(tails, key=lambda name: tails[name]["count"])
     tail = tails[operation]
-    return f"`{operation}` p50 {_ns(tail['p50'])}, p99 {_ns(tail['p99'])}, max {_ns(tail['max'])}"
+    return f"`{operation}` p50 {text.ns(tail['p50'])}, p99 {text.ns(tail['p99'])}, max {text.ns(tail['max'])}"
 
 
 _MORE = {
@@ -371,31 +269,6 @@ _MORE = {
     "gc_ms": "ms of garbage collection",
     "two_threads_ratio": "times the speed with two threads",
 }
-
-
-def _time(found: dict[str, Any]) -> str:
-    if "ns" in found:
-        return _ns(found["ns"])
-    if "at_least_ns" in found:
-        return f"> {_ns(found['at_least_ns'])}"
-    if found.get("stopped") is not None or "stopped_at_size" in found:
-        return "stopped"
-    return ""
-
-
-def _ns(value: float) -> str:
-    for scale, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
-        if value >= scale:
-            return f"{value / scale:.3g} {name}"
-    return f"{value:.3g} ns"
-
-
-def _ratio(value: float) -> str:
-    return f"{value:,.0f}×" if value >= 10 else f"{value:.2g}×"
-
-
-def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def main(arguments: list[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benches.spark import plots
@@ -106,22 +106,16 @@ On {part["cores"]} cores. All but the first read the same records from Parquet. 
 of a share partition; with one UDF that is called with all records of a share partition, as bytes; and with `applyInPandas`,
 grouped by share partition.
 """
-    rows = []
-    for row in part["rows"]:
-        alike = [one for one in part["rows"] if one["way"] == row["way"]]
-        cells = (*_seconds(row), *_costs(cost(alike, row)), _microseconds(cost(alike, row, "cpu_seconds")))
-        rows.append((_NAMES[row["way"]], f"{row['records']:,}", *cells))
-    columns = ("way", ">records", *_SECONDS, *_COSTS, ">µs of CPU a record")
-    return _section("Ways from records to states", about, columns, rows)
+    rows = [
+        (_NAMES[row["way"]], *cells, _microseconds(cost(alike, row, "cpu_seconds"))) for row, alike, cells in _timed(part, "way")
+    ]
+    return _section("Ways from records to states", about, ("way", *_TIMED, ">µs of CPU a record"), rows)
 
 
 def _growth(part: Row) -> str:
     about = "Our source with 1,000 share partitions: what a record costs in a log of a million and of ten.\n"
-    rows = []
-    for row in part["rows"]:
-        alike = [one for one in part["rows"] if one["cores"] == row["cores"]]
-        rows.append((str(row["cores"]), f"{row['records']:,}", *_seconds(row), *_costs(cost(alike, row))))
-    return _section("From a million records to ten", about, (">cores", ">records", *_SECONDS, *_COSTS), rows)
+    rows = [(str(row["cores"]), *cells) for row, _, cells in _timed(part, "cores")]
+    return _section("From a million records to ten", about, (">cores", *_TIMED), rows)
 
 
 def _cores(part: Row) -> str:
@@ -131,17 +125,22 @@ Our source with 10,000 share partitions; the largest log has {largest:,} bytes. 
 same folders without Spark, with a thread a core.
 """
     rows = []
-    for row in part["rows"]:
-        alike = [one for one in part["rows"] if one["cores"] == row["cores"]]
+    for row, alike, cells in _timed(part, "cores"):
         rust = (f"{best(row, 'rust_seconds'):.3g}", _microseconds(cost(alike, row, "rust_seconds")))
-        rows.append((str(row["cores"]), f"{row['records']:,}", *_seconds(row), *_costs(cost(alike, row)), *rust))
-    columns = (">cores", ">records", *_SECONDS, *_COSTS, ">Rust, seconds", ">Rust, µs a record")
+        rows.append((str(row["cores"]), *cells, *rust))
+    columns = (">cores", *_TIMED, ">Rust, seconds", ">Rust, µs a record")
     return _section("From one core to two, up to the largest log", about, columns, rows)
 
 
-#: Names of the columns of `_seconds` and of `_costs`.
-_SECONDS = (">seconds (best round)", ">slowest")
-_COSTS = (">µs a record", ">records a second")
+#: Names of the columns of `_timed`.
+_TIMED = (">records", ">seconds (best round)", ">slowest", ">µs a record", ">records a second")
+
+
+def _timed(part: Row, kind: str) -> Iterator[tuple[Row, list[Row], tuple[str, ...]]]:
+    """Each row, those of the same `kind` that a cost is told from, and the cells of its size, its seconds and its cost."""
+    for row in part["rows"]:
+        alike = [one for one in part["rows"] if one[kind] == row[kind]]
+        yield row, alike, (f"{row['records']:,}", *_seconds(row), *_costs(cost(alike, row)))
 
 
 def _seconds(row: Row) -> tuple[str, str]:

@@ -1,0 +1,32 @@
+"""Figures as the report shows them: a time, a ratio, an amount."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def time(found: dict[str, Any]) -> str:
+    """Of an element, by what an engine measured: at least so much where it was given up."""
+    if "ns" in found:
+        return ns(found["ns"])
+    if "at_least_ns" in found:
+        return f"> {ns(found['at_least_ns'])}"
+    if found.get("stopped") is not None or "stopped_at_size" in found:
+        return "stopped"
+    return ""
+
+
+def ns(value: float) -> str:
+    """Nanoseconds, in the unit that reads best."""
+    for scale, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if value >= scale:
+            return f"{value / scale:.3g} {name}"
+    return f"{value:.3g} ns"
+
+
+def ratio(value: float) -> str:
+    return f"{value:,.0f}×" if value >= 10 else f"{value:.2g}×"
+
+
+def amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

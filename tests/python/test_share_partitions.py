@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from array import array
 from collections import Counter
 from typing import Any
@@ -13,40 +12,9 @@ import pytest
 
 import share_state as ss
 from share_state.errors import InvalidRequestError, UnsupportedVersionError
+from tests.python.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64, ready
 
-TOPICS = ("zaqk6kZrRv24zZ5f5qL_tQ", "ZGlmZmVyZW50LXRvcGljIQ")
 MEMBERS = ("alice", "bob", "carol")
-LOCK_MS = 1_000
-
-
-def ready(group: str, topic_id: str, partition: int, store: str = "tree") -> ss.SharePartition:
-    config = ss.GroupConfig(record_lock_duration_ms=LOCK_MS)
-    made = ss.SharePartition(group, topic_id, partition, leader_epoch=3, config=config, store=store)
-    made.begin_initialize()
-    made.initialize(ss.ReadStateResult(7, 0, []))
-    return made
-
-
-def a_leader(count: int, store: str = "tree") -> list[ss.SharePartition]:
-    return [ready(f"group-{i % 3}", TOPICS[i % 2], i, store) for i in range(count)]
-
-
-def a_set(share_partitions: list[ss.SharePartition]) -> ss.SharePartitions:
-    made = ss.SharePartitions()
-    assert [made.add(one) for one in share_partitions] == list(range(len(share_partitions)))
-    return made
-
-
-def i32(*values: int) -> np.ndarray[Any, np.dtype[np.int32]]:
-    return np.array(values, np.int32)
-
-
-def i64(*values: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.array(values, np.int64)
-
-
-def i8(*values: int) -> np.ndarray[Any, np.dtype[np.int8]]:
-    return np.array(values, np.int8)
 
 
 def decoded(writes: ss.PendingWrites) -> list[tuple[str, str, int, dict[str, Any]]]:
@@ -344,39 +312,3 @@ def test_a_version_that_is_not_known_takes_no_write() -> None:
         columns.poll_writes(9)
     (row,) = decoded(columns.poll_writes())
     assert row[3]["startOffset"] == 0
-
-
-def test_threads_work_on_one_set_together() -> None:
-    """Four threads, each with share partitions of its own and one that they share: nothing is lost, nothing taken twice."""
-    columns = a_set(a_leader(5))
-    rounds, errors = 200, []
-
-    def work(own: int) -> None:
-        try:
-            member = columns.member(f"member-{own}")
-            for turn in range(rounds):
-                first = 2 * turn
-                both = i32(own, 4)
-                given = columns.acquire(
-                    both, i32(member, member), i64(first, 0), i64(first + 1, 9), now_ms=turn, max_records=2, mode=1
-                )
-                assert given.request[0] == 0
-                for request, low, high in zip(given.request, given.first_offset, given.last_offset, strict=True):
-                    kind = 1 if request == 0 else 2
-                    codes, _ = columns.acknowledge(
-                        both[request : request + 1], i32(member), i64(low), i64(high), i8(kind), now_ms=turn
-                    )
-                    assert codes.tolist() == [0]
-                writes = columns.poll_writes()
-                assert set(columns.handle_write_results(writes.partition, writes.token, now_ms=turn).tolist()) <= {0}
-        except BaseException as error:  # noqa: BLE001  told to the test
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(own,)) for own in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert columns.start_offset(i32(0, 1, 2, 3)).tolist() == [2 * rounds] * 4
-    assert [columns[p].writes_under_way for p in range(5)] == [0] * 5

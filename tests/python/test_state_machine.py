@@ -175,12 +175,14 @@ class SharePartitionLife(RuleBasedStateMachine):
             self.take_writes()
             self.model.release(member, self.taken[-1].token)
 
+    def a_write_waits(self) -> bool:
+        return self.tree.writes_under_way > len(self.carried)
+
+    @precondition(a_write_waits)
     @rule(refusal=st.sampled_from([0, 0, 0, *REFUSALS]))
     def carry_a_write(self, refusal: int) -> None:
         """Take a write to the persister, which applies it or not; the answer is still on its way."""
         self.take_writes()
-        if not self.taken:
-            return
         write = self.taken.pop(0)
         if refusal == 0:
             self.persister.write_state(KEY, write.state)
@@ -206,6 +208,15 @@ class SharePartitionLife(RuleBasedStateMachine):
         assert self.refused(lambda store: store.handle_write_result(write.token, code, now_ms=self.now_ms)), "answered once"
         self.model.answer(write.token, written=code == 0)
         self.happened["rolled back" if code else "written"] += 1
+
+    @precondition(lambda self: self.model.held())
+    @rule(data=st.data(), kind=TYPES, refusal=st.sampled_from([0, 0, 0, *REFUSALS]))
+    def acknowledge_and_be_answered(self, data: st.DataObject, kind: ss.AcknowledgeType, refusal: int) -> None:
+        """The persister answers all that waits before anything else happens."""
+        self.acknowledge_what_is_held(data, kind)
+        while self.a_write_waits():
+            self.carry_a_write(refusal)
+            self.answer_a_write(len(self.carried) - 1)
 
     @rule(ahead=st.integers(-3, 12))
     def move_log_start(self, ahead: int) -> None:
@@ -306,8 +317,7 @@ def test_a_share_partition_lives_as_the_model_says() -> None:
     run_state_machine_as_test(SharePartitionLife, settings=settings(max_examples=LIVES, stateful_step_count=50, deadline=None))
     happened = SharePartitionLife.happened
     assert happened["ended well"] >= LIVES
-    # Some happen in a few dozen of ten thousand steps, so a run without one of them would be no chance.
-    assert {what for what, times in happened.items() if times} == {
+    assert {what for what, times in happened.items() if times >= 10} == {
         "acquired",
         "delivered again",
         "ended well",

@@ -20,14 +20,7 @@ pytestmark = pytest.mark.timeout(400)
 
 
 def client(broker: RealBroker, file: Path, secret: str) -> Path:
-    lines = (
-        "security.protocol=SASL_SSL",
-        f"ssl.ca.location={broker.authority.root}",
-        "sasl.mechanism=PLAIN",
-        f"sasl.username={READER}",
-        f"sasl.password={secret}",
-    )
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    file.write_text("\n".join(broker.password("PLAIN", READER, secret)) + "\n", encoding="utf-8")
     return file
 
 

@@ -134,15 +134,38 @@ fn with_dead_letters<S: InFlightStore>(dead_letter_queue: bool) -> SharePartitio
     sp
 }
 
-fn batches(mut first: i64, ranges: &[(i64, i64, Vec<i8>)]) -> Vec<AcknowledgeBatch<'_>> {
-    let mut batches = Vec::new();
-    for (gap, len, types) in ranges {
-        first += gap;
-        let last = first + len - 1;
-        batches.push(AcknowledgeBatch { first, last, types });
-        first = last;
+/// Who acknowledges what, if that is what the operation is; its offsets count from the start offset.
+fn request(op: &Op, start_offset: i64) -> Option<(&'static str, Vec<AcknowledgeBatch<'_>>)> {
+    let batch = |first, len, types| AcknowledgeBatch {
+        first,
+        last: first + len - 1,
+        types,
+    };
+    match op {
+        Op::Acknowledge {
+            member,
+            first,
+            len,
+            id,
+        } => {
+            let one = batch(start_offset + first, len, core::slice::from_ref(id));
+            Some((MEMBERS[*member], vec![one]))
+        }
+        Op::AcknowledgeMany {
+            member,
+            first,
+            ranges,
+        } => {
+            let mut last = start_offset + first;
+            let batches = ranges.iter().map(|(gap, len, types)| {
+                let next = batch(last + gap, len, types);
+                last = next.last;
+                next
+            });
+            Some((MEMBERS[*member], batches.collect()))
+        }
+        _ => None,
     }
-    batches
 }
 
 /// What the call answered, as text: the same calls must answer the same.
@@ -168,32 +191,10 @@ fn call<S: InFlightStore>(sp: &mut SharePartition<S>, op: &Op, now: &mut i64) ->
             };
             format!("{:?}", sp.acquire(&request, LockTime(*now)))
         }
-        Op::Acknowledge {
-            member,
-            first,
-            len,
-            id,
-        } => {
-            let first = sp.start_offset() + first;
-            let batch = AcknowledgeBatch {
-                first,
-                last: first + len - 1,
-                types: &[id],
-            };
+        Op::Acknowledge { .. } | Op::AcknowledgeMany { .. } => {
+            let (member, batches) = request(op, sp.start_offset()).unwrap();
             // The token is the same too: each made the same writes.
-            format!(
-                "{:?}",
-                sp.acknowledge(MEMBERS[member], &[batch], LockTime(*now))
-            )
-        }
-        Op::AcknowledgeMany {
-            member,
-            first,
-            ref ranges,
-        } => {
-            let batches = batches(sp.start_offset() + first, ranges);
-            let done = sp.acknowledge(MEMBERS[member], &batches, LockTime(*now));
-            format!("{done:?}")
+            format!("{:?}", sp.acknowledge(member, &batches, LockTime(*now)))
         }
         Op::Release { member } => format!("{:?}", sp.release(MEMBERS[member], LockTime(*now))),
         Op::Timeout { after_ms } => {
@@ -257,34 +258,11 @@ fn settled_within<S: InFlightStore>(
         let released = sp.release_and_settle(MEMBERS[member], LockTime(*now), persister);
         return released.1;
     }
-    let start = sp.start_offset();
-    let (member, batches) = match op {
-        Op::Acknowledge {
-            member,
-            first,
-            len,
-            id,
-        } => {
-            let first = start + first;
-            let batch = AcknowledgeBatch {
-                first,
-                last: first + len - 1,
-                types: core::slice::from_ref(id),
-            };
-            (*member, vec![batch])
-        }
-        Op::AcknowledgeMany {
-            member,
-            first,
-            ranges,
-        } => (*member, batches(start + first, ranges)),
-        _ => {
-            call(sp, op, now);
-            return sp.settle(persister);
-        }
+    let Some((member, batches)) = request(op, sp.start_offset()) else {
+        call(sp, op, now);
+        return sp.settle(persister);
     };
-    let now = LockTime(*now);
-    sp.acknowledge_and_settle(MEMBERS[member], &batches, now, persister)
+    sp.acknowledge_and_settle(member, &batches, LockTime(*now), persister)
         .unwrap_or_else(|_| sp.settle(persister))
 }
 

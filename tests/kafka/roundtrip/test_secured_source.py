@@ -31,14 +31,6 @@ def broker(real_brokers: Callable[[str], RealBroker]) -> RealBroker:
     return real
 
 
-def sasl(broker: RealBroker, mechanism: str, *lines: str) -> list[str]:
-    return ["security.protocol=SASL_SSL", f"ssl.ca.location={broker.authority.root}", f"sasl.mechanism={mechanism}", *lines]
-
-
-def password(broker: RealBroker, mechanism: str, name: str, secret: str) -> list[str]:
-    return sasl(broker, mechanism, f"sasl.username={name}", f"sasl.password={secret}")
-
-
 def certificate(broker: RealBroker, name: str) -> list[str]:
     shown = broker.authority.client(name)
     return [
@@ -51,21 +43,21 @@ def certificate(broker: RealBroker, name: str) -> list[str]:
 
 #: Each sees all there is; the last has no right but READ on the state topic.
 WAYS: dict[str, Callable[[RealBroker], list[str]]] = {
-    "PLAIN": lambda broker: password(broker, "PLAIN", "admin", USERS["admin"]),
-    "SCRAM-SHA-256": lambda broker: password(broker, "SCRAM-SHA-256", *SCRAM_USER),
-    "SCRAM-SHA-512": lambda broker: password(broker, "SCRAM-SHA-512", *SCRAM_USER),
+    "PLAIN": lambda broker: broker.password("PLAIN", "admin", USERS["admin"]),
+    "SCRAM-SHA-256": lambda broker: broker.password("SCRAM-SHA-256", *SCRAM_USER),
+    "SCRAM-SHA-512": lambda broker: broker.password("SCRAM-SHA-512", *SCRAM_USER),
     # librdkafka makes the token itself.
-    "OAUTHBEARER": lambda broker: sasl(
-        broker, "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt=true", f"sasl.oauthbearer.config=principal={BEARER}"
+    "OAUTHBEARER": lambda broker: broker.sasl(
+        "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt=true", f"sasl.oauthbearer.config=principal={BEARER}"
     ),
     "certificate": lambda broker: certificate(broker, LEADER),
-    "READ on the topic": lambda broker: password(broker, "PLAIN", READER, USERS[READER]),
+    "READ on the topic": lambda broker: broker.password("PLAIN", READER, USERS[READER]),
 }
 KEPT_OUT: dict[str, tuple[Callable[[RealBroker], list[str]], str]] = {
-    "wrong password": (lambda broker: password(broker, "PLAIN", "admin", "wrong"), "Invalid username or password"),
-    "no right": (lambda broker: password(broker, "PLAIN", CLERK, USERS[CLERK]), "the principal needs READ on the topic"),
+    "wrong password": (lambda broker: broker.password("PLAIN", "admin", "wrong"), "Invalid username or password"),
+    "no right": (lambda broker: broker.password("PLAIN", CLERK, USERS[CLERK]), "the principal needs READ on the topic"),
     # It finds the topic and its ends, and gets no record.
-    "DESCRIBE only": (lambda broker: password(broker, "PLAIN", DESCRIBER, USERS[DESCRIBER]), "needs READ on the topic"),
+    "DESCRIBE only": (lambda broker: broker.password("PLAIN", DESCRIBER, USERS[DESCRIBER]), "needs READ on the topic"),
     "no TLS": (lambda _: ["security.protocol=PLAINTEXT"], "transport failure"),
 }
 
@@ -103,7 +95,7 @@ def test_who_may_not_is_told_why(who: str, broker: RealBroker, tmp_path: Path, m
 
 @pytest.mark.parametrize("who", [CLERK, DESCRIBER])
 def test_the_right_that_is_missing_stands_in_the_error(who: str, broker: RealBroker) -> None:
-    settings = dict(line.split("=", 1) for line in password(broker, "PLAIN", who, USERS[who]))
+    settings = dict(line.split("=", 1) for line in broker.password("PLAIN", who, USERS[who]))
     scan = cluster.ClusterScan(f"kafka://127.0.0.1:{broker.ports.secured}", settings)
     with pytest.raises(cluster.ReadNotAllowedError) as refused:
         list(scan)

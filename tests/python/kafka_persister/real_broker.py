@@ -87,6 +87,15 @@ class RealBroker:
             for number in range(30):
                 client.read_summary(SharePartitionKey(f"warm-{number}", topic_id, 0))
 
+    def sasl(self, mechanism: str, *more: str) -> list[str]:
+        """Lines of a client's settings, in librdkafka's names."""
+        trusted = f"ssl.ca.location={self.authority.root}"
+        return ["security.protocol=SASL_SSL", trusted, f"sasl.mechanism={mechanism}", *more]
+
+    def password(self, mechanism: str, name: str, secret: str) -> list[str]:
+        """The same for a client that shows a password."""
+        return self.sasl(mechanism, f"sasl.username={name}", f"sasl.password={secret}")
+
 
 @contextlib.contextmanager
 def running(version: str, directory: Path) -> Iterator[RealBroker]:

@@ -58,6 +58,7 @@ impl<S: InFlightStore> SharePartition<S> {
         index: Option<MemberIndex>,
     ) -> Result<Option<WriteToken>, AcknowledgeError> {
         let enabled = self.config.renew_acknowledge_enable;
+        // One range is found by one search either way.
         let many = index.filter(|_| batches.len() > 1);
         let is_held = many.is_some_and(|member| {
             self.all_held(batches, member, |kind, _, _| {

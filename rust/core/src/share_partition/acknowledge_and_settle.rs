@@ -12,7 +12,6 @@ use super::counters::Tally;
 use super::error::AcknowledgeError;
 use super::parts::Parts;
 use super::settle::Settlement;
-use super::writes::WriteAnswer;
 use crate::in_flight::{
     Change, HeldChange, Holder, InFlightRun, InFlightStore, LockChange, MemberIndex,
 };
@@ -175,9 +174,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.advance_start_offset();
         }
         self.unblock();
-        let mut settlement = Settlement::default();
-        settlement.add(true, answer, WriteAnswer::of(answer));
-        Some(settlement)
+        Some(Settlement::of(answer))
     }
 
     /// Writes changes of records that `member` holds, whatever their runs and types, and makes them. `None` when not all of the
@@ -190,6 +187,7 @@ impl<S: InFlightStore> SharePartition<S> {
         persister: &mut impl InlinePersister,
     ) -> Option<Settlement> {
         let activity = self.activity.get()?;
+        // A renewal is not written, so it need not be looked at here.
         let kind = Parts::new(batches, self.start_offset).next_type()?;
         if kind == AcknowledgeType::Renew || activity.writes.under_way() > 0 {
             return None;
@@ -238,9 +236,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.advance_start_offset();
         }
         self.unblock();
-        let mut settlement = Settlement::default();
-        settlement.add(true, answer, WriteAnswer::of(answer));
-        Some(settlement)
+        Some(Settlement::of(answer))
     }
 }
 

@@ -7,7 +7,6 @@
 use super::SharePartition;
 use super::changes::{Changes, count_settled, settled};
 use super::settle::Settlement;
-use super::writes::WriteAnswer;
 use crate::in_flight::{Change, HeldChange, InFlightRun, InFlightStore, MemberIndex};
 use crate::inline_persister::InlinePersister;
 use crate::kafka_code::KafkaCode;
@@ -121,8 +120,6 @@ impl<S: InFlightStore> SharePartition<S> {
             activity.tally.rest.make().writes_refused += 1;
         }
         self.unblock();
-        let mut settlement = Settlement::default();
-        settlement.add(true, answer, WriteAnswer::of(answer));
-        Some((records, settlement))
+        Some((records, Settlement::of(answer)))
     }
 }

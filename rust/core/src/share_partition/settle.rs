@@ -34,6 +34,14 @@ impl Default for Settlement {
 }
 
 impl Settlement {
+    /// Of the one write of a request, whose member waits.
+    #[inline]
+    pub(super) fn of(persister: KafkaCode) -> Self {
+        let mut settlement = Self::default();
+        settlement.add(true, persister, WriteAnswer::of(persister));
+        settlement
+    }
+
     /// Takes in the answer to one more write: the persister's code, and what [`SharePartition::handle_write_result`] made of it
     /// for a write that a member waits for, or that nobody does.
     pub fn add(&mut self, is_awaited: bool, persister: KafkaCode, answer: WriteAnswer) {

@@ -40,6 +40,21 @@ class Call:
     #: The share partitions, each once.
     touched: NDArray[np.int64]
 
+    def make(self, replay: Replay, now: int) -> None:
+        if self.alone is not None:
+            partition, member = self.alone
+            replay.partitions[partition].acknowledge_columns(member, self.first, self.last, self.arg, now_ms=now)
+            return
+        replay.together.acknowledge(
+            replay.place[self.partition],
+            replay.member[self.member],
+            self.first,
+            self.last,
+            self.arg,
+            now_ms=now,
+            request_starts=self.request_starts,
+        )
+
 
 @dataclass(frozen=True)
 class Acknowledgements:
@@ -50,22 +65,13 @@ class Acknowledgements:
 
     def run(self, replay: Replay) -> None:
         now = replay.now
+        if replay.only_confirms and replay.is_settled:
+            for call in self.calls:
+                call.make(replay, now)
+            return
         for call in self.calls:
-            if call.alone is not None:
-                partition, member = call.alone
-                with suppress(PersisterError):  # as `code_of`
-                    replay.partitions[partition].acknowledge_columns(member, call.first, call.last, call.arg, now_ms=now)
-                replay.settle(partition)
-                continue
-            replay.together.acknowledge(
-                replay.place[call.partition],
-                replay.member[call.member],
-                call.first,
-                call.last,
-                call.arg,
-                now_ms=now,
-                request_starts=call.request_starts,
-            )
+            with suppress(PersisterError):  # as `code_of`
+                call.make(replay, now)
             replay.settle_together(call.touched)
         if replay.digest is not None:
             for _ in range(self.operations):

@@ -64,13 +64,23 @@ impl<'a> Parts<'a> {
         OffsetRange { last, ..range }
     }
 
-    /// Turns to the next batch that reaches the start offset.
+    /// Turns to the next batch that reaches the start offset, and to those right behind it that are given the same one type:
+    /// records in order may come as a batch each.
     #[inline(always)]
     fn turn(&mut self) {
         self.types = &[];
         for batch in &mut self.batches {
             let first = batch.first.max(self.start_offset);
-            if let Some(range) = OffsetRange::new(first, batch.last) {
+            if let Some(mut range) = OffsetRange::new(first, batch.last) {
+                if let [one] = batch.types {
+                    while let Some(next) = self.batches.as_slice().first()
+                        && range.is_followed_by(next.first)
+                        && next.types == [*one]
+                    {
+                        range.last = next.last;
+                        self.batches.next();
+                    }
+                }
                 (self.range, self.types) = (range, types_of(batch, range));
                 return;
             }
@@ -99,4 +109,49 @@ pub(super) fn equal_at_front(types: &[i8]) -> usize {
     let known = 32 * equal.count();
     let rest = types.get(known..).unwrap_or_default();
     known + rest.iter().take_while(|id| *id == first).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AcknowledgeBatch, AcknowledgeType, Parts};
+
+    fn parts(batches: &[(i64, i64, &[i8])], start_offset: i64) -> Vec<(AcknowledgeType, i64, i64)> {
+        let batch = |&(first, last, types)| AcknowledgeBatch { first, last, types };
+        let batches: Vec<_> = batches.iter().map(batch).collect();
+        let mut parts = Parts::new(&batches, start_offset);
+        let mut found = Vec::new();
+        while let Some(kind) = parts.next_type() {
+            found.extend(
+                parts
+                    .of_type(kind)
+                    .map(|part| (kind, part.first, part.last)),
+            );
+        }
+        found
+    }
+
+    #[test]
+    fn batches_in_a_row_that_are_given_one_type_are_one_part() {
+        use AcknowledgeType::{Accept, Reject, Release};
+        let row: &[(i64, i64, &[i8])] = &[
+            (0, 4, &[1]),
+            (5, 5, &[1]),
+            (6, 9, &[2]),
+            (10, 12, &[2]),
+            (14, 14, &[2]),
+            (15, 17, &[2, 2, 3]),
+            (18, i64::MAX, &[3]),
+        ];
+        let found = [
+            (Accept, 3, 5),
+            (Release, 6, 12),
+            (Release, 14, 14),
+            (Release, 15, 16),
+            (Reject, 17, 17),
+            (Reject, 18, i64::MAX),
+        ];
+        assert_eq!(parts(row, 3), found);
+        assert_eq!(parts(row, 12), [&[(Release, 12, 12)], &found[2..]].concat());
+        assert_eq!(parts(&row[..2], 6), []);
+    }
 }

@@ -151,6 +151,14 @@ impl<'a, C: HeldChange> Held<'a, C> {
         Some((turn, classes))
     }
 
+    /// The records behind those last turned, up to `last`, are turned alike.
+    #[inline]
+    pub fn widen(&mut self, last: i64) {
+        if let Some(range) = self.turned[..self.unnoted].last_mut() {
+            range.last = last;
+        }
+    }
+
     fn note_turned(&mut self) {
         let turned = &self.turned[..self.unnoted];
         let Some(Latest { run, change, .. }) = self.latest.take_if(|_| !turned.is_empty()) else {

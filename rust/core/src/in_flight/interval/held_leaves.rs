@@ -94,48 +94,52 @@ impl<T: Code> Dense<T> {
     ) {
         while at <= end {
             let head = self.codes[at];
-            let (cell, mut lock) = (head.cell(), head.lock());
-            if cell.is_hole() || !held.holds(lock) {
+            let is_held = !head.cell().is_hole() && held.holds(head.lock());
+            let Some(turn) = is_held
+                .then(|| held.turn(self.range(at, at), head.cell()))
+                .flatten()
+            else {
                 at += 1;
                 continue;
-            }
-            let mut to = at;
-            for next in &self.codes[at + 1..=end] {
-                if !next.is_like(head) {
-                    break;
-                }
-                if next.lock() != lock {
-                    lock = next.lock();
-                    if !held.holds(lock) {
-                        break;
-                    }
-                }
-                to += 1;
-            }
-            if let Some(turn) = held.turn(self.range(at, to), cell) {
-                if !turn.keeps_lock() {
-                    self.leave(at, to, held);
-                }
-                self.turn(at, to, turn, tally);
-            }
+            };
+            let to = self.leave_alike(at, end, turn, held);
+            held.widen(self.offset(to));
+            self.turn(at, to, turn, tally);
             at = to + 1;
         }
     }
 
-    fn leave<C: HeldChange>(&self, at: usize, to: usize, held: &mut Held<'_, C>) {
-        let (mut head, mut records) = (self.codes[at], 0);
-        let mut first = at;
-        for code in &self.codes[at..=to] {
-            if code.lock() != head.lock() {
-                held.leave(head, records as u64, || {
-                    self.range(first, first + records - 1)
-                });
-                first += records;
-                (head, records) = (*code, 0);
+    /// Has the records from `at` on that are turned alike leave their leases, if the turn ends locks, and returns the last of them.
+    fn leave_alike<C: HeldChange>(
+        &self,
+        at: usize,
+        end: usize,
+        turn: Turn,
+        held: &mut Held<'_, C>,
+    ) -> usize {
+        let ends_locks = !turn.keeps_lock();
+        // The first under the lease at hand.
+        let (mut head, mut from) = (self.codes[at], at);
+        let mut to = at;
+        for &next in &self.codes[at + 1..=end] {
+            if !next.is_like(head) {
+                break;
             }
-            records += 1;
+            if next.lock() != head.lock() {
+                if !held.holds(next.lock()) {
+                    break;
+                }
+                if ends_locks {
+                    held.leave(head, (to + 1 - from) as u64, || self.range(from, to));
+                }
+                (head, from) = (next, to + 1);
+            }
+            to += 1;
         }
-        held.leave(head, records as u64, || self.range(first, to));
+        if ends_locks {
+            held.leave(head, (to + 1 - from) as u64, || self.range(from, to));
+        }
+        to
     }
 
     /// Turns the records `at..=to`, which are equal but for their leases and where batches begin.

@@ -65,6 +65,8 @@ impl Locks {
             mut head,
             ..
         } = *self.queue_mut(number);
+        // Neighbours in a queue mostly cover neighbouring offsets.
+        let mut row: Option<OffsetRange> = None;
         while let Some(lease) = self.leases.get_mut(head as usize) {
             if *left == 0 || lease.acquired_at.plus(duration_ms) > now {
                 break;
@@ -73,14 +75,27 @@ impl Locks {
             lease.expire();
             let (next, id) = (lease.due.next, head);
             head = next;
-            if lease.is_vast() {
-                let lease = *lease;
-                gather(extents, self.extent(id, &lease));
-            } else if lease.live > 0 {
-                gather(extents, lease.extent());
-            } else {
+            if lease.live == 0 && !lease.is_vast() {
                 self.free(id);
+                continue;
             }
+            let lease = *lease;
+            let extent = if lease.is_vast() {
+                self.extent(id, &lease)
+            } else {
+                lease.extent()
+            };
+            match &mut row {
+                Some(row) if row.is_followed_by(extent.first) => row.last = extent.last,
+                _ => {
+                    if let Some(row) = row.replace(extent) {
+                        gather(extents, row);
+                    }
+                }
+            }
+        }
+        if let Some(row) = row {
+            gather(extents, row);
         }
         let queue = self.queue_mut(number);
         queue.head = head;

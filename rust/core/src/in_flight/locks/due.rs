@@ -43,6 +43,12 @@ impl Locks {
 
     /// Marks what is due as run out, so many leases at most, and returns its extents. If more are due, the next deadline says so.
     pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+        if self.is_every_lock_due(now)
+            && let Some(rare) = &mut self.rare
+        {
+            // Only records whose writes are under way keep their leases: too few to be worth the taking off of all others.
+            rare.listed = None;
+        }
         let mut extents = Vec::new();
         let mut left = AT_ONCE;
         let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
@@ -51,6 +57,13 @@ impl Locks {
         }
         self.next_deadline = self.earliest();
         merged(extents)
+    }
+
+    /// Whether all that run, and there is one duration, are due: the last to run out is.
+    fn is_every_lock_due(&self, now: LockTime) -> bool {
+        let last = self.leases.get(self.queue.tail as usize);
+        last.is_some_and(|last| last.acquired_at.plus(self.queue.duration_ms) <= now)
+            && self.other_queues().next().is_none()
     }
 
     fn expire_queue(

@@ -65,7 +65,8 @@ impl Locks {
         if !ids.is_empty() && ids.len() == self.used as usize {
             return self.clear();
         }
-        for &id in ids {
+        let run_out = self.free_run_out(ids);
+        for &id in &ids[run_out..] {
             let Some(slot) = self.leases.get_mut(id as usize) else {
                 continue;
             };
@@ -97,5 +98,30 @@ impl Locks {
         if let Some(rare) = &mut self.rare {
             rare.shrink(self.used);
         }
+    }
+
+    /// Frees the leases at the front of `ids` that have run out: they have no neighbours in the queue any more. Returns their number.
+    fn free_run_out(&mut self, ids: &[u32]) -> usize {
+        let run_out = self.number | EXPIRED;
+        let rare = self.rare.as_mut();
+        let mut listed = rare.and_then(|rare| rare.listed.as_mut());
+        let mut freed = 0;
+        for &id in ids {
+            let lease = self.leases.get_mut(id as usize);
+            let Some(lease) = lease.filter(|lease| lease.queue == run_out && !lease.is_vast())
+            else {
+                break;
+            };
+            lease.queue = FREE;
+            lease.due.next = self.free;
+            self.free = id;
+            freed += 1;
+            if let Some(listed) = &mut listed {
+                listed.remove(lease.member, lease.place);
+            }
+        }
+        self.used -= freed;
+        self.queue.leases -= freed;
+        freed as usize
     }
 }

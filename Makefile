@@ -145,7 +145,7 @@ test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
 
 # Its logs go to build/bench too: up to 9 GB, and away again.
 .PHONY: bench-spark
-bench-spark: spark $(BENCH_STAMP) ## Measure the folds on Spark; write benches/results and docs/benchmarks-spark.md (a quarter of an hour)
+bench-spark: spark $(BENCH_STAMP) ## Measure the folds on Spark; write benches/results and docs/benchmarks-spark.md (the better part of an hour)
 	$(BIN)/python -m benches.spark.measure
 
 .PHONY: bench-spark-quick

@@ -108,7 +108,7 @@ _ACKNOWLEDGE = (
 )
 _LOCKS = (
     "Records acquired one by one have a lease of 48 bytes each; those of a million do not fit into a cache: a lock that runs out "
-    "takes some 160 instructions, 10 ns in a window of 10,000 and 11 to 18 in one of a million, by where in memory that lies. "
+    "takes some 190 instructions, 10 ns in a window of 10,000 and 11 to 18 in one of a million, by where in memory that lies. "
     "Those of a member do not lie together, each on a page of its own: four cache lines for a lock that is released, of the "
     "lease, its neighbours and the record, and some 500 instructions."
 )

@@ -41,6 +41,7 @@ class Call:
     touched: NDArray[np.int64]
 
     def make(self, replay: Replay, now: int) -> None:
+        """Acknowledge; by the share partition itself, if it is one request."""
         if self.alone is not None:
             partition, member = self.alone
             replay.partitions[partition].acknowledge_columns(member, self.first, self.last, self.arg, now_ms=now)
@@ -65,7 +66,7 @@ class Acknowledgements:
 
     def run(self, replay: Replay) -> None:
         now = replay.now
-        if replay.only_confirms and replay.is_settled:
+        if replay.is_settled:
             for call in self.calls:
                 call.make(replay, now)
             return

@@ -28,7 +28,7 @@ _NAMES = {
 _ABOUT = """\
 # Benchmarks on Spark
 
-`make bench-spark` measures and writes this page, in about a quarter of an hour; `make bench-spark-quick` takes small sizes and
+`make bench-spark` measures and writes this page, in the better part of an hour; `make bench-spark-quick` takes small sizes and
 writes to `build/bench`. Logs are made by [state_topic](../benches/rust/src/state_topic.rs): what share coordinators would have
 written of made-up groups (an initialisation, updates with one or two state batches, a snapshot for every 500 of them, now and
 then a deletion), in batches of up to 200 records and segments of 100 MiB, on 16 state partitions, read from the page cache.

@@ -64,26 +64,29 @@ impl<'a> Parts<'a> {
         OffsetRange { last, ..range }
     }
 
-    /// Turns to the next batch that reaches the start offset, and to those right behind it that are given the same one type:
-    /// records in order may come as a batch each.
+    /// Turns to the next batch that reaches the start offset.
     #[inline(always)]
     fn turn(&mut self) {
         self.types = &[];
         for batch in &mut self.batches {
             let first = batch.first.max(self.start_offset);
-            if let Some(mut range) = OffsetRange::new(first, batch.last) {
-                if let [one] = batch.types {
-                    while let Some(next) = self.batches.as_slice().first()
-                        && range.is_followed_by(next.first)
-                        && next.types == [*one]
-                    {
-                        range.last = next.last;
-                        self.batches.next();
-                    }
-                }
+            if let Some(range) = OffsetRange::new(first, batch.last) {
                 (self.range, self.types) = (range, types_of(batch, range));
-                return;
+                return self.join_batches_behind();
             }
+        }
+    }
+
+    /// Takes in the batches right behind the one at hand that are given the same one type: records in order may come as a batch
+    /// each.
+    #[inline(always)]
+    fn join_batches_behind(&mut self) {
+        while let (Some(next), [_]) = (self.batches.as_slice().first(), self.types)
+            && self.range.is_followed_by(next.first)
+            && next.types == self.types
+        {
+            self.range.last = next.last;
+            self.batches.next();
         }
     }
 }

@@ -94,30 +94,29 @@ impl<T: Code> Dense<T> {
     ) {
         while at <= end {
             let head = self.codes[at];
-            let is_held = !head.cell().is_hole() && held.holds(head.lock());
-            let Some(turn) = is_held
-                .then(|| held.turn(self.range(at, at), head.cell()))
-                .flatten()
-            else {
+            if head.cell().is_hole() || !held.holds(head.lock()) {
                 at += 1;
                 continue;
-            };
-            let to = self.leave_alike(at, end, turn, held);
-            held.widen(self.offset(to));
-            self.turn(at, to, turn, tally);
+            }
+            let turn = held.turn(self.range(at, at), head.cell());
+            let ends_locks = turn.is_some_and(|turn| !turn.keeps_lock());
+            let to = self.leave_alike(at, end, ends_locks, held);
+            if let Some(turn) = turn {
+                held.widen(self.offset(to));
+                self.turn(at, to, turn, tally);
+            }
             at = to + 1;
         }
     }
 
-    /// Has the records from `at` on that are turned alike leave their leases, if the turn ends locks, and returns the last of them.
+    /// The last of the records from `at` on that are the holder's and equal, but for their leases, which they leave if those end.
     fn leave_alike<C: HeldChange>(
         &self,
         at: usize,
         end: usize,
-        turn: Turn,
+        ends_locks: bool,
         held: &mut Held<'_, C>,
     ) -> usize {
-        let ends_locks = !turn.keeps_lock();
         // The first under the lease at hand.
         let (mut head, mut from) = (self.codes[at], at);
         let mut to = at;

@@ -43,12 +43,6 @@ impl Locks {
 
     /// Marks what is due as run out, so many leases at most, and returns its extents. If more are due, the next deadline says so.
     pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
-        if self.is_every_lock_due(now)
-            && let Some(rare) = &mut self.rare
-        {
-            // Only records whose writes are under way keep their leases: too few to be worth the taking off of all others.
-            rare.listed = None;
-        }
         let mut extents = Vec::new();
         let mut left = AT_ONCE;
         let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
@@ -57,13 +51,6 @@ impl Locks {
         }
         self.next_deadline = self.earliest();
         merged(extents)
-    }
-
-    /// Whether all that run, and there is one duration, are due: the last to run out is.
-    fn is_every_lock_due(&self, now: LockTime) -> bool {
-        let last = self.leases.get(self.queue.tail as usize);
-        last.is_some_and(|last| last.acquired_at.plus(self.queue.duration_ms) <= now)
-            && self.other_queues().next().is_none()
     }
 
     fn expire_queue(
@@ -78,8 +65,6 @@ impl Locks {
             mut head,
             ..
         } = *self.queue_mut(number);
-        // Neighbours in a queue mostly cover neighbouring offsets.
-        let mut row: Option<OffsetRange> = None;
         while let Some(lease) = self.leases.get_mut(head as usize) {
             if *left == 0 || lease.acquired_at.plus(duration_ms) > now {
                 break;
@@ -88,27 +73,14 @@ impl Locks {
             lease.expire();
             let (next, id) = (lease.due.next, head);
             head = next;
-            if lease.live == 0 && !lease.is_vast() {
-                self.free(id);
-                continue;
-            }
-            let lease = *lease;
-            let extent = if lease.is_vast() {
-                self.extent(id, &lease)
+            if lease.is_vast() {
+                let lease = *lease;
+                gather(extents, self.extent(id, &lease));
+            } else if lease.live > 0 {
+                gather(extents, lease.extent());
             } else {
-                lease.extent()
-            };
-            match &mut row {
-                Some(row) if row.is_followed_by(extent.first) => row.last = extent.last,
-                _ => {
-                    if let Some(row) = row.replace(extent) {
-                        gather(extents, row);
-                    }
-                }
+                self.free(id);
             }
-        }
-        if let Some(row) = row {
-            gather(extents, row);
         }
         let queue = self.queue_mut(number);
         queue.head = head;

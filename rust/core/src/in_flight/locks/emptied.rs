@@ -3,7 +3,7 @@
 //! Whoever frees one lease after the other waits for the neighbours of each in the queue. Here the processor sees ahead from one
 //! to the next, so that the neighbours of many are fetched from memory at once.
 
-use super::lease::{EXPIRED, FREE, Lease};
+use super::lease::{EXPIRED, Lease};
 use super::{Locks, NONE};
 use crate::in_flight::MemberIndex;
 
@@ -81,9 +81,7 @@ impl Locks {
                 self.free(id);
                 continue;
             }
-            slot.queue = FREE;
-            slot.due.next = self.free;
-            self.free = id;
+            slot.give_back(id, &mut self.free);
             self.used -= 1;
             self.queue.leases -= 1;
             if queue & EXPIRED == 0 {
@@ -112,9 +110,7 @@ impl Locks {
             else {
                 break;
             };
-            lease.queue = FREE;
-            lease.due.next = self.free;
-            self.free = id;
+            lease.give_back(id, &mut self.free);
             freed += 1;
             if let Some(listed) = &mut listed {
                 listed.remove(lease.member, lease.place);

@@ -71,6 +71,13 @@ impl Lease {
         }
     }
 
+    /// Makes its slot, of this number, the first of the free ones.
+    #[inline]
+    pub const fn give_back(&mut self, id: u32, free: &mut u32) {
+        self.queue = FREE;
+        self.due.next = core::mem::replace(free, id);
+    }
+
     pub const fn is_free(&self) -> bool {
         self.queue == FREE
     }

@@ -18,7 +18,7 @@ mod rare;
 pub(in crate::in_flight) use emptied::Emptied;
 use extents::{gather, merged};
 pub(in crate::in_flight) use lease::NewLease;
-use lease::{FREE, Lease, Links, Queue};
+use lease::{Lease, Links, Queue};
 use rare::Rare;
 
 pub(in crate::in_flight) use leases::Leases;
@@ -135,9 +135,7 @@ impl Locks {
             return;
         };
         let lease = *slot;
-        slot.queue = FREE;
-        slot.due.next = self.free;
-        self.free = id;
+        slot.give_back(id, &mut self.free);
         self.used -= 1;
         let number = lease.queue();
         self.queue_mut(number).leases -= 1;

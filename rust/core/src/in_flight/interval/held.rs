@@ -90,14 +90,16 @@ impl<'a, C: HeldChange> Held<'a, C> {
         self.undo.unwrap_or_default()
     }
 
+    /// Loads a lease.
+    #[inline]
+    pub fn touch(&self, lock: u32) -> u64 {
+        self.locks.touch(lock)
+    }
+
     /// Whether records under this lease are the holder's.
     #[inline]
     pub fn holds(&self, lock: u32) -> bool {
-        match self.holder {
-            Holder::Anybody => true,
-            Holder::Member(member) => self.locks.is_of(lock, member),
-            Holder::RunOut => self.locks.has_run_out(lock),
-        }
+        self.locks.is_of(lock, self.holder)
     }
 
     /// What becomes of the records of `range`, which are equal to `cell` but for their leases.
@@ -170,6 +172,27 @@ impl<'a, C: HeldChange> Held<'a, C> {
         }
         self.change.note(&run, change, turned);
         self.unnoted = 0;
+    }
+
+    /// As [`Self::leave`], if the lease is the holder's. Returns whether it is.
+    #[inline(always)]
+    pub fn leave_held<T: Code>(
+        &mut self,
+        code: T,
+        records: u64,
+        range: impl FnOnce() -> OffsetRange,
+    ) -> bool {
+        if self.undo.is_none() {
+            let emptied = &mut self.emptied;
+            return self
+                .locks
+                .leave_held(self.holder, emptied, code.lock(), records);
+        }
+        let is_held = self.holds(code.lock());
+        if is_held {
+            self.leave(code, records, range);
+        }
+        is_held
     }
 
     /// So many records, those of `range`, which are equal to `code`, leave their lease.

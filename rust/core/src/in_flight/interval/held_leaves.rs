@@ -117,28 +117,26 @@ impl<T: Code> Dense<T> {
         ends_locks: bool,
         held: &mut Held<'_, C>,
     ) -> usize {
-        // The first under the lease at hand.
-        let (mut head, mut from) = (self.codes[at], at);
-        let mut to = at;
-        for &next in &self.codes[at + 1..=end] {
-            if !next.is_like(head) {
+        let (codes, head) = (&self.codes[..=end], self.codes[at]);
+        let mut from = at;
+        while let Some(&code) = codes.get(from)
+            && code.is_like(head)
+        {
+            let tail = code.tail();
+            let behind = codes[from + 1..].iter();
+            let to = from + behind.take_while(|next| next.tail() == tail).count();
+            let range = || self.range(from, to);
+            let is_held = if ends_locks {
+                held.leave_held(code, (to + 1 - from) as u64, range)
+            } else {
+                held.holds(code.lock())
+            };
+            if !is_held {
                 break;
             }
-            if next.lock() != head.lock() {
-                if !held.holds(next.lock()) {
-                    break;
-                }
-                if ends_locks {
-                    held.leave(head, (to + 1 - from) as u64, || self.range(from, to));
-                }
-                (head, from) = (next, to + 1);
-            }
-            to += 1;
+            from = to + 1;
         }
-        if ends_locks {
-            held.leave(head, (to + 1 - from) as u64, || self.range(from, to));
-        }
-        to
+        from - 1
     }
 
     /// Turns the records `at..=to`, which are equal but for their leases and where batches begin.
@@ -279,7 +277,7 @@ impl<const N: usize> Leaves<N> {
                 && range.first <= leaf.range.last
             {
                 let lock = leaf.touch(range.first, &mut seen);
-                seen ^= u64::from(held.holds(lock));
+                seen ^= held.touch(lock);
                 next = ranges.next();
                 near = Some(at);
             }

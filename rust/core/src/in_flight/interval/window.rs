@@ -18,8 +18,8 @@ pub(super) struct Window<const N: usize> {
 }
 
 const _: () = assert!(
-    size_of::<Window<64>>() <= 128,
-    "a window takes 128 bytes without its runs"
+    size_of::<Window<64>>() <= 120,
+    "a window takes 120 bytes without its runs"
 );
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Locks run out: what is due stands at the heads of the queues.
 
-use super::extents::{gather, merged};
+use super::extents::Extents;
 use super::lease::{Lease, Queue};
 use super::{Locks, NONE};
 use crate::offset::OffsetRange;
@@ -43,14 +43,14 @@ impl Locks {
 
     /// Marks what is due as run out, so many leases at most, and returns its extents. If more are due, the next deadline says so.
     pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
-        let mut extents = Vec::new();
+        let mut extents = Extents::default();
         let mut left = AT_ONCE;
         let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
         for number in others.into_iter().chain([self.number]) {
             self.expire_queue(number, now, &mut left, &mut extents);
         }
         self.next_deadline = self.earliest();
-        merged(extents)
+        extents.merged()
     }
 
     fn expire_queue(
@@ -58,7 +58,7 @@ impl Locks {
         number: u32,
         now: LockTime,
         left: &mut usize,
-        extents: &mut Vec<OffsetRange>,
+        extents: &mut Extents,
     ) {
         let Queue {
             duration_ms,
@@ -75,9 +75,9 @@ impl Locks {
             head = next;
             if lease.is_vast() {
                 let lease = *lease;
-                gather(extents, self.extent(id, &lease));
+                extents.add(self.extent(id, &lease));
             } else if lease.live > 0 {
-                gather(extents, lease.extent());
+                extents.add(lease.extent());
             } else {
                 self.free(id);
             }

@@ -6,28 +6,46 @@ fn touch(a: OffsetRange, b: OffsetRange) -> bool {
     a.first <= after_saturating(b.last) && b.first <= after_saturating(a.last)
 }
 
-/// Adds an extent. Neighbours in a list mostly cover neighbouring offsets, and then cost no entry of their own.
-#[inline]
-pub(super) fn gather(extents: &mut Vec<OffsetRange>, extent: OffsetRange) {
-    match extents.last_mut() {
-        Some(last) if last.is_followed_by(extent.first) => last.last = extent.last,
-        Some(last) if touch(*last, extent) => {
-            last.first = last.first.min(extent.first);
-            last.last = last.last.max(extent.last);
-        }
-        _ => extents.push(extent),
-    }
+/// Extents while they are gathered. Neighbours in a list mostly cover neighbouring offsets: those are one, and cost no entry of
+/// their own.
+#[derive(Default)]
+pub(super) struct Extents {
+    /// The latest.
+    row: Option<OffsetRange>,
+    before: Vec<OffsetRange>,
 }
 
-/// The extents, ascending and disjoint.
-pub(super) fn merged(mut extents: Vec<OffsetRange>) -> Vec<OffsetRange> {
-    extents.sort_unstable_by_key(|extent| extent.first);
-    extents.dedup_by(|next, last| {
-        let touches = touch(*last, *next);
-        if touches {
-            last.last = last.last.max(next.last);
+impl Extents {
+    #[inline(always)]
+    pub fn add(&mut self, extent: OffsetRange) {
+        match &mut self.row {
+            Some(row) if row.is_followed_by(extent.first) => row.last = extent.last,
+            Some(row) if touch(*row, extent) => {
+                row.first = row.first.min(extent.first);
+                row.last = row.last.max(extent.last);
+            }
+            row => {
+                if let Some(row) = row.replace(extent) {
+                    self.before.push(row);
+                }
+            }
         }
-        touches
-    });
-    extents
+    }
+
+    /// The extents, ascending and disjoint.
+    pub fn merged(self) -> Vec<OffsetRange> {
+        let mut extents = self.before;
+        if let Some(row) = self.row {
+            extents.push(row);
+        }
+        extents.sort_unstable_by_key(|extent| extent.first);
+        extents.dedup_by(|next, last| {
+            let touches = touch(*last, *next);
+            if touches {
+                last.last = last.last.max(next.last);
+            }
+            touches
+        });
+        extents
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::lease::{FREE, Lease, NewLease, Queue, VAST};
 use super::{Emptied, Locks, NONE};
-use crate::in_flight::{Lock, LockId, MemberIndex};
+use crate::in_flight::{Holder, Lock, LockId, MemberIndex};
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
@@ -10,7 +10,7 @@ use crate::time::LockTime;
 #[derive(Clone, Debug)]
 pub(in crate::in_flight) enum Leases {
     One(One),
-    /// From the second lease at a time on, or from one too long for 32 bits; the list is kept.
+    /// From the second lease at a time on, or from one too long for 16 bits; the list is kept.
     Many(Box<Locks>),
 }
 
@@ -75,6 +75,13 @@ impl Leases {
         }
     }
 
+    /// A word of the lease.
+    #[inline]
+    pub fn touch(&self, id: u32) -> u64 {
+        let lease = self.list().get(id as usize);
+        lease.map_or(0, |lease| u64::from(lease.member))
+    }
+
     /// Makes a lease.
     #[inline]
     pub fn make(&mut self, made: NewLease) -> u32 {
@@ -116,17 +123,11 @@ impl Leases {
         })
     }
 
-    /// Whether the lease is the member's.
+    /// Whether records that refer to the lease, or to none, are the holder's.
     #[inline]
-    pub fn is_of(&self, id: u32, member: MemberIndex) -> bool {
-        let lease = self.list().get(id as usize);
-        lease.is_some_and(|lease| lease.member == member.0)
-    }
-
-    /// Whether the lease was reported as run out.
-    #[inline]
-    pub fn has_run_out(&self, id: u32) -> bool {
-        self.list().get(id as usize).is_some_and(Lease::is_expired)
+    pub fn is_of(&self, id: u32, holder: Holder) -> bool {
+        let lease = || self.list().get(id as usize);
+        holder == Holder::Anybody || lease().is_some_and(|lease| lease.is_of(holder))
     }
 
     /// The lease of a lock that has not run out; [`NONE`] for any other.
@@ -142,7 +143,7 @@ impl Leases {
     pub fn enter(&mut self, id: u32, records: u64) {
         match self.list_mut().get_mut(id as usize) {
             // Not more than the extent, which fits.
-            Some(lease) if !lease.is_vast() => lease.live += records as u32,
+            Some(lease) if !lease.is_vast() => lease.live += records as u16,
             Some(_) => self.enter_vast(id, records),
             None => {}
         }
@@ -170,10 +171,41 @@ impl Leases {
     #[inline(always)]
     pub fn leave_to(&mut self, emptied: &mut Emptied, id: u32, records: u64) {
         if self.let_go(id, records) {
-            match self {
-                Self::One(one) => one.lease.queue = FREE,
-                Self::Many(locks) => locks.put_off(emptied, id),
-            }
+            self.put_off(emptied, id);
+        }
+    }
+
+    /// As [`Self::leave_to`], if the records are the holder's. Returns whether they are.
+    #[inline(always)]
+    pub fn leave_held(
+        &mut self,
+        holder: Holder,
+        emptied: &mut Emptied,
+        id: u32,
+        records: u64,
+    ) -> bool {
+        let Some(lease) = self.list_mut().get_mut(id as usize) else {
+            return holder == Holder::Anybody;
+        };
+        if !lease.is_of(holder) {
+            return false;
+        }
+        let is_emptied = match lease.is_vast() {
+            false => lease.let_go(records),
+            true => self.leave_vast(id, records),
+        };
+        if is_emptied {
+            self.put_off(emptied, id);
+        }
+        true
+    }
+
+    /// Frees the lease, or if it is one of many has it freed later.
+    #[inline(always)]
+    fn put_off(&mut self, emptied: &mut Emptied, id: u32) {
+        match self {
+            Self::One(one) => one.lease.queue = FREE,
+            Self::Many(locks) => locks.put_off(emptied, id),
         }
     }
 
@@ -225,11 +257,10 @@ impl Leases {
         let Some(lease) = self.list_mut().get_mut(id as usize) else {
             return false;
         };
-        if lease.is_vast() {
-            return self.leave_vast(id, records);
+        match lease.is_vast() {
+            false => lease.let_go(records),
+            true => self.leave_vast(id, records),
         }
-        lease.live = lease.live.wrapping_sub(records as u32);
-        lease.live == 0
     }
 
     #[cold]

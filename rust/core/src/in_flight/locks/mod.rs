@@ -16,7 +16,7 @@ mod members;
 mod rare;
 
 pub(in crate::in_flight) use emptied::Emptied;
-use extents::{gather, merged};
+use extents::Extents;
 pub(in crate::in_flight) use lease::NewLease;
 use lease::{Lease, Links, Queue};
 use rare::Rare;
@@ -188,20 +188,20 @@ impl Locks {
 
     /// The extents of the member's leases.
     pub fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
-        let mut extents = Vec::new();
+        let mut extents = Extents::default();
         let mut look_at = |id: u32| {
             let lease = self.leases.get(id as usize);
             // Of a listed lease the member is known; it stands in the other half, which whoever asks will need too.
             let held = |lease: &&Lease| lease.member == member.0 && !lease.is_free();
             if let Some(lease) = lease.filter(held) {
-                gather(&mut extents, self.extent(id, lease));
+                extents.add(self.extent(id, lease));
             }
         };
         match self.listed() {
             Some(listed) => listed.leases(member.0).for_each(&mut look_at),
             None => (0..self.leases.len() as u32).for_each(&mut look_at),
         }
-        merged(extents)
+        extents.merged()
     }
 
     /// Bytes on the heap; those of the map of vast leases are an estimate.

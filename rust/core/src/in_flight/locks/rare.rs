@@ -11,7 +11,7 @@ pub(super) struct Rare {
     /// By number. The one that is current stands in [`Locks`], and what is kept here in its place says nothing. One that no
     /// lease refers to is used again, so there are as many as durations were in force at once.
     pub queues: Vec<Queue>,
-    /// The rest of leases too long for 32 bits.
+    /// The rest of leases too long for 16 bits.
     pub vast: BTreeMap<u32, Vast>,
     /// The leases by member, from more than [`FEW`] until a quarter of that is left.
     pub listed: Option<Members>,

@@ -152,7 +152,36 @@ fn members_are_told_apart_among_few_locks_and_among_many<S: InFlightStore>() {
     }
 }
 
+/// Around the greatest number that a lease counts itself.
+fn a_lease_counts_its_records_however_many_they_are<S: InFlightStore>() {
+    for len in [65_534, 65_535, 65_536, 70_000] {
+        let mut store = available::<S>(&[(0, len - 1)]);
+        acquire(&mut store, range(0, len - 1), MEMBER, 0);
+        for offset in (0..len).step_by(1_000) {
+            let here = range(offset, offset);
+            set(&mut store, here, Acknowledged, Phase::Settled);
+        }
+        let mut release = |run: &InFlightRun| {
+            let free = change(Available, Phase::Settled, LockChange::End);
+            (run.state == Acquired).then_some(free)
+        };
+        let some = range(0, len / 2);
+        store.update_held([some].into_iter(), Holder::Member(MEMBER), &mut release);
+        store.check().unwrap();
+        let due = store.expire(LockTime(LOCK_MS));
+        let last = due.last().map(|range| range.last);
+        assert_eq!(last, Some(len - 1), "{len}");
+        store.update_held(due.into_iter(), Holder::RunOut, &mut release);
+        store.check().unwrap();
+        assert_eq!(store.held_by(MEMBER), [], "{len}");
+        let acknowledged = (len as u64).div_ceil(1_000);
+        let counts = [len as u64 - acknowledged, 0, acknowledged, 0, 0];
+        assert_eq!(store.counts(), counts, "{len}");
+    }
+}
+
 over_both_stores! {
+    a_lease_counts_its_records_however_many_they_are
     members_are_told_apart_among_few_locks_and_among_many
     a_lock_is_due_at_its_deadline_and_not_a_millisecond_before
     a_pending_record_keeps_its_lock_after_it_ran_out

@@ -1,5 +1,7 @@
 //! Replays the logs of a share coordinator: folds, snapshots and encoded requests.
 
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use share_state_core::group_offset::ShareGroupOffset;
@@ -80,15 +82,17 @@ impl Fold for ListFold {
 enum Step {
     Fold(ShareValue),
     Snapshot,
-    Encode(WriteState),
+    Encode(Rc<WriteState>),
     Check,
     Begin,
     End,
 }
 
-/// Requests and records are made before anything is timed, as a coordinator has them from the network.
+/// Requests and records are made before anything is timed, as a coordinator has them from the network; equal requests are one, as
+/// for the other engines.
 fn steps(log: &OpLog) -> Vec<Step> {
-    let step = |op: usize| match log.ops[op].kind {
+    let mut requests = HashMap::new();
+    let mut step = |op: usize| match log.ops[op].kind {
         OpKind::Fold => Step::Fold(ShareValue::Update(ShareUpdate {
             snapshot_epoch: 0,
             leader_epoch: 0,
@@ -97,19 +101,24 @@ fn steps(log: &OpLog) -> Vec<Step> {
             state_batches: log.batches(&log.ops[op]),
             unknown_tagged_fields: Vec::new(),
         })),
-        OpKind::Encode => Step::Encode(WriteState {
-            state_epoch: 0,
-            leader_epoch: 0,
-            start_offset: log.ops[op].first,
-            delivery_complete_count: 0,
-            state_batches: log.batches(&log.ops[op]),
-        }),
+        OpKind::Encode => {
+            let request = requests.entry(log.ops[op].value).or_insert_with(|| {
+                Rc::new(WriteState {
+                    state_epoch: 0,
+                    leader_epoch: 0,
+                    start_offset: log.ops[op].first,
+                    delivery_complete_count: 0,
+                    state_batches: log.batches(&log.ops[op]),
+                })
+            });
+            Step::Encode(Rc::clone(request))
+        }
         OpKind::Snapshot => Step::Snapshot,
         OpKind::Begin => Step::Begin,
         OpKind::End => Step::End,
         _ => Step::Check,
     };
-    (0..log.ops.len()).map(step).collect()
+    (0..log.ops.len()).map(&mut step).collect()
 }
 
 /// Whether a log is for these.
@@ -142,7 +151,7 @@ pub fn replay<F: Fold>(
             Step::Snapshot => bytes(&state.snapshot(), digest.as_deref_mut()),
             Step::Encode(write) => {
                 let request =
-                    encode_write_request("group", &[(TopicId([7; 16]), &[(0, write)])], 1)
+                    encode_write_request("group", &[(TopicId([7; 16]), &[(0, &**write)])], 1)
                         .expect("a legal request");
                 bytes(&request, digest.as_deref_mut());
             }

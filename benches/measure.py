@@ -18,7 +18,7 @@ from benches.programs import TWIN, Effort, EngineFailedError
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 _FULL = Effort()
-_QUICK = Effort(limit_s=5, warm_up_ms=1_000)
+_QUICK = Effort(processes=1, limit_s=5, warm_up_ms=1_000)
 #: The quick run leaves out the obvious twin: it takes longest, and the tests compare it anyway.
 _NOT_QUICK = (TWIN,)
 

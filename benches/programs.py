@@ -19,7 +19,7 @@ from tests.kafka import home
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 LOGS = REPOSITORY / "build" / "bench" / "logs"
-#: Seconds of a process, its start included, up to which it is run as often as there are rounds.
+#: Seconds of a process, its start included, up to which it is run several times.
 _SHORT_S = 12.0
 #: What every Java engine gets, fixed so that the heap does not grow while time is measured.
 HEAP = "4g"
@@ -45,6 +45,8 @@ class Effort:
     """How long to measure."""
 
     rounds: int = 5
+    #: Processes of an engine, unless they take long.
+    processes: int = 5
     tail_rounds: int = 0
     #: Seconds after which the first replay is given up.
     limit_s: int = 30
@@ -127,7 +129,7 @@ def _in_processes(command: list[str], effort: Effort) -> dict[str, Any]:
     took = time.monotonic() - began
     if not found.get("rounds_ns"):
         return found
-    more = [] if took > _SHORT_S else [_json(_output([*command, "--tail-rounds", "0"])) for _ in range(1, effort.rounds)]
+    more = [] if took > _SHORT_S else [_json(_output([*command, "--tail-rounds", "0"])) for _ in range(1, effort.processes)]
     if more:
         found["rounds_ns"] = [round(statistics.median(one["rounds_ns"])) for one in (found, *more)]
         found["processes"] = len(found["rounds_ns"])

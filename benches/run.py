@@ -126,7 +126,7 @@ def main() -> int:
     planned = [row for row in ROWS if row.workload == given.workload]
     engines = tuple(given.engines.split(",")) if given.engines else planned[0].engines if planned else ENGINES
     row = Row(given.workload, given.size, engines, tails=given.tails)
-    effort = Effort(given.rounds, given.rounds if given.tails else 0, given.limit_s)
+    effort = Effort(rounds=given.rounds, tail_rounds=given.rounds if given.tails else 0, limit_s=given.limit_s)
     result = measure(row, effort, given.seed)
     show(result)
     if given.json:

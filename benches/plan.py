@@ -118,7 +118,10 @@ _FOLD = (
     "A fold finds the leaf of a run, puts another in its place and looks at both neighbours: some 700 instructions, and at "
     "100,000 runs memory that no near cache holds."
 )
-_RANDOM = "Each acknowledgement meets a leaf, its group and a lease that no cache holds at this size."
+_RANDOM = (
+    "Each acknowledgement meets a leaf, its group and a lease that no cache holds at this size, each on a page of its own: 1.0 "
+    "to 1.2 µs in all runs, against 120 to 180 ns in the window of 10,000, which a near cache holds or does not."
+)
 _REPLAY = (
     "A record is walked over to check it and again to show it, decoded and folded, one after the other on one core: some 1,600 "
     "instructions, a third of them the fold."

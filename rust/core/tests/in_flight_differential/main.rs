@@ -221,8 +221,10 @@ fn run<S: InFlightStore>(ops: &[Op], probes: &[i64]) -> BTreeMap<String, u32> {
         let op = &match op {
             // What has become one batch in the tree leaves as one.
             Op::RemoveThrough { last } => match tree.store.batch_floor(*last) {
-                Some(batch) if batch.last > *last => Op::RemoveThrough {
-                    last: batch.first.saturating_sub(1),
+                Some(batch) if batch.last > *last => match batch.first.checked_sub(1) {
+                    Some(last) => Op::RemoveThrough { last },
+                    // Before the first offset there is nothing that could leave.
+                    None => continue,
                 },
                 _ => op.clone(),
             },

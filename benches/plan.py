@@ -103,15 +103,14 @@ _CYCLE = (
 )
 _ACKNOWLEDGE = (
     "The request is checked, its leaf found, a code and four maps of classes changed, the lock's count taken down, the write "
-    "made and confirmed: some 1,000 instructions, 660 where the records are taken in order and 740 where a request has 500 of "
+    "made and confirmed: some 1,000 instructions, 660 where the records are taken in order and 750 where a request has 500 of "
     f"them. {_SCALAR}"
 )
 _LOCKS = (
     "Records acquired one by one have a lease of 40 bytes each; those of a million do not fit into a cache: a lock that runs out "
     "takes some 150 instructions, and of the nanoseconds in a window of a million about three are the system's, which takes back "
-    "the 40 MB of the leases. "
-    "Those of a member do not lie together, each on a page of its own: four cache lines for a lock that is released, of the "
-    "lease, its neighbours and the record, and some 500 instructions."
+    "the 40 MB of the leases. Those of a member do not lie together, each on a page of its own: four cache lines for a lock that "
+    "is released, of the lease, its neighbours and the record, and some 500 instructions."
 )
 _TYPES = "The engine needs half a nanosecond a record; the rest is the making of one request a call out of a column of types."
 _FOLD = (

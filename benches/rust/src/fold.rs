@@ -92,7 +92,7 @@ enum Step {
 /// for the other engines.
 fn steps(log: &OpLog) -> Vec<Step> {
     let mut requests = HashMap::new();
-    let mut step = |op: usize| match log.ops[op].kind {
+    let step = |op: usize| match log.ops[op].kind {
         OpKind::Fold => Step::Fold(ShareValue::Update(ShareUpdate {
             snapshot_epoch: 0,
             leader_epoch: 0,
@@ -118,7 +118,7 @@ fn steps(log: &OpLog) -> Vec<Step> {
         OpKind::End => Step::End,
         _ => Step::Check,
     };
-    (0..log.ops.len()).map(&mut step).collect()
+    (0..log.ops.len()).map(step).collect()
 }
 
 /// Whether a log is for these.
@@ -151,7 +151,7 @@ pub fn replay<F: Fold>(
             Step::Snapshot => bytes(&state.snapshot(), digest.as_deref_mut()),
             Step::Encode(write) => {
                 let request =
-                    encode_write_request("group", &[(TopicId([7; 16]), &[(0, &**write)])], 1)
+                    encode_write_request("group", &[(TopicId([7; 16]), &[(0, write.as_ref())])], 1)
                         .expect("a legal request");
                 bytes(&request, digest.as_deref_mut());
             }

@@ -97,14 +97,6 @@ impl Lease {
         }
     }
 
-    /// So many records fewer refer to it, which is not vast. Returns whether none does any more.
-    #[inline(always)]
-    pub const fn let_go(&mut self, records: u64) -> bool {
-        // Not more than refer to it, which fits.
-        self.live = self.live.wrapping_sub(records as u16);
-        self.live == 0
-    }
-
     pub const fn is_expired(&self) -> bool {
         self.queue & EXPIRED != 0
     }

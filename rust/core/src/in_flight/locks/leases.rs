@@ -159,7 +159,7 @@ impl Leases {
     /// `records` fewer refer to the lease; the last to leave frees it.
     #[inline]
     pub fn leave(&mut self, id: u32, records: u64) {
-        if self.let_go(id, records) {
+        if self.let_go(Holder::Anybody, id, records) == Some(true) {
             match self {
                 Self::One(one) => one.lease.queue = FREE,
                 Self::Many(locks) => locks.free(id),
@@ -170,9 +170,7 @@ impl Leases {
     /// As [`Self::leave`], but one of many leases is freed later: with [`Self::free_emptied`] at the latest.
     #[inline(always)]
     pub fn leave_to(&mut self, emptied: &mut Emptied, id: u32, records: u64) {
-        if self.let_go(id, records) {
-            self.put_off(emptied, id);
-        }
+        self.leave_held(Holder::Anybody, emptied, id, records);
     }
 
     /// As [`Self::leave_to`], if the records are the holder's. Returns whether they are.
@@ -184,29 +182,16 @@ impl Leases {
         id: u32,
         records: u64,
     ) -> bool {
-        let Some(lease) = self.list_mut().get_mut(id as usize) else {
-            return holder == Holder::Anybody;
-        };
-        if !lease.is_of(holder) {
+        let Some(is_emptied) = self.let_go(holder, id, records) else {
             return false;
-        }
-        let is_emptied = match lease.is_vast() {
-            false => lease.let_go(records),
-            true => self.leave_vast(id, records),
         };
         if is_emptied {
-            self.put_off(emptied, id);
+            match self {
+                Self::One(one) => one.lease.queue = FREE,
+                Self::Many(locks) => locks.put_off(emptied, id),
+            }
         }
         true
-    }
-
-    /// Frees the lease, or if it is one of many has it freed later.
-    #[inline(always)]
-    fn put_off(&mut self, emptied: &mut Emptied, id: u32) {
-        match self {
-            Self::One(one) => one.lease.queue = FREE,
-            Self::Many(locks) => locks.put_off(emptied, id),
-        }
     }
 
     /// Frees what is to be freed.
@@ -251,16 +236,21 @@ impl Leases {
         filled
     }
 
-    /// `records` fewer refer to the lease. Returns whether none does any more: then it must be freed.
+    /// `records` fewer refer to the lease, if they are the holder's. Returns whether none does any more: then it must be freed.
     #[inline(always)]
-    fn let_go(&mut self, id: u32, records: u64) -> bool {
+    fn let_go(&mut self, holder: Holder, id: u32, records: u64) -> Option<bool> {
         let Some(lease) = self.list_mut().get_mut(id as usize) else {
-            return false;
+            return (holder == Holder::Anybody).then_some(false);
         };
-        match lease.is_vast() {
-            false => lease.let_go(records),
-            true => self.leave_vast(id, records),
+        if !lease.is_of(holder) {
+            return None;
         }
+        if lease.is_vast() {
+            return Some(self.leave_vast(id, records));
+        }
+        // Not more than refer to it, which fits.
+        lease.live = lease.live.wrapping_sub(records as u16);
+        Some(lease.live == 0)
     }
 
     #[cold]

@@ -162,14 +162,16 @@ class WireDecodeError(ShareStateError, ValueError):
     Attributes:
         position: the byte at fault.
         kind: what is wrong, a short word.
+        field: the innermost field at fault, in Kafka's spelling; ``None`` when that is not known.
     """
 
     kafka_code = 42
 
-    def __init__(self, message: str = "", *, position: int = 0, kind: str = "") -> None:
+    def __init__(self, message: str = "", *, position: int = 0, kind: str = "", field: str | None = None) -> None:
         super().__init__(message)
         self.position = position
         self.kind = kind
+        self.field = field
 
 
 class LimitExceededError(ShareStateError):

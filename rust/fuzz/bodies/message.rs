@@ -1,11 +1,7 @@
 //! Any bytes as request or answer of any RPC and version: refused, or written again so that they read the same.
 
-use share_state_wire::messages::cluster::{
-    ApiVersionsRequest, ApiVersionsResponse, ClusterMessage, FindCoordinatorRequest,
-    FindCoordinatorResponse, MetadataRequest, MetadataResponse, SaslAuthenticateRequest,
-    SaslAuthenticateResponse, SaslHandshakeRequest, SaslHandshakeResponse,
-};
 use share_state_wire::messages::header::{RequestHeader, ResponseHeader};
+use share_state_wire::messages::protocol::{self, Direction};
 use share_state_wire::messages::{AnyRequest, AnyResponse};
 
 /// Runs one input; tells whether it was a message.
@@ -14,9 +10,9 @@ pub fn run(data: &[u8]) -> bool {
         return false;
     };
     headers(message);
-    // Kinds 2 and 3 are request and answer of the messages by which a coordinator is found.
+    // Kinds 2 and 3 are request and answer of what has a table.
     if let 2 | 3 = kind {
-        return cluster(*key, i16::from(*version), *kind == 2, message);
+        return by_table(*key, i16::from(*version), *kind == 2, message);
     }
     let (key, version) = (82 + i16::from(*key), i16::from(*version));
     let written = if *kind == 0 {
@@ -42,31 +38,27 @@ pub fn run(data: &[u8]) -> bool {
     true
 }
 
-fn cluster(key: u8, version: i16, request: bool, bytes: &[u8]) -> bool {
-    match (key, request) {
-        (3, true) => again::<MetadataRequest>(version, bytes),
-        (3, false) => again::<MetadataResponse>(version, bytes),
-        (10, true) => again::<FindCoordinatorRequest>(version, bytes),
-        (10, false) => again::<FindCoordinatorResponse>(version, bytes),
-        (17, true) => again::<SaslHandshakeRequest>(version, bytes),
-        (17, false) => again::<SaslHandshakeResponse>(version, bytes),
-        (18, true) => again::<ApiVersionsRequest>(version, bytes),
-        (18, false) => again::<ApiVersionsResponse>(version, bytes),
-        (36, true) => again::<SaslAuthenticateRequest>(version, bytes),
-        (36, false) => again::<SaslAuthenticateResponse>(version, bytes),
-        _ => false,
-    }
-}
-
-fn again<M: ClusterMessage + PartialEq + core::fmt::Debug>(version: i16, bytes: &[u8]) -> bool {
-    let Ok(message) = M::decode(bytes, version) else {
+fn by_table(key: u8, version: i16, request: bool, bytes: &[u8]) -> bool {
+    let direction = if request {
+        Direction::Request
+    } else {
+        Direction::Response
+    };
+    let Some(api) = protocol::api(i16::from(key)) else {
         return false;
     };
-    let Ok(written) = message.encode(version) else {
+    let message = match api.decode(direction, version, bytes) {
+        Ok(message) => message,
+        Err(refused) => {
+            assert!(refused.error.position <= bytes.len());
+            return false;
+        }
+    };
+    let Ok(written) = api.encode(direction, version, &message) else {
         unreachable!("it can be written")
     };
     assert!(written.len() <= bytes.len(), "the shortest form");
-    assert_eq!(M::decode(&written, version), Ok(message));
+    assert_eq!(api.decode(direction, version, &written), Ok(message));
     true
 }
 

@@ -1,9 +1,13 @@
 //! Kafka's bytes as plain dicts and back, in the spelling of Kafka's own JSON (camelCase, topic ids in base64).
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use share_state_core::state_batch::StateBatch;
 use share_state_wire::WireError;
+use share_state_wire::messages::protocol::Direction;
+use share_state_wire::messages::protocol::apis::APIS;
 use share_state_wire::messages::schema::{
     DeletePartition, InitializePartition, PartitionResult, ReadPartition, ReadPartitionResult,
     SummaryPartition, SummaryPartitionResult, TopicPartitions, WritePartition,
@@ -13,10 +17,10 @@ use share_state_wire::messages::{
 };
 
 use crate::args::Int;
-use crate::cluster_codec;
 use crate::errors;
 use crate::guarded::caught;
 use crate::plain::{Plain, field, plain_struct};
+use crate::table_codec;
 
 plain_struct!(StateBatch {
     first_offset,
@@ -104,24 +108,72 @@ fn response_in<A: Api<Answered: Plain>>(dict: &Bound<'_, PyDict>) -> PyResult<Re
     })
 }
 
-/// Read a request, or an answer, without its header: the persister's RPCs 83 to 87 (Kafka: `WriteShareGroupStateRequestData` and
-/// its like), and those by which a client finds its share coordinator (3, 10, 17, 18, 36).
+/// The five RPCs that have types of their own: key, Kafka's name, newest version.
+const TYPED: [(i16, &str, i16); 5] = [
+    (
+        Initialize::KEY,
+        "InitializeShareGroupState",
+        Initialize::MAX_VERSION,
+    ),
+    (Read::KEY, "ReadShareGroupState", Read::MAX_VERSION),
+    (Write::KEY, "WriteShareGroupState", Write::MAX_VERSION),
+    (Delete::KEY, "DeleteShareGroupState", Delete::MAX_VERSION),
+    (
+        ReadSummary::KEY,
+        "ReadShareGroupStateSummary",
+        ReadSummary::MAX_VERSION,
+    ),
+];
+
+const fn direction(response: bool) -> Direction {
+    if response {
+        Direction::Response
+    } else {
+        Direction::Request
+    }
+}
+
+/// The requests that `decode_message` and `encode_message` know: by key, Kafka's name for it, the oldest and the newest version,
+/// and the first that is flexible (KIP-482).
+///
+/// A flexible request has request header version 2 and response header version 1, any other 1 and 0. ApiVersions (18) is the
+/// exception: its answer has response header version 0 always. What is never flexible has 32767 there.
+///
+/// Returns:
+///     `{api_key: (name, oldest, newest, flexible_from)}`.
+#[pyfunction]
+pub fn api_table() -> BTreeMap<i16, (&'static str, i16, i16, i16)> {
+    let tables = APIS.iter().map(|api| {
+        let row = (
+            api.name,
+            *api.versions.start(),
+            *api.versions.end(),
+            api.flexible_since,
+        );
+        (api.key, row)
+    });
+    tables
+        .chain(TYPED.map(|(key, name, newest)| (key, (name, 0, newest, 0))))
+        .collect()
+}
+
+/// Read a request, or an answer, without its header (Kafka: `WriteShareGroupStateRequestData` and its like).
 ///
 /// Memory is bounded by the length of `data`, whatever counts it announces.
 ///
 /// Args:
-///     api_key: 83 initialize, 84 read, 85 write, 86 delete, 87 read summary; 3 metadata, 10 find coordinator, 17 SASL
-///         handshake, 18 API versions, 36 SASL authenticate.
-///     version: version of the message; 85 and 87 have 0 and 1, 83, 84 and 86 have 0.
+///     api_key: one of `api_table`.
+///     version: version of the message.
 ///     data: the bytes.
 ///     response: whether it is the answer.
 ///
 /// Returns:
-///     A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64. Tagged fields that this
-///     release does not know are not shown.
+///     A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64; records, bytes and arrays of
+///     `int8` are `bytes`, null is `None`. A tagged field is there only if the message has it; those that this release does not
+///     know are not shown.
 ///
 /// Raises:
-///     WireDecodeError: the bytes are not such a message; `position` and `kind` say where and why.
+///     WireDecodeError: the bytes are not such a message; `field`, `position` and `kind` say where and why.
 ///     UnsupportedVersionError: there is no such message or version.
 #[pyfunction]
 #[pyo3(signature = (api_key, version, data, *, response = false))]
@@ -133,8 +185,8 @@ pub fn decode_message<'py>(
     response: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (api_key, version) = (api_key.0, version.0);
-    if let Some(message) = cluster_codec::decode(py, (api_key, version), data, response) {
-        return message;
+    if let Some(table) = table_codec::table(py, api_key) {
+        return table.decode(py, direction(response), version, data);
     }
     let refuse = |error: WireError| errors::wire(py, &error);
     let bug = |panic: String| errors::bug(py, "decode_message", &panic);
@@ -164,7 +216,9 @@ pub fn decode_message<'py>(
 /// Args:
 ///     api_key: as for `decode_message`.
 ///     version: version of the message. A field that it does not have is left out.
-///     message: as `decode_message` gives it; names that the message does not have are passed over.
+///     message: as `decode_message` gives it; names that the message does not have are passed over. Instead of `bytes` it may hold
+///         a `bytearray` or a `memoryview`, for an array of `int8` also a list. What has a default may be left out, as
+///         `throttleTimeMs` (0), `errorMessage` (`None`) or `currentLeader` (-1 and -1); tagged fields are written when given.
 ///     response: whether it is the answer.
 ///
 /// Raises:
@@ -181,8 +235,8 @@ pub fn encode_message<'py>(
     response: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (api_key, version) = (api_key.0, version.0);
-    if let Some(bytes) = cluster_codec::encode((api_key, version), message, response) {
-        return Ok(PyBytes::new(py, &bytes?));
+    if let Some(table) = table_codec::table(py, api_key) {
+        return table.encode(direction(response), version, message);
     }
     let bytes = if response {
         let message = match api_key {

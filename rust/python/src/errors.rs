@@ -12,6 +12,7 @@ use share_state_core::share_partition::{
 };
 use share_state_log::{ConfigError as StoreConfigError, CorruptLog, OpenError, StoreError};
 use share_state_wire::WireError;
+use share_state_wire::messages::protocol::FieldError;
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -219,6 +220,17 @@ pub fn wire(py: Python<'_>, error: &WireError) -> PyErr {
     .done()
 }
 
+pub fn field(py: Python<'_>, error: &FieldError) -> PyErr {
+    let Some(field) = error.field else {
+        return wire(py, &error.error);
+    };
+    Raise::new(py, "WireDecodeError", error)
+        .fact("position", error.error.position)
+        .fact("kind", error.error.kind.to_string())
+        .fact("field", field)
+        .done()
+}
+
 pub fn corrupt(py: Python<'_>, error: &CorruptLog) -> PyErr {
     Raise::new(py, "CorruptLogError", error)
         .fact("segment", error.segment.display().to_string())
@@ -290,7 +302,7 @@ pub fn unknown_api(py: Python<'_>, api_key: i16) -> PyErr {
     Raise::new(
         py,
         "UnsupportedVersionError",
-        format!("api_key is {api_key}, not one of 83 to 87"),
+        format!("api_key {api_key} is not known"),
     )
     .fact("field", "api_key")
     .fact("value", api_key)

@@ -6,7 +6,6 @@ mod agenda;
 mod analysis;
 mod args;
 mod as_of;
-mod cluster_codec;
 mod codec;
 mod columns;
 mod config;
@@ -30,6 +29,7 @@ mod share_partition;
 mod share_partitions;
 mod shared;
 mod store;
+mod table_codec;
 mod tuples;
 mod write_codec;
 
@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use crate::analysis::{AnomalyFinder, StateReplay};
     #[pymodule_export]
-    use crate::codec::{decode_message, encode_message};
+    use crate::codec::{api_table, decode_message, encode_message};
     #[pymodule_export]
     use crate::config::GroupConfig;
     #[pymodule_export]

@@ -66,7 +66,7 @@ pub enum WireErrorKind {
         /// The version.
         version: i16,
     },
-    /// The request is not one of the persister's (RPC 83 to 87).
+    /// The RPC is not known.
     UnsupportedApi {
         /// Its key.
         api_key: i16,
@@ -116,6 +116,17 @@ pub enum WireErrorKind {
     },
     /// A batch without records, which nobody may write.
     EmptyBatch,
+    /// A field that must be given is not.
+    Missing,
+    /// A value is of another type than its field.
+    WrongType,
+    /// An integer does not fit its field.
+    Range {
+        /// The integer.
+        value: i64,
+        /// The width of the field, bits.
+        bits: u32,
+    },
 }
 
 impl WireError {
@@ -186,6 +197,9 @@ impl fmt::Display for WireErrorKind {
                 write!(f, "record does not end at its length {length}")
             }
             Self::EmptyBatch => f.write_str("record batch without records"),
+            Self::Missing => f.write_str("not given"),
+            Self::WrongType => f.write_str("not of the type of the field"),
+            Self::Range { value, bits } => write!(f, "{value} does not fit {bits} bits"),
         }
     }
 }

@@ -156,25 +156,23 @@ pub(crate) fn write_array_len(out: &mut Vec<u8>, count: usize) {
 
 /// The tagged fields at the end of a struct. `field` gets each tag with exactly its bytes; what it leaves unread is
 /// dropped.
-pub(crate) fn read_tags<'a>(
+pub(crate) fn read_tags<'a, E: From<WireError>>(
     r: &mut Reader<'a>,
-    mut field: impl FnMut(u32, Reader<'a>) -> Result<(), WireError>,
-) -> Result<(), WireError> {
+    mut field: impl FnMut(u32, Reader<'a>) -> Result<(), E>,
+) -> Result<(), E> {
     let start = *r;
     let count = read_unsigned(r)? as usize;
     let possible = r.remaining() / 2;
     if count > possible {
-        return Err(start.error(WireErrorKind::Count {
-            count: count as u64,
-            possible,
-        }));
+        let count = count as u64;
+        return Err(start.error(WireErrorKind::Count { count, possible }).into());
     }
     let mut next = 0;
     for _ in 0..count {
         let start = *r;
         let tag = read_unsigned(r)?;
         if tag < next {
-            return Err(start.error(WireErrorKind::TagOrder { tag }));
+            return Err(start.error(WireErrorKind::TagOrder { tag }).into());
         }
         next = tag + 1;
         let size = read_unsigned(r)? as usize;

@@ -1,14 +1,14 @@
-//! Requests and answers between a share-partition leader and its share coordinator: RPC 83 to 87. [`cluster`] has those by
-//! which a leader finds it.
+//! Requests and answers: those between a share-partition leader and its share coordinator (RPC 83 to 87) as types, all
+//! others by table ([`protocol`]).
 //!
-//! All are flexible in every version, have no tagged fields, no throttle time and no error above the partition. Each
+//! The five are flexible in every version, have no tagged fields, no throttle time and no error above the partition. Each
 //! request is a group and partitions by topic, each answer is results by topic; [`schema`] has what differs.
 
 mod any;
 mod borrowed;
-pub mod cluster;
 mod field;
 pub mod header;
+pub mod protocol;
 pub mod schema;
 
 use core::fmt::Debug;

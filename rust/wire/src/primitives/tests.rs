@@ -17,7 +17,7 @@ fn tags(r: &[u8]) -> Result<Vec<(u32, usize)>, WireErrorKind> {
         seen.push((tag, data.remaining()));
         Ok(())
     })
-    .map_err(|e| e.kind)?;
+    .map_err(|e: WireError| e.kind)?;
     Ok(seen)
 }
 

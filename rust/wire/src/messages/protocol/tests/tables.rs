@@ -1,0 +1,53 @@
+//! What must hold of every table, and that its messages come out as an independent codec writes them.
+
+use super::super::schema::{Field, Kind, NEVER};
+use super::*;
+
+fn every_field(fields: Fields, check: &mut impl FnMut(Fields, &Field)) {
+    for field in fields {
+        check(fields, field);
+        if let Kind::Struct(inner) | Kind::Structs(inner) = field.kind {
+            every_field(inner, check);
+        }
+    }
+}
+
+#[test]
+fn tables_are_in_the_order_of_their_keys() {
+    assert!(apis::APIS.is_sorted_by(|a, b| a.key < b.key));
+    for api in apis::APIS {
+        assert!(core::ptr::eq(super::api(api.key).unwrap(), api));
+        assert!(!api.versions.is_empty() && *api.versions.end() < NEVER);
+    }
+    assert!(super::api(83).is_none());
+}
+
+#[test]
+fn a_field_is_named_once_in_a_version_and_tags_ascend() {
+    let mut seen = 0;
+    for api in apis::APIS {
+        for fields in [api.request, api.response] {
+            every_field(fields, &mut |fields, field| {
+                seen += 1;
+                let same = fields.iter().filter(|other| other.name == field.name);
+                assert_eq!(same.count(), 1, "{} {}", api.name, field.name);
+                let tags: Vec<u32> = fields.iter().filter_map(|field| field.tag).collect();
+                assert!(tags.is_sorted_by(|a, b| a < b), "{} {tags:?}", api.name);
+                // A tagged field needs a tag section.
+                assert!(field.tag.is_none() || !field.is_in(api.flexible_since - 1));
+            });
+        }
+    }
+    assert!(seen > 400, "{seen}");
+}
+
+#[test]
+fn the_bytes_of_another_codec_are_read_and_written_back() {
+    let mut shapes = 0;
+    for written in written() {
+        let message = written.decode(&written.bytes).unwrap();
+        assert_eq!(written.encode(&message).unwrap(), written.bytes);
+        shapes += 1;
+    }
+    assert_eq!(shapes, 20);
+}

@@ -1,4 +1,4 @@
-"""kio from PyPI, an independent codec, as an oracle: random messages of its own classes, their bytes, and the same in Kafka's JSON.
+"""kio from PyPI, an independent codec, as an oracle: random messages of its classes, their bytes, and the same in Kafka's JSON.
 
 The messages are drawn from kio's own schema: a field that our table lacks, or has at another place, shows at once.
 """
@@ -70,19 +70,19 @@ def plain(value: Any) -> Any:
 
 
 def _plain_field(kafka_type: str, value: Any) -> Any:
-    if kafka_type == "int8" and isinstance(value, tuple):
-        return bytes(item & 0xFF for item in value)
-    if kafka_type == "uuid":
-        return base64.urlsafe_b64encode((value or ZERO).bytes).decode().rstrip("=")
-    if kafka_type == "datetime_i64":
-        return -1 if value is None else (value - _EPOCH) // _MS
-    if isinstance(value, dt.timedelta):
-        return value // _MS
-    if isinstance(value, ErrorCode):
-        return int(value.value)
     if isinstance(value, tuple):
-        return [plain(item) for item in value]
-    return plain(value)
+        return bytes(item & 0xFF for item in value) if kafka_type == "int8" else [plain(item) for item in value]
+    spelled = _SPELLED.get(kafka_type, plain)
+    return spelled(value)
+
+
+_SPELLED: dict[str, Callable[[Any], Any]] = {
+    "uuid": lambda value: base64.urlsafe_b64encode((value or ZERO).bytes).decode().rstrip("="),
+    "error_code": lambda value: int(value.value),
+    "timedelta_i32": lambda value: value // _MS,
+    "timedelta_i64": lambda value: value // _MS,
+    "datetime_i64": lambda value: -1 if value is None else (value - _EPOCH) // _MS,
+}
 
 
 def kio_bytes(message: Any) -> bytes:
@@ -95,6 +95,10 @@ def kio_read(entity: type[Any], data: bytes) -> Any:
     read, size = entity_reader(entity)(data, 0)
     assert size == len(data)
     return read
+
+
+def seeded(name: str) -> random.Random:
+    return random.Random(name)  # noqa: S311  the same messages in every run
 
 
 def drawn(entity: type[Any], chance: random.Random) -> Any:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 import share_state as ss
-from tests.python.kio_oracle import Shape, drawn, kio_bytes, kio_read, plain, shape_id
+from tests.python.kio_oracle import Shape, drawn, kio_bytes, kio_read, plain, seeded, shape_id
 
 MESSAGES = 25
 #: What Kafka 4.4 has and kio does not: ApiVersions with a cluster id, and DeleteGroups with a message for each group. The group
@@ -33,7 +31,7 @@ def test_kio_knows_every_version_that_we_know() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=shape_id)
 def test_both_codecs_write_the_same_bytes_and_read_the_same_values(shape: Shape) -> None:
-    chance = random.Random(shape_id(shape))
+    chance = seeded(shape_id(shape))
     for _ in range(MESSAGES):
         message = drawn(shape.entity, chance)
         data, values = kio_bytes(message), plain(message)

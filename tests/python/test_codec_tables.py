@@ -93,7 +93,8 @@ def test_a_tagged_field_is_there_only_if_it_was_given() -> None:
 
 def test_null_is_not_the_same_as_nothing() -> None:
     bodies = []
-    for assignment in (None, {"topicPartitions": []}):
+    assignments: tuple[dict[str, Any] | None, ...] = (None, {"topicPartitions": []})
+    for assignment in assignments:
         answer = {"errorCode": 0, "memberEpoch": 1, "heartbeatIntervalMs": 5_000, "assignment": assignment}
         bodies.append(ss.encode_message(76, 1, answer, response=True))
         assert ss.decode_message(76, 1, bodies[-1], response=True)["assignment"] == assignment
@@ -129,6 +130,7 @@ def test_an_error_names_the_innermost_field() -> None:
 
 
 def test_other_versions_and_messages_are_refused() -> None:
+    empty: dict[str, Any] = {"groupId": "", "topics": [], "results": []}
     refused = 0
     for api_key, (_, oldest, newest, _) in ss.api_table().items():
         for version in (-1, oldest - 1, newest + 1, 32_767):
@@ -136,7 +138,6 @@ def test_other_versions_and_messages_are_refused() -> None:
                 with pytest.raises(UnsupportedVersionError):
                     ss.decode_message(api_key, version, b"", response=response)
                 with pytest.raises(UnsupportedVersionError):
-                    empty = {"groupId": "", "topics": [], "results": []}
                     ss.encode_message(api_key, version, empty, response=response)
                 refused += 1
     assert refused == 32 * 8

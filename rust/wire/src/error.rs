@@ -116,6 +116,15 @@ pub enum WireErrorKind {
     },
     /// A batch without records, which nobody may write.
     EmptyBatch,
+    /// A batch of an answer begins before the end of the batch before it, or before offset 0.
+    BatchOrder {
+        /// Its base offset.
+        base_offset: i64,
+        /// The least that it could be.
+        least: i64,
+    },
+    /// A control batch whose record or key cannot be read.
+    ControlRecord,
 }
 
 impl WireError {
@@ -186,6 +195,13 @@ impl fmt::Display for WireErrorKind {
                 write!(f, "record does not end at its length {length}")
             }
             Self::EmptyBatch => f.write_str("record batch without records"),
+            Self::BatchOrder { base_offset, least } => {
+                write!(
+                    f,
+                    "record batch begins at offset {base_offset}, not at {least} or behind"
+                )
+            }
+            Self::ControlRecord => f.write_str("control batch without a readable control record"),
         }
     }
 }

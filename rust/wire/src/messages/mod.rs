@@ -7,6 +7,7 @@
 mod any;
 mod borrowed;
 pub mod cluster;
+pub mod data;
 mod field;
 pub mod header;
 pub mod schema;

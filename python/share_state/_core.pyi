@@ -25,8 +25,10 @@ __all__ = [
     "SEVERITIES",
     "Acquired",
     "AnomalyFinder",
+    "BatchRing",
     "DeadLetter",
     "Decision",
+    "Delivery",
     "FramePump",
     "FrameScan",
     "GroupConfig",
@@ -54,11 +56,13 @@ __all__ = [
     "check_write_state",
     "combine_state_batches",
     "coordinator_key",
+    "decode_fetch_answer",
     "decode_message",
     "decode_record",
     "decode_write_results",
     "encode_message",
     "encode_record",
+    "encode_share_fetch_answer",
     "encode_write_states",
     "fold_path",
     "frame_tables",
@@ -86,6 +90,9 @@ _Column: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object]
 _AsOfOffset: TypeAlias = int | Mapping[int, int]
 _LogEndOffsets: TypeAlias = Mapping[tuple[str, int], Iterable[tuple[int, int]]]
+_FetchedPartition: TypeAlias = tuple[
+    str, int, int, int, int, int, list[tuple[int, int]] | None, int, tuple[int, int] | None, tuple[int, int] | None, int, int
+]
 _FrameBatch: TypeAlias = tuple[int, list[tuple[Any, ...]]]
 _FrameColumn: TypeAlias = tuple[str, str, bool, str, list[Any]]
 
@@ -445,6 +452,62 @@ class ShareCoordinator:
     def __reduce__(self) -> Any: ...
 
 @final
+class BatchRing:
+    def __new__(cls) -> Self: ...
+    def append(
+        self,
+        asked_offset: int,
+        data: bytes,
+        start: int,
+        end: int,
+        *,
+        aborted: Iterable[tuple[int, int]] | None = None,
+        check_crc: bool = False,
+    ) -> tuple[int, int]: ...
+    def evict(self, keep_bytes: int) -> int: ...
+    def compact(self) -> int: ...
+    def clear(self) -> None: ...
+    @property
+    def end_offset(self) -> int | None: ...
+    @property
+    def first_offset(self) -> int | None: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def batches(self) -> int: ...
+    @property
+    def held_bytes(self) -> int: ...
+    @property
+    def leader_epoch(self) -> int: ...
+    def holds(self, offset: int) -> bool: ...
+    def bytes_from(self, offset: int, limit: int) -> int: ...
+    def deliver(
+        self,
+        share_partition: SharePartition,
+        member: str,
+        *,
+        now_ms: _LockMs,
+        max_records: int,
+        batch_size: int,
+        mode: int,
+        max_bytes: int,
+    ) -> Delivery | None: ...
+
+@final
+class Delivery:
+    @property
+    def ranges(self) -> list[tuple[int, int, int]]: ...
+    @property
+    def record_count(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def fetch_offset(self) -> int: ...
+    @property
+    def batches(self) -> int: ...
+    def records(self) -> bytes: ...
+
+@final
 class NoOpStatePersister:
     def __new__(cls) -> Self: ...
     def initialize_state(self, key: _Key, state_epoch: int, start_offset: int) -> None: ...
@@ -654,6 +717,20 @@ def fold_path(
 def api_table() -> dict[int, tuple[str, int, int, int]]: ...
 def decode_message(api_key: int, version: int, data: bytes, *, response: bool = False) -> dict[str, Any]: ...
 def encode_message(api_key: int, version: int, message: dict[str, Any], *, response: bool = False) -> bytes: ...
+def decode_fetch_answer(
+    version: int, frame: bytes, start: int
+) -> tuple[int, int, int, list[_FetchedPartition], list[tuple[int, str, int]]]: ...
+def encode_share_fetch_answer(
+    version: int,
+    correlation_id: int,
+    partitions: Iterable[tuple[str, int, int, int, int, int, Delivery | None]],
+    *,
+    lock_timeout_ms: int,
+    throttle_ms: int = 0,
+    error_code: int = 0,
+    error_message: str | None = None,
+    node_endpoints: Sequence[tuple[int, str, int, str | None]] = (),
+) -> bytes: ...
 def check_write_state(key: _Key, state: WriteState) -> int: ...
 def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes: ...
 def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]: ...

@@ -19,6 +19,7 @@ mod frames;
 mod guarded;
 mod history;
 mod history_rows;
+mod hot_path;
 mod inline;
 mod persisters;
 mod plain;
@@ -55,6 +56,8 @@ mod _core {
     use crate::frames::{FramePump, FrameScan, frame_tables};
     #[pymodule_export]
     use crate::history::{History, HistoryScan, history_path};
+    #[pymodule_export]
+    use crate::hot_path::{BatchRing, Delivery, decode_fetch_answer, encode_share_fetch_answer};
     #[pymodule_export]
     use crate::persisters::{NoOpStatePersister, RecordingPersister};
     #[pymodule_export]

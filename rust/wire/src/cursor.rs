@@ -24,7 +24,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    const fn position(&self) -> usize {
+    /// Where it stands in the whole.
+    pub(crate) const fn position(&self) -> usize {
         self.end - self.rest.len()
     }
 

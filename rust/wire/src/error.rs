@@ -127,6 +127,15 @@ pub enum WireErrorKind {
         /// The width of the field, bits.
         bits: u32,
     },
+    /// A batch of an answer begins before the end of the batch before it, or before offset 0.
+    BatchOrder {
+        /// Its base offset.
+        base_offset: i64,
+        /// The least that it could be.
+        least: i64,
+    },
+    /// A control batch whose record or key cannot be read.
+    ControlRecord,
 }
 
 impl WireError {
@@ -200,6 +209,13 @@ impl fmt::Display for WireErrorKind {
             Self::Missing => f.write_str("not given"),
             Self::WrongType => f.write_str("not of the type of the field"),
             Self::Range { value, bits } => write!(f, "{value} does not fit {bits} bits"),
+            Self::BatchOrder { base_offset, least } => {
+                write!(
+                    f,
+                    "record batch begins at offset {base_offset}, not at {least} or behind"
+                )
+            }
+            Self::ControlRecord => f.write_str("control batch without a readable control record"),
         }
     }
 }

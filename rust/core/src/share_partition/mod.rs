@@ -58,7 +58,7 @@ pub use error::{
 pub use initialize::Initialized;
 pub use inspect::InFlight;
 pub use settle::Settlement;
-pub use transactions::AbortedTransaction;
+pub use transactions::{AbortedTransaction, aborted_ranges};
 pub use window::GapWindow;
 pub use writes::{LentWrite, PendingWrite, WriteAnswer, member_code};
 

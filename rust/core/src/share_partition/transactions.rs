@@ -70,9 +70,16 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 }
 
-/// The fetched batches that belong to aborted transactions: a producer is in an aborted transaction from the transaction's
-/// first offset to its abort marker.
-fn aborted_ranges(fetched: &[FetchedBatch], aborted: &[AbortedTransaction]) -> Vec<OffsetRange> {
+/// The offsets of the fetched batches that belong to aborted transactions, a range a batch: a producer is in an aborted
+/// transaction from the transaction's first offset to its abort marker.
+///
+/// A list of aborted transactions is for the batches of its own answer, in order from the first: whoever keeps batches for
+/// later asks here when the answer arrives.
+#[must_use]
+pub fn aborted_ranges(
+    fetched: &[FetchedBatch],
+    aborted: &[AbortedTransaction],
+) -> Vec<OffsetRange> {
     let mut by_offset: Vec<&AbortedTransaction> = aborted.iter().collect();
     by_offset.sort_by_key(|transaction| transaction.first_offset);
     let mut pending = by_offset.into_iter().peekable();

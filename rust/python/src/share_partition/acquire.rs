@@ -175,19 +175,22 @@ impl SharePartition {
     }
 }
 
+/// An `AcquireMode` of Python.
+pub fn mode_in(mode: u8) -> PyResult<AcquireMode> {
+    match mode {
+        0 => Ok(AcquireMode::BatchOptimized),
+        1 => Ok(AcquireMode::RecordLimit),
+        other => Err(PyValueError::new_err(format!(
+            "mode is {other}, neither 0 nor 1"
+        ))),
+    }
+}
+
 impl SharePartition {
     fn acquired(&self, py: Python<'_>, asked: &Asked<'_, '_>) -> PyResult<Vec<AcquiredRange>> {
         let fetched = convert::fetched_in(asked.fetched)?;
         let aborted = asked.aborted.map(convert::aborted_in).transpose()?;
-        let mode = match asked.mode {
-            0 => AcquireMode::BatchOptimized,
-            1 => AcquireMode::RecordLimit,
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "mode is {other}, neither 0 nor 1"
-                )));
-            }
-        };
+        let mode = mode_in(asked.mode)?;
         let request = AcquireRequest {
             member: asked.member,
             mode,

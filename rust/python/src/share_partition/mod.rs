@@ -6,6 +6,8 @@ mod inspect;
 mod lifecycle;
 mod pending;
 
+pub use acquire::mode_in;
+
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};

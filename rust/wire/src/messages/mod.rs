@@ -6,6 +6,7 @@
 
 mod any;
 mod borrowed;
+pub mod data;
 mod field;
 pub mod header;
 pub mod protocol;

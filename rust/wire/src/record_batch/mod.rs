@@ -4,9 +4,11 @@
 //! length and leader epoch are outside it. Formats 0 and 1 cannot occur in the state topic and are refused.
 
 mod compression;
+mod control;
 mod decode;
 mod encode;
 mod header;
+mod headers;
 mod snappy;
 mod walk;
 
@@ -14,6 +16,7 @@ pub use compression::Compression;
 pub use decode::{DecodedBatch, decode_batch};
 pub use encode::{NewRecord, encode_batch};
 pub use header::{HEADER_SIZE, RecordBatchHeader, peek_size};
+pub use headers::{BatchHeader, BatchHeaders, Checksums};
 pub use walk::RecordView;
 
 /// What a decoder may use beyond the size of its input.

@@ -1,0 +1,51 @@
+//! Why a read was not taken into a ring.
+
+use core::fmt;
+
+use share_state_wire::WireError;
+
+/// A read that a ring refuses; the ring is as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendError {
+    /// No log has such an offset.
+    AskedOffset {
+        /// The offset.
+        asked_offset: i64,
+    },
+    /// The records are no part of the buffer.
+    Part {
+        /// Where they are said to begin.
+        start: usize,
+        /// Where they are said to end.
+        end: usize,
+        /// Bytes of the buffer.
+        size: usize,
+    },
+    /// The record batches are malformed or out of order.
+    Batches(WireError),
+}
+
+impl fmt::Display for AppendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AskedOffset { asked_offset } => {
+                write!(f, "asked_offset is {asked_offset}, no offset of a log")
+            }
+            Self::Part { start, end, size } => {
+                write!(
+                    f,
+                    "records from {start} to {end} are no part of {size} bytes"
+                )
+            }
+            Self::Batches(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for AppendError {}
+
+impl From<WireError> for AppendError {
+    fn from(error: WireError) -> Self {
+        Self::Batches(error)
+    }
+}

@@ -1,4 +1,4 @@
-"""A cluster as a client sees it: one connection a broker, and which broker coordinates which share partition."""
+"""A cluster as a persister sees it: which broker coordinates which share partition."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from share_state._core import coordinator_key
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
 from share_state.kafka.connection import Connection, ConnectionOptions
+from share_state.kafka.connections import Connections
 from share_state.kafka.errors import BadAnswerError, class_of
 from share_state.kafka.peers import Address, LostError, Node
 from share_state.types import SharePartitionKey
@@ -44,46 +45,23 @@ class Cluster:
     """Connections and coordinators. All of it lives on one event loop."""
 
     def __init__(self, bootstrap: Sequence[Address], options: ConnectionOptions) -> None:
-        self._bootstrap = [Node(-1, address) for address in bootstrap]
-        self._options = options
-        self._connections: dict[Address, asyncio.Task[Connection]] = {}
+        self._connections = Connections(bootstrap, options)
         self._coordinators: dict[SharePartitionKey, Node] = {}
         self._asked: dict[SharePartitionKey, asyncio.Future[Node]] = {}
         self._lookups: set[asyncio.Task[None]] = set()
-        self._requests = 0
 
     @property
     def requests(self) -> int:
         """Requests sent so far, of every kind."""
-        return self._requests + sum(connection.requests for connection in self._open())
+        return self._connections.requests
 
     def opened(self, node: Node) -> Connection | None:
         """Give the connection to a broker if there is one that can be used."""
-        task = self._connections.get(node.address)
-        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
-            return None
-        connection = task.result()
-        return connection if connection.usable else None
+        return self._connections.opened(node)
 
     async def connection(self, node: Node) -> Connection:
-        """Give the connection to a broker, opened when there is none.
-
-        Raises:
-            LostError: there is none, and another attempt may find one.
-            KafkaPersisterError: there is none and will be none.
-        """
-        task = self._connections.get(node.address)
-        if task is not None and task.done() and self.opened(node) is None:
-            self._drop(node.address, task)
-            task = None
-        if task is None:
-            task = asyncio.get_running_loop().create_task(Connection.open(node, self._options))
-            self._connections[node.address] = task
-        try:
-            # Others wait for the same connection: who stops waiting does not stop the opening.
-            return await asyncio.shield(task)
-        except LostError as lost:
-            raise lost.again() from None
+        """Give the connection to a broker, opened when there is none. See :meth:`Connections.connection`."""
+        return await self._connections.connection(node)
 
     def known(self, key: SharePartitionKey) -> Node | None:
         """Give the broker that coordinates a share partition if it was looked up before."""
@@ -121,7 +99,7 @@ class Cluster:
         """
         topics = [{"topicId": _ZERO_ID, "name": name} for name in names]
         asked = {"topics": topics, "allowAutoTopicCreation": False, "includeTopicAuthorizedOperations": False}
-        connection = await self._any()
+        connection = await self._connections.any()
         answer = await connection.request(_METADATA, asked)
         found = {}
         for topic in answer["topics"]:
@@ -137,38 +115,7 @@ class Cluster:
         """Close every connection."""
         for lookup in list(self._lookups):
             lookup.cancel()
-        tasks, self._connections = list(self._connections.values()), {}
-        for task in tasks:
-            task.cancel()
-        for opened in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(opened, Connection):
-                await opened.close()
-
-    def _open(self) -> list[Connection]:
-        done = [task for task in self._connections.values() if task.done() and not task.cancelled()]
-        return [task.result() for task in done if task.exception() is None]
-
-    def _drop(self, address: Address, task: asyncio.Task[Connection]) -> None:
-        del self._connections[address]
-        if not task.cancelled() and task.exception() is None:
-            self._requests += task.result().requests
-
-    async def _any(self) -> Connection:
-        """Give a connection that is open, or the first bootstrap server that answers."""
-        for connection in self._open():
-            if connection.usable:
-                return connection
-        losses: list[LostError] = []
-        for node in list(self._bootstrap):
-            try:
-                return await self.connection(node)
-            except LostError as lost:
-                losses.append(lost)
-                # The next attempt begins with another server.
-                self._bootstrap.append(self._bootstrap.pop(self._bootstrap.index(node)))
-        nodes = ", ".join(lost.node for lost in losses)
-        reasons = "; ".join(dict.fromkeys(lost.reason for lost in losses))
-        raise LostError(nodes, reasons, code=codes.NETWORK_EXCEPTION, sent=False)
+        await self._connections.close()
 
     def _look_up(self) -> None:
         """Ask for the keys that have come together in this turn of the loop."""
@@ -196,7 +143,7 @@ class Cluster:
                 waiting.cancel()
 
     async def _find(self, asked: dict[SharePartitionKey, asyncio.Future[Node]]) -> None:
-        connection = await self._any()
+        connection = await self._connections.any()
         # Kafka 4.0 has the look-up and none of the requests that come behind it, and answers the look-up with INVALID_REQUEST.
         connection.version_of(_READ_STATE)
         texts = {coordinator_key(*key): key for key in asked}

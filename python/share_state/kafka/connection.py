@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from share_state._core import __version__, decode_message, encode_message
@@ -19,7 +19,7 @@ from share_state.kafka.errors import (
     BrokerUnreachableError,
     class_of,
 )
-from share_state.kafka.framing import MAX_FRAME, Frames, Request, request_bytes, response_of
+from share_state.kafka.framing import MAX_FRAME, Frames, Request, request_bytes, response_start
 from share_state.kafka.peers import API_NAMES, API_VERSIONS, LostError, Node
 from share_state.kafka.security import SecurityOptions, UnconvincedError
 
@@ -46,6 +46,8 @@ class ConnectionOptions:
         connect_timeout: seconds for connecting, TLS and SASL together.
         request_timeout: seconds that an answer may take.
         max_frame: bytes that an answer may have.
+        apis: the versions of each request that we speak.
+        needs: what a broker that lacks a request is told to be.
     """
 
     security: SecurityOptions
@@ -54,13 +56,16 @@ class ConnectionOptions:
     connect_timeout: float
     request_timeout: float
     max_frame: int = MAX_FRAME
+    apis: Mapping[int, tuple[int, int]] = field(default_factory=lambda: API_VERSIONS)
+    needs: str = "share groups need Kafka 4.2 with share.version 1 or higher"
 
 
 @dataclass(slots=True)
 class _Pending:
     api_key: int
-    #: Takes the message of the answer apart; what that raises ends the connection.
-    decode: Callable[[bytes], Any]
+    version: int
+    #: Takes the answer apart, from where its message starts; what that raises ends the connection.
+    decode: Callable[[bytes, int], Any]
     #: Called once, with what was decoded or with why there is nothing.
     done: Callable[[Any], None]
     timer: Timer
@@ -118,13 +123,12 @@ class Connection:
         Raises:
             BrokerTooOldError: there is none.
         """
-        oldest, newest = API_VERSIONS[api_key]
+        oldest, newest = self._options.apis[api_key]
         theirs = self._versions.get(api_key)
         if theirs is None or theirs[0] > newest or theirs[1] < oldest:
             has = "does not have it" if theirs is None else f"has versions {theirs[0]} to {theirs[1]}"
             message = (
-                f"{self.node}: {API_NAMES[api_key]} version {oldest} to {newest} is needed, the broker {has};"
-                " share groups need Kafka 4.2 with share.version 1 or higher"
+                f"{self.node}: {_name(api_key)} version {oldest} to {newest} is needed, the broker {has}; {self._options.needs}"
             )
             raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
         return min(newest, theirs[1])
@@ -136,7 +140,7 @@ class Connection:
             LostError: there will be no answer.
             BrokerTooOldError: the broker does not have the request.
         """
-        version = API_VERSIONS[_API_VERSIONS][1] if api_key == _API_VERSIONS else self.version_of(api_key)
+        version = self._options.apis[_API_VERSIONS][1] if api_key == _API_VERSIONS else self.version_of(api_key)
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
         def done(what: dict[str, Any] | LostError) -> None:
@@ -156,7 +160,7 @@ class Connection:
         api_key: int,
         version: int,
         body: bytes,
-        decode: Callable[[int, bytes], T],
+        decode: Callable[[int, bytes, int], T],
         done: Callable[[T | LostError], None],
     ) -> None:
         """Send a request at once.
@@ -165,7 +169,7 @@ class Connection:
             api_key: of the request.
             version: of the request.
             body: the request behind its header.
-            decode: takes the version and the answer behind its header.
+            decode: takes the version, the frame of the answer without its length, and where the message starts in it.
             done: called once, with what was decoded, or with why there is no answer.
 
         Raises:
@@ -176,7 +180,7 @@ class Connection:
         correlation_id = self._correlation_id
         self._correlation_id = (correlation_id + 1) & _MAX_CORRELATION_ID
         timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
-        self._pending[correlation_id] = _Pending(api_key, lambda answer: decode(version, answer), done, timer)
+        self._pending[correlation_id] = _Pending(api_key, version, lambda frame, start: decode(version, frame, start), done, timer)
         self.requests += 1
         self._transport.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
 
@@ -274,7 +278,7 @@ class Connection:
         pending = self._pending.get(correlation_id)
         if pending is None:
             raise WireDecodeError(f"nothing was asked with correlation id {correlation_id}", position=0, kind="correlation")
-        answer = pending.decode(response_of(pending.api_key, payload))
+        answer = pending.decode(payload, response_start(pending.api_key, pending.version, payload))
         del self._pending[correlation_id]
         pending.timer.cancel()
         pending.done(answer)
@@ -283,7 +287,7 @@ class Connection:
     def _expire(self, api_key: int) -> None:
         # The broker answers in order, so nothing behind this request can be answered either.
         seconds = self._options.request_timeout
-        reason = f"{API_NAMES[api_key]} was not answered in {seconds:g} s"
+        reason = f"{_name(api_key)} was not answered in {seconds:g} s"
         self._fail(self._loss(reason, code=codes.REQUEST_TIMED_OUT, sent=True))
 
     def _retire(self) -> None:
@@ -315,8 +319,13 @@ class Connection:
             request.done(lost.again())
 
 
-def _decoder(api_key: int) -> Callable[[int, bytes], dict[str, Any]]:
-    def decode(version: int, body: bytes) -> dict[str, Any]:
+def _name(api_key: int) -> str:
+    return API_NAMES.get(api_key, f"request {api_key}")
+
+
+def _decoder(api_key: int) -> Callable[[int, bytes, int], dict[str, Any]]:
+    def decode(version: int, frame: bytes, start: int) -> dict[str, Any]:
+        body = frame[start:]
         if api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
             # Said in version 0, whatever was asked, so that anybody can read it.
             return {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}

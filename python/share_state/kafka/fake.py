@@ -123,16 +123,16 @@ class FakeShareCoordinator:
         """
         api_key, version = _api_of(payload)
         if api_key == _API_VERSIONS:
-            return _api_versions(version, request_of(payload, flexible=version >= _FLEXIBLE_API_VERSIONS), self._versions)
+            return _api_versions(version, request_of(payload), self._versions)
         oldest, newest = _VERSIONS.get(api_key, (0, -1))
         if not oldest <= version <= newest:
             raise UnsupportedVersionError(f"request {api_key} version {version} is not known")
-        request = request_of(payload, flexible=True)
+        request = request_of(payload)
         asked = decode_message(api_key, version, request.body)
         # The store may wait for a disk; other connections go on meanwhile.
         loop = asyncio.get_running_loop()
         answer = await loop.run_in_executor(self._workers, self._answers.answer, api_key, version, asked, here)
-        return response_bytes(api_key, request.correlation_id, encode_message(api_key, version, answer, response=True))
+        return response_bytes(api_key, version, request.correlation_id, encode_message(api_key, version, answer, response=True))
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -182,10 +182,10 @@ class FakeShareCoordinator:
             return answer
         if _LOGIN_VERSIONS.get(api_key) != (version, version):
             raise UnsupportedVersionError(f"request {api_key} version {version} of a client that has not logged in")
-        request = request_of(payload, flexible=api_key != _HANDSHAKE)
+        request = request_of(payload)
         asked = decode_message(api_key, version, request.body)
         said = login.handshake(asked) if api_key == _HANDSHAKE else await login.authenticate(asked)
-        return response_bytes(api_key, request.correlation_id, encode_message(api_key, version, said, response=True))
+        return response_bytes(api_key, version, request.correlation_id, encode_message(api_key, version, said, response=True))
 
 
 def _api_of(payload: bytes) -> tuple[int, int]:
@@ -209,7 +209,7 @@ def _api_versions(version: int, request: Request, versions: Mapping[int, tuple[i
         keys_alone = b"".join(struct.pack(">hhh", key, low, high) for key, (low, high) in versions.items())
         throttle = bytes(4) if known and version > 0 else b""
         body = struct.pack(">hi", code, len(versions)) + keys_alone + throttle
-    return response_bytes(_API_VERSIONS, request.correlation_id, body)
+    return response_bytes(_API_VERSIONS, version, request.correlation_id, body)
 
 
 @contextlib.contextmanager

@@ -191,11 +191,11 @@ def _encode(lane: _Lane, version: int, batch: list[Call]) -> bytes:
     return encode_message(lane.api_key, version, message)
 
 
-def _decoder(api_key: int) -> Callable[[int, bytes], _Results]:
+def _decoder(api_key: int) -> Callable[[int, bytes, int], _Results]:
     if api_key == _WRITE:
-        return lambda version, body: [(*result, {}) for result in decode_write_results(version, body)]
-    return lambda version, body: [
+        return lambda version, frame, start: [(*result, {}) for result in decode_write_results(version, frame[start:])]
+    return lambda version, frame, start: [
         (topic["topicId"], result["partition"], result["errorCode"], result["errorMessage"], result)
-        for topic in decode_message(api_key, version, body, response=True)["results"]
+        for topic in decode_message(api_key, version, frame[start:], response=True)["results"]
         for result in topic["partitions"]
     ]

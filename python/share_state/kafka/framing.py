@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from share_state._core import api_table
 from share_state.errors import ShareStateError, WireDecodeError
 
 __all__ = [
@@ -14,11 +15,12 @@ __all__ = [
     "Frames",
     "Request",
     "frame",
+    "is_flexible",
     "read_frame",
     "request_bytes",
     "request_of",
     "response_bytes",
-    "response_of",
+    "response_start",
 ]
 
 #: The longest frame that a broker takes by default, bytes (``socket.request.max.bytes``).
@@ -27,9 +29,10 @@ MAX_FRAME: Final = 100 << 20
 _LENGTH: Final = struct.Struct(">i")
 _REQUEST: Final = struct.Struct(">hhih")
 _NULL: Final = -1
-#: SaslHandshake was frozen before headers had tagged fields; ApiVersions is answered before the version is agreed on.
-_UNTAGGED_REQUESTS: Final = frozenset({17})
-_UNTAGGED_RESPONSES: Final = frozenset({17, 18})
+#: The version from which a request and its answer are flexible: their headers have tagged fields too.
+_FLEXIBLE_FROM: Final = {api_key: flexible_from for api_key, (_, _, _, flexible_from) in api_table().items()}
+#: Its answer comes before a version is agreed on, so the header of the answer never has tagged fields.
+_API_VERSIONS: Final = 18
 
 
 class Request(NamedTuple):
@@ -105,7 +108,9 @@ class Frames(asyncio.Protocol):
                 if len(arrived) < end:
                     break
                 at = end
-                self._take(bytes(arrived[start:end]))
+                with memoryview(arrived) as view:
+                    payload = bytes(view[start:end])
+                self._take(payload)
         except ShareStateError as wrong:
             self._end(wrong, within=False)
         del arrived[:at]
@@ -130,20 +135,21 @@ def _length(head: bytes | bytearray, max_frame: int) -> int:
     return int(length)
 
 
+def is_flexible(api_key: int, version: int) -> bool:
+    """Say whether a version of a request has tagged fields; one that nobody knows is taken to."""
+    return version >= _FLEXIBLE_FROM.get(api_key, 0)
+
+
 def request_bytes(request: Request) -> bytes:
     """Frame a request."""
     client_id = request.client_id.encode()
     head = _REQUEST.pack(request.api_key, request.version, request.correlation_id, len(client_id))
-    tags = b"" if request.api_key in _UNTAGGED_REQUESTS else b"\0"
+    tags = b"\0" if is_flexible(request.api_key, request.version) else b""
     return frame(head + client_id + tags + request.body)
 
 
-def request_of(payload: bytes, *, flexible: bool) -> Request:
-    """Read the request in a frame.
-
-    Args:
-        payload: the frame, without its length.
-        flexible: whether a request of this key and version has tagged fields in its header.
+def request_of(payload: bytes) -> Request:
+    """Read the request in a frame, without its length.
 
     Raises:
         WireDecodeError: it ends too early, or the client id is damaged.
@@ -158,23 +164,24 @@ def request_of(payload: bytes, *, flexible: bool) -> Request:
         client_id = payload[_REQUEST.size : end].decode()
     except UnicodeDecodeError:
         raise WireDecodeError("a client id is not UTF-8", position=_REQUEST.size, kind="utf8") from None
-    start = _skip_tags(payload, end) if flexible else end
+    start = _skip_tags(payload, end) if is_flexible(api_key, version) else end
     return Request(api_key, version, correlation_id, client_id, payload[start:])
 
 
-def response_bytes(api_key: int, correlation_id: int, body: bytes) -> bytes:
+def response_bytes(api_key: int, version: int, correlation_id: int, body: bytes) -> bytes:
     """Frame an answer."""
-    tags = b"" if api_key in _UNTAGGED_RESPONSES else b"\0"
+    tags = b"\0" if api_key != _API_VERSIONS and is_flexible(api_key, version) else b""
     return frame(_LENGTH.pack(correlation_id) + tags + body)
 
 
-def response_of(api_key: int, payload: bytes) -> bytes:
-    """Give the message in the answer to a request of ``api_key``.
+def response_start(api_key: int, version: int, payload: bytes) -> int:
+    """Say where the message starts in the answer to a request of ``api_key``.
 
     Raises:
         WireDecodeError: the header is damaged.
     """
-    return payload[_LENGTH.size :] if api_key in _UNTAGGED_RESPONSES else payload[_skip_tags(payload, _LENGTH.size) :]
+    tagged = api_key != _API_VERSIONS and is_flexible(api_key, version)
+    return _skip_tags(payload, _LENGTH.size) if tagged else _LENGTH.size
 
 
 def _skip_tags(payload: bytes, position: int) -> int:

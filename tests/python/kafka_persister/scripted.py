@@ -101,7 +101,7 @@ class Turn(NamedTuple):
 
     def answer(self, message: dict[str, Any]) -> bytes:
         body = ss.encode_message(self.request.api_key, self.request.version, message, response=True)
-        return response_bytes(self.request.api_key, self.request.correlation_id, body)
+        return response_bytes(self.request.api_key, self.request.version, self.request.correlation_id, body)
 
     def asked(self) -> dict[str, Any]:
         return ss.decode_message(self.request.api_key, self.request.version, self.request.body)
@@ -141,7 +141,7 @@ class ScriptedBroker(FakeShareCoordinator):
         try:
             while (payload := await read_frame(reader, MAX_FRAME)) is not None:
                 api_key, version = struct.unpack_from(">hh", payload)
-                request = request_of(payload, flexible=api_key != HANDSHAKE)
+                request = request_of(payload)
                 turn = Turn(self, connection, request, payload, here, writer)
                 self.seen.append((api_key, ss.decode_message(api_key, version, request.body)))
                 self.arrived.set()

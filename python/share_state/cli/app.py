@@ -8,6 +8,7 @@ import typer
 from share_state.cli.anomalies_command import anomalies_command
 from share_state.cli.coordinator_command import coordinator
 from share_state.cli.dump_command import dump
+from share_state.cli.gateway_command import gateway
 from share_state.cli.history_command import history_command
 from share_state.cli.plot_command import plot_command
 from share_state.cli.spark_command import spark
@@ -28,6 +29,7 @@ app.command()(dump)
 app.command("history")(history_command)
 app.command("anomalies")(anomalies_command)
 app.command()(coordinator)
+app.command()(gateway)
 app.command("plot")(plot_command)
 app.command("spark-doctor")(spark_doctor)
 app.add_typer(spark, name="spark")

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import ssl
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from share_state import _core
 from share_state.cli.exit_codes import ExitCode
+from share_state.cli.listening import listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import FakeShareCoordinator, Topic
@@ -19,15 +19,6 @@ from share_state.types import SharePartitionKey
 
 #: Seconds between two rounds of snapshots and pruning, as Kafka's (`share.coordinator.state.topic.prune.interval.ms`).
 _ROUND_SECONDS = 300
-_MAX_PORT = 65_535
-
-
-def _listen_address(text: str) -> Address:
-    host, colon, port = text.rpartition(":")
-    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
-        raise typer.BadParameter(f"{text!r} is not HOST:PORT")
-    return Address(host, int(port))
 
 
 def _topic(text: str) -> tuple[str, Topic]:
@@ -64,9 +55,9 @@ def coordinator(
 
     Whoever may log in may do everything; without --sasl-users everybody may. Ctrl-C or SIGTERM ends it with status 0.
     """
-    address = _listen_address(listen)
+    address = listen_address(listen)
     topics = dict(_topic(text) for text in topic) if topic else None
-    tls = _tls(tls_cert, tls_key)
+    tls = server_tls(tls_cert, tls_key)
     try:
         users = None if sasl_users is None else read_users(sasl_users)
     except ConfigError as wrong:
@@ -79,24 +70,6 @@ def coordinator(
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
         typer.echo(f"share-state: cannot serve {printable(str(path))} at {listen}: {printable(reason)}", err=True)
         raise typer.Exit(ExitCode.IO) from None
-
-
-def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    if certificate is None and key is None:
-        return None
-    if certificate is None or key is None:
-        raise typer.BadParameter("--tls-cert and --tls-key go together")
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-
-    def no_passphrase() -> str:
-        # Asked for otherwise at the terminal, where nobody may be.
-        raise typer.BadParameter(f"{printable(str(key))} has a passphrase")
-
-    try:
-        context.load_cert_chain(certificate, key, no_passphrase)
-    except (OSError, ValueError) as wrong:
-        raise typer.BadParameter(f"no certificate and key for TLS: {printable(str(wrong))}") from None
-    return context
 
 
 async def _serve(store: _core.StateStore, coordinator: FakeShareCoordinator, address: Address) -> None:

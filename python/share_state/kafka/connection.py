@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -19,7 +20,7 @@ from share_state.kafka.errors import (
     BrokerUnreachableError,
     class_of,
 )
-from share_state.kafka.framing import MAX_FRAME, Frames, Request, request_bytes, response_start
+from share_state.kafka.framing import MAX_FRAME, Frames, Request, frame, request_bytes, response_start
 from share_state.kafka.peers import API_NAMES, API_VERSIONS, LostError, Node
 from share_state.kafka.security import SecurityOptions, UnconvincedError
 
@@ -32,6 +33,7 @@ _SASL_HANDSHAKE, _API_VERSIONS, _SASL_AUTHENTICATE = 17, 18, 36
 _SESSION_SHARE: Final = 0.85
 #: More messages than any mechanism has.
 _MAX_SASL_STEPS: Final = 8
+_KEY: Final = struct.Struct(">h")
 _MAX_CORRELATION_ID: Final = 0x7FFF_FFFF
 
 
@@ -63,9 +65,8 @@ class ConnectionOptions:
 @dataclass(slots=True)
 class _Pending:
     api_key: int
-    version: int
-    #: Takes the answer apart, from where its message starts; what that raises ends the connection.
-    decode: Callable[[bytes, int], Any]
+    #: Takes the answer apart; what that raises ends the connection.
+    decode: Callable[[bytes], Any]
     #: Called once, with what was decoded or with why there is nothing.
     done: Callable[[Any], None]
     timer: Timer
@@ -117,6 +118,11 @@ class Connection:
         """Whether a new request may be sent."""
         return self._lost is None and not self._retired
 
+    @property
+    def offered(self) -> dict[int, tuple[int, int]]:
+        """The oldest and newest version of each request that the broker takes."""
+        return dict(self._versions)
+
     def version_of(self, api_key: int) -> int:
         """Give the newest version of a request that both sides have.
 
@@ -133,14 +139,16 @@ class Connection:
             raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
         return min(newest, theirs[1])
 
-    async def request(self, api_key: int, message: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and wait for its answer. A cancelled wait leaves the connection in order.
+    async def request(self, api_key: int, message: dict[str, Any], version: int | None = None) -> dict[str, Any]:
+        """Send a request, in the newest version that both sides have, and wait for its answer.
+
+        A cancelled wait leaves the connection in order.
 
         Raises:
             LostError: there will be no answer.
             BrokerTooOldError: the broker does not have the request.
         """
-        version = self._options.apis[_API_VERSIONS][1] if api_key == _API_VERSIONS else self.version_of(api_key)
+        version = self.version_of(api_key) if version is None else version
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
         def done(what: dict[str, Any] | LostError) -> None:
@@ -175,14 +183,47 @@ class Connection:
         Raises:
             LostError: the connection is closed.
         """
+
+        def take_apart(answer: bytes) -> T:
+            return decode(version, answer, response_start(api_key, version, answer))
+
+        transport, correlation_id = self._next()
+        self._expect(api_key, correlation_id, take_apart, done)
+        transport.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
+
+    def send_frame(self, payload: bytes, done: Callable[[bytes | LostError], None] | None) -> None:
+        """Send somebody's request as it is, but for its correlation id.
+
+        Args:
+            payload: the request with its header, without the length.
+            done: called once, with the answer and its header, or with why there is none; ``None`` where none is expected.
+
+        Raises:
+            LostError: the connection is closed.
+        """
+        transport, correlation_id = self._next()
+        if done is not None:
+            (api_key,) = _KEY.unpack_from(payload)
+            self._expect(api_key, correlation_id, lambda answer: answer, done)
+        transport.write(frame(payload[:4] + correlation_id.to_bytes(4, "big") + payload[8:]))
+
+    def _next(self) -> tuple[asyncio.Transport, int]:
         if self._lost is not None or self._transport is None:
             raise self._loss("the connection is closed", sent=False)
         correlation_id = self._correlation_id
         self._correlation_id = (correlation_id + 1) & _MAX_CORRELATION_ID
-        timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
-        self._pending[correlation_id] = _Pending(api_key, version, lambda frame, start: decode(version, frame, start), done, timer)
         self.requests += 1
-        self._transport.write(request_bytes(Request(api_key, version, correlation_id, self._options.client_id, body)))
+        return self._transport, correlation_id
+
+    def _expect(
+        self,
+        api_key: int,
+        correlation_id: int,
+        decode: Callable[[bytes], Any],
+        done: Callable[[Any], None],
+    ) -> None:
+        timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
+        self._pending[correlation_id] = _Pending(api_key, decode, done, timer)
 
     async def close(self) -> None:
         """Close the connection; requests without answer are lost."""
@@ -217,9 +258,12 @@ class Connection:
 
     async def _learn_versions(self) -> None:
         ours = {"clientSoftwareName": "share-state", "clientSoftwareVersion": __version__}
-        answer = await self.request(_API_VERSIONS, ours)
+        oldest, newest = self._options.apis[_API_VERSIONS]
+        answer = await self.request(_API_VERSIONS, ours, newest)
+        if answer["errorCode"] == codes.UNSUPPORTED_VERSION and oldest < newest:
+            answer = await self.request(_API_VERSIONS, ours, oldest)
         if answer["errorCode"] == codes.UNSUPPORTED_VERSION:
-            message = f"{self.node}: the broker does not have ApiVersions version 3, so it is older than share groups"
+            message = f"{self.node}: the broker does not have ApiVersions version {oldest}; {self._options.needs}"
             raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
         self._check(answer, "ApiVersions")
         self._versions = {api["apiKey"]: (api["minVersion"], api["maxVersion"]) for api in answer["apiKeys"]}
@@ -278,7 +322,7 @@ class Connection:
         pending = self._pending.get(correlation_id)
         if pending is None:
             raise WireDecodeError(f"nothing was asked with correlation id {correlation_id}", position=0, kind="correlation")
-        answer = pending.decode(payload, response_start(pending.api_key, pending.version, payload))
+        answer = pending.decode(payload)
         del self._pending[correlation_id]
         pending.timer.cancel()
         pending.done(answer)

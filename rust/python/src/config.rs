@@ -242,6 +242,18 @@ fn auto_offset_reset_in(text: &str) -> PyResult<AutoOffsetReset> {
     })
 }
 
+/// How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
+///
+/// Raises:
+///     ValueError: the text is none of the values of the property.
+#[pyfunction]
+pub fn offset_reset_duration_ms(strategy: &str) -> PyResult<Option<i64>> {
+    Ok(match auto_offset_reset_in(strategy)? {
+        AutoOffsetReset::ByDuration(ms) => Some(ms),
+        AutoOffsetReset::Latest | AutoOffsetReset::Earliest => None,
+    })
+}
+
 pub fn auto_offset_reset_out(strategy: AutoOffsetReset) -> String {
     strategy.to_string()
 }

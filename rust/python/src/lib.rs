@@ -45,7 +45,7 @@ mod _core {
     #[pymodule_export]
     use crate::codec::{api_table, decode_message, encode_message};
     #[pymodule_export]
-    use crate::config::GroupConfig;
+    use crate::config::{GroupConfig, offset_reset_duration_ms};
     #[pymodule_export]
     use crate::coordinator::ShareCoordinator;
     #[pymodule_export]

@@ -1,0 +1,100 @@
+"""`share-state gateway`: share groups for a cluster that has none."""
+
+import asyncio
+import logging
+import signal
+import ssl
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from share_state.cli.exit_codes import ExitCode
+from share_state.cli.listening import listen_address, server_tls
+from share_state.cli.printable import printable
+from share_state.errors import ConfigError, ShareStateError
+from share_state.gateway import Access, GatewayOptions, ShareGateway, read_properties, read_rules, split_properties
+from share_state.gateway.upstream_security import upstream_security
+from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.fake_logins import read_users
+
+_SYNC = ("always", "interval", "never")
+
+
+def gateway(
+    upstream: Annotated[str, typer.Option("--upstream", help="HOST:PORT[,HOST:PORT…] of the cluster with the records.")],
+    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT to listen on; port 0 takes any that is free.")],
+    path: Annotated[Path, typer.Option("--path", help="Directory of the state; made when it does not exist.")],
+    *,
+    advertise: Annotated[
+        str | None, typer.Option("--advertise", help="HOST:PORT that clients are told; needed where they come from elsewhere.")
+    ] = None,
+    upstream_config: Annotated[
+        Path | None, typer.Option("--upstream-config", help="Java properties: security.protocol, sasl.* and ssl.* towards upstream.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="Java properties: group.share.* of the broker, share.* as defaults of groups."),
+    ] = None,
+    sync: Annotated[
+        str, typer.Option("--sync", help="When an acknowledgement is on the disk: always before its answer, interval, never.")
+    ] = "always",
+    relay: Annotated[
+        bool, typer.Option("--relay", help="Pass other requests on to the one upstream broker: producers, topics, transactions.")
+    ] = False,
+    metrics: Annotated[str | None, typer.Option("--metrics", help="HOST:PORT for /metrics, /healthz and /readyz.")] = None,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate for TLS, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM, without a passphrase.")] = None,
+    sasl_users: Annotated[
+        Path | None, typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in.")
+    ] = None,
+    acl: Annotated[Path | None, typer.Option("--acl", help="JSON table of who may do what; without it, everything.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+) -> None:
+    """Serve share groups over a cluster that has none (KIP-932).
+
+    Share consumers and Kafka's tools connect to it as to a broker. The records stay upstream. Ctrl-C or SIGTERM ends it with
+    status 0; what was acknowledged is kept in PATH.
+
+    Example: share-state gateway --upstream localhost:9092 --listen localhost:9192 --path gateway
+    """
+    level = logging.DEBUG if verbose else logging.INFO
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        if sync not in _SYNC:
+            raise typer.BadParameter(f"--sync is {sync!r}, none of {', '.join(_SYNC)}")
+        broker, groups = split_properties({} if config is None else read_properties(config))
+        options = GatewayOptions(
+            upstream=tuple(parse_bootstrap(upstream)),
+            path=path,
+            listen=listen_address(listen),
+            advertised=None if advertise is None else listen_address(advertise),
+            sync=sync,
+            relay=relay,
+            broker=broker,
+            groups=groups,
+            upstream_security=upstream_security({} if upstream_config is None else read_properties(upstream_config)),
+            ssl_context=server_tls(tls_cert, tls_key),
+            users=None if sasl_users is None else read_users(sasl_users),
+            access=Access() if acl is None else read_rules(acl),
+            max_frame=(100 << 20) if relay else (8 << 20),
+            metrics=None if metrics is None else listen_address(metrics),
+        )
+    except ConfigError as wrong:
+        raise typer.BadParameter(printable(str(wrong))) from None
+    try:
+        asyncio.run(_serve(options))
+    except (ShareStateError, OSError, ssl.SSLError) as error:
+        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        typer.echo(f"share-state: cannot serve {printable(str(path))} at {listen}: {printable(reason)}", err=True)
+        raise typer.Exit(ExitCode.IO) from None
+
+
+async def _serve(options: GatewayOptions) -> None:
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stopped.set)
+    async with ShareGateway(options) as gateway:
+        # One line for whoever has started it and waits for the port.
+        typer.echo(f"serving share groups on {gateway.bootstrap_servers}")
+        await stopped.wait()

@@ -1,0 +1,39 @@
+"""Options of commands that listen: an address, a certificate."""
+
+import ssl
+from pathlib import Path
+
+import typer
+
+from share_state.cli.printable import printable
+from share_state.kafka.peers import Address
+
+_MAX_PORT = 65_535
+
+
+def listen_address(text: str) -> Address:
+    """Take HOST:PORT apart; an IPv6 host stands in brackets."""
+    host, colon, port = text.rpartition(":")
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
+        raise typer.BadParameter(f"{text!r} is not HOST:PORT")
+    return Address(host, int(port))
+
+
+def server_tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """Load a certificate and its key; ``None`` where neither is given."""
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise typer.BadParameter("--tls-cert and --tls-key go together")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+
+    def no_passphrase() -> str:
+        # Asked for otherwise at the terminal, where nobody may be.
+        raise typer.BadParameter(f"{printable(str(key))} has a passphrase")
+
+    try:
+        context.load_cert_chain(certificate, key, no_passphrase)
+    except (OSError, ValueError) as wrong:
+        raise typer.BadParameter(f"no certificate and key for TLS: {printable(str(wrong))}") from None
+    return context

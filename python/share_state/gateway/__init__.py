@@ -1,0 +1,22 @@
+"""The share gateway: share groups for a cluster that has none (KIP-932).
+
+It speaks Kafka's protocol to share consumers and administration tools, reads record batches from an upstream cluster with
+the ordinary Fetch, decides with the engine, and keeps the state of groups and share partitions in a log of its own.
+"""
+
+from share_state.gateway.access import Access, Operation, Resource, Rule, read_rules
+from share_state.gateway.gateway import ShareGateway, serve_in_thread
+from share_state.gateway.options import GatewayOptions, read_properties, split_properties
+
+__all__ = [
+    "Access",
+    "GatewayOptions",
+    "Operation",
+    "Resource",
+    "Rule",
+    "ShareGateway",
+    "read_properties",
+    "read_rules",
+    "serve_in_thread",
+    "split_properties",
+]

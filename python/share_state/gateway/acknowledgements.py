@@ -1,0 +1,101 @@
+"""Acknowledgements of one request, whichever of the two requests they came in."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from share_state.gateway.requests import Client
+from share_state.gateway.share_partitions import SharePartitionManager
+from share_state.gateway.topic_names import Names, TopicNames
+from share_state.kafka import codes
+
+__all__ = ["Acknowledgements", "Batches", "merged"]
+
+#: First offset, last offset, types: one for the whole range or one each.
+Batches = list[tuple[int, int, bytes]]
+
+
+def merged(topics: list[dict[str, Any]]) -> tuple[dict[tuple[str, int], Batches], list[tuple[str, int]]]:
+    """Take the partitions of a request apart; librdkafka names a topic, and a partition, several times.
+
+    Returns:
+        The acknowledgements by topic id and partition, in their order, and every partition that is named, once.
+    """
+    acknowledged: dict[tuple[str, int], Batches] = {}
+    named: dict[tuple[str, int], None] = {}
+    for topic in topics:
+        topic_id = topic["topicId"]
+        for row in topic["partitions"]:
+            place = topic_id, row["partitionIndex"]
+            named[place] = None
+            if row["acknowledgementBatches"]:
+                acknowledged.setdefault(place, []).extend(
+                    (batch["firstOffset"], batch["lastOffset"], batch["acknowledgeTypes"])
+                    for batch in row["acknowledgementBatches"]
+                )
+    return acknowledged, list(named)
+
+
+class Acknowledgements:
+    """Begins the acknowledgements of a request, and waits for their writes.
+
+    What a member may acknowledge depends on its locks alone: not on its assignment, nor on its being in the group (R12, R13).
+    """
+
+    def __init__(
+        self,
+        manager: SharePartitionManager,
+        names: Names,
+        client: Client,
+        group: str,
+        member: str,
+        *,
+        is_renewal: bool,
+    ) -> None:
+        self._manager = manager
+        self._names = names
+        self._client = client
+        self._group = group
+        self._member = member
+        self._is_renewal = is_renewal
+        self._outcomes: dict[tuple[str, int], int | asyncio.Future[int]] = {}
+
+    def begin(self, acknowledged: dict[tuple[str, int], Batches]) -> None:
+        """Acknowledge, all that can be without waiting."""
+        loop = asyncio.get_running_loop()
+        for (topic_id, number), batches in acknowledged.items():
+            place = topic_id, number
+            code = TopicNames.error(self._client, self._names, topic_id, number)
+            if code == codes.NONE and not self._is_renewal and _renews(batches):
+                code = codes.INVALID_REQUEST
+            if code != codes.NONE:
+                self._outcomes[place] = code
+                continue
+            served = self._manager.serve(self._group, self._names[topic_id], number)
+            if served.is_ready:
+                self._outcomes[place] = self._manager.acknowledge(served, self._member, batches)
+            else:
+                # Not in memory since a restart: loaded, so that the state can say that the locks are gone.
+                self._outcomes[place] = loop.create_task(self._when_ready(topic_id, number, batches))
+
+    async def codes(self) -> dict[tuple[str, int], int]:
+        """Give Kafka's code for each partition, once it is durable."""
+        waiting = [outcome for outcome in self._outcomes.values() if not isinstance(outcome, int)]
+        if waiting:
+            await asyncio.gather(*waiting)
+        return {
+            place: outcome if isinstance(outcome, int) else outcome.result() for place, outcome in self._outcomes.items()
+        }
+
+    async def _when_ready(self, topic_id: str, number: int, batches: Batches) -> int:
+        served = self._manager.serve(self._group, self._names[topic_id], number)
+        await self._manager.ready(served)
+        if not served.is_ready:
+            return served.error_code or codes.INVALID_RECORD_STATE
+        outcome = self._manager.acknowledge(served, self._member, batches)
+        return outcome if isinstance(outcome, int) else await outcome
+
+
+def _renews(batches: Batches) -> bool:
+    return any(4 in types for _, _, types in batches)  # noqa: PLR2004  AcknowledgeType.RENEW

@@ -1,0 +1,134 @@
+"""Configurations of groups and of the gateway (RPC 32, 44, 74)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from share_state._core import ShareGroupStore, broker_config_entries, check_group_config, group_config_entries
+from share_state.errors import ConfigError, ShareStateError
+from share_state.gateway.access import Operation, Resource
+from share_state.gateway.group_configs import GroupConfigs
+from share_state.gateway.requests import Client
+from share_state.kafka import codes
+
+__all__ = ["Configs"]
+
+_LOG: Final = logging.getLogger("share_state.gateway")
+#: Types of resources (``ConfigResource.Type``).
+_TOPIC, _BROKER, _GROUP = 2, 4, 32
+#: Operations of an alteration (``AlterConfigOp.OpType``).
+_SET, _DELETE = 0, 1
+_CLUSTER_NAME: Final = "kafka-cluster"
+
+
+class Configs:
+    """Answers what is asked about configurations.
+
+    Args:
+        configs: what groups have set.
+        groups: the groups, which follow what is set.
+        executor: where calls run that wait for a disk.
+        node_id: id of the one broker.
+    """
+
+    def __init__(self, configs: GroupConfigs, groups: ShareGroupStore, executor: ThreadPoolExecutor, node_id: int) -> None:
+        self._configs = configs
+        self._groups = groups
+        self._executor = executor
+        self._node_id = node_id
+        #: Alterations are read, changed and written one after the other.
+        self._turn = asyncio.Lock()
+
+    async def describe(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer DescribeConfigs (RPC 32)."""
+        return {"results": [self._described(client, row, asked) for row in asked["resources"]]}
+
+    async def alter(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer IncrementalAlterConfigs (RPC 44); all changes of a resource are made, or none."""
+        rows = []
+        for resource in asked["resources"]:
+            code, message = await self._altered(client, resource, validate_only=asked["validateOnly"])
+            rows.append(
+                {
+                    "errorCode": code,
+                    "errorMessage": message,
+                    "resourceType": resource["resourceType"],
+                    "resourceName": resource["resourceName"],
+                }
+            )
+        return {"responses": rows}
+
+    async def list_resources(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer ListConfigResources (RPC 74): the groups that have set something."""
+        if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, _CLUSTER_NAME):
+            return {"errorCode": codes.CLUSTER_AUTHORIZATION_FAILED, "configResources": []}
+        types = asked.get("resourceTypes")
+        # Version 0 knows client metrics alone, of which there are none.
+        groups = self._configs.names() if types is not None and (not types or _GROUP in list(types)) else []
+        return {
+            "errorCode": codes.NONE,
+            "configResources": [{"resourceName": group, "resourceType": _GROUP} for group in groups],
+        }
+
+    def _described(self, client: Client, row: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
+        kind, name, keys = row["resourceType"], row["resourceName"], row["configurationKeys"]
+        code, message, entries = codes.NONE, None, []
+        if kind == _GROUP and not name:
+            code, message = codes.INVALID_REQUEST, "Default group resources are not allowed."
+        elif kind == _GROUP and not client.may(Operation.DESCRIBE_CONFIGS, Resource.GROUP, name):
+            code, message = codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
+        elif kind == _GROUP:
+            entries = group_config_entries(self._configs.set_by(name), {**self._configs.broker, **self._as_broker()})
+        elif kind == _BROKER and name == str(self._node_id):
+            entries = broker_config_entries(self._configs.broker)
+        elif kind == _BROKER:
+            code, message = codes.INVALID_REQUEST, f"Unexpected broker id, expected {self._node_id} but received {name}"
+        elif kind != _TOPIC:
+            code, message = codes.INVALID_REQUEST, f"Unsupported resource type {kind}."
+        if keys is not None:
+            entries = [entry for entry in entries if entry["name"] in keys]
+        if not asked["includeSynonyms"]:
+            entries = [{**entry, "synonyms": []} for entry in entries]
+        if not asked.get("includeDocumentation", False):
+            entries = [{**entry, "documentation": None} for entry in entries]
+        return {"errorCode": code, "errorMessage": message, "resourceType": kind, "resourceName": name, "configs": entries}
+
+    def _as_broker(self) -> dict[str, str]:
+        """Give the defaults of this gateway for groups as the broker configurations that stand behind them."""
+        return {f"group.{name}": value for name, value in self._configs.defaults.items()}
+
+    async def _altered(self, client: Client, resource: dict[str, Any], *, validate_only: bool) -> tuple[int, str | None]:
+        kind, group = resource["resourceType"], resource["resourceName"]
+        if kind != _GROUP:
+            return codes.INVALID_REQUEST, f"Resource type {kind} cannot be altered here."
+        if not group:
+            return codes.INVALID_REQUEST, "Default group resources are not allowed."
+        if not client.may(Operation.ALTER_CONFIGS, Resource.GROUP, group):
+            return codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
+        async with self._turn:
+            settings = self._configs.set_by(group)
+            for change in resource["configs"]:
+                name, operation, value = change["name"], change["configOperation"], change["value"]
+                if operation == _DELETE:
+                    settings.pop(name, None)
+                    continue
+                if operation != _SET:
+                    return codes.INVALID_CONFIG, f"Can't APPEND to or SUBTRACT from config {name}, which is no list."
+                try:
+                    check_group_config(name, "" if value is None else value, self._configs.broker)
+                except ConfigError as wrong:
+                    return codes.INVALID_CONFIG, str(wrong)
+                settings[name] = value
+            if validate_only:
+                return codes.NONE, None
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._executor, self._configs.replace, group, settings)
+            except ShareStateError as failed:
+                _LOG.error("the configuration of group %r was not kept: %s", group, failed)
+                return codes.KAFKA_STORAGE_ERROR, "The configuration could not be kept."
+        self._configs.changed(group)
+        self._groups.set_group_config(group, self._configs.of(group))
+        return codes.NONE, None

@@ -1,0 +1,272 @@
+"""The gateway: its parts, put together, and its life from start to end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Self
+
+from share_state._core import ShareGroupStore, ShareSessions, StateStore
+from share_state.gateway import share_fetch
+from share_state.gateway.configs import Configs
+from share_state.gateway.discovery import Discovery
+from share_state.gateway.dispatch import Api, Dispatch
+from share_state.gateway.group_configs import GroupConfigs
+from share_state.gateway.groups import Groups
+from share_state.gateway.identity import Identity
+from share_state.gateway.offsets import Offsets
+from share_state.gateway.options import GatewayOptions
+from share_state.gateway.relay import Relay
+from share_state.gateway.requests import Client
+from share_state.gateway.server import Server
+from share_state.gateway.share_acknowledge import ShareAcknowledge
+from share_state.gateway.share_fetch import ShareFetch
+from share_state.gateway.share_partitions import SharePartitionManager
+from share_state.gateway.start_offsets import StartOffsets
+from share_state.gateway.topic_names import TopicNames
+from share_state.gateway.upstream.cluster import Upstream, UpstreamError
+from share_state.gateway.upstream.readers import Readers
+from share_state.gateway.upstream.topics import TopicRegistry
+from share_state.kafka.peers import Address
+
+__all__ = ["ShareGateway", "serve_in_thread"]
+
+_LOG: Final = logging.getLogger("share_state.gateway")
+#: So many calls may wait for the disk at once: writes of share partitions are one of them, heartbeats the others.
+_WORKERS: Final = 16
+#: Seconds between two rounds of snapshots and pruning (``share.coordinator.state.topic.prune.interval.ms``).
+_TIDY: Final = 300.0
+#: Seconds between two looks at the topics upstream (``metadata.max.age.ms`` is five minutes; new partitions wait for it).
+_REFRESH: Final = 30.0
+#: Seconds after which a topic that upstream does not know any more counts as deleted (``topic.deletion.grace.ms``).
+_DELETION_GRACE: Final = 300.0
+_FETCH_MAX_BYTES: Final = 57_671_680
+_MAX_SESSIONS: Final = 2000
+
+
+class ShareGateway:
+    """Serves share groups over a cluster that may have none.
+
+    Use it as an asynchronous context manager, or :func:`serve_in_thread` where there is no event loop.
+
+    Args:
+        options: settings.
+
+    Raises:
+        ShareStateError: the directory is damaged, or another gateway uses it.
+    """
+
+    def __init__(self, options: GatewayOptions) -> None:
+        self.options = options
+        self._address: Address | None = None
+        options.path.mkdir(parents=True, exist_ok=True)
+        self._executor = ThreadPoolExecutor(_WORKERS, thread_name_prefix="share-state-gateway")
+        self._stack = contextlib.ExitStack()
+        with contextlib.ExitStack() as opened:
+            opened.callback(self._executor.shutdown)
+            self._store = opened.enter_context(StateStore(options.path / "state", sync=options.sync))
+            groups = opened.enter_context(
+                ShareGroupStore(options.path / "groups", broker_config=dict(options.broker), sync=options.sync)
+            )
+            directory = options.path / "gateway"
+            directory.mkdir(exist_ok=True)
+            # After the locks of the stores are held: nobody else counts the generation on.
+            self.identity = Identity.next(directory)
+            self._registry = TopicRegistry(directory)
+            self._configs = GroupConfigs(directory, options.groups, options.broker)
+            self._stack = opened.pop_all()
+
+        self._upstream = Upstream(options.upstream, options.upstream_security, self._registry)
+        self._upstream.changed = self._topics_changed
+        self._readers = Readers(self._upstream, self._registry)
+        start_offsets = StartOffsets(self._upstream)
+        self.manager = SharePartitionManager(
+            self._store, self._executor, self._readers, self._configs, self.identity.generation, start_offsets
+        )
+        self.manager.wake = lambda served: share_fetch.wake(self.manager, served)
+        self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
+        self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
+        self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
+        self._discovery = Discovery(
+            self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay
+        )
+        self.dispatch = self._table()
+        self.server = Server(
+            self.dispatch.respond,
+            self._gone,
+            options.access,
+            ssl_context=options.ssl_context,
+            max_frame=options.max_frame,
+            max_connections=options.max_connections,
+            max_idle=options.max_idle,
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._deleted: asyncio.Queue[list[str]] = asyncio.Queue()
+
+    @property
+    def address(self) -> Address:
+        """Where it listens.
+
+        Raises:
+            RuntimeError: it does not listen.
+        """
+        if self._address is None:
+            raise RuntimeError("the gateway does not listen")
+        return self._address
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The address as clients are configured with it."""
+        host, port = self.address
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+    async def start(self) -> Address:
+        """Look at upstream, and listen.
+
+        Raises:
+            OSError: the address cannot be listened on.
+        """
+        for group in self._configs.names():
+            self._groups.store.set_group_config(group, self._configs.of(group))
+        try:
+            await self._upstream.topics(self._upstream.names())
+        except UpstreamError as lost:
+            _LOG.warning("upstream cannot be asked yet: %s", lost)
+        if self._relay is not None:
+            self.dispatch.relayed = self._relay.respond
+            self.dispatch.relayed_versions = await self._relay.versions()
+        self._groups.start()
+        for work in (self._tidy(), self._refresh(), self._forget()):
+            task = asyncio.get_running_loop().create_task(work)
+            self._tasks.add(task)
+        self._address = await self.server.start(*self.options.listen)
+        return self._address
+
+    async def close(self) -> None:
+        """Answer what is under way, write what is to be written, and let go of the directory."""
+        self._address = None
+        await self.server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._groups.close()
+        await self._readers.close()
+        await self.manager.close()
+        if self._relay is not None:
+            await self._relay.close()
+        await self._upstream.close()
+        await asyncio.to_thread(self._stack.close)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+    def _table(self) -> Dispatch:
+        names = TopicNames(self._upstream)
+        fetch = ShareFetch(self.sessions, self.manager, names, self._configs, _FETCH_MAX_BYTES)
+        acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs)
+        offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager)
+        configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id)
+        groups, discovery = self._groups, self._discovery
+
+        async def acknowledged(client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
+            return await acknowledge.answer(client, asked)
+
+        apis = {
+            2: Api(1, 7, offsets.list),
+            3: Api(0, 13, discovery.metadata),
+            10: Api(0, 6, discovery.find_coordinator),
+            15: Api(0, 6, groups.describe_classic),
+            16: Api(0, 5, groups.list),
+            32: Api(1, 4, configs.describe),
+            42: Api(0, 2, groups.delete),
+            44: Api(0, 1, configs.alter),
+            60: Api(0, 1, discovery.describe_cluster),
+            74: Api(0, 1, configs.list_resources),
+            76: Api(1, 1, groups.heartbeat),
+            77: Api(1, 1, groups.describe),
+            79: Api(1, 2, acknowledged),
+            90: Api(0, 1, offsets.describe),
+            91: Api(0, 0, offsets.alter),
+            92: Api(0, 0, offsets.delete),
+        }
+        return Dispatch(apis, fetch.answer, (1, 2), _features)
+
+    def _gone(self, client: Client) -> None:
+        for group, member in self.sessions.connection_closed(client.connection_id):
+            self.manager.release(group, member)
+        if self._relay is not None:
+            self._relay.gone(client)
+
+    def _topics_changed(self, gone: list[str]) -> None:
+        self._groups.store.set_topics(self._upstream.view())
+        if gone:
+            self._deleted.put_nowait(gone)
+
+    async def _forget(self) -> None:
+        """Forget topics that are gone, one lot after the other."""
+        while True:
+            await self._groups.topics_deleted(await self._deleted.get())
+
+    async def _refresh(self) -> None:
+        """Look at the topics of groups again and again: for new partitions, and for topics created anew."""
+        while True:
+            await asyncio.sleep(_REFRESH)
+            try:
+                await self._upstream.topics(self._upstream.names())
+                await self._upstream.forget_deleted(_DELETION_GRACE)
+            except UpstreamError as lost:
+                _LOG.warning("upstream cannot be asked: %s", lost)
+
+    async def _tidy(self) -> None:
+        """Make snapshots of what has been quiet, and prune the log."""
+
+        def work() -> None:
+            self._store.cold_snapshots()
+            self._store.prune()
+
+        while True:
+            await asyncio.sleep(_TIDY)
+            await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _features(version: int) -> dict[str, Any]:
+    """Tell that there are share groups, for people who look; no client does."""
+    supported = [{"name": "share.version", "minVersion": 0, "maxVersion": 1}]
+    finalized = [{"name": "share.version", "maxVersionLevel": 1, "minVersionLevel": 1}]
+    # Older clients refuse a feature whose least version is 0.
+    has_zero = version >= 4  # noqa: PLR2004
+    return {
+        **({"supportedFeatures": supported} if has_zero else {}),
+        "finalizedFeaturesEpoch": 0,
+        "finalizedFeatures": finalized,
+    }
+
+
+@contextlib.contextmanager
+def serve_in_thread(options: GatewayOptions) -> Iterator[ShareGateway]:
+    """Run a gateway on an event loop in a thread of its own, for programs without one.
+
+    Raises:
+        OSError: the address cannot be listened on.
+        ShareStateError: the directory cannot be used.
+    """
+    gateway = ShareGateway(options)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="share-state-gateway", daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(gateway.start(), loop).result()
+        yield gateway
+    finally:
+        asyncio.run_coroutine_threadsafe(gateway.close(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

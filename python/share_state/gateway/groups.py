@@ -1,0 +1,312 @@
+"""Members and groups: heartbeats, descriptions, lists, deletion (RPC 76, 77, 15, 16, 42).
+
+The rules are those of ``ShareGroupStore``. Here are the order of its steps with those of the state store, and what clients
+may see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from share_state._core import ShareGroupStore, StateStore
+from share_state.errors import ShareStateError
+from share_state.gateway.access import Operation, Resource
+from share_state.gateway.clock import lock_ms, wall_ms
+from share_state.gateway.requests import Client
+from share_state.gateway.share_partitions import SharePartitionManager
+from share_state.gateway.upstream.cluster import Upstream, UpstreamError
+from share_state.kafka import codes
+from share_state.types import SharePartitionKey
+
+__all__ = ["Groups"]
+
+_LOG: Final = logging.getLogger("share_state.gateway")
+_LEAVE: Final = -1
+_NOT_ASKED: Final = -(1 << 31)
+_SHARE: Final = "share"
+#: DescribeGroups says that a group is not of its kind from this version on; before, that it is dead.
+_SAYS_NOT_FOUND: Final = 6
+#: Bits of what may be done to a group: read, delete, describe, describe configs, alter configs.
+_OPERATIONS: Final = (
+    (Operation.READ, 3),
+    (Operation.DELETE, 6),
+    (Operation.DESCRIBE, 8),
+    (Operation.DESCRIBE_CONFIGS, 10),
+    (Operation.ALTER_CONFIGS, 11),
+)
+
+
+class Groups:
+    """Answers what is asked about groups.
+
+    Args:
+        groups: the groups and their log.
+        store: the states of share partitions.
+        executor: where calls run that wait for a disk.
+        upstream: the cluster with the topics.
+        manager: the share partitions in memory.
+    """
+
+    def __init__(
+        self,
+        groups: ShareGroupStore,
+        store: StateStore,
+        executor: ThreadPoolExecutor,
+        upstream: Upstream,
+        manager: SharePartitionManager,
+    ) -> None:
+        self.store = groups
+        self._states = store
+        self._executor = executor
+        self._upstream = upstream
+        self._manager = manager
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def durable(self, ticket: int) -> None:
+        """Wait until what was decided is on the disk.
+
+        Raises:
+            ShareStateError: it never will be.
+        """
+        if ticket and not self.store.is_durable(ticket):
+            await asyncio.get_running_loop().run_in_executor(self._executor, self.store.wait, ticket)
+
+    async def heartbeat(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer ShareGroupHeartbeat (RPC 76)."""
+        group, member, epoch, topics = asked["groupId"], asked["memberId"], asked["memberEpoch"], asked["subscribedTopicNames"]
+        if not client.may(Operation.READ, Resource.GROUP, group):
+            return _refused(member, codes.GROUP_AUTHORIZATION_FAILED)
+        if topics is not None and not all(client.may(Operation.DESCRIBE, Resource.TOPIC, name) for name in topics):
+            return _refused(member, codes.TOPIC_AUTHORIZATION_FAILED)
+        if topics:
+            await self._learn(topics)
+        initialized: list[tuple[str, int]] = []
+        if epoch != _LEAVE:
+            wanted = self.store.to_initialize(group=group, member=member, member_epoch=epoch, topics=topics)
+            if wanted:
+                initialized = await self._initialize(group, wanted)
+        answer = self.store.heartbeat(
+            group=group,
+            member=member,
+            member_epoch=epoch,
+            rack=asked["rackId"],
+            topics=topics,
+            client_id=client.client_id,
+            client_host=client.host,
+            now_ms=lock_ms(),
+            wall_ms=wall_ms(),
+            initialized=initialized,
+        )
+        self._arm()
+        try:
+            await self.durable(answer.ticket)
+        except ShareStateError as failed:
+            _LOG.error("a heartbeat of group %r is not durable: %s", group, failed)
+            return _refused(member, codes.COORDINATOR_NOT_AVAILABLE)
+        assignment = None
+        if answer.assignment is not None:
+            rows = [{"topicId": topic_id, "partitions": partitions} for topic_id, partitions in answer.assignment]
+            assignment = {"topicPartitions": rows}
+        return {
+            "errorCode": answer.error_code,
+            "errorMessage": answer.error_message,
+            "memberId": member,
+            "memberEpoch": answer.member_epoch,
+            "heartbeatIntervalMs": answer.heartbeat_interval_ms,
+            "assignment": assignment,
+        }
+
+    async def describe(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer ShareGroupDescribe (RPC 77)."""
+        rows = [self._described(client, group, asked["includeAuthorizedOperations"]) for group in asked["groupIds"]]
+        return {"groups": rows}
+
+    async def describe_classic(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer DescribeGroups (RPC 15): none of the groups here is of that kind."""
+        says_so = version >= _SAYS_NOT_FOUND
+        rows = [
+            {
+                "errorCode": codes.GROUP_ID_NOT_FOUND if says_so else codes.NONE,
+                "errorMessage": f"Group {group} is not a classic group." if says_so else None,
+                "groupId": group,
+                "groupState": "Dead",
+                "protocolType": "",
+                "protocolData": "",
+                "members": [],
+                "authorizedOperations": _NOT_ASKED,
+            }
+            for group in asked["groups"]
+        ]
+        return {"groups": rows}
+
+    async def list(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer ListGroups (RPC 16)."""
+        states = {state.lower() for state in asked.get("statesFilter") or ()}
+        types = {kind.lower() for kind in asked.get("typesFilter") or ()}
+        if types and _SHARE not in types:
+            return {"errorCode": codes.NONE, "groups": []}
+        sees_all = client.may(Operation.DESCRIBE, Resource.CLUSTER, "kafka-cluster")
+        rows = [
+            {"groupId": group, "protocolType": _SHARE, "groupState": state, "groupType": _SHARE}
+            for group, state in self.store.groups()
+            if (not states or state.lower() in states)
+            and (sees_all or client.may(Operation.DESCRIBE, Resource.GROUP, group))
+        ]
+        return {"errorCode": codes.NONE, "groups": rows}
+
+    async def delete(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer DeleteGroups (RPC 42)."""
+        rows = []
+        for group in asked["groupsNames"]:
+            code = codes.GROUP_AUTHORIZATION_FAILED
+            if client.may(Operation.DELETE, Resource.GROUP, group):
+                code = await self._delete(group)
+            rows.append({"groupId": group, "errorCode": code, "errorMessage": None})
+        return {"results": rows}
+
+    async def delete_states(self, group: str, partitions: Sequence[tuple[str, int]]) -> int:
+        """Delete states of share partitions; gives the first code that is none of success."""
+        keys = [SharePartitionKey(group, topic_id, partition) for topic_id, partition in partitions]
+        self._manager.drop_group(group, {topic_id for topic_id, _ in partitions})
+        outcomes = await self._in_thread(lambda: self._states.delete_states(keys))
+        failed = [outcome for outcome in outcomes if outcome is not None]
+        return (failed[0].kafka_code or codes.UNKNOWN_SERVER_ERROR) if failed else codes.NONE
+
+    async def initialize_states(self, requests: Sequence[tuple[SharePartitionKey, int, int]]) -> list[int]:
+        """Begin states anew; gives a code for each."""
+        outcomes = await self._in_thread(lambda: self._states.initialize_states(requests))
+        return [
+            codes.NONE if outcome is None else (outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR) for outcome in outcomes
+        ]
+
+    async def topics_deleted(self, topic_ids: list[str]) -> None:
+        """Forget topics: groups, share partitions and their states."""
+        for topic_id in topic_ids:
+            self._manager.drop_topic(topic_id)
+        ticket = self.store.topics_deleted(topic_ids, wall_ms=wall_ms())
+        await self.durable(ticket)
+        await self._in_thread(lambda: self._states.topics_deleted(topic_ids))
+
+    def start(self) -> None:
+        """Begin to count time: every member that was loaded has a whole session time-out."""
+        self._arm()
+
+    async def close(self) -> None:
+        """Count time no more. Members are not removed: they come back."""
+        if self._timer is not None:
+            self._timer.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _learn(self, topics: list[str]) -> None:
+        """Ask upstream for topics that nobody has named before."""
+        unknown = [name for name in topics if self._upstream.known_by_name(name) is None]
+        if unknown:
+            try:
+                await self._upstream.topics(unknown)
+            except UpstreamError as lost:
+                _LOG.warning("topics %r are not known, and upstream cannot be asked: %s", unknown, lost)
+
+    async def _initialize(self, group: str, wanted: list[tuple[str, int, int, int]]) -> list[tuple[str, int]]:
+        requests = [
+            (SharePartitionKey(group, topic_id, partition), state_epoch, start_offset)
+            for topic_id, partition, state_epoch, start_offset in wanted
+        ]
+        outcomes = await self.initialize_states(requests)
+        refused = {code for code in outcomes if code != codes.NONE}
+        if refused:
+            _LOG.warning("share partitions of group %r were not initialised: codes %s", group, sorted(refused))
+        return [(key.topic_id, key.partition) for (key, _, _), code in zip(requests, outcomes, strict=True) if code == codes.NONE]
+
+    async def _delete(self, group: str) -> int:
+        code, partitions, ticket = self.store.begin_delete_group(group, wall_ms=wall_ms())
+        if code != codes.NONE:
+            return code
+        try:
+            await self.durable(ticket)
+            code = await self.delete_states(group, partitions)
+            if code == codes.NONE:
+                await self.durable(self.store.finish_delete_group(group, wall_ms=wall_ms()))
+        except ShareStateError as failed:
+            _LOG.error("group %r was not deleted: %s", group, failed)
+            return codes.COORDINATOR_NOT_AVAILABLE
+        return code
+
+    def _described(self, client: Client, group: str, with_operations: bool) -> dict[str, Any]:
+        if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
+            return _undescribed(group, codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed.")
+        found = self.store.describe(group)
+        if found is None:
+            return _undescribed(group, codes.GROUP_ID_NOT_FOUND, f"Group {group} not found.")
+        members = []
+        for member in found["members"]:
+            topics = []
+            for topic_id, partitions in member["assignment"]:
+                topic = self._upstream.known(topic_id)
+                if topic is not None:
+                    topics.append({"topicId": topic_id, "topicName": topic.name, "partitions": partitions})
+            if not all(client.may(Operation.DESCRIBE, Resource.TOPIC, topic["topicName"]) for topic in topics):
+                return _undescribed(group, codes.TOPIC_AUTHORIZATION_FAILED, "The group has described topic(s) that the client is not authorized to describe.")
+            members.append({**member, "assignment": {"topicPartitions": topics}})
+        operations = _NOT_ASKED
+        if with_operations:
+            operations = sum(1 << bit for operation, bit in _OPERATIONS if client.may(operation, Resource.GROUP, group))
+        return {
+            **found,
+            "errorCode": codes.NONE,
+            "errorMessage": None,
+            "members": members,
+            "authorizedOperations": operations,
+        }
+
+    def _arm(self) -> None:
+        deadline = self.store.poll_timeout()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if deadline is not None:
+            delay = max(0, deadline - lock_ms()) / 1000
+            self._timer = asyncio.get_running_loop().call_later(delay, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        expired, ticket = self.store.handle_timeout(now_ms=lock_ms(), wall_ms=wall_ms())
+        for group, member in expired:
+            _LOG.info("member %r of group %r has sent no heartbeat in time", member, group)
+        if ticket:
+            task = asyncio.get_running_loop().create_task(self.durable(ticket))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._arm()
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+def _refused(member: str, code: int) -> dict[str, Any]:
+    return {
+        "errorCode": code,
+        "errorMessage": None,
+        "memberId": member,
+        "memberEpoch": 0,
+        "heartbeatIntervalMs": 0,
+        "assignment": None,
+    }
+
+
+def _undescribed(group: str, code: int, message: str) -> dict[str, Any]:
+    return {
+        "errorCode": code,
+        "errorMessage": message,
+        "groupId": group,
+        "groupState": "",
+        "groupEpoch": 0,
+        "assignmentEpoch": 0,
+        "assignorName": "",
+        "members": [],
+        "authorizedOperations": _NOT_ASKED,
+    }

@@ -1,0 +1,118 @@
+"""Settings of a gateway, under Kafka's names where Kafka has them."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from share_state.errors import ConfigError
+from share_state.gateway.access import Access
+from share_state.kafka.peers import Address
+from share_state.kafka.security import SecurityOptions
+
+__all__ = ["GatewayOptions", "read_properties", "split_properties"]
+
+_GROUP_PREFIXES: Final = ("share.", "errors.deadletterqueue.topic.name", "errors.deadletterqueue.copy.record.enable")
+_BROKER_PREFIXES: Final = ("group.share.", "share.coordinator.", "errors.deadletterqueue.", "fetch.max.bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """What a gateway needs to know.
+
+    Attributes:
+        upstream: addresses of some brokers of the cluster with the records.
+        path: directory of the state; made when it does not exist.
+        listen: where to listen; port 0 takes any that is free.
+        advertised: the address that clients are told; ``None`` for the one that they have connected to.
+        node_id: id of the one broker that clients see.
+        sync: when acknowledgements are on the disk: ``always`` before they are answered, ``interval`` soon after, as a Kafka
+            broker does it, ``never`` when the operating system likes.
+        relay: whether requests that the gateway does not know go to the upstream broker, which must be a single one.
+        broker: broker configurations by Kafka's names (``group.share.…``).
+        groups: defaults of group configurations by Kafka's names (``share.…``).
+        upstream_security: TLS and SASL towards upstream.
+        ssl_context: TLS for clients.
+        users: passwords by name, for SASL of clients; ``None`` lets everybody in.
+        access: what principals may do.
+        max_frame: bytes of a request; 100 MiB with the relay.
+        max_connections: clients at once.
+        max_idle: seconds after which a silent connection is closed.
+        metrics: where to serve /metrics, /healthz and /readyz; ``None`` for nowhere.
+    """
+
+    upstream: tuple[Address, ...]
+    path: Path
+    listen: Address = Address("127.0.0.1", 0)
+    advertised: Address | None = None
+    node_id: int = 1
+    sync: str = "always"
+    relay: bool = False
+    broker: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    upstream_security: SecurityOptions = field(default_factory=SecurityOptions)
+    ssl_context: ssl.SSLContext | None = None
+    users: Mapping[str, str] | None = None
+    access: Access = field(default_factory=Access)
+    max_frame: int = 8 << 20
+    max_connections: int = 4000
+    max_idle: float = 600.0
+    metrics: Address | None = None
+
+    def __post_init__(self) -> None:
+        if not self.upstream:
+            raise ConfigError("no upstream broker is given", field="upstream")
+        if self.relay and len(self.upstream) != 1:
+            raise ConfigError("the relay has one upstream broker", field="relay", value=len(self.upstream), maximum=1)
+        if self.node_id < 0:
+            raise ConfigError(f"node_id is {self.node_id}, not at least 0", field="node_id", value=self.node_id, minimum=0)
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Read a Java properties file: ``key=value`` or ``key: value``, comments with ``#`` or ``!``, lines continued by ``\\``.
+
+    Raises:
+        ConfigError: it cannot be read, or a line has no key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", field="config", value=str(path)) from None
+    found: dict[str, str] = {}
+    pending = ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = pending + raw.lstrip()
+        if not pending and (not line.strip() or line[0] in "#!"):
+            continue
+        if (len(line) - len(line.rstrip("\\"))) % 2:
+            pending = line[:-1]
+            continue
+        pending = ""
+        ends = [at for at in (line.find("="), line.find(":")) if at >= 0]
+        at = min(ends, default=len(line))
+        key = line[:at].strip()
+        if not key:
+            raise ConfigError(f"{path}:{number}: a line without a key", field="config", value=number)
+        found[key] = line[at + 1 :].strip()
+    return found
+
+
+def split_properties(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Tell broker configurations from defaults of group configurations.
+
+    Raises:
+        ConfigError: a name is of neither kind.
+    """
+    broker: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    for name, value in properties.items():
+        if name.startswith(_BROKER_PREFIXES) and name not in _GROUP_PREFIXES:
+            broker[name] = value
+        elif name.startswith(_GROUP_PREFIXES):
+            groups[name] = value
+        else:
+            raise ConfigError(f"{name} is no configuration of a gateway", field=name, value=value)
+    return broker, groups

@@ -1,0 +1,118 @@
+"""Requests that are none of the gateway's, passed on to the one upstream broker as they are.
+
+With it one bootstrap address serves a whole test suite: producers, topic administration, transactions, ordinary consumer
+groups. It is for an upstream of one broker, because a request is passed on and not taken apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+from typing import Final
+
+from share_state.gateway.options import GatewayOptions
+from share_state.gateway.requests import Client
+from share_state.gateway.upstream.cluster import Upstream
+from share_state.gateway.upstream.topics import TopicRegistry
+from share_state.kafka.connection import Connection
+from share_state.kafka.connections import Connections
+from share_state.kafka.framing import is_flexible, request_of
+from share_state.kafka.peers import LostError, Node
+
+__all__ = ["Relay"]
+
+_LOG: Final = logging.getLogger("share_state.gateway.relay")
+_CORRELATION: Final = struct.Struct(">i")
+#: Of a request, where its correlation id stands.
+_AT: Final = 4
+_SASL: Final = frozenset({17, 36})
+_PRODUCE: Final = 0
+#: The newest Produce and Fetch that name topics; later ones have ids, which the gateway may have made up.
+_BY_NAME: Final = {0: 12, 1: 12}
+
+
+class Relay:
+    """Passes frames on, each client's over a connection of its own, so that they stay in order.
+
+    Args:
+        upstream: the cluster.
+        registry: whose ids clients use.
+        options: settings.
+    """
+
+    def __init__(self, upstream: Upstream, registry: TopicRegistry, options: GatewayOptions) -> None:
+        self._upstream = upstream
+        self._registry = registry
+        self._address = options.upstream[0]
+        self._clients: dict[int, Connections] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self.requests = 0
+
+    async def versions(self) -> dict[int, tuple[int, int]]:
+        """Give what upstream takes.
+
+        Raises:
+            LostError, KafkaPersisterError: it cannot be asked.
+        """
+        connection = await self._upstream.lane("relay").connection(Node(-1, self._address))
+        found = {key: versions for key, versions in connection.offered.items() if key not in _SASL}
+        if self._registry.has_made_up_ids:
+            found |= {key: (found[key][0], min(found[key][1], newest)) for key, newest in _BY_NAME.items() if key in found}
+        return found
+
+    async def respond(self, client: Client, payload: bytes) -> bytes | None:
+        """Pass a request on and give the answer; ``None`` when upstream has closed the connection."""
+        self.requests += 1
+        connections = self._clients.get(client.connection_id)
+        if connections is None:
+            connections = self._clients[client.connection_id] = self._upstream.connections()
+        try:
+            connection = await connections.connection(Node(-1, self._address))
+            return await _pass_on(connection, payload)
+        except LostError as lost:
+            _LOG.warning("a request of %r was not passed on: %s", client.client_id, lost)
+            return None
+
+    def gone(self, client: Client) -> None:
+        """Close what was opened for a client."""
+        connections = self._clients.pop(client.connection_id, None)
+        if connections is not None:
+            task = asyncio.get_running_loop().create_task(connections.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        clients, self._clients = list(self._clients.values()), {}
+        await asyncio.gather(*(connections.close() for connections in clients), *self._closing)
+
+
+def _is_unanswered(payload: bytes) -> bool:
+    """Whether it is a Produce with ``acks=0``, the one request that no broker answers."""
+    if int.from_bytes(payload[:2], "big") != _PRODUCE:
+        return False
+    request = request_of(payload)
+    width = 1 if is_flexible(_PRODUCE, request.version) else 2
+    # The transactional id stands before the acks; who has one asks for acks.
+    null = bytes([0]) if width == 1 else b"\xff\xff"
+    return request.body[:width] == null and request.body[width : width + 2] == b"\0\0"
+
+
+async def _pass_on(connection: Connection, payload: bytes) -> bytes:
+    answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    def done(what: bytes | LostError) -> None:
+        if answered.done():
+            return
+        if isinstance(what, LostError):
+            answered.set_exception(what)
+        else:
+            answered.set_result(what)
+
+    if _is_unanswered(payload):
+        connection.send_frame(payload, None)
+        return b""
+    connection.send_frame(payload, done)
+    answer = await answered
+    return _CORRELATION.pack(len(answer)) + payload[_AT : _AT + _CORRELATION.size] + answer[_CORRELATION.size :]

@@ -1,0 +1,54 @@
+"""Who asks: the client of a connection, and the checks that come before any other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from share_state.gateway.access import Access, Operation, Resource
+from share_state.kafka import codes
+from share_state.kafka.peers import Address
+
+__all__ = ["Client", "check_member"]
+
+#: Characters of a member id (``ShareGroupHeartbeatRequest``: a UUID).
+_MAX_MEMBER_ID: Final = 36
+
+
+@dataclass(slots=True)
+class Client:
+    """The other side of a connection.
+
+    Attributes:
+        connection_id: number of the connection; share sessions live on it.
+        host: its address.
+        here: where it has connected to.
+        access: what principals may do.
+        principal: who it is, such as ``User:alice``; ``User:ANONYMOUS`` without authentication.
+        client_id: what it calls itself in the request at hand.
+        software: name and version of its client, once it has told them.
+    """
+
+    connection_id: int
+    host: str
+    here: Address
+    access: Access
+    principal: str = "User:ANONYMOUS"
+    client_id: str = ""
+    software: str = ""
+    groups: set[tuple[str, str]] = field(default_factory=set)
+
+    def may(self, operation: Operation, resource: Resource, name: str) -> bool:
+        """Say whether this client may do something."""
+        return self.access.allows(self.principal, operation, resource, name)
+
+
+def check_member(client: Client, group: str | None, member: str | None) -> int:
+    """Check who asks for records of a group; gives Kafka's code (``KafkaApis.handleShareFetchRequest``)."""
+    if not group:
+        return codes.INVALID_REQUEST
+    if not client.may(Operation.READ, Resource.GROUP, group):
+        return codes.GROUP_AUTHORIZATION_FAILED
+    if not member or len(member) > _MAX_MEMBER_ID:
+        return codes.INVALID_REQUEST
+    return codes.NONE

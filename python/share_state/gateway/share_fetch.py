@@ -1,0 +1,280 @@
+"""ShareFetch (RPC 78): take acknowledgements, acquire records, wait for some (``DelayedShareFetch``).
+
+The order is Kafka's (``KafkaApis.handleShareFetchRequest``): the request is checked, the session is opened or advanced, the
+acknowledgements are begun, records are acquired, and the answer leaves when both are done. A record is acquired only when its
+bytes are at hand, so no lock runs for a record that cannot be sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, Final
+
+from share_state._core import Delivery, ShareSessions, encode_share_fetch_answer
+from share_state.gateway.acknowledgements import Acknowledgements, merged
+from share_state.gateway.answers import MAX_WAIT_MS, NO_LEADER, acknowledge_code, fetch_code
+from share_state.gateway.clock import lock_ms
+from share_state.gateway.group_configs import GroupConfigs
+from share_state.gateway.requests import Client, check_member
+from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
+from share_state.gateway.topic_names import TopicNames
+from share_state.kafka import codes
+
+__all__ = ["ShareFetch", "WaitingFetch"]
+
+#: Seconds without any batch from upstream after which a fetch is told so (``upstream.unavailable.ms``).
+_UNAVAILABLE: Final = 10.0
+
+
+class WaitingFetch:
+    """A fetch that acquires what it can and otherwise waits."""
+
+    __slots__ = (
+        "_batch_size",
+        "_deliveries",
+        "_future",
+        "_max_bytes",
+        "_max_records",
+        "_member",
+        "_min_bytes",
+        "_mode",
+        "_partitions",
+    )
+
+    def __init__(
+        self,
+        partitions: list[ServedPartition],
+        member: str,
+        *,
+        max_records: int,
+        batch_size: int,
+        mode: int,
+        max_bytes: int,
+        min_bytes: int,
+    ) -> None:
+        self._partitions = partitions
+        self._member = member
+        self._max_records = max_records
+        self._batch_size = batch_size
+        self._mode = mode
+        self._max_bytes = max_bytes
+        self._min_bytes = min_bytes
+        self._deliveries: dict[ServedPartition, Delivery] = {}
+        self._future: asyncio.Future[None] | None = None
+
+    async def wait(self, manager: SharePartitionManager, max_wait_ms: int) -> dict[ServedPartition, Delivery]:
+        """Acquire records, for so long until there are some or the time is over."""
+        if self.attempt(manager) or max_wait_ms <= 0:
+            return self._deliveries
+        loop = asyncio.get_running_loop()
+        self._future = loop.create_future()
+        for served in self._partitions:
+            served.waiting[self] = None
+        timer = loop.call_later(max_wait_ms / 1000, self._complete)
+        try:
+            await self._future
+        finally:
+            timer.cancel()
+            for served in self._partitions:
+                served.waiting.pop(self, None)
+        if not self._deliveries:
+            self._min_bytes = 0
+            self.attempt(manager)
+        return self._deliveries
+
+    def attempt(self, manager: SharePartitionManager) -> bool:
+        """Acquire what is there.
+
+        Returns:
+            Whether the fetch is complete: it has records, or every partition has failed.
+        """
+        acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
+        if not acquirable:
+            done = all(served.error_code != codes.NONE for served in self._partitions)
+        else:
+            done = self._acquire(manager, acquirable)
+        if done:
+            self._complete()
+        return done
+
+    def _acquire(self, manager: SharePartitionManager, acquirable: list[ServedPartition]) -> bool:
+        share = max(self._max_bytes // len(acquirable), 1)
+        if self._min_bytes > 1 and not self._has_enough(acquirable, share):
+            return False
+        now_ms = lock_ms()
+        wanted = self._max_records
+        for served in acquirable:
+            delivery = served.reader.deliver(
+                served.engine,
+                self._member,
+                now_ms=now_ms,
+                max_records=wanted,
+                batch_size=self._batch_size,
+                mode=self._mode,
+                max_bytes=share,
+            )
+            if served.reader.isolation:
+                # Records of aborted transactions were archived on the way.
+                manager.writes.add(served)
+            if delivery is None:
+                continue
+            self._deliveries[served] = delivery
+            manager.holds(served, self._member)
+            wanted -= delivery.record_count
+            if wanted <= 0:
+                break
+        return bool(self._deliveries)
+
+    def _has_enough(self, acquirable: list[ServedPartition], share: int) -> bool:
+        """Say whether there are as many bytes as the client wants at least."""
+        there = 0
+        for served in acquirable:
+            reader, offset = served.reader, served.engine.next_fetch_offset()
+            if not reader.ring.holds(offset):
+                # Asked for; what is not at the end of the log is worth an answer whatever its size.
+                reader.expect(offset)
+                continue
+            there += reader.has_from(offset, share)
+            if there >= self._min_bytes:
+                return True
+        return False
+
+    def _complete(self) -> None:
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+
+class ShareFetch:
+    """Answers ShareFetch.
+
+    Args:
+        sessions: the share sessions.
+        manager: the share partitions.
+        names: what topics there are.
+        configs: configurations of groups.
+        max_bytes: bytes of records in one answer (``fetch.max.bytes`` of the broker).
+    """
+
+    def __init__(
+        self,
+        sessions: ShareSessions,
+        manager: SharePartitionManager,
+        names: TopicNames,
+        configs: GroupConfigs,
+        max_bytes: int,
+    ) -> None:
+        self._sessions = sessions
+        self._manager = manager
+        self._names = names
+        self._configs = configs
+        self._max_bytes = max_bytes
+
+    async def answer(self, client: Client, version: int, correlation_id: int, asked: dict[str, Any]) -> bytes:
+        """Answer a request; gives the whole frame."""
+        group, member, epoch = asked["groupId"], asked["memberId"], asked["shareSessionEpoch"]
+        max_wait_ms = min(max(asked["maxWaitMs"], 0), MAX_WAIT_MS)
+        code = check_member(client, group, member)
+        is_renewal = asked.get("isRenewAck", False)
+        if code == codes.NONE and is_renewal and any(asked[limit] for limit in ("maxWaitMs", "minBytes", "maxBytes", "maxRecords")):
+            code = codes.INVALID_REQUEST
+        if code != codes.NONE:
+            return _refused(version, correlation_id, code)
+        acknowledged, added = merged(asked["topics"])
+        forgotten = [(topic["topicId"], number) for topic in asked["forgottenTopicsData"] for number in topic["partitions"]]
+        context = self._sessions.fetch(
+            group, member, epoch, client.connection_id, added, forgotten, acknowledges=bool(acknowledged)
+        )
+        if context.error_code != codes.NONE:
+            if context.error_code == codes.SHARE_SESSION_LIMIT_REACHED:
+                await asyncio.sleep(max_wait_ms / 1000)
+            return _refused(version, correlation_id, context.error_code)
+
+        names = await self._names.of({topic_id for topic_id, _ in context.partitions} | {key[0] for key in acknowledged})
+        acknowledgements = Acknowledgements(self._manager, names, client, group, member, is_renewal=is_renewal)
+        acknowledgements.begin(acknowledged)
+        errors: dict[tuple[str, int], int] = {}
+        served: dict[ServedPartition, None] = {}
+        if not is_renewal:
+            for topic_id, number in context.partitions:
+                error = self._names.error(client, names, topic_id, number)
+                if error != codes.NONE:
+                    errors[topic_id, number] = error
+                else:
+                    served[self._manager.serve(group, names[topic_id], number)] = None
+        deliveries: dict[ServedPartition, Delivery] = {}
+        if served and asked["maxRecords"] > 0 and asked["maxBytes"] > 0:
+            fetch = WaitingFetch(
+                list(served),
+                member,
+                max_records=asked["maxRecords"],
+                batch_size=max(asked["batchSize"], 1),
+                mode=asked.get("shareAcquireMode", 0),
+                max_bytes=min(asked["maxBytes"], self._max_bytes),
+                min_bytes=asked["minBytes"],
+            )
+            # An error to tell is worth an answer now, as in Kafka.
+            deliveries = await fetch.wait(self._manager, 0 if errors and not served else max_wait_ms)
+        codes_of = await acknowledgements.codes()
+        for partition in served:
+            error = fetch_code(partition.error_code or _unavailable(partition))
+            if error != codes.NONE:
+                errors[partition.key.topic_id, partition.key.partition] = error
+        if context.final:
+            self._sessions.close(group, member)
+            self._manager.release(group, member)
+        by_place = {(partition.key.topic_id, partition.key.partition): found for partition, found in deliveries.items()}
+        return self._encoded(version, correlation_id, group, context, by_place, errors, codes_of)
+
+    def _encoded(
+        self,
+        version: int,
+        correlation_id: int,
+        group: str,
+        context: Any,  # noqa: ANN401
+        deliveries: dict[tuple[str, int], Delivery],
+        errors: dict[tuple[str, int], int],
+        acknowledged: dict[tuple[str, int], int],
+    ) -> bytes:
+        places = dict.fromkeys(context.partitions)
+        places |= dict.fromkeys(acknowledged)
+        outcomes = [(*place, place in deliveries, errors.get(place, 0) != 0, place in acknowledged) for place in places]
+        listed = self._sessions.answer(context, outcomes)
+        if listed is None:
+            # A later request of the same member has overtaken this one: nobody waits for the answer.
+            return _refused(version, correlation_id, codes.INVALID_SHARE_SESSION_EPOCH)
+        partitions = [
+            (
+                *place,
+                errors.get(place, codes.NONE),
+                acknowledge_code(acknowledged.get(place, codes.NONE)),
+                *NO_LEADER,
+                deliveries.get(place),
+            )
+            for place, is_listed in zip(places, listed, strict=True)
+            if is_listed
+        ]
+        lock_timeout_ms = self._configs.resolved(group).record_lock_duration_ms
+        return encode_share_fetch_answer(version, correlation_id, partitions, lock_timeout_ms=lock_timeout_ms)
+
+
+def wake(manager: SharePartitionManager, served: ServedPartition) -> None:
+    """Let the fetches that wait at a share partition try again, the oldest first, as long as there is something for them."""
+    for waiting in list(served.waiting):
+        if waiting not in served.waiting:
+            continue
+        if not waiting.attempt(manager) and served.is_ready and not _has_more(served):
+            return
+
+
+def _has_more(served: ServedPartition) -> bool:
+    return served.engine.can_acquire() and served.reader.ring.holds(served.engine.next_fetch_offset())
+
+
+def _unavailable(served: ServedPartition) -> int:
+    since = served.reader.failing_since
+    return codes.UNKNOWN_SERVER_ERROR if since is not None and time.monotonic() - since > _UNAVAILABLE else codes.NONE
+
+
+def _refused(version: int, correlation_id: int, code: int) -> bytes:
+    return encode_share_fetch_answer(version, correlation_id, [], lock_timeout_ms=0, error_code=code)

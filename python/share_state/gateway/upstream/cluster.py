@@ -1,0 +1,215 @@
+"""The upstream cluster: its brokers and topics, and connections to them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from share_state.gateway.upstream.apis import API_VERSIONS, METADATA, NEEDS
+from share_state.gateway.upstream.topics import ZERO_ID, Topic, TopicRegistry, partitions_of
+from share_state.kafka import codes
+from share_state.kafka.clock import LoopClock
+from share_state.kafka.connection import Connection, ConnectionOptions
+from share_state.kafka.connections import Connections
+from share_state.kafka.errors import BrokerUnreachableError, KafkaPersisterError
+from share_state.kafka.peers import Address, LostError, Node
+from share_state.kafka.security import SecurityOptions
+
+__all__ = ["Upstream", "UpstreamError"]
+
+_LOG: Final = logging.getLogger("share_state.gateway.upstream")
+#: The first Metadata that can be asked for topics by their ids.
+_BY_ID: Final = 12
+#: Bytes of a Fetch answer: what is asked for, and one batch that is larger.
+_MAX_FRAME: Final = 256 << 20
+
+#: No broker of the upstream can be asked, or none wants to answer.
+UpstreamError = (LostError, KafkaPersisterError)
+
+
+class Upstream:
+    """What upstream says of itself. All of it lives on one event loop.
+
+    Args:
+        bootstrap: addresses of some of its brokers.
+        security: how connections are secured.
+        registry: where names and ids of topics are kept.
+        request_timeout: seconds that an answer may take.
+    """
+
+    def __init__(
+        self,
+        bootstrap: Sequence[Address],
+        security: SecurityOptions,
+        registry: TopicRegistry,
+        *,
+        request_timeout: float = 30.0,
+    ) -> None:
+        self._bootstrap = list(bootstrap)
+        self._options = ConnectionOptions(
+            security,
+            LoopClock(),
+            "share-state-gateway",
+            connect_timeout=10.0,
+            request_timeout=request_timeout,
+            max_frame=_MAX_FRAME,
+            apis=API_VERSIONS,
+            needs=NEEDS,
+        )
+        self._registry = registry
+        self._connections: dict[str, Connections] = {}
+        self._nodes: dict[int, Node] = {}
+        self._topics: dict[str, Topic] = {}
+        #: Topics that upstream no longer knows, and since when (``time.monotonic()``).
+        self._missing: dict[str, float] = {}
+        #: Called when topics came, went or changed, with the ids of those that are gone.
+        self.changed: Callable[[list[str]], None] = lambda _gone: None
+
+    @property
+    def bootstrap(self) -> list[Address]:
+        """Addresses of brokers that were given."""
+        return list(self._bootstrap)
+
+    def node(self, node_id: int) -> Node | None:
+        """Give a broker by its id."""
+        return self._nodes.get(node_id)
+
+    def nodes(self) -> list[Node]:
+        """Give every broker that is known."""
+        return list(self._nodes.values())
+
+    def known(self, topic_id: str) -> Topic | None:
+        """Give a topic by its id, as of the last answer that told of it."""
+        name = self._registry.name_of(topic_id)
+        return None if name is None else self._topics.get(name)
+
+    def known_by_name(self, name: str) -> Topic | None:
+        """Give a topic by its name, as of the last answer that told of it."""
+        return self._topics.get(name)
+
+    def lane(self, name: str) -> Connections:
+        """Give connections of their own for one use, so that it waits for no other."""
+        found = self._connections.get(name)
+        if found is None:
+            found = self._connections[name] = self.connections()
+        return found
+
+    def connections(self) -> Connections:
+        """Make connections for somebody who closes them again."""
+        # The brokers that answered last are asked first; what was given stays the last resort.
+        addresses = [node.address for node in self._nodes.values()] + self._bootstrap
+        return Connections(list(dict.fromkeys(addresses)), self._options)
+
+    async def topics(self, names: Iterable[str]) -> dict[str, Topic]:
+        """Ask upstream for topics; those that do not exist are not among the answers.
+
+        Raises:
+            UpstreamError: no broker can be asked.
+        """
+        wanted = sorted(set(names))
+        if not wanted:
+            return {}
+        found = await self._ask([{"topicId": ZERO_ID, "name": name} for name in wanted])
+        return {topic.name: topic for topic in found}
+
+    async def all_topics(self) -> list[Topic]:
+        """Ask upstream for every topic.
+
+        Raises:
+            UpstreamError: no broker can be asked.
+        """
+        return await self._ask(None)
+
+    async def topics_by_id(self, topic_ids: Iterable[str]) -> dict[str, Topic]:
+        """Ask upstream for topics by their ids.
+
+        Raises:
+            UpstreamError: no broker can be asked.
+        """
+        names = {topic_id: self._registry.name_of(topic_id) for topic_id in topic_ids}
+        found = {topic.topic_id: topic for topic in (await self.topics(n for n in names.values() if n is not None)).values()}
+        strange = [topic_id for topic_id, name in names.items() if name is None and topic_id != ZERO_ID]
+        if strange and (await self.lane("control").any()).version_of(METADATA) >= _BY_ID:
+            answered = await self._ask([{"topicId": topic_id, "name": None} for topic_id in strange])
+            found |= {topic.topic_id: topic for topic in answered}
+        return {topic_id: found[topic_id] for topic_id in names if topic_id in found}
+
+    async def close(self) -> None:
+        """Close every connection."""
+        lanes, self._connections = list(self._connections.values()), {}
+        await asyncio.gather(*(lane.close() for lane in lanes))
+
+    async def _ask(self, topics: list[dict[str, Any]] | None) -> list[Topic]:
+        control = self.lane("control")
+        connection = await self._opened(control)
+        asked = {
+            "topics": topics,
+            "allowAutoTopicCreation": False,
+            "includeClusterAuthorizedOperations": False,
+            "includeTopicAuthorizedOperations": False,
+        }
+        answer = await connection.request(METADATA, asked)
+        self._nodes = {row["nodeId"]: Node(row["nodeId"], Address(row["host"], row["port"])) for row in answer["brokers"]}
+        return await self._seen(answer["topics"])
+
+    async def _opened(self, connections: Connections) -> Connection:
+        try:
+            return await connections.any()
+        except LostError as lost:
+            # Brokers may have moved while none was asked: what was given is tried again, from the start.
+            self._connections.pop("control", None)
+            await connections.close()
+            raise BrokerUnreachableError(str(lost), kafka_code=lost.code, node=lost.node) from lost
+
+    async def _seen(self, answered: list[dict[str, Any]]) -> list[Topic]:
+        topics = []
+        gone = []
+        is_news = False
+        for row in answered:
+            if row["errorCode"] == codes.UNKNOWN_TOPIC_OR_PARTITION and self._topics.pop(row["name"], None) is not None:
+                # Perhaps deleted, perhaps asked of a broker that has just started: its state is kept for a while.
+                self._missing.setdefault(row["name"], time.monotonic())
+                is_news = True
+            # An error of a topic that exists: its leader is being elected, or it is none of ours.
+            if row["errorCode"] not in {codes.NONE, codes.LEADER_NOT_AVAILABLE} or row["name"] is None:
+                continue
+            partitions = partitions_of(row["partitions"])
+            topic_id, former = self._registry.see(row["name"], row.get("topicId", ZERO_ID), len(partitions))
+            topic = Topic(row["name"], topic_id, row.get("isInternal", False), partitions)
+            if former is not None:
+                _LOG.warning("topic %r was created anew: id %s in place of %s", topic.name, topic_id, former)
+                gone.append(former)
+            is_news = is_news or self._topics.get(topic.name) != topic
+            self._missing.pop(topic.name, None)
+            self._topics[topic.name] = topic
+            topics.append(topic)
+        if self._registry.is_dirty:
+            # On disk before a client hears of an id: it would not be the same after a restart.
+            await asyncio.to_thread(self._registry.save)
+        if is_news or gone:
+            self.changed(gone)
+        return topics
+
+    def view(self) -> list[tuple[str, str, int]]:
+        """Give every topic that exists and that clients may subscribe to: name, id, number of partitions."""
+        return [(topic.name, topic.topic_id, len(topic.partitions)) for topic in self._topics.values() if not topic.is_internal]
+
+    def names(self) -> list[str]:
+        """Give the name of every topic that clients were told of."""
+        return [name for name, _, _ in self._registry.view()]
+
+    async def forget_deleted(self, grace: float) -> None:
+        """Take topics for deleted that have been missing for so many seconds."""
+        since = time.monotonic() - grace
+        gone = [name for name, missing in self._missing.items() if missing < since]
+        ids = [topic_id for name in gone if (topic_id := self._registry.renew(name)) is not None]
+        for name in gone:
+            _LOG.warning("topic %r is gone", name)
+            del self._missing[name]
+        if self._registry.is_dirty:
+            await asyncio.to_thread(self._registry.save)
+        if ids:
+            self.changed(ids)

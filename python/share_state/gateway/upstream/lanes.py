@@ -1,0 +1,180 @@
+"""Connections to one upstream broker by which batches are read, at one isolation level.
+
+A broker answers the requests of a connection one after the other, so a long poll holds up what follows it. Hence *tail
+lanes*, which wait at the ends of rings, and a *back lane*, which never waits. A partition that joins while one tail lane
+waits goes to another one; only when all wait does it have to make do with the back lane until one is free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final
+
+from share_state.errors import ShareStateError
+from share_state.gateway.upstream import fetch
+from share_state.gateway.upstream.apis import FETCH, FETCH_BY_NAME
+from share_state.kafka import codes
+from share_state.kafka.connection import Connection
+from share_state.kafka.connections import Connections
+from share_state.kafka.peers import LostError, Node
+
+if TYPE_CHECKING:
+    from share_state.gateway.upstream.reader import PartitionReader
+    from share_state.gateway.upstream.readers import Readers
+
+__all__ = ["BrokerLanes"]
+
+_LOG: Final = logging.getLogger("share_state.gateway.upstream")
+_TAIL_LANES: Final = 4
+_MAX_WAIT_MS: Final = 500
+#: The session of the connection is gone: begin another one.
+_SESSION_LOST: Final = frozenset(
+    {codes.FETCH_SESSION_ID_NOT_FOUND, codes.INVALID_FETCH_SESSION_EPOCH, codes.FETCH_SESSION_TOPIC_ID_ERROR}
+)
+
+
+class _Lane:
+    """One connection, one Fetch at a time."""
+
+    def __init__(self, readers: Readers, connections: Connections, node: Node, isolation: int, max_wait_ms: int) -> None:
+        self.is_busy = False
+        self._readers = readers
+        self._connections = connections
+        self._node = node
+        self._isolation = isolation
+        self._max_wait_ms = max_wait_ms
+        self._session = fetch.FetchSession() if max_wait_ms else None
+        self._connection: Connection | None = None
+
+    async def read(self, wanted: dict[PartitionReader, int]) -> fetch.Answer:
+        """Send a Fetch and wait for its answer.
+
+        Raises:
+            LostError, ShareStateError: there is none.
+        """
+        connection = await self._connections.connection(self._node)
+        if connection is not self._connection and self._session is not None:
+            self._session.reset()
+        self._connection = connection
+        version = connection.version_of(FETCH)
+        if self._readers.has_made_up_ids:
+            version = min(version, FETCH_BY_NAME)
+        body = fetch.encode(
+            version, wanted, isolation=self._isolation, max_wait_ms=self._max_wait_ms, session=self._session
+        )
+        answered: asyncio.Future[fetch.Answer] = asyncio.get_running_loop().create_future()
+
+        def done(what: fetch.Answer | LostError) -> None:
+            if answered.done():
+                return
+            if isinstance(what, LostError):
+                answered.set_exception(what)
+            else:
+                answered.set_result(what)
+
+        connection.send(FETCH, version, body, fetch.decode, done)
+        answer = await answered
+        if self._session is not None:
+            if answer.error_code in _SESSION_LOST:
+                self._session.reset()
+            else:
+                self._session.answered(answer.session_id)
+        return answer
+
+
+class BrokerLanes:
+    """The lanes of one broker and isolation level."""
+
+    def __init__(self, readers: Readers, node: Node, isolation: int) -> None:
+        self._readers = readers
+        self.node = node
+        name = f"{node.id}/{isolation}"
+        upstream = readers.upstream
+        self._tails = [
+            _Lane(readers, upstream.lane(f"tail {name}/{number}"), node, isolation, _MAX_WAIT_MS)
+            for number in range(_TAIL_LANES)
+        ]
+        self._back = _Lane(readers, upstream.lane(f"back {name}"), node, isolation, 0)
+        self._tail_wanted: set[PartitionReader] = set()
+        self._back_wanted: set[PartitionReader] = set()
+        self._is_due = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def read_tail(self, reader: PartitionReader) -> None:
+        """Read on at the end of a ring."""
+        self._tail_wanted.add(reader)
+        self._soon()
+
+    def read_back(self, reader: PartitionReader) -> None:
+        """Read what a ring does not hold, without waiting."""
+        self._back_wanted.add(reader)
+        self._soon()
+
+    def discard(self, reader: PartitionReader) -> None:
+        """Read no more of a partition."""
+        self._tail_wanted.discard(reader)
+        self._back_wanted.discard(reader)
+
+    async def close(self) -> None:
+        """End what is under way."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _soon(self) -> None:
+        # What is wanted within one turn of the loop goes out together.
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._start)
+
+    def _start(self) -> None:
+        self._is_due = False
+        wanted = {reader: reader.tail for reader in self._tail_wanted if reader.wants_tail}
+        lane = next((lane for lane in (*self._tails, self._back) if not lane.is_busy), None)
+        if lane is not None:
+            self._tail_wanted.clear()
+            if wanted:
+                self._begin(lane, wanted)
+        if self._back_wanted and not self._back.is_busy:
+            behind = {reader: min(reader.back_reads) for reader in self._back_wanted if reader.back_reads}
+            self._back_wanted = set()
+            if behind:
+                self._begin(self._back, behind)
+
+    def _begin(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+        lane.is_busy = True
+        for reader, offset in wanted.items():
+            if offset == reader.tail:
+                reader.is_reading_tail = True
+        task = asyncio.get_running_loop().create_task(self._read(lane, wanted))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _read(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+        answer: fetch.Answer | None = None
+        why: Exception | None = None
+        try:
+            answer = await lane.read(wanted)
+            if answer.throttle_ms > 0:
+                await asyncio.sleep(answer.throttle_ms / 1000)
+        except (LostError, ShareStateError) as error:
+            why = error
+        finally:
+            lane.is_busy = False
+            for reader, offset in wanted.items():
+                if offset == reader.tail:
+                    reader.is_reading_tail = False
+                reader.back_reads.pop(offset, None)
+        if answer is None:
+            self._readers.lost(self.node, list(wanted), why)
+        else:
+            self._readers.take(wanted, answer)
+        for reader in wanted:
+            if reader.lanes is self:
+                if reader.wants_tail:
+                    self._tail_wanted.add(reader)
+                if reader.back_reads:
+                    self._back_wanted.add(reader)
+        if self._tail_wanted or self._back_wanted:
+            self._soon()

@@ -1,0 +1,183 @@
+"""What is read of one upstream partition at one isolation level: a ring of batches that all groups and members share.
+
+The *tail* is where the ring grows: the offset of the next read at its end. Offsets before it that the ring does not hold
+any more, or never held, are *back reads*. Who reads when is decided here; how, in :mod:`lanes`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from share_state._core import BatchRing, Delivery, SharePartition
+
+if TYPE_CHECKING:
+    from share_state.gateway.share_partitions import ServedPartition
+    from share_state.gateway.upstream.lanes import BrokerLanes
+    from share_state.gateway.upstream.readers import Readers
+
+__all__ = ["PartitionReader"]
+
+#: Bytes that are read ahead of the fastest group.
+_READ_AHEAD: Final = 2 << 20
+#: Bytes that a ring keeps for groups that are behind the fastest one.
+_KEEP: Final = 8 << 20
+#: Seconds for which the tail is still followed after somebody asked for it.
+_INTEREST: Final = 5.0
+
+
+class PartitionReader:
+    """Reads one partition for every share partition on it.
+
+    Attributes:
+        topic_id: the topic, in base64.
+        topic: its name.
+        partition: its index.
+        isolation: 0 for read_uncommitted, 1 for read_committed.
+        ring: the batches.
+        high_watermark: where the log ends, -1 while nobody has said.
+        log_start_offset: where the log starts, -1 while nobody has said.
+        served: the share partitions that read here.
+        failing_since: since when upstream has given no batches (``time.monotonic()``), or ``None``.
+    """
+
+    __slots__ = (
+        "_readers",
+        "back_reads",
+        "failing_since",
+        "front",
+        "high_watermark",
+        "interest",
+        "is_reading_tail",
+        "isolation",
+        "lanes",
+        "leader_epoch",
+        "log_start_offset",
+        "partition",
+        "ring",
+        "served",
+        "tail",
+        "topic",
+        "topic_id",
+    )
+
+    def __init__(self, readers: Readers, topic: str, topic_id: str, partition: int, isolation: int) -> None:
+        self._readers = readers
+        self.topic = topic
+        self.topic_id = topic_id
+        self.partition = partition
+        self.isolation = isolation
+        self.ring = BatchRing()
+        self.high_watermark = -1
+        self.log_start_offset = -1
+        #: Where it is read; ``None`` while its leader is looked for.
+        self.lanes: BrokerLanes | None = None
+        #: Epoch of the leader upstream, -1 when unknown. Clients never see it.
+        self.leader_epoch = -1
+        self.served: set[ServedPartition] = set()
+        #: Offset of the next read at the end of the ring; -1 until somebody has asked.
+        self.tail = -1
+        #: The offset that the fastest share partition reads next.
+        self.front = -1
+        self.is_reading_tail = False
+        #: Offsets before the tail that are to be read, or are being read.
+        self.back_reads: dict[int, bool] = {}
+        self.interest = 0.0
+        self.failing_since: float | None = None
+
+    def deliver(
+        self,
+        engine: SharePartition,
+        member: str,
+        *,
+        now_ms: int,
+        max_records: int,
+        batch_size: int,
+        mode: int,
+        max_bytes: int,
+    ) -> Delivery | None:
+        """Acquire records that the ring holds for a member; ``None`` where they have to be read first, which begins now."""
+        self.interest = time.monotonic()
+        while True:
+            delivery = self.ring.deliver(
+                engine,
+                member,
+                now_ms=now_ms,
+                max_records=max_records,
+                batch_size=batch_size,
+                mode=mode,
+                max_bytes=max_bytes,
+            )
+            if delivery is None:
+                self._miss(engine.next_fetch_offset())
+                return None
+            if delivery.ranges:
+                self._delivered(delivery)
+                return delivery
+            # All that was there is of no use to members: holes, markers, aborted transactions.
+            if not engine.can_acquire() or engine.next_fetch_offset() <= delivery.fetch_offset:
+                return None
+
+    def expect(self, offset: int) -> None:
+        """Read what the ring does not hold from an offset on."""
+        self.interest = time.monotonic()
+        self._miss(offset)
+
+    def has_from(self, offset: int, limit: int) -> int:
+        """Give the bytes that can be delivered at once from an offset on, counted up to a limit."""
+        return self.ring.bytes_from(offset, limit) if self.ring.holds(offset) else 0
+
+    @property
+    def last_fetched_epoch(self) -> int:
+        """The leader epoch of the batch before the tail, by which upstream tells that its log has diverged; -1 for none."""
+        return self.ring.leader_epoch if self.ring.end_offset == self.tail else -1
+
+    @property
+    def wants_tail(self) -> bool:
+        """Whether the end of the ring is to be read now: somebody cares, and what is there does not last long."""
+        if self.tail < 0 or self.lanes is None or self.is_reading_tail or time.monotonic() - self.interest > _INTEREST:
+            return False
+        return self.ring.bytes_from(self.front, _READ_AHEAD) < _READ_AHEAD if self.front < self.tail else True
+
+    def take(self, asked: int, data: bytes, start: int, end: int, aborted: list[tuple[int, int]] | None) -> bool:
+        """Keep the batches of an answer.
+
+        Returns:
+            Whether there were any.
+
+        Raises:
+            WireDecodeError: they are no batches.
+        """
+        if self.isolation == 0:
+            aborted = None
+        elif aborted is None:
+            aborted = []
+        after, kept = self.ring.append(asked, data, start, end, aborted=aborted)
+        if asked == self.tail:
+            self.tail = after
+        if kept and self.ring.nbytes > _KEEP:
+            self.ring.evict(_KEEP)
+        return bool(kept)
+
+    def restart(self) -> None:
+        """Forget every batch: what is upstream is not what it was."""
+        self.ring.clear()
+        self.tail = self.front = -1
+        self.back_reads.clear()
+
+    def _delivered(self, delivery: Delivery) -> None:
+        self.front = max(self.front, delivery.ranges[-1][1] + 1)
+        if self.wants_tail:
+            self._readers.read_tail(self)
+
+    def _miss(self, offset: int) -> None:
+        self.front = max(self.front, offset)
+        if offset >= self.tail:
+            # Also where a group is ahead of all others: the ring goes on from there, and those behind it read back.
+            if offset > self.tail and not self.is_reading_tail:
+                self.tail = offset
+            if not self.is_reading_tail:
+                self._readers.read_tail(self)
+        elif offset not in self.back_reads:
+            self.back_reads[offset] = False
+            self._readers.read_back(self)

@@ -1,0 +1,235 @@
+"""All readers of upstream partitions: where each is read, and what upstream's errors mean for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from share_state.errors import ShareStateError, WireDecodeError
+from share_state.gateway.upstream.cluster import Upstream, UpstreamError
+from share_state.gateway.upstream.fetch import Answer, PartitionAnswer
+from share_state.gateway.upstream.lanes import BrokerLanes
+from share_state.gateway.upstream.offsets import EARLIEST, LATEST, list_offsets
+from share_state.gateway.upstream.reader import PartitionReader
+from share_state.gateway.upstream.topics import Topic, TopicRegistry
+from share_state.kafka import codes
+from share_state.kafka.peers import Node
+
+__all__ = ["Readers"]
+
+_LOG: Final = logging.getLogger("share_state.gateway.upstream")
+#: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
+_FIRST_WAIT: Final = 0.1
+_LONGEST_WAIT: Final = 1.0
+
+
+class Readers:
+    """The readers by topic, partition and isolation level.
+
+    Args:
+        upstream: the cluster that is read.
+        registry: ids of topics.
+
+    Attributes:
+        arrived: called with a reader that has new batches, or whose log has moved.
+        log_start_moved: called with a reader when its log starts later than before.
+        truncated: called with a reader and the offset at which its log ends now, when that is before what was read.
+    """
+
+    def __init__(self, upstream: Upstream, registry: TopicRegistry) -> None:
+        self.upstream = upstream
+        self.arrived: Callable[[PartitionReader], None] = lambda _reader: None
+        self.log_start_moved: Callable[[PartitionReader], None] = lambda _reader: None
+        self.truncated: Callable[[PartitionReader, int], None] = lambda _reader, _offset: None
+        self._registry = registry
+        self._readers: dict[tuple[str, int, int], PartitionReader] = {}
+        self._lanes: dict[tuple[Node, int], BrokerLanes] = {}
+        self._homeless: set[PartitionReader] = set()
+        self._search: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def has_made_up_ids(self) -> bool:
+        """Whether upstream has to be asked for topics by their names."""
+        return self._registry.has_made_up_ids
+
+    def reader(self, topic: Topic, partition: int, isolation: int) -> PartitionReader:
+        """Give the reader of a partition."""
+        key = topic.topic_id, partition, isolation
+        found = self._readers.get(key)
+        if found is None:
+            found = self._readers[key] = PartitionReader(self, topic.name, topic.topic_id, partition, isolation)
+        return found
+
+    def all(self) -> Iterable[PartitionReader]:
+        """Give every reader."""
+        return self._readers.values()
+
+    def forget(self, topic_id: str) -> None:
+        """Read no more of a topic."""
+        for key in [key for key in self._readers if key[0] == topic_id]:
+            reader = self._readers.pop(key)
+            self._leave(reader)
+            self._homeless.discard(reader)
+
+    def read_tail(self, reader: PartitionReader) -> None:
+        """Read on at the end of a ring."""
+        if reader.lanes is None:
+            self._find_home(reader)
+        else:
+            reader.lanes.read_tail(reader)
+
+    def read_back(self, reader: PartitionReader) -> None:
+        """Read what a ring does not hold."""
+        if reader.lanes is None:
+            self._find_home(reader)
+        else:
+            reader.lanes.read_back(reader)
+
+    def take(self, wanted: dict[PartitionReader, int], answer: Answer) -> None:
+        """Take an answer of upstream."""
+        if answer.error_code != codes.NONE:
+            _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
+        by_place = {(reader.topic, reader.partition): reader for reader in wanted}
+        by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
+        for row in answer.partitions:
+            reader = by_place.get((row.topic, row.partition))
+            if reader is not None:
+                self._take_partition(reader, wanted[reader], row, answer.frame)
+
+    def lost(self, node: Node, readers: list[PartitionReader], why: Exception | None) -> None:
+        """Take the loss of a connection: the partitions may be led by another broker now."""
+        _LOG.warning("%s: no answer to Fetch: %s", node, why)
+        for reader in readers:
+            self._fail(reader)
+
+    async def close(self) -> None:
+        """End what is under way."""
+        tasks = [task for task in (self._search, *self._tasks) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
+
+    def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
+        if row.error_code == codes.OFFSET_OUT_OF_RANGE:
+            self._fail(reader, look_for_home=False)
+            self._begin(self._find_range(reader, asked))
+            return
+        if row.error_code != codes.NONE:
+            _LOG.info(
+                "%s-%d: upstream answered with code %d (%s)",
+                reader.topic,
+                reader.partition,
+                row.error_code,
+                codes.name_of(row.error_code),
+            )
+            self._fail(reader)
+            return
+        if row.diverging_epoch is not None:
+            self._truncate(reader, row.diverging_epoch[1])
+            return
+        try:
+            has_more = reader.take(asked, frame, row.start, row.end, row.aborted)
+        except WireDecodeError as wrong:
+            _LOG.error("%s-%d at offset %d: upstream sent no batches: %s", reader.topic, reader.partition, asked, wrong)
+            self._fail(reader)
+            return
+        reader.failing_since = None
+        has_moved = reader.high_watermark != row.high_watermark
+        reader.high_watermark = row.high_watermark
+        if row.log_start_offset > reader.log_start_offset:
+            reader.log_start_offset = row.log_start_offset
+            self.log_start_moved(reader)
+        if has_more or has_moved:
+            self.arrived(reader)
+
+    def _fail(self, reader: PartitionReader, *, look_for_home: bool = True) -> None:
+        if reader.failing_since is None:
+            reader.failing_since = time.monotonic()
+        self._leave(reader)
+        if look_for_home:
+            self._find_home(reader)
+
+    @staticmethod
+    def _leave(reader: PartitionReader) -> None:
+        if reader.lanes is not None:
+            reader.lanes.discard(reader)
+            reader.lanes = None
+
+    def _find_home(self, reader: PartitionReader) -> None:
+        self._homeless.add(reader)
+        if self._search is None or self._search.done():
+            self._search = asyncio.get_running_loop().create_task(self._find_homes())
+
+    async def _find_homes(self) -> None:
+        """Look for the leaders of readers that have none, until each has one."""
+        is_first = True
+        while self._homeless:
+            now = time.monotonic()
+            failing = [now - reader.failing_since for reader in self._homeless if reader.failing_since is not None]
+            if failing or not is_first:
+                # The longer it lasts, the longer is waited.
+                await asyncio.sleep(min(max(_FIRST_WAIT, min(failing, default=0.0)), _LONGEST_WAIT))
+            is_first = False
+            wanted = {reader.topic for reader in self._homeless}
+            known = {reader.topic: self.upstream.known(reader.topic_id) for reader in self._homeless}
+            if failing or not all(known.values()):
+                with contextlib.suppress(*UpstreamError):
+                    await self.upstream.topics(wanted)
+            for reader in list(self._homeless):
+                if self._move_in(reader):
+                    self._homeless.discard(reader)
+
+    def _move_in(self, reader: PartitionReader) -> bool:
+        topic = self.upstream.known(reader.topic_id)
+        if topic is None or reader.partition >= len(topic.partitions):
+            return False
+        partition = topic.partitions[reader.partition]
+        node = self.upstream.node(partition.leader)
+        if node is None:
+            return False
+        lanes = self._lanes.get((node, reader.isolation))
+        if lanes is None:
+            lanes = self._lanes[node, reader.isolation] = BrokerLanes(self, node, reader.isolation)
+        reader.lanes = lanes
+        reader.leader_epoch = partition.leader_epoch
+        lanes.read_tail(reader)
+        if reader.back_reads:
+            lanes.read_back(reader)
+        return True
+
+    async def _find_range(self, reader: PartitionReader, asked: int) -> None:
+        """Find out on which side of the log an offset lies that upstream does not have."""
+        topic = self.upstream.known(reader.topic_id)
+        if topic is not None:
+            first = (await list_offsets(self.upstream, [(topic, reader.partition, EARLIEST)]))[topic.topic_id, reader.partition]
+            last = (await list_offsets(self.upstream, [(topic, reader.partition, LATEST)]))[topic.topic_id, reader.partition]
+            if first.error_code == codes.NONE and asked < first.offset:
+                reader.restart()
+                reader.log_start_offset = first.offset
+                self.log_start_moved(reader)
+                self.arrived(reader)
+            elif last.error_code == codes.NONE and asked > last.offset:
+                self._truncate(reader, last.offset)
+        # Looked for anew in any case: a replica that is behind others says the same, and must not be asked in a loop.
+        self._find_home(reader)
+
+    def _truncate(self, reader: PartitionReader, offset: int) -> None:
+        _LOG.warning("%s-%d: the log was cut upstream and ends at offset %d", reader.topic, reader.partition, offset)
+        reader.restart()
+        self.truncated(reader, offset)
+        self.arrived(reader)
+
+    def _begin(self, work: Any) -> None:  # noqa: ANN401  a coroutine
+        async def guarded() -> None:
+            with contextlib.suppress(*UpstreamError, ShareStateError):
+                await work
+
+        task = asyncio.get_running_loop().create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,161 @@
+"""Which topic is it: names and ids, kept over restarts.
+
+An upstream with topic ids tells when a topic was deleted and created again: its id is another one. One without them gets
+ids from here, random and never made of the name, because the state of a group belongs to one life of a topic: a start offset
+of 1,000,000 in an empty log would hide every record.
+"""
+
+from __future__ import annotations
+
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from share_state.errors import StoreError
+from share_state.gateway.files import read_json, write_json
+
+__all__ = ["ZERO_ID", "Partition", "Topic", "TopicRegistry"]
+
+_FILE: Final = "topics.json"
+_FORMAT: Final = 1
+#: Stands for "no topic" (``Uuid.ZERO_UUID``).
+ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition upstream.
+
+    Attributes:
+        leader: id of the broker that leads it, -1 for none.
+        leader_epoch: epoch of that leader, -1 when upstream does not tell.
+    """
+
+    leader: int
+    leader_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic upstream.
+
+    Attributes:
+        name: its name.
+        topic_id: its id, in base64; never zero.
+        is_internal: whether upstream keeps it for itself.
+        partitions: its partitions, by index.
+    """
+
+    name: str
+    topic_id: str
+    is_internal: bool
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    topic_id: str
+    real: bool
+    partitions: int
+
+
+class TopicRegistry:
+    """Topics that clients were told of: name, id, number of partitions."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / _FILE
+        found = read_json(self._path) or {"format": _FORMAT, "topics": {}}
+        try:
+            if found["format"] != _FORMAT:
+                raise ValueError
+            self._known = {name: _Known(row["id"], row["real"], row["partitions"]) for name, row in found["topics"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise StoreError(f"{self._path} is of no format that this release knows") from None
+        self._names = {known.topic_id: name for name, known in self._known.items()}
+        self._dirty = False
+
+    @property
+    def has_made_up_ids(self) -> bool:
+        """Whether some topic has an id that upstream does not know."""
+        return any(not known.real for known in self._known.values())
+
+    def name_of(self, topic_id: str) -> str | None:
+        """Give the name of a topic by its id."""
+        return self._names.get(topic_id)
+
+    def id_of(self, name: str) -> str | None:
+        """Give the id of a topic by its name."""
+        known = self._known.get(name)
+        return None if known is None else known.topic_id
+
+    def view(self) -> list[tuple[str, str, int]]:
+        """Give every topic: name, id, number of partitions."""
+        return [(name, known.topic_id, known.partitions) for name, known in self._known.items()]
+
+    def see(self, name: str, topic_id: str, partitions: int) -> tuple[str, str | None]:
+        """Take what upstream says of a topic.
+
+        Args:
+            name: of the topic.
+            topic_id: its id upstream; zero where upstream has none.
+            partitions: how many it has.
+
+        Returns:
+            Its id, and the id that it had in an earlier life, if it was deleted and created again.
+        """
+        known = self._known.get(name)
+        real = topic_id != ZERO_ID
+        if known is not None and not real:
+            # A log that lost partitions is another one: a topic never shrinks.
+            topic_id = known.topic_id if partitions >= known.partitions else _random_id()
+        elif not real:
+            topic_id = _random_id()
+        if known is None or known.topic_id != topic_id or known.partitions != partitions:
+            self._dirty = True
+            self._known[name] = _Known(topic_id, real, partitions)
+            self._names[topic_id] = name
+        if known is None or known.topic_id == topic_id:
+            return topic_id, None
+        del self._names[known.topic_id]
+        return topic_id, known.topic_id
+
+    def renew(self, name: str) -> str | None:
+        """Give a topic a new id, because it is another topic than before; gives the id that it had."""
+        known = self._known.pop(name, None)
+        if known is None:
+            return None
+        self._names.pop(known.topic_id, None)
+        self._dirty = True
+        return known.topic_id
+
+    def save(self) -> None:
+        """Write what has changed, durably. Blocks for the disk.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if self._dirty:
+            topics = {
+                name: {"id": known.topic_id, "real": known.real, "partitions": known.partitions}
+                for name, known in self._known.items()
+            }
+            write_json(self._path, {"format": _FORMAT, "topics": topics})
+            self._dirty = False
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether something has changed since it was saved."""
+        return self._dirty
+
+
+def partitions_of(answered: Iterable[dict[str, Any]]) -> tuple[Partition, ...]:
+    """Give the partitions of a topic in an answer to Metadata, by index; a missing one has no leader."""
+    found = {row["partitionIndex"]: Partition(row["leaderId"], row.get("leaderEpoch", -1)) for row in answered}
+    return tuple(found.get(index, Partition(-1, -1)) for index in range(len(found)))
+
+
+def _random_id() -> str:
+    return urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")

@@ -77,10 +77,10 @@ def compiled(name: str, folder: Path) -> Path:
     return _once(place, compile_sources)
 
 
-def judge_command() -> list[str]:
-    """The command that runs Kafka's side: JSON lines in, JSON lines out."""
+def judge_command(main: str = "kafka.server.share.Judge") -> list[str]:
+    """The command that runs Kafka's side, one of the classes of our driver: JSON lines in, JSON lines out."""
     classpath = f"{judge_classes()}{os.pathsep}{libraries(JUDGE)}/*"
-    return [_tool("java"), "-XX:+UseSerialGC", "-Xmx1g", "-cp", classpath, "kafka.server.share.Judge"]
+    return [_tool("java"), "-XX:+UseSerialGC", "-Xmx1g", "-cp", classpath, main]
 
 
 def our_side(tree: Path = REPOSITORY, target: Path | None = None) -> Path:

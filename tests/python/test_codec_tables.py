@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,3 +142,10 @@ def test_other_versions_and_messages_are_refused() -> None:
                     ss.encode_message(api_key, version, empty, response=response)
                 refused += 1
     assert refused == 32 * 8
+
+
+def test_the_page_has_every_message() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "wire-and-log-format.md").read_text(encoding="utf-8")
+    for api_key, (name, oldest, newest, flexible) in ss.api_table().items():
+        since = "never" if flexible == NEVER else flexible
+        assert f"| {api_key} | {name} | {oldest} to {newest} | {since} |" in page

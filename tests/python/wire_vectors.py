@@ -25,10 +25,11 @@ class StateRecord(NamedTuple):
 
 
 def messages() -> list[Message]:
-    """All recorded messages of RPC 83 to 87."""
+    """Recorded messages of RPC 83 to 87, and one of every message and version that we know."""
     found = []
-    for line in _lines("rpc.txt"):
-        api_key, version, kind, data = line.split()
+    for line in _lines("rpc.txt") + _lines("messages.txt"):
+        # Some requests say nothing.
+        api_key, version, kind, data, *_ = [*line.split(), ""]
         found.append(Message(int(api_key), int(version), kind == "response", bytes.fromhex(data)))
     return found
 

@@ -1,7 +1,6 @@
 //! Any bytes as request or answer of any RPC and version: refused, or written again so that they read the same.
 
 use share_state_wire::messages::header::{RequestHeader, ResponseHeader};
-use share_state_wire::messages::protocol::{self, Direction};
 use share_state_wire::messages::{AnyRequest, AnyResponse};
 
 /// Runs one input; tells whether it was a message.
@@ -10,10 +9,6 @@ pub fn run(data: &[u8]) -> bool {
         return false;
     };
     headers(message);
-    // Kinds 2 and 3 are request and answer of what has a table.
-    if let 2 | 3 = kind {
-        return by_table(*key, i16::from(*version), *kind == 2, message);
-    }
     let (key, version) = (82 + i16::from(*key), i16::from(*version));
     let written = if *kind == 0 {
         let Ok(request) = AnyRequest::decode(key, version, message) else {
@@ -35,30 +30,6 @@ pub fn run(data: &[u8]) -> bool {
         written
     };
     assert!(written.len() <= message.len(), "the shortest form");
-    true
-}
-
-fn by_table(key: u8, version: i16, request: bool, bytes: &[u8]) -> bool {
-    let direction = if request {
-        Direction::Request
-    } else {
-        Direction::Response
-    };
-    let Some(api) = protocol::api(i16::from(key)) else {
-        return false;
-    };
-    let message = match api.decode(direction, version, bytes) {
-        Ok(message) => message,
-        Err(refused) => {
-            assert!(refused.error.position <= bytes.len());
-            return false;
-        }
-    };
-    let Ok(written) = api.encode(direction, version, &message) else {
-        unreachable!("it can be written")
-    };
-    assert!(written.len() <= bytes.len(), "the shortest form");
-    assert_eq!(api.decode(direction, version, &written), Ok(message));
     true
 }
 

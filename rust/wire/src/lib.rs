@@ -1,5 +1,6 @@
 //! The only crate of share_state that knows bytes: Kafka's record batches, the records of the state topic
-//! `__share_group_state`, and the requests and answers between share-partition leader and share coordinator.
+//! `__share_group_state`, and requests and answers: those between share-partition leader and share coordinator, and those
+//! of a share gateway.
 //!
 //! Three promises hold for every decoder here:
 //!

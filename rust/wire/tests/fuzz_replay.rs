@@ -4,6 +4,8 @@ use std::path::Path;
 
 #[path = "../../fuzz/bodies/message.rs"]
 mod message;
+#[path = "../../fuzz/bodies/protocol.rs"]
+mod protocol;
 #[path = "../../fuzz/bodies/record_batch.rs"]
 mod record_batch;
 #[path = "../../fuzz/bodies/segment.rs"]
@@ -104,7 +106,12 @@ fn state_records() {
 
 #[test]
 fn messages() {
-    replay("message", message::run, 75, 1_000);
+    replay("message", message::run, 55, 1_000);
+}
+
+#[test]
+fn messages_by_table() {
+    replay("protocol", protocol::run, 90, 1_000);
 }
 
 #[test]

@@ -1,18 +1,25 @@
-//! Bytes that no honest peer sends, and values that no message can hold.
+//! Bytes that no honest peer sends.
 
 use super::*;
 
 #[test]
 fn a_message_cut_anywhere_or_prolonged_is_refused() {
+    let mut cuts = 0;
     for written in written() {
         for end in 0..written.bytes.len() {
             let error = written.decode(&written.bytes[..end]).unwrap_err();
             assert!(error.error.position <= end);
+            cuts += 1;
         }
         let long = [&written.bytes[..], &[0]].concat();
-        let error = written.decode(&long).unwrap_err().error;
-        assert_eq!(error.kind, WireErrorKind::TrailingBytes { count: 1 });
+        let error = written.decode(&long).unwrap_err();
+        assert_eq!(error.error.kind, WireErrorKind::TrailingBytes { count: 1 });
+        assert_eq!(
+            (error.field, error.error.position),
+            (None, written.bytes.len())
+        );
     }
+    assert!(cuts > 15_000, "{cuts}");
 }
 
 #[test]
@@ -35,5 +42,123 @@ fn a_flipped_bit_is_an_error_or_another_message() {
             }
         }
     }
-    assert!(valid > 3_000 && refused > 500, "{valid} {refused}");
+    assert!(valid > 50_000 && refused > 20_000, "{valid} {refused}");
+}
+
+#[test]
+fn counts_beyond_the_input_are_refused() {
+    let refusal = |key: i16, version: i16, direction, bytes: &[u8]| {
+        let error = api(key).unwrap().decode(direction, version, bytes);
+        let error = error.unwrap_err();
+        (error.field, error.error.position, error.error.kind)
+    };
+    let compact = [0xff, 0xff, 0xff, 0xff, 0x07];
+    let legacy = [0x7f, 0xff, 0xff, 0xff];
+    // A topic by name takes 17 bytes and its tags in version 13, two bytes in version 1.
+    let topics = |count, possible| {
+        let kind = WireErrorKind::Count { count, possible };
+        (Some("topics"), 0, kind)
+    };
+    let bytes = [&compact[..], &[0; 40]].concat();
+    let seen = refusal(3, 13, Direction::Request, &bytes);
+    assert_eq!(seen, topics(i32::MAX as u64 - 1, 2));
+    let bytes = [&legacy[..], &[0; 40]].concat();
+    let seen = refusal(3, 1, Direction::Request, &bytes);
+    assert_eq!(seen, topics(i32::MAX as u64, 20));
+
+    // Bytes are taken, not counted.
+    let needed = i32::MAX as usize - 1;
+    let truncated = |needed| WireErrorKind::Truncated {
+        needed,
+        remaining: 0,
+    };
+    let seen = refusal(36, 2, Direction::Request, &compact);
+    assert_eq!(seen, (Some("authBytes"), 5, truncated(needed)));
+    let seen = refusal(36, 1, Direction::Request, &legacy);
+    assert_eq!(seen, (Some("authBytes"), 4, truncated(needed + 1)));
+
+    let negative = refusal(17, 1, Direction::Response, &[0, 0, 0xff, 0xff, 0xff, 0xfe]);
+    let kind = WireErrorKind::Length {
+        length: -2,
+        max: i64::from(i32::MAX) - 1,
+    };
+    assert_eq!(negative, (Some("mechanisms"), 2, kind));
+}
+
+#[test]
+fn null_is_refused_where_the_version_does_not_allow_it() {
+    let metadata = api(3).unwrap();
+    let asked = |version, bytes: &[u8]| {
+        let asked = metadata.decode(Direction::Request, version, bytes);
+        asked.map(drop).map_err(|error| error.error.kind)
+    };
+    let null = [0xff; 4];
+    assert_eq!(asked(0, &null), Err(WireErrorKind::Null));
+    assert_eq!(asked(1, &null), Ok(()));
+    let mechanism = api(17).unwrap();
+    let asked = mechanism.decode(Direction::Request, 1, &[0xff, 0xff]);
+    let error = asked.unwrap_err();
+    let expected = (Some("mechanism"), 0, WireErrorKind::Null);
+    assert_eq!(
+        (error.field, error.error.position, error.error.kind),
+        expected
+    );
+    // An element may never be null.
+    let asked = mechanism.decode(Direction::Response, 1, &[0, 0, 0, 0, 0, 1, 0xff, 0xff]);
+    assert_eq!(asked.unwrap_err().error.kind, WireErrorKind::Null);
+}
+
+#[test]
+fn only_the_known_versions_are_taken() {
+    let mut refused = 0;
+    for api in apis::APIS {
+        for version in [
+            i16::MIN,
+            -1,
+            *api.versions.start() - 1,
+            *api.versions.end() + 1,
+            i16::MAX,
+        ] {
+            for direction in [Direction::Request, Direction::Response] {
+                let kind = WireErrorKind::UnsupportedVersion { version };
+                let decoded = api.decode(direction, version, &[]);
+                assert_eq!(decoded.unwrap_err().error.kind, kind);
+                let encoded = api.encode(direction, version, &Borrowed::Struct(vec![]));
+                assert_eq!(encoded.unwrap_err().error.kind, kind);
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 27 * 5 * 2);
+}
+
+#[test]
+fn a_tagged_field_fills_its_section_and_an_unknown_one_is_passed_over() {
+    let versions = api(18).unwrap();
+    let decode = |tags: &[u8]| {
+        // No error, no keys, no throttle time.
+        let body = [&[0, 0, 1, 0, 0, 0, 0][..], tags].concat();
+        let read = versions.decode(Direction::Response, 4, &body);
+        read.map(|message| {
+            versions
+                .encode(Direction::Response, 4, &message)
+                .unwrap()
+                .len()
+                - 7
+        })
+        .map_err(|error| (error.field, error.error.kind))
+    };
+    let epoch = [1, 8, 0, 0, 0, 0, 0, 0, 0, 7];
+    assert_eq!(decode(&[&[1], &epoch[..]].concat()), Ok(11));
+    assert_eq!(
+        decode(&[&[2], &epoch[..], &[9, 2, 0xff, 0xff]].concat()),
+        Ok(11)
+    );
+    let short = decode(&[1, 1, 7, 0, 0, 0, 0, 0, 0, 0]).unwrap_err();
+    assert_eq!(short.0, Some("finalizedFeaturesEpoch"));
+    let long = decode(&[1, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap_err();
+    let left_over = WireErrorKind::TrailingBytes { count: 1 };
+    assert_eq!(long, (Some("finalizedFeaturesEpoch"), left_over));
+    let twice = decode(&[&[2], &epoch[..], &epoch[..]].concat()).unwrap_err();
+    assert_eq!(twice.1, WireErrorKind::TagOrder { tag: 1 });
 }

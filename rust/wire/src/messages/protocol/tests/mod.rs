@@ -1,13 +1,15 @@
-//! Tests of the tables, the reader and the writer: golden bytes of an independent codec, and damage.
+//! Tests of the tables, the reader and the writer: golden bytes of Kafka's own classes, and damage.
 
 mod damage;
 mod tables;
+mod values;
 
 use super::*;
 
-/// Bytes written by kio.
-const WRITTEN: &str = include_str!("../../../../tests/fixtures/cluster.txt");
+/// Bytes written by Kafka's own classes, of every message that has a table and of RPC 83 to 87.
+const WRITTEN: &str = include_str!("../../../../tests/fixtures/messages.txt");
 
+/// A message, and what it is.
 struct Written {
     api: &'static Api,
     version: i16,
@@ -25,25 +27,24 @@ impl Written {
     }
 }
 
+/// One message of each kind and version.
 fn written() -> Vec<Written> {
-    let lines = WRITTEN.lines().filter(|line| !line.starts_with('#'));
-    lines
-        .map(|line| {
-            let words: Vec<&str> = line.split(' ').collect();
-            let [key, version, kind, hex] = words[..] else {
-                panic!("{line}")
-            };
-            let byte =
-                |pair: &[u8]| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap();
-            Written {
-                api: api(key.parse().unwrap()).unwrap(),
-                version: version.parse().unwrap(),
-                direction: match kind {
-                    "request" => Direction::Request,
-                    _ => Direction::Response,
-                },
-                bytes: hex.as_bytes().chunks(2).map(byte).collect(),
-            }
+    let byte = |pair: &[u8]| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let of = |line: &str| {
+        let mut words = line.split(' ');
+        let mut word = || words.next().unwrap_or_default();
+        Some(Written {
+            api: api(word().parse().unwrap())?,
+            version: word().parse().unwrap(),
+            direction: match word() {
+                "request" => Direction::Request,
+                _ => Direction::Response,
+            },
+            bytes: word().as_bytes().chunks(2).map(byte).collect(),
         })
-        .collect()
+    };
+    let lines = WRITTEN.lines().filter(|line| !line.starts_with('#'));
+    let all: Vec<Written> = lines.filter_map(of).collect();
+    assert_eq!(all.len(), 266);
+    all
 }

@@ -1,0 +1,31 @@
+//! Any bytes as request or answer of any RPC and version that has a table: refused, or written again so that they read the same.
+
+use share_state_wire::messages::protocol::{self, Direction};
+
+/// Runs one input; tells whether it was a message.
+pub fn run(data: &[u8]) -> bool {
+    let [key, version, kind, bytes @ ..] = data else {
+        return false;
+    };
+    let Some(api) = protocol::api(i16::from(*key)) else {
+        return false;
+    };
+    let version = i16::from(*version);
+    let direction = match kind {
+        0 => Direction::Request,
+        _ => Direction::Response,
+    };
+    let message = match api.decode(direction, version, bytes) {
+        Ok(message) => message,
+        Err(refused) => {
+            assert!(refused.error.position <= bytes.len());
+            return false;
+        }
+    };
+    let Ok(written) = api.encode(direction, version, &message) else {
+        unreachable!("it can be written")
+    };
+    assert!(written.len() <= bytes.len(), "the shortest form");
+    assert_eq!(api.decode(direction, version, &written), Ok(message));
+    true
+}

@@ -51,13 +51,7 @@ impl Assignment {
     /// What is left of it when only the topics that `keep` names count.
     #[must_use]
     pub fn restricted(&self, keep: impl Fn(TopicId) -> bool) -> Self {
-        Self(
-            self.0
-                .iter()
-                .filter(|(id, _)| keep(*id))
-                .cloned()
-                .collect(),
-        )
+        Self(self.0.iter().filter(|(id, _)| keep(*id)).cloned().collect())
     }
 }
 

@@ -35,7 +35,10 @@ pub struct UnknownTopic(pub TopicId);
 impl fmt::Display for UnknownTopic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = self.0.to_base64();
-        write!(f, "a member is subscribed to the topic {id}, which does not exist")
+        write!(
+            f,
+            "a member is subscribed to the topic {id}, which does not exist"
+        )
     }
 }
 
@@ -76,10 +79,7 @@ pub fn assign(
             spread(members, &subscribers, &partitions, &mut targets);
         }
     }
-    Ok(targets
-        .into_iter()
-        .map(Assignment::from_iter)
-        .collect())
+    Ok(targets.into_iter().map(Assignment::from_iter).collect())
 }
 
 fn partitions_of(

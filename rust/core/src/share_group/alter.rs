@@ -87,9 +87,9 @@ impl ShareGroups {
 
 fn check_request(group: &str, partitions: &[AlteredPartition]) -> Result<(), GroupError> {
     check::group_id(group)?;
-    partitions
-        .iter()
-        .try_for_each(|altered| check::partition(altered.topic_id, &altered.name, altered.partition))
+    partitions.iter().try_for_each(|altered| {
+        check::partition(altered.topic_id, &altered.name, altered.partition)
+    })
 }
 
 fn each(partitions: &[AlteredPartition]) -> impl Iterator<Item = (TopicId, &Arc<str>, i32)> {

@@ -10,6 +10,27 @@ use crate::limits::{
 /// Whole numbers by Kafka's name of the property; names that nobody asks for are passed over.
 pub type Numbers = BTreeMap<String, i64>;
 
+/// The properties that groups can set and that matter here.
+const GROUP_PROPERTIES: [GroupIntConfig; 3] = [
+    SESSION_TIMEOUT_MS,
+    HEARTBEAT_INTERVAL_MS,
+    ASSIGNMENT_INTERVAL_MS,
+];
+
+/// Whether a property, of a group or of the broker, matters here and so must be a whole number.
+#[must_use]
+pub fn is_property(name: &str) -> bool {
+    let known = GROUP_PROPERTIES.iter().flat_map(|config| {
+        [
+            config.group,
+            config.broker,
+            config.broker_min,
+            config.broker_max,
+        ]
+    });
+    known.chain([MAX_SIZE]).any(|config| config.name == name)
+}
+
 /// The broker's properties, from which those of a group follow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BrokerConfig {

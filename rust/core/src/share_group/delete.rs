@@ -93,7 +93,10 @@ impl ShareGroups {
         }
         for id in lists.deleting.keys() {
             // Which of its partitions are left nobody knows.
-            states.entry(*id).or_default().extend(self.every_partition(*id));
+            states
+                .entry(*id)
+                .or_default()
+                .extend(self.every_partition(*id));
         }
         let all = states.into_iter();
         let answer = all.flat_map(|(id, partitions)| partitions.into_iter().map(move |p| (id, p)));

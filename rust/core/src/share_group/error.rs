@@ -94,7 +94,10 @@ impl fmt::Display for GroupError {
         match self {
             Self::Empty { field } => write!(f, "{field} can't be empty."),
             Self::TooLong { field, length, max } => {
-                write!(f, "{field} has a length of {length}, at most {max} is allowed.")
+                write!(
+                    f,
+                    "{field} has a length of {length}, at most {max} is allowed."
+                )
             }
             Self::MemberEpoch { .. } => f.write_str("MemberEpoch is invalid."),
             Self::NoTopics => f.write_str("SubscribedTopicNames must be set in first request."),

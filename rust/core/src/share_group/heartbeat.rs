@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use super::error::GroupError;
-use super::records::{
-    CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, StatePartitions,
-};
+use super::records::{CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, StatePartitions};
 use super::turn::{Due, Turn};
 use super::{Decision, ShareGroups};
 use crate::assignment::Assignment;
@@ -109,7 +107,8 @@ impl ShareGroups {
         target.records.into_iter().for_each(&mut say);
         let current = self.reconciled(&turn, target.epoch, &target.mine);
         let before = turn.member.and_then(|member| member.current.as_ref());
-        let is_moved = before.map_or(&Assignment::EMPTY, |before| &before.assigned) != &current.assigned;
+        let is_moved =
+            before.map_or(&Assignment::EMPTY, |before| &before.assigned) != &current.assigned;
         if before != Some(&current) {
             say(GroupValue::CurrentMember(member, Some(current.clone())));
         }

@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 pub use alter::AlteredPartition;
 pub use check::{MAX_MEMBER_ID_LENGTH, MAX_TEXT_BYTES};
-pub use config::{GroupSettings, Numbers};
+pub use config::{GroupSettings, Numbers, is_property};
 pub use delete::DeletedTopic;
 pub use describe::{DescribedGroup, DescribedMember};
 pub use error::GroupError;

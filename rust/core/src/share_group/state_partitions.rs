@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::records::{GroupRecord, GroupValue, NamedPartitions, PartitionsByTopic, StatePartitions};
+use super::records::{
+    GroupRecord, GroupValue, NamedPartitions, PartitionsByTopic, StatePartitions,
+};
 use crate::ids::TopicId;
 
 impl StatePartitions {
@@ -56,7 +58,10 @@ impl StatePartitions {
     pub(super) fn names(&self) -> BTreeMap<TopicId, Arc<str>> {
         let named = self.initialized.iter().chain(&self.initializing);
         let named = named.map(|(id, topic)| (*id, Arc::clone(&topic.name)));
-        let deleting = self.deleting.iter().map(|(id, name)| (*id, Arc::clone(name)));
+        let deleting = self
+            .deleting
+            .iter()
+            .map(|(id, name)| (*id, Arc::clone(name)));
         deleting.chain(named).collect()
     }
 

@@ -15,7 +15,9 @@ impl ShareGroups {
         groups
             .filter_map(|(id, group)| {
                 let mut lists = group.state_partitions.clone()?;
-                lists.forget(topic_ids).then(|| lists.record(&Arc::clone(id)))
+                lists
+                    .forget(topic_ids)
+                    .then(|| lists.record(&Arc::clone(id)))
             })
             .collect()
     }

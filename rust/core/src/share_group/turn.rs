@@ -56,8 +56,14 @@ impl ShareGroups {
         }
         let old = known.map(|(_, metadata)| metadata);
         let metadata = updated(old, request);
-        let topics_changed = old.is_none_or(|old| old.subscribed_topics != metadata.subscribed_topics);
-        let subscribed = subscribed(group, old.filter(|_| topics_changed), request, topics_changed);
+        let topics_changed =
+            old.is_none_or(|old| old.subscribed_topics != metadata.subscribed_topics);
+        let subscribed = subscribed(
+            group,
+            old.filter(|_| topics_changed),
+            request,
+            topics_changed,
+        );
         Ok(Turn {
             group,
             member: known.map(|(member, _)| member),

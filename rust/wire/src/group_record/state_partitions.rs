@@ -52,7 +52,11 @@ fn write_topics(out: &mut Vec<u8>, topics: &PartitionsByTopic) -> Result<(), Wir
     for (topic_id, topic) in topics {
         out.extend_from_slice(&topic_id.0);
         write_name(out, &topic.name)?;
-        write_partitions(out, topic.partitions.len(), topic.partitions.iter().copied())?;
+        write_partitions(
+            out,
+            topic.partitions.len(),
+            topic.partitions.iter().copied(),
+        )?;
         write_unsigned(out, 0);
     }
     Ok(())

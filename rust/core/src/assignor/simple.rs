@@ -7,8 +7,8 @@ use super::shares::Shares;
 /// Balances what members hold of the partitions `0..partitions`; what they hold already they keep as far as the balance
 /// allows.
 ///
-/// Afterwards every partition has at least one member and at most as many as the others need it to (`sharing`), if there
-/// is a member at all, and the members' counts differ by one at most. What is balanced does not change.
+/// Afterwards every partition has as many members as any other (`sharing`), if there is a member at all, and the members'
+/// counts differ by one at most. What is balanced does not change.
 pub(super) fn balance(holdings: &mut [BTreeSet<usize>], partitions: usize) {
     let shares = Shares::of(holdings.len(), partitions);
     let mut holders = vec![0; partitions];
@@ -62,9 +62,10 @@ fn take_from_crowded(holdings: &mut [BTreeSet<usize>], holders: &mut [usize], sh
 
 /// Fills partitions up to `sharing`, one after the other, by members in turn.
 ///
-/// Each partition begins a fresh lap: Kafka's cursor stays at its end after a lap without a gift, so that the partitions
-/// that follow get nobody. Members without their least come first; the one more that some may have goes to whoever can
-/// take it, not to members chosen before, so that no partition is left to members who hold it already.
+/// Members without their least come first; the one more that some may have goes to whoever can take it. So a lap always
+/// finds somebody: who lacks the least holds no partition that lacks members, and of those with just the least more than
+/// `sharing - 1` are left as long as one of them may have one more. Kafka names them before, and its cursor stays at its
+/// end after a lap in which they all hold the partition already; then those that follow get nobody.
 fn give(holdings: &mut [BTreeSet<usize>], holders: &mut [usize], shares: Shares) {
     let counts: Vec<usize> = holdings.iter().map(BTreeSet::len).collect();
     let members = |fits: &dyn Fn(usize) -> bool| {

@@ -13,6 +13,7 @@
 
 mod cursor;
 mod error;
+pub mod group_record;
 pub mod messages;
 pub mod partitioner;
 mod primitives;

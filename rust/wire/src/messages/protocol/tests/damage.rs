@@ -162,3 +162,38 @@ fn a_tagged_field_fills_its_section_and_an_unknown_one_is_passed_over() {
     let twice = decode(&[&[2], &epoch[..], &epoch[..]].concat()).unwrap_err();
     assert_eq!(twice.1, WireErrorKind::TagOrder { tag: 1 });
 }
+
+#[test]
+fn a_tag_of_a_later_version_is_unknown() {
+    // Fetch of nothing, with tag 1: since version 15 the state of the replica, whose id stood first until then.
+    let tail = [&[1, 1, 1, 1, 1, 13][..], &[0; 13]].concat();
+    let has_state = |version, before: &[u8]| {
+        let bytes = [before, &tail[..]].concat();
+        let read = api(1).unwrap().decode(Direction::Request, version, &bytes);
+        match read.unwrap() {
+            Value::Struct(fields) => fields.last().unwrap().is_some(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!has_state(14, &[0; 25]));
+    assert!(has_state(15, &[0; 21]));
+}
+
+#[test]
+fn a_byte_below_zero_says_that_a_struct_is_null() {
+    let assignment = |end: &[u8]| {
+        // A heartbeat's answer up to the assignment.
+        let bytes = [&[0; 16][..], end].concat();
+        let read = api(76).unwrap().decode(Direction::Response, 1, &bytes);
+        match read.unwrap() {
+            Value::Struct(fields) => fields.last().unwrap() != &Some(Value::Null),
+            other => panic!("{other:?}"),
+        }
+    };
+    for marker in [0, 1, 0x7f] {
+        assert!(assignment(&[marker, 1, 0, 0]), "{marker}");
+    }
+    for marker in [0xff, 0x80] {
+        assert!(!assignment(&[marker, 0]), "{marker}");
+    }
+}

@@ -21,6 +21,10 @@ SHARE_FETCH: Final = 78
 _KEY: Final = struct.Struct(">hh")
 _FIRST_FLEXIBLE: Final = 3
 
+#: Produce and Fetch. librdkafka takes a broker without them for one too old for records with headers, and never starts. It
+#: sends neither; who does needs the relay, or the upstream.
+_LISTED: Final = {0: (3, 9), 1: (4, 12)}
+
 #: Answers a message with a message.
 Handler = Callable[[Client, int, dict[str, Any]], Awaitable[dict[str, Any]]]
 #: Answers a frame with a frame, without taking it apart.
@@ -85,7 +89,8 @@ class Dispatch:
             low, high = self.relayed_versions.get(api_key, (0, -1))
             if self.relayed is not None and low <= version <= high:
                 return await self.relayed(client, payload)
-            raise UnsupportedVersionError(f"request {api_key} version {version} is not offered")
+            hint = "; it is upstream's, and there is no relay" if api_key in _LISTED else ""
+            raise UnsupportedVersionError(f"request {api_key} version {version} is not served{hint}")
         request = request_of(payload)
         client.client_id = request.client_id
         try:
@@ -102,7 +107,7 @@ class Dispatch:
 
     def offered(self) -> dict[int, tuple[int, int]]:
         """Give the versions of every request that is answered."""
-        return {**self.relayed_versions, **self._versions}
+        return {**_LISTED, **self.relayed_versions, **self._versions}
 
     def _api_versions(self, client: Client, request: Request) -> bytes:
         oldest, newest = self._versions[API_VERSIONS]

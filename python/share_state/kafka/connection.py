@@ -373,7 +373,7 @@ def _decoder(api_key: int) -> Callable[[int, bytes, int], dict[str, Any]]:
         if api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
             # Said in version 0, whatever was asked, so that anybody can read it.
             return {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}
-        return decode_message(api_key, version, body, response=True)
+        return decode_message(api_key, version, body, response=True, trailing=True)
 
     return decode
 

@@ -166,6 +166,7 @@ pub fn api_table() -> BTreeMap<i16, (&'static str, i16, i16, i16)> {
 ///     version: version of the message.
 ///     data: the bytes.
 ///     response: whether it is the answer.
+///     trailing: whether bytes after the message are passed over, as Kafka's own readers do; never for RPC 83 to 87.
 ///
 /// Returns:
 ///     A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64; records, bytes and arrays of
@@ -176,17 +177,18 @@ pub fn api_table() -> BTreeMap<i16, (&'static str, i16, i16, i16)> {
 ///     WireDecodeError: the bytes are not such a message; `field`, `position` and `kind` say where and why.
 ///     UnsupportedVersionError: there is no such message or version.
 #[pyfunction]
-#[pyo3(signature = (api_key, version, data, *, response = false))]
+#[pyo3(signature = (api_key, version, data, *, response = false, trailing = false))]
 pub fn decode_message<'py>(
     py: Python<'py>,
     api_key: Int<i16>,
     version: Int<i16>,
     data: &[u8],
     response: bool,
+    trailing: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (api_key, version) = (api_key.0, version.0);
     if let Some(table) = table_codec::table(py, api_key) {
-        return table.decode(py, direction(response), version, data);
+        return table.decode(py, direction(response), version, data, trailing);
     }
     let refuse = |error: WireError| errors::wire(py, &error);
     let bug = |panic: String| errors::bug(py, "decode_message", &panic);

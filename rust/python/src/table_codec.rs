@@ -78,8 +78,10 @@ impl Table {
         direction: Direction,
         version: i16,
         data: &[u8],
+        trailing: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let message = caught(|| self.api.decode(direction, version, data))
+        let read = if trailing { Api::decode_prefix } else { Api::decode };
+        let message = caught(|| read(self.api, direction, version, data))
             .map_err(|panic| errors::bug(py, "decode_message", &panic))?
             .map_err(|error| errors::field(py, &error))?;
         dict_out(py, self.names(direction), &message)

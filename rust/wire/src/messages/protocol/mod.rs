@@ -63,6 +63,21 @@ impl Api {
         Ok(message)
     }
 
+    /// Reads a message, without its header, from the start of `buf`, and passes over what follows it, as Kafka's own readers
+    /// do: some servers send more than the message.
+    ///
+    /// # Errors
+    /// The version is not known, or the bytes depart from the format.
+    pub fn decode_prefix<'a>(
+        &self,
+        direction: Direction,
+        version: i16,
+        buf: &'a [u8],
+    ) -> Result<Borrowed<'a>, FieldError> {
+        let format = self.format(version)?;
+        decode::read_fields(&mut Reader::new(buf), self.fields(direction), format)
+    }
+
     /// The bytes of a message, without its header. Fields that the version does not have are left out.
     ///
     /// # Errors

@@ -205,7 +205,8 @@ impl GroupConfig {
     }
 }
 
-fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, String>> {
+/// Properties by name, of any mapping.
+pub fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, String>> {
     mapping
         .py()
         .get_type::<PyDict>()

@@ -55,6 +55,10 @@ __all__ = [
     "WriteState",
     "__version__",
     "api_table",
+    "alter_group_config",
+    "broker_config_entries",
+    "check_broker_config",
+    "check_group_config",
     "check_write_state",
     "combine_state_batches",
     "coordinator_key",
@@ -62,12 +66,14 @@ __all__ = [
     "decode_message",
     "decode_record",
     "decode_write_results",
+    "effective_group_config",
     "encode_message",
     "encode_record",
     "encode_share_fetch_answer",
     "encode_write_states",
     "fold_path",
     "frame_tables",
+    "group_config_entries",
     "history_path",
     "log_ends",
     "offset_reset_duration_ms",
@@ -809,6 +815,14 @@ def encode_share_fetch_answer(
     error_message: str | None = None,
     node_endpoints: Sequence[tuple[int, str, int, str | None]] = (),
 ) -> bytes: ...
+def alter_group_config(
+    group: Mapping[str, str], alterations: Sequence[tuple[str, int, str | None]], broker: Mapping[str, str]
+) -> dict[str, str]: ...
+def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
+def check_broker_config(broker: Mapping[str, str]) -> list[str]: ...
+def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None: ...
+def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]: ...
+def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
 def check_write_state(key: _Key, state: WriteState) -> int: ...
 def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes: ...
 def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]: ...

@@ -246,12 +246,13 @@ class ConfigError(ShareStateError, ValueError):
         self,
         message: str = "",
         *,
+        kafka_code: int | None = None,
         field: str | None = None,
         value: object = None,
         minimum: int | None = None,
         maximum: int | None = None,
     ) -> None:
-        super().__init__(message, field=field, value=value)
+        super().__init__(message, kafka_code=kafka_code, field=field, value=value)
         self.minimum = minimum
         self.maximum = maximum
 

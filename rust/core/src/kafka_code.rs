@@ -61,6 +61,8 @@ kafka_codes! {
     ClusterAuthorizationFailed = 31, "CLUSTER_AUTHORIZATION_FAILED";
     /// The version of the request or record is not supported.
     UnsupportedVersion = 35, "UNSUPPORTED_VERSION";
+    /// A configuration is not valid.
+    InvalidConfig = 40, "INVALID_CONFIG";
     /// The request breaks the protocol's rules.
     InvalidRequest = 42, "INVALID_REQUEST";
     /// The disk failed.
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn every_code_is_found_by_its_number_and_the_list_ascends() {
-        assert_eq!(KafkaCode::ALL.len(), 30);
+        assert_eq!(KafkaCode::ALL.len(), 31);
         for pair in KafkaCode::ALL.windows(2) {
             assert!(pair[0].code() < pair[1].code());
         }

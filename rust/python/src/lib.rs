@@ -23,6 +23,7 @@ mod hot_path;
 mod inline;
 mod persisters;
 mod plain;
+mod properties;
 mod records;
 mod scan;
 mod seen;
@@ -61,6 +62,11 @@ mod _core {
     use crate::hot_path::{BatchRing, Delivery, decode_fetch_answer, encode_share_fetch_answer};
     #[pymodule_export]
     use crate::persisters::{NoOpStatePersister, RecordingPersister};
+    #[pymodule_export]
+    use crate::properties::{
+        alter_group_config, broker_config_entries, check_broker_config, check_group_config,
+        effective_group_config, group_config_entries,
+    };
     #[pymodule_export]
     use crate::records::{decode_record, encode_record, state_partition};
     #[pymodule_export]

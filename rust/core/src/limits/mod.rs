@@ -5,11 +5,15 @@
 //! a stored group value that later falls outside. [`GroupIntConfig::resolve`] does the same. The engine itself is content
 //! with any sane [`ShareGroupConfig`]: simulators want windows that no broker allows.
 //!
+//! [`properties`] is the table of every property as its text: for DescribeConfigs, IncrementalAlterConfigs and property files.
+//!
 //! [`IntConfig`] also bounds the share coordinator's settings, so there is one [`ConfigError`] for all of them.
 
 mod group;
 mod int;
+mod iso_duration;
 mod offset_reset;
+pub mod properties;
 mod share_group;
 
 pub use group::{

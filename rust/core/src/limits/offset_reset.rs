@@ -1,5 +1,7 @@
 //! Where a share partition without a start offset begins.
 
+use super::iso_duration::duration_ms;
+
 /// `share.auto.offset.reset`: where a share partition without a start offset begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum AutoOffsetReset {
@@ -14,7 +16,7 @@ pub enum AutoOffsetReset {
 
 impl AutoOffsetReset {
     /// Reads Kafka's text: `latest`, `earliest`, or `by_duration:` with an ISO 8601 duration of days, hours, minutes and
-    /// seconds (`PnDTnHnMn.nS`), not negative.
+    /// seconds (`PnDTnHnMn.nS`), not negative. What a duration has below a millisecond is dropped.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text {
@@ -33,55 +35,6 @@ impl core::fmt::Display for AutoOffsetReset {
             Self::ByDuration(ms) => write!(f, "by_duration:PT{}.{:03}S", ms / 1_000, ms % 1_000),
         }
     }
-}
-
-/// Milliseconds of an ISO 8601 duration without sign, years, months or weeks. Each unit at most once, in order.
-fn duration_ms(text: &str) -> Option<i64> {
-    let (days, time) = match text.strip_prefix('P')?.split_once('T') {
-        Some((days, time)) if !time.is_empty() => (days, time),
-        None => (text.strip_prefix('P')?, ""),
-        Some(_) => return None,
-    };
-    if days.is_empty() && time.is_empty() {
-        return None;
-    }
-    let mut total: i64 = 0;
-    for (part, units) in [
-        (days, &[('D', 86_400_000)][..]),
-        (time, &[('H', 3_600_000), ('M', 60_000), ('S', 1_000)][..]),
-    ] {
-        let mut rest = part;
-        for (unit, ms) in units {
-            let Some((amount, behind)) = rest.split_once(*unit) else {
-                continue;
-            };
-            total = total.checked_add(amount_ms(amount, *ms)?)?;
-            rest = behind;
-        }
-        if !rest.is_empty() {
-            return None;
-        }
-    }
-    Some(total)
-}
-
-fn amount_ms(amount: &str, unit_ms: i64) -> Option<i64> {
-    let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if whole.is_empty()
-        || !digits(whole)
-        || !digits(fraction)
-        || (!fraction.is_empty() && unit_ms != 1_000)
-    {
-        return None;
-    }
-    let thousandths: String = fraction.chars().chain("000".chars()).take(3).collect();
-    let fraction_ms: i64 = thousandths.parse().ok()?;
-    whole
-        .parse::<i64>()
-        .ok()?
-        .checked_mul(unit_ms)?
-        .checked_add(fraction_ms)
 }
 
 #[cfg(test)]

@@ -168,3 +168,26 @@ fn topics_that_cannot_exist_are_refused_and_the_view_stays() {
         assert_eq!(owner.missing("a", 0, Some(&["orders", "x"])).len(), 2);
     }
 }
+
+#[test]
+fn a_topic_that_changed_moves_the_group_on_once() {
+    let mut owner = Owner::with_broker(&[("group.share.assignment.interval.ms", 0)]);
+    owner.topics(&[("orders", 1), ("jobs", 1)]);
+    owner.join("a", &["orders"]);
+    let mut epoch = 1;
+    let mut beat = |owner: &mut Owner, moved: i32| {
+        let request = crate::support::heartbeat("g", "a", epoch, None);
+        epoch += moved;
+        let answer = owner.heartbeat_with(&request, &[]).unwrap();
+        assert_eq!(answer.member_epoch, epoch);
+    };
+    owner.topics(&[("jobs", 2)]);
+    beat(&mut owner, 0);
+    // Also before the new partition has state.
+    owner.topics(&[("orders", 2)]);
+    beat(&mut owner, 1);
+    beat(&mut owner, 0);
+    owner.topics(&[("orders", 0)]);
+    beat(&mut owner, 1);
+    beat(&mut owner, 0);
+}

@@ -1,7 +1,6 @@
 //! From what is cached to what a member holds, in one step.
 
 use share_state_core::in_flight::InFlightStore;
-use share_state_core::offset::plus_saturating;
 use share_state_core::share_partition::{
     AcquireError, AcquireMode, AcquireRequest, AcquiredRange, FetchedBatch, SharePartition,
 };
@@ -46,7 +45,10 @@ pub fn deliver<S: InFlightStore>(
         let fetch_offset = share_partition.next_fetch_offset();
         let extent = Extent {
             max_bytes: wanted.max_bytes,
-            last_base: last_base(share_partition, fetch_offset, wanted.max_records),
+            // Behind the window every offset is available: what begins later changes nothing, and without this bound each call
+            // would look at all that is cached.
+            max_records: u64::try_from(wanted.max_records).unwrap_or(0),
+            window_end: share_partition.end_offset(),
         };
         let Some(slice) = ring.slice(fetch_offset, extent) else {
             return Ok(None);
@@ -78,17 +80,6 @@ pub fn deliver<S: InFlightStore>(
             pieces,
         }));
     }
-}
-
-/// Behind the window every offset is available, so a batch that begins more than `max_records` behind both the window and the
-/// fetch offset changes nothing; without this bound each call would look at all that is cached.
-fn last_base<S: InFlightStore>(
-    share_partition: &SharePartition<S>,
-    fetch_offset: i64,
-    max_records: i32,
-) -> i64 {
-    let max_records = u64::try_from(max_records).unwrap_or(0);
-    plus_saturating(share_partition.end_offset().max(fetch_offset), max_records)
 }
 
 /// The batches that hold what was acquired: how many stand before them, and their number. None where nothing was acquired, or

@@ -29,3 +29,6 @@ pub use deliver::{Wanted, deliver};
 pub use delivery::Delivery;
 pub use error::AppendError;
 pub use ring::{Appended, BatchRing, Read};
+
+#[cfg(test)]
+mod tests;

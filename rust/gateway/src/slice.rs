@@ -1,5 +1,6 @@
 //! A slice: the batches of a run that are given to the engine for one acquire, and the bytes of some of them.
 
+use share_state_core::offset::plus_saturating;
 use share_state_core::share_partition::{AbortedTransaction, FetchedBatch};
 
 use crate::aborted::AbortedList;
@@ -11,8 +12,9 @@ use crate::run::{Place, Run};
 pub(crate) struct Extent {
     /// The most bytes.
     pub max_bytes: usize,
-    /// No batch begins behind this offset.
-    pub last_base: i64,
+    /// Offsets to reach behind both `window_end` and the base of the first batch: with the batch that does so the slice ends.
+    pub max_records: u64,
+    pub window_end: i64,
 }
 
 /// Batches of one run that follow each other.
@@ -48,10 +50,17 @@ impl Run {
     ) -> Vec<AbortedTransaction> {
         let mut aborted = AbortedList::default();
         let mut bytes = 0usize;
+        let mut reach = None;
         for batch in self.batches_from(from) {
+            let base = batch.fetched.base_offset;
+            let reach = *reach.get_or_insert_with(|| {
+                plus_saturating(base.max(extent.window_end), extent.max_records)
+            });
             bytes = bytes.saturating_add(batch.end - batch.start);
-            let beyond = bytes > extent.max_bytes || batch.fetched.base_offset > extent.last_base;
-            if beyond && !fetched.is_empty() || !aborted.take(batch) {
+            let is_over = fetched
+                .last()
+                .is_some_and(|last| bytes > extent.max_bytes || last.last_offset >= reach);
+            if is_over || !aborted.take(batch) {
                 break;
             }
             fetched.push(batch.fetched);

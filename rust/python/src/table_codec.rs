@@ -80,7 +80,11 @@ impl Table {
         data: &[u8],
         trailing: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let read = if trailing { Api::decode_prefix } else { Api::decode };
+        let read = if trailing {
+            Api::decode_prefix
+        } else {
+            Api::decode
+        };
         let message = caught(|| read(self.api, direction, version, data))
             .map_err(|panic| errors::bug(py, "decode_message", &panic))?
             .map_err(|error| errors::field(py, &error))?;

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+#[path = "../../fuzz/bodies/batch_headers.rs"]
+mod batch_headers;
+#[path = "../../fuzz/bodies/fetch_answer.rs"]
+mod fetch_answer;
 #[path = "../../fuzz/bodies/group_record.rs"]
 mod group_record;
 #[path = "../../fuzz/bodies/message.rs"]
@@ -129,4 +133,14 @@ fn record_batches() {
 #[test]
 fn segments() {
     replay("segment", segment::run, 5, 5_000);
+}
+
+#[test]
+fn fetch_answers() {
+    replay("fetch_answer", fetch_answer::run, 28, 1_500);
+}
+
+#[test]
+fn headers_of_batches() {
+    replay("batch_headers", batch_headers::run, 25, 8_000);
 }

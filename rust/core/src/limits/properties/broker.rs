@@ -2,7 +2,7 @@
 
 use super::super::group::{
     ASSIGNMENT_INTERVAL_MS, DELIVERY_COUNT_LIMIT, GROUP_INT_CONFIGS, HEARTBEAT_INTERVAL_MS,
-    PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, SESSION_TIMEOUT_MS,
+    MAX_SIZE, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, SESSION_TIMEOUT_MS,
 };
 use super::super::int::{IntConfig, int};
 use super::error::Relation;
@@ -10,7 +10,6 @@ use super::{Properties, Property, PropertyError, Rule};
 
 pub(super) const ASSIGNOR_OFFLOAD_ENABLE: &str = "group.share.assignor.offload.enable";
 
-const MAX_SIZE: IntConfig = int("group.share.max.size", 200, 1, 1_000);
 const MAX_SHARE_SESSIONS: IntConfig =
     int("group.share.max.share.sessions", 2_000, 1, i32::MAX as i64);
 const INITIALIZE_RETRY_INTERVAL_MS: IntConfig = int(

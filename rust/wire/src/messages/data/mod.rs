@@ -12,3 +12,6 @@ pub use fetch_answer::{FetchAnswer, FetchEndpoint, FetchedPartition, TopicRef};
 pub use share_fetch_answer::{
     NodeEndpoint, ShareFetchAnswer, ShareFetchFrame, ShareFetchPartition,
 };
+
+#[cfg(test)]
+mod tests;

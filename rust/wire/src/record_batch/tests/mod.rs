@@ -2,6 +2,7 @@
 
 mod compression;
 mod damage;
+mod headers;
 mod layout;
 
 use super::*;

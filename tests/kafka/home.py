@@ -21,9 +21,11 @@ _SOURCES = _HERE / "java"
 
 #: The release that is the judge.
 JUDGE = "4.4.0"
-#: Every release that is fetched; the tools (kafka-share-groups, DumpLogSegments) come with 4.3.1.
+#: The releases whose share groups are tested against; the tools (kafka-share-groups, DumpLogSegments) come with 4.3.1.
 VERSIONS = (JUDGE, "4.3.1")
 TOOLS = "4.3.1"
+#: Releases that have no share groups, or none that are used: what a gateway reads from, with brokers of the judge's.
+UPSTREAMS = ("3.9.2", "2.8.2")
 
 #: Pinned as well: what the plugin's default version is depends on the Maven installed.
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
@@ -147,7 +149,7 @@ def _hash(files: Iterable[Path]) -> str:
 def main() -> int:
     """Fetch and compile everything; what is in place already is left alone."""
     try:
-        for version in VERSIONS:
+        for version in (*VERSIONS, *UPSTREAMS):
             print(f"Kafka {version}: {libraries(version)}")
         print(f"driver: {judge_classes()}")
         print(f"our side: {our_side()}")

@@ -64,11 +64,11 @@ def judge_classes() -> Path:
     return compiled("judge", _SOURCES)
 
 
-def compiled(name: str, folder: Path) -> Path:
-    """The directory with the classes of a folder of Java sources, compiled against the judge's release."""
-    jars = libraries(JUDGE)
+def compiled(name: str, folder: Path, version: str = JUDGE) -> Path:
+    """The directory with the classes of a folder of Java sources, compiled against a release."""
+    jars = libraries(version)
     sources = sorted(folder.rglob("*.java"))
-    place = cache() / f"{name}-{_hash([_HERE / 'maven' / JUDGE / 'pom.xml', *sources])}"
+    place = cache() / f"{name}-{_hash([_HERE / 'maven' / version / 'pom.xml', *sources])}"
 
     def compile_sources(directory: Path) -> None:
         _run(

@@ -22,6 +22,8 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 DEPS_STAMP := $(VENV)/.deps-installed
 BUILD_STAMP := $(VENV)/.extension-built
 SPARK_STAMP := $(VENV)/.spark-installed
+GATEWAY_SUITE := build/gateway-suite
+GATEWAY_SUITE_STAMP := $(GATEWAY_SUITE)/.installed
 EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find rust -path rust/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
@@ -143,6 +145,18 @@ spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java
 test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
 	$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
 
+# In an environment of its own: the suite needs nothing of ours, and older packages. Trivup is published as sources only.
+$(GATEWAY_SUITE_STAMP): requirements/gateway-suite-build.txt requirements/gateway-suite.txt | check-tools
+	"$(PYTHON)" -m venv --clear $(GATEWAY_SUITE)
+	$(GATEWAY_SUITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+		--only-binary :all: -r requirements/gateway-suite-build.txt
+	$(GATEWAY_SUITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+		--only-binary :all: --no-binary trivup --no-build-isolation -r requirements/gateway-suite.txt
+	@touch $@
+
+.PHONY: gateway-suite
+gateway-suite: $(GATEWAY_SUITE_STAMP) ## Install what a share consumer's own tests import (python -m tests.gateway.suites runs them)
+
 # Its logs go to build/bench too: up to 9 GB, and away again.
 .PHONY: bench-spark
 bench-spark: spark $(BENCH_STAMP) ## Measure the folds on Spark; write benches/results and docs/benchmarks-spark.md (the better part of an hour)
@@ -197,6 +211,8 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	$(COMPILE) pyproject.toml --group dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra spark --group spark-test --constraint requirements/dev.txt --output-file requirements/spark.txt
 	$(COMPILE) --group spark-build --output-file requirements/spark-build.txt
+	$(COMPILE) --group gateway-suite-build --output-file requirements/gateway-suite-build.txt
+	$(COMPILE) --group gateway-suite --constraint requirements/dev.txt --output-file requirements/gateway-suite.txt
 	$(COMPILE) pyproject.toml --group bench --constraint requirements/dev.txt --output-file requirements/bench.txt
 	$(CARGO) update --quiet
 

@@ -68,8 +68,13 @@ class Broker:
         """Whether its process lives."""
         return self._process is not None and self._process.poll() is None
 
-    def format(self, settings: Mapping[str, str]) -> None:
-        """Write ``server.properties`` and format the log directory."""
+    def format(
+        self, settings: Mapping[str, str], *, features: Mapping[str, int] | None = None, cluster: str | None = None
+    ) -> None:
+        """Write ``server.properties`` and format the log directory, with levels of features other than the release's own.
+
+        Brokers of one cluster are formatted with the same :func:`cluster_id`.
+        """
         properties = {
             "process.roles": "broker,controller",
             "node.id": "1",
@@ -94,14 +99,15 @@ class Broker:
         }
         lines = [f"{name}={value}" for name, value in properties.items()]
         self.properties.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
         # With the equals sign: one that begins with a hyphen would be taken for an option.
-        command = ["kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(self.properties)]
+        command = ["kafka.tools.StorageTool", "format", f"--cluster-id={cluster or cluster_id()}", "-c", str(self.properties)]
+        for name, level in (features or {}).items():
+            command += ["--feature", f"{name}={level}"]
         ran = subprocess.run(
             self._java("-Xmx256m", *command),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
             check=False,
         )
         if ran.returncode != 0:
@@ -120,7 +126,7 @@ class Broker:
             stdout=self._output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - a system call and nothing else
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - a system call and nothing else
         )
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._answers():
@@ -133,6 +139,7 @@ class Broker:
         """Ask it to end, and end it when it does not."""
         if self.runs():
             self._signal(signal.SIGTERM)
+            self.resume()
             with suppress(subprocess.TimeoutExpired):
                 self._wait(STOP_TIMEOUT_S)
         self.kill()
@@ -147,6 +154,19 @@ class Broker:
             self._output.close()
         self._process = self._output = None
 
+    def restart(self, *, killed: bool = False) -> None:
+        """End it, in order or by SIGKILL, and start it again."""
+        self.kill() if killed else self.stop()
+        self.start()
+
+    def pause(self) -> None:
+        """Stop its threads where they are: connections stay open and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after :meth:`pause`."""
+        self._signal(signal.SIGCONT)
+
     def output(self) -> str:
         """What it has written to its standard output and error."""
         path = self.directory / "broker.out"
@@ -158,7 +178,7 @@ class Broker:
             [java(), "-Xmx256m", "-cp", f"{libraries('4.3.1')}/*", name, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
             timeout=timeout,
             check=False,
         )
@@ -191,16 +211,27 @@ class Broker:
 
 
 @contextmanager
-def running(version: str, directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[Broker]:
+def running(
+    version: str,
+    directory: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    features: Mapping[str, int] | None = None,
+) -> Iterator[Broker]:
     """A formatted broker that runs inside the ``with``; it is stopped whatever happens there."""
     port, controller_port = free_ports(2)
     broker = Broker(version, directory, port, controller_port)
-    broker.format(settings or {})
+    broker.format(settings or {}, features=features)
     try:
         broker.start()
         yield broker
     finally:
         broker.stop()
+
+
+def cluster_id() -> str:
+    """A fresh id of a cluster, in Kafka's form."""
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
 
 
 def free_ports(count: int) -> list[int]:
@@ -213,6 +244,6 @@ def free_ports(count: int) -> list[int]:
             held.close()
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """In the child: have the kernel kill it when the process that started it dies, however that happens."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

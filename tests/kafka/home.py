@@ -21,9 +21,11 @@ _SOURCES = _HERE / "java"
 
 #: The release that is the judge.
 JUDGE = "4.4.0"
-#: Every release that is fetched; the tools (kafka-share-groups, DumpLogSegments) come with 4.3.1.
+#: The releases whose share groups are tested against; the tools (kafka-share-groups, DumpLogSegments) come with 4.3.1.
 VERSIONS = (JUDGE, "4.3.1")
 TOOLS = "4.3.1"
+#: Releases that have no share groups, or none that are used: what a gateway reads from, with brokers of the judge's.
+UPSTREAMS = ("3.9.2", "2.8.2")
 
 #: Pinned as well: what the plugin's default version is depends on the Maven installed.
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
@@ -62,11 +64,11 @@ def judge_classes() -> Path:
     return compiled("judge", _SOURCES)
 
 
-def compiled(name: str, folder: Path) -> Path:
-    """The directory with the classes of a folder of Java sources, compiled against the judge's release."""
-    jars = libraries(JUDGE)
+def compiled(name: str, folder: Path, version: str = JUDGE) -> Path:
+    """The directory with the classes of a folder of Java sources, compiled against a release."""
+    jars = libraries(version)
     sources = sorted(folder.rglob("*.java"))
-    place = cache() / f"{name}-{_hash([_HERE / 'maven' / JUDGE / 'pom.xml', *sources])}"
+    place = cache() / f"{name}-{_hash([_HERE / 'maven' / version / 'pom.xml', *sources])}"
 
     def compile_sources(directory: Path) -> None:
         _run(
@@ -147,7 +149,7 @@ def _hash(files: Iterable[Path]) -> str:
 def main() -> int:
     """Fetch and compile everything; what is in place already is left alone."""
     try:
-        for version in VERSIONS:
+        for version in (*VERSIONS, *UPSTREAMS):
             print(f"Kafka {version}: {libraries(version)}")
         print(f"driver: {judge_classes()}")
         print(f"our side: {our_side()}")

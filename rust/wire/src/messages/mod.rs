@@ -1,5 +1,5 @@
 //! Requests and answers between a share-partition leader and its share coordinator: RPC 83 to 87. [`cluster`] has those by
-//! which a leader finds it.
+//! which a leader finds it, [`data`] the answers of Fetch and ShareFetch, which carry records.
 //!
 //! All are flexible in every version, have no tagged fields, no throttle time and no error above the partition. Each
 //! request is a group and partitions by topic, each answer is results by topic; [`schema`] has what differs.

@@ -36,6 +36,7 @@ from share_state._core import (
     fold_path,
     parse_coordinator_key,
     scan_path,
+    simple_assignment,
     state_partition,
 )
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig, AnomalyKind, Severity
@@ -117,6 +118,7 @@ __all__ = [
     "open",
     "parse_coordinator_key",
     "scan_path",
+    "simple_assignment",
     "state_partition",
     "states",
     "states_of_rows",

@@ -4,6 +4,7 @@ from share_state import logs
 from share_state._core import (
     Acquired,
     DeadLetter,
+    DeadLetters,
     Decision,
     GroupConfig,
     HeartbeatAnswer,
@@ -70,6 +71,7 @@ __all__ = [
     "AnomalyKind",
     "ControlType",
     "DeadLetter",
+    "DeadLetters",
     "Decision",
     "FetchedBatch",
     "GroupConfig",

@@ -81,7 +81,7 @@ mod _core {
     #[pymodule_export]
     use crate::share_partition::SharePartition;
     #[pymodule_export]
-    use crate::share_partitions::{Acquired, PendingWrites, SharePartitions};
+    use crate::share_partitions::{Acquired, DeadLetters, PendingWrites, SharePartitions};
     #[pymodule_export]
     use crate::share_sessions::{ShareFetchContext, ShareSessions};
     #[pymodule_export]

@@ -105,7 +105,7 @@ class ShareGateway:
         self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
         self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
         self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
-        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay)
+        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, self._relay)
         self.dispatch = self._table()
         self.server = Server(
             self.dispatch.respond,

@@ -14,9 +14,13 @@ from typing import Any, Final, NamedTuple
 
 from share_state.errors import ConfigError
 
-__all__ = ["Access", "Operation", "Resource", "Rule", "read_rules"]
+__all__ = ["CLUSTER_NAME", "Access", "Operation", "Resource", "Rule", "read_rules"]
 
 _EVERYBODY: Final = "User:*"
+#: The one resource of type CLUSTER (``Resource.CLUSTER_NAME``).
+CLUSTER_NAME: Final = "kafka-cluster"
+#: Characters of the longest name of a topic; longer ones are no names, and are not kept in memory.
+_MAX_NAME: Final = 249
 
 
 class Operation(StrEnum):
@@ -41,7 +45,7 @@ class Resource(StrEnum):
 class Rule(NamedTuple):
     """One line of the table: who, what, on what.
 
-    ``name`` is ``*`` for every resource of the type; with ``prefixed`` it is the beginning of the names.
+    ``name`` is ``*`` for every resource of the type; with ``prefixed`` it is the beginning of the names, ``*`` too.
     """
 
     principal: str
@@ -81,7 +85,9 @@ class Access:
         if known is None:
             if len(self._known) > 10_000:  # noqa: PLR2004  names come from clients: the memory of answers has an end
                 self._known.clear()
-            known = self._known[asked] = self._decide(*asked)
+            known = self._decide(*asked)
+            if len(name) <= _MAX_NAME:
+                self._known[asked] = known
         return known
 
     def _decide(self, principal: str, operation: Operation, resource: Resource, name: str) -> bool:
@@ -90,7 +96,7 @@ class Access:
         for rule in self._rules or ():
             if rule.principal not in {principal, _EVERYBODY} or rule.resource != resource:
                 continue
-            if rule.name != "*" and not (name.startswith(rule.name) if rule.prefixed else name == rule.name):
+            if not (name.startswith(rule.name) if rule.prefixed else rule.name in {"*", name}):
                 continue
             if not rule.allow and rule.operation in {operation, Operation.ALL}:
                 return False

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from share_state._core import ShareGroupStore, broker_config_entries, check_group_config, group_config_entries
 from share_state.errors import ConfigError, ShareStateError
-from share_state.gateway.access import Operation, Resource
+from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.requests import Client
 from share_state.kafka import codes
@@ -21,7 +21,6 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
 #: Operations of an alteration (``AlterConfigOp.OpType``).
 _SET, _DELETE = 0, 1
-_CLUSTER_NAME: Final = "kafka-cluster"
 
 
 class Configs:
@@ -63,7 +62,7 @@ class Configs:
 
     async def list_resources(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ListConfigResources (RPC 74): the groups that have set something."""
-        if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, _CLUSTER_NAME):
+        if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, CLUSTER_NAME):
             return {"errorCode": codes.CLUSTER_AUTHORIZATION_FAILED, "configResources": []}
         types = asked.get("resourceTypes")
         # Version 0 knows client metrics alone, of which there are none.

@@ -12,12 +12,16 @@ from typing import Any, Final, Self
 
 from share_state._core import ShareGroupStore, ShareSessions, StateStore
 from share_state.gateway import share_fetch
+from share_state.gateway.authentication import Authentication
 from share_state.gateway.configs import Configs
+from share_state.gateway.connection import Serving
+from share_state.gateway.counts import Counts
 from share_state.gateway.discovery import Discovery
 from share_state.gateway.dispatch import Api, Dispatch
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.groups import Groups
 from share_state.gateway.identity import Identity
+from share_state.gateway.limits import AnswerBytes, QueuedBytes
 from share_state.gateway.offsets import Offsets
 from share_state.gateway.options import GatewayOptions
 from share_state.gateway.relay import Relay
@@ -82,28 +86,24 @@ class ShareGateway:
 
         self._upstream = Upstream(options.upstream, options.upstream_security, self._registry)
         self._upstream.changed = self._topics_changed
-        self._readers = Readers(self._upstream, self._registry)
+        self.counts = Counts()
+        self._answers = AnswerBytes(options.limits.answers)
+        self._readers = Readers(self._upstream, self._registry, self.counts)
         start_offsets = StartOffsets(self._upstream)
         self.manager = SharePartitionManager(
-            self._store, self._executor, self._readers, self._configs, self.identity.generation, start_offsets
+            self._store, self._executor, self._readers, self._configs, self.identity.generation, start_offsets, self.counts
         )
         self.manager.wake = lambda served: share_fetch.wake(self.manager, served)
         self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
         self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
         self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
-        self._discovery = Discovery(
-            self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay
-        )
+        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay)
         self.dispatch = self._table()
-        self.server = Server(
-            self.dispatch.respond,
-            self._gone,
-            options.access,
-            ssl_context=options.ssl_context,
-            max_frame=options.max_frame,
-            max_connections=options.max_connections,
-            max_idle=options.max_idle,
+        self.authentication = Authentication(self.dispatch, options.users, options.tokens)
+        serving = Serving(
+            self.authentication.respond, self.dispatch.longest, options.limits, QueuedBytes(options.limits.queued), self._answers
         )
+        self.server = Server(serving, self.authentication.meet, self._gone, options.access, ssl_context=options.ssl_context)
         self._tasks: set[asyncio.Task[None]] = set()
         self._deleted: asyncio.Queue[list[str]] = asyncio.Queue()
 
@@ -170,7 +170,7 @@ class ShareGateway:
 
     def _table(self) -> Dispatch:
         names = TopicNames(self._upstream)
-        fetch = ShareFetch(self.sessions, self.manager, names, self._configs, _FETCH_MAX_BYTES)
+        fetch = ShareFetch(self.sessions, self.manager, names, self._configs, _FETCH_MAX_BYTES, self._answers, self.counts)
         acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs)
         offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager)
         configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id)
@@ -197,7 +197,9 @@ class ShareGateway:
             91: Api(0, 0, offsets.alter),
             92: Api(0, 0, offsets.delete),
         }
-        return Dispatch(apis, fetch.answer, (1, 2), _features)
+        self.fetches = fetch
+        self.offsets = offsets
+        return Dispatch(apis, fetch.answer, (1, 2), _features, self.options.limits, self.counts)
 
     def _gone(self, client: Client) -> None:
         for group, member in self.sessions.connection_closed(client.connection_id):

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from share_state._core import ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
-from share_state.gateway.access import Operation, Resource
+from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import SharePartitionManager
@@ -150,7 +150,7 @@ class Groups:
         types = {kind.lower() for kind in asked.get("typesFilter") or ()}
         if types and _SHARE not in types:
             return {"errorCode": codes.NONE, "groups": []}
-        sees_all = client.may(Operation.DESCRIBE, Resource.CLUSTER, "kafka-cluster")
+        sees_all = client.may(Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
         rows = [
             {"groupId": group, "protocolType": _SHARE, "groupState": state, "groupType": _SHARE}
             for group, state in self.store.groups()

@@ -8,14 +8,18 @@ bytes are at hand, so no lock runs for a record that cannot be sent.
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from share_state._core import Delivery, ShareSessions, encode_share_fetch_answer
 from share_state.gateway.acknowledgements import Acknowledgements, merged
 from share_state.gateway.answers import MAX_WAIT_MS, NO_LEADER, acknowledge_code, fetch_code
 from share_state.gateway.clock import lock_ms
+from share_state.gateway.counts import Counts
 from share_state.gateway.group_configs import GroupConfigs
+from share_state.gateway.limits import AnswerBytes
 from share_state.gateway.requests import Client, check_member
 from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
 from share_state.gateway.topic_names import TopicNames
@@ -25,15 +29,20 @@ __all__ = ["ShareFetch", "WaitingFetch"]
 
 #: Seconds without any batch from upstream after which a fetch is told so (``upstream.unavailable.ms``).
 _UNAVAILABLE: Final = 10.0
+_API_KEY: Final = 78
 
 
 class WaitingFetch:
     """A fetch that acquires what it can and otherwise waits."""
 
     __slots__ = (
+        "_again",
+        "_answers",
         "_batch_size",
+        "_client",
         "_deliveries",
         "_future",
+        "_is_over",
         "_max_bytes",
         "_max_records",
         "_member",
@@ -52,6 +61,8 @@ class WaitingFetch:
         mode: int,
         max_bytes: int,
         min_bytes: int,
+        client: Client,
+        answers: AnswerBytes,
     ) -> None:
         self._partitions = partitions
         self._member = member
@@ -62,6 +73,10 @@ class WaitingFetch:
         self._min_bytes = min_bytes
         self._deliveries: dict[ServedPartition, Delivery] = {}
         self._future: asyncio.Future[None] | None = None
+        self._client = client
+        self._answers = answers
+        self._again: Callable[[], object] | None = None
+        self._is_over = False
 
     async def wait(self, manager: SharePartitionManager, max_wait_ms: int) -> dict[ServedPartition, Delivery]:
         """Acquire records, for so long until there are some or the time is over."""
@@ -69,6 +84,9 @@ class WaitingFetch:
             return self._deliveries
         loop = asyncio.get_running_loop()
         self._future = loop.create_future()
+        self._again = functools.partial(self.attempt, manager)
+        if not self._answers.allowed():
+            self._answers.wait(self._again)
         for served in self._partitions:
             served.waiting[self] = None
         timer = loop.call_later(max_wait_ms / 1000, self._complete)
@@ -76,6 +94,8 @@ class WaitingFetch:
             await self._future
         finally:
             timer.cancel()
+            self._answers.leave(self._again)
+            self._again = None
             for served in self._partitions:
                 served.waiting.pop(self, None)
         if not self._deliveries:
@@ -83,12 +103,19 @@ class WaitingFetch:
             self.attempt(manager)
         return self._deliveries
 
+    def give_up(self) -> None:
+        """Wait no more, and acquire nothing: the member has asked anew."""
+        self._is_over = True
+        self._complete()
+
     def attempt(self, manager: SharePartitionManager) -> bool:
         """Acquire what is there.
 
         Returns:
             Whether the fetch is complete: it has records, or every partition has failed.
         """
+        if self._is_over:
+            return True
         acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
         if not acquirable:
             done = all(served.error_code != codes.NONE for served in self._partitions)
@@ -99,7 +126,13 @@ class WaitingFetch:
         return done
 
     def _acquire(self, manager: SharePartitionManager, acquirable: list[ServedPartition]) -> bool:
-        share = max(self._max_bytes // len(acquirable), 1)
+        allowed = self._answers.allowed()
+        if not allowed:
+            # Clients have to take what they were given first.
+            if self._again is not None:
+                self._answers.wait(self._again)
+            return False
+        share = max(min(self._max_bytes, allowed) // len(acquirable), 1)
         if self._min_bytes > 1 and not self._has_enough(acquirable, share):
             return False
         now_ms = lock_ms()
@@ -124,6 +157,8 @@ class WaitingFetch:
             wanted -= delivery.record_count
             if wanted <= 0:
                 break
+        if self._deliveries:
+            self._answers.hold(self._client, sum(delivery.nbytes for delivery in self._deliveries.values()))
         return bool(self._deliveries)
 
     def _has_enough(self, acquirable: list[ServedPartition], share: int) -> bool:
@@ -140,6 +175,11 @@ class WaitingFetch:
                 return True
         return False
 
+    @property
+    def partitions(self) -> int:
+        """How many share partitions it is for."""
+        return len(self._partitions)
+
     def _complete(self) -> None:
         if self._future is not None and not self._future.done():
             self._future.set_result(None)
@@ -154,6 +194,8 @@ class ShareFetch:
         names: what topics there are.
         configs: configurations of groups.
         max_bytes: bytes of records in one answer (``fetch.max.bytes`` of the broker).
+        answers: counts the bytes of answers that clients have not taken.
+        counts: where fetches are counted.
     """
 
     def __init__(
@@ -163,12 +205,23 @@ class ShareFetch:
         names: TopicNames,
         configs: GroupConfigs,
         max_bytes: int,
+        answers: AnswerBytes,
+        counts: Counts,
     ) -> None:
         self._sessions = sessions
         self._manager = manager
         self._names = names
         self._configs = configs
         self._max_bytes = max_bytes
+        self._answers = answers
+        self._counts = counts
+        #: The fetch that each member of a group waits for. A second one ends the first.
+        self._waiting: dict[tuple[str, str], WaitingFetch] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many fetches wait or are about to."""
+        return len(self._waiting)
 
     async def answer(self, client: Client, version: int, correlation_id: int, asked: dict[str, Any]) -> bytes:
         """Answer a request; gives the whole frame."""
@@ -176,9 +229,14 @@ class ShareFetch:
         max_wait_ms = min(max(asked["maxWaitMs"], 0), MAX_WAIT_MS)
         code = check_member(client, group, member)
         is_renewal = asked.get("isRenewAck", False)
-        if code == codes.NONE and is_renewal and any(asked[limit] for limit in ("maxWaitMs", "minBytes", "maxBytes", "maxRecords")):
+        if (
+            code == codes.NONE
+            and is_renewal
+            and any(asked[limit] for limit in ("maxWaitMs", "minBytes", "maxBytes", "maxRecords"))
+        ):
             code = codes.INVALID_REQUEST
         if code != codes.NONE:
+            self._counts.request_errors[_API_KEY, code] += 1
             return _refused(version, correlation_id, code)
         acknowledged, added = merged(asked["topics"])
         forgotten = [(topic["topicId"], number) for topic in asked["forgottenTopicsData"] for number in topic["partitions"]]
@@ -188,6 +246,7 @@ class ShareFetch:
         if context.error_code != codes.NONE:
             if context.error_code == codes.SHARE_SESSION_LIMIT_REACHED:
                 await asyncio.sleep(max_wait_ms / 1000)
+            self._counts.request_errors[_API_KEY, context.error_code] += 1
             return _refused(version, correlation_id, context.error_code)
 
         names = await self._names.of({topic_id for topic_id, _ in context.partitions} | {key[0] for key in acknowledged})
@@ -212,19 +271,48 @@ class ShareFetch:
                 mode=asked.get("shareAcquireMode", 0),
                 max_bytes=min(asked["maxBytes"], self._max_bytes),
                 min_bytes=asked["minBytes"],
+                client=client,
+                answers=self._answers,
             )
-            # An error to tell is worth an answer now, as in Kafka.
-            deliveries = await fetch.wait(self._manager, 0 if errors and not served else max_wait_ms)
+            deliveries = await self._waited(fetch, group, member, max_wait_ms)
         codes_of = await acknowledgements.codes()
         for partition in served:
             error = fetch_code(partition.error_code or _unavailable(partition))
+            if error == codes.UNKNOWN_SERVER_ERROR:
+                cause = codes.name_of(partition.error_code) if partition.error_code else "upstream_unavailable"
+                self._counts.hidden[cause] += 1
             if error != codes.NONE:
                 errors[partition.key.topic_id, partition.key.partition] = error
         if context.final:
             self._sessions.close(group, member)
             self._manager.release(group, member)
+        for partition in served:
+            self._counts.fetched[partition.key.topic_id] += 1
+        for topic_id, _ in errors:
+            if topic_id in names:
+                # Ids that nobody knows are made up by clients.
+                self._counts.fetch_failed[topic_id] += 1
         by_place = {(partition.key.topic_id, partition.key.partition): found for partition, found in deliveries.items()}
         return self._encoded(version, correlation_id, group, context, by_place, errors, codes_of)
+
+    async def _waited(self, fetch: WaitingFetch, group: str, member: str, max_wait_ms: int) -> dict[ServedPartition, Delivery]:
+        before = self._waiting.get((group, member))
+        if before is not None:
+            before.give_up()
+        self._waiting[group, member] = fetch
+        began = time.monotonic()
+        try:
+            found = await fetch.wait(self._manager, max_wait_ms)
+        finally:
+            if self._waiting.get((group, member)) is fetch:
+                del self._waiting[group, member]
+        self._counts.asked_partitions[group] += fetch.partitions
+        self._counts.acquired_partitions[group] += len(found)
+        if found:
+            self._counts.acquire_times[group].observe(time.monotonic() - began)
+        elif max_wait_ms > 0:
+            self._counts.expired_fetches += 1
+        return found
 
     def _encoded(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from share_state._core import ReadStateResult, SharePartition, StateStore, WriteState
 from share_state.errors import CorruptStateError, PersisterError, ShareStateError
 from share_state.gateway.clock import lock_ms
+from share_state.gateway.counts import Counts
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.lock_timers import LockTimers
 from share_state.gateway.start_offsets import StartOffsets
@@ -74,6 +76,7 @@ class SharePartitionManager:
         configs: configurations of groups.
         generation: leader epoch of every share partition.
         start_offsets: finds where a share partition without a start offset begins.
+        counts: where loads, writes and acknowledgements are counted.
     """
 
     def __init__(
@@ -84,8 +87,10 @@ class SharePartitionManager:
         configs: GroupConfigs,
         generation: int,
         start_offsets: StartOffsets,
+        counts: Counts,
     ) -> None:
-        self.writes = WritePump(store, executor, self._settled)
+        self.counts = counts
+        self.writes = WritePump(store, executor, self._settled, counts)
         self.timers = LockTimers(self._locks_expired)
         #: Called with a share partition at which a waiting fetch may find something.
         self.wake: Callable[[ServedPartition], None] = lambda _served: None
@@ -205,7 +210,9 @@ class SharePartitionManager:
         await self.writes.close()
 
     async def _load(self, served: ServedPartition, topic: Topic) -> None:
+        began = time.monotonic()
         code = await self._loaded(served, topic)
+        self.counts.load_times.observe(time.monotonic() - began)
         if code != codes.NONE:
             _LOG.warning("%r was not loaded: code %d (%s)", served.key, code, codes.name_of(code))
             self.drop(served, code)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Final
 
 from share_state.errors import ShareStateError
@@ -60,9 +61,7 @@ class _Lane:
         version = connection.version_of(FETCH)
         if self._readers.has_made_up_ids:
             version = min(version, FETCH_BY_NAME)
-        body = fetch.encode(
-            version, wanted, isolation=self._isolation, max_wait_ms=self._max_wait_ms, session=self._session
-        )
+        body = fetch.encode(version, wanted, isolation=self._isolation, max_wait_ms=self._max_wait_ms, session=self._session)
         answered: asyncio.Future[fetch.Answer] = asyncio.get_running_loop().create_future()
 
         def done(what: fetch.Answer | LostError) -> None:
@@ -92,8 +91,7 @@ class BrokerLanes:
         name = f"{node.id}/{isolation}"
         upstream = readers.upstream
         self._tails = [
-            _Lane(readers, upstream.lane(f"tail {name}/{number}"), node, isolation, _MAX_WAIT_MS)
-            for number in range(_TAIL_LANES)
+            _Lane(readers, upstream.lane(f"tail {name}/{number}"), node, isolation, _MAX_WAIT_MS) for number in range(_TAIL_LANES)
         ]
         self._back = _Lane(readers, upstream.lane(f"back {name}"), node, isolation, 0)
         self._tail_wanted: set[PartitionReader] = set()
@@ -154,8 +152,10 @@ class BrokerLanes:
     async def _read(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
         answer: fetch.Answer | None = None
         why: Exception | None = None
+        counts, began = self._readers.counts, time.monotonic()
         try:
             answer = await lane.read(wanted)
+            counts.upstream_times.observe(time.monotonic() - began)
             if answer.throttle_ms > 0:
                 await asyncio.sleep(answer.throttle_ms / 1000)
         except (LostError, ShareStateError) as error:

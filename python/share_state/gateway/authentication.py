@@ -77,7 +77,7 @@ class Authentication:
         login = client.login
         if login is None:
             return await self._dispatch.respond(client, payload)
-        if login.failed:
+        if client.is_refused:
             return None
         if len(payload) < _KEY.size:
             raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
 from share_state._core import ShareGroupStore, ShareSessions, StateStore
+from share_state.extras import require
 from share_state.gateway import share_fetch
 from share_state.gateway.authentication import Authentication
 from share_state.gateway.configs import Configs
@@ -22,8 +23,10 @@ from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.groups import Groups
 from share_state.gateway.identity import Identity
 from share_state.gateway.limits import AnswerBytes, QueuedBytes
+from share_state.gateway.monitoring import Monitoring
 from share_state.gateway.offsets import Offsets
 from share_state.gateway.options import GatewayOptions
+from share_state.gateway.readings import Parts
 from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
 from share_state.gateway.server import Server
@@ -62,10 +65,14 @@ class ShareGateway:
 
     Raises:
         ShareStateError: the directory is damaged, or another gateway uses it.
+        MissingPackageError: metrics are wanted, and their package is not installed.
     """
 
     def __init__(self, options: GatewayOptions) -> None:
         self.options = options
+        if options.metrics is not None:
+            # Before anything is opened.
+            require("gateway", "prometheus_client")
         self._address: Address | None = None
         options.path.mkdir(parents=True, exist_ok=True)
         self._executor = ThreadPoolExecutor(_WORKERS, thread_name_prefix="share-state-gateway")
@@ -100,10 +107,12 @@ class ShareGateway:
         self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay)
         self.dispatch = self._table()
         self.authentication = Authentication(self.dispatch, options.users, options.tokens)
-        serving = Serving(
-            self.authentication.respond, self.dispatch.longest, options.limits, QueuedBytes(options.limits.queued), self._answers
-        )
+        queued = QueuedBytes(options.limits.queued)
+        serving = Serving(self.authentication.respond, self.dispatch.longest, options.limits, queued, self._answers)
         self.server = Server(serving, self.authentication.meet, self._gone, options.access, ssl_context=options.ssl_context)
+        self._monitoring = None if options.metrics is None else Monitoring(self._parts(queued))
+        #: Where metrics are served, once they are.
+        self.metrics_address: Address | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._deleted: asyncio.Queue[list[str]] = asyncio.Queue()
 
@@ -143,6 +152,8 @@ class ShareGateway:
         for work in (self._tidy(), self._refresh(), self._forget()):
             task = asyncio.get_running_loop().create_task(work)
             self._tasks.add(task)
+        if self._monitoring is not None and self.options.metrics is not None:
+            self.metrics_address = await self._monitoring.start(*self.options.metrics)
         self._address = await self.server.start(*self.options.listen)
         return self._address
 
@@ -150,6 +161,8 @@ class ShareGateway:
         """Answer what is under way, write what is to be written, and let go of the directory."""
         self._address = None
         await self.server.close()
+        if self._monitoring is not None:
+            await self._monitoring.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -197,9 +210,27 @@ class ShareGateway:
             91: Api(0, 0, offsets.alter),
             92: Api(0, 0, offsets.delete),
         }
-        self.fetches = fetch
-        self.offsets = offsets
+        self._fetches, self._offsets = fetch, offsets
         return Dispatch(apis, fetch.answer, (1, 2), _features, self.options.limits, self.counts)
+
+    def _parts(self, queued: QueuedBytes) -> Parts:
+        return Parts(
+            options=self.options,
+            identity=self.identity,
+            counts=self.counts,
+            server=self.server,
+            authentication=self.authentication,
+            queued=queued,
+            answers=self._answers,
+            sessions=self.sessions,
+            fetches=self._fetches,
+            offsets=self._offsets,
+            groups=self._groups,
+            store=self._store,
+            manager=self.manager,
+            upstream=self._upstream,
+            readers=self._readers,
+        )
 
     def _gone(self, client: Client) -> None:
         for group, member in self.sessions.connection_closed(client.connection_id):

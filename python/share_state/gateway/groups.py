@@ -60,6 +60,8 @@ class Groups:
         manager: SharePartitionManager,
     ) -> None:
         self.store = groups
+        #: Whether the last decision that had to become durable did not.
+        self.is_failing = False
         self._states = store
         self._executor = executor
         self._upstream = upstream
@@ -74,7 +76,12 @@ class Groups:
             ShareStateError: it never will be.
         """
         if ticket and not self.store.is_durable(ticket):
-            await asyncio.get_running_loop().run_in_executor(self._executor, self.store.wait, ticket)
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._executor, self.store.wait, ticket)
+            except ShareStateError:
+                self.is_failing = True
+                raise
+            self.is_failing = False
 
     async def heartbeat(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ShareGroupHeartbeat (RPC 76)."""

@@ -7,6 +7,7 @@ the clients of the gateway apart.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,7 @@ from share_state.errors import ConfigError
 
 __all__ = ["CLUSTER_NAME", "Access", "Operation", "Resource", "Rule", "read_rules"]
 
+_LOG: Final = logging.getLogger("share_state.gateway.access")
 _EVERYBODY: Final = "User:*"
 #: The one resource of type CLUSTER (``Resource.CLUSTER_NAME``).
 CLUSTER_NAME: Final = "kafka-cluster"
@@ -86,6 +88,8 @@ class Access:
             if len(self._known) > 10_000:  # noqa: PLR2004  names come from clients: the memory of answers has an end
                 self._known.clear()
             known = self._decide(*asked)
+            if not known:
+                _LOG.info("not allowed: principal=%r operation=%s resource=%s name=%r", principal, operation, resource, name)
             if len(name) <= _MAX_NAME:
                 self._known[asked] = known
         return known
@@ -123,14 +127,16 @@ def _rule(row: dict[str, Any]) -> Rule:
     pattern = row.get("patternType", "LITERAL")
     permission = row.get("permissionType", "ALLOW")
     unknown = set(row) - {"principal", "operation", "resourceType", "name", "patternType", "permissionType"}
-    if unknown or pattern not in {"LITERAL", "PREFIXED"} or permission not in {"ALLOW", "DENY"}:
+    principal, name = row["principal"], row["name"]
+    is_named = isinstance(principal, str) and ":" in principal and isinstance(name, str) and name != ""
+    if unknown or not is_named or pattern not in {"LITERAL", "PREFIXED"} or permission not in {"ALLOW", "DENY"}:
         message = f"rule {row!r}"
         raise ValueError(message)
     return Rule(
-        str(row["principal"]),
+        principal,
         Operation(row["operation"]),
         Resource(row["resourceType"]),
-        str(row["name"]),
+        name,
         pattern == "PREFIXED",
         permission == "ALLOW",
     )

@@ -79,6 +79,10 @@ class Configs:
             code, message = codes.INVALID_REQUEST, "Default group resources are not allowed."
         elif kind == _GROUP and not client.may(Operation.DESCRIBE_CONFIGS, Resource.GROUP, name):
             code, message = codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
+        elif kind == _BROKER and not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, CLUSTER_NAME):
+            code, message = codes.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."
+        elif kind == _TOPIC and not client.may(Operation.DESCRIBE_CONFIGS, Resource.TOPIC, name):
+            code, message = codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."
         elif kind == _GROUP:
             entries = group_config_entries(self._configs.set_by(name), {**self._configs.broker, **self._as_broker()})
         elif kind == _BROKER and name == str(self._node_id):

@@ -60,7 +60,7 @@ METRICS: Final = (
         "Answers with an error for the request as a whole.",
     ),
     Metric(
-        "share_gateway_malformed_requests", _COUNTER, (), (), "Requests that could not be read; their connections were closed."
+        "share_gateway_malformed_requests", _COUNTER, (), (), "Requests that could not be read; the connection was closed."
     ),
     Metric(
         "share_gateway_fetched_partitions",
@@ -287,7 +287,7 @@ METRICS: Final = (
     Metric("share_gateway_upstream_fetch_seconds", _HISTOGRAM, (), (), "Fetch upstream; its waiting for records is part of it."),
     Metric("share_gateway_upstream_fetch_bytes", _COUNTER, (), (), "Bytes of answers to Fetch."),
     Metric("share_gateway_upstream_errors", _COUNTER, ("code",), (), "Partitions for which upstream answered with an error."),
-    Metric("share_gateway_upstream_back_reads", _COUNTER, (), (), "Reads of records that were not in memory any more, or never."),
+    Metric("share_gateway_upstream_back_reads", _COUNTER, (), (), "Reads of records that were not in memory."),
     Metric("share_gateway_upstream_truncations", _COUNTER, (), (), "Logs that were cut upstream."),
     Metric("share_gateway_upstream_recreations", _COUNTER, (), (), "Topics that were deleted upstream and created again."),
     Metric("share_gateway_upstream_ring_bytes", _GAUGE, (), (), "Bytes of batches that are kept in memory for all groups."),

@@ -100,9 +100,8 @@ async def read(parts: Parts) -> Readings:
 def _requests(scrape: _Scrape, parts: Parts) -> None:
     counts, names = parts.counts, {key: row[0] for key, row in api_table().items()}
     scrape.all("request_seconds", ((names.get(key, "other"), times) for key, times in _merged(counts.request_times, names)))
-    scrape.all(
-        "request_errors", (((names.get(key, "other"), code), count) for (key, code), count in counts.request_errors.items())
-    )
+    for (key, code), count in counts.request_errors.items():
+        scrape.add("request_errors", count, names.get(key, "other"), code)
     scrape.add("malformed_requests", counts.malformed)
     for name, by_topic in (
         ("fetched_partitions", counts.fetched),
@@ -116,9 +115,7 @@ def _requests(scrape: _Scrape, parts: Parts) -> None:
             by_name[topic] = by_name.get(topic, 0) + count
         scrape.all(name, by_name.items())
     scrape.all("hidden_errors", counts.hidden.items())
-    scrape.all(
-        "acknowledged_records", ((_TYPES[kind], count) for kind, count in counts.acknowledged_records.items() if kind in _TYPES)
-    )
+    scrape.all("acknowledged_records", ((name, counts.acknowledged_records[kind]) for kind, name in _TYPES.items()))
     scrape.add("partition_load_seconds", counts.load_times)
     scrape.all("fetch_asked_partitions", counts.asked_partitions.items())
     scrape.all("fetch_acquired_partitions", counts.acquired_partitions.items())

@@ -26,6 +26,7 @@ from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import Topic
 from share_state.gateway.writes import WritePump
 from share_state.kafka import codes
+from share_state.logs import named
 from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class SharePartitionManager:
         code = await self._loaded(served, topic)
         self.counts.load_times.observe(time.monotonic() - began)
         if code != codes.NONE:
-            _LOG.warning("%r was not loaded: code %d (%s)", served.key, code, codes.name_of(code))
+            _LOG.warning("not loaded: code=%d (%s) %s", code, codes.name_of(code), _named(served))
             self.drop(served, code)
             return
         served.is_ready = True
@@ -245,12 +246,12 @@ class SharePartitionManager:
                 if wrong is not None:
                     return codes.UNKNOWN_SERVER_ERROR
         except CorruptStateError as corrupt:
-            _LOG.error("the state of %r is corrupt: %s", served.key, corrupt)
+            _LOG.error("the state is corrupt: %s: %s", corrupt, _named(served))
             return codes.UNKNOWN_SERVER_ERROR
         except PersisterError as refused:
             return codes.UNKNOWN_SERVER_ERROR if refused.kafka_code is None else refused.kafka_code
         except ShareStateError as unusable:
-            _LOG.error("%r was not loaded: %s", served.key, unusable)
+            _LOG.error("not loaded: %s: %s", unusable, _named(served))
             return codes.UNKNOWN_SERVER_ERROR
         return codes.NONE
 
@@ -289,3 +290,8 @@ class SharePartitionManager:
                 served.reader.served.discard(served)
                 served.reader = self._readers.reader(topic, key.partition, isolation)
                 served.reader.served.add(served)
+
+
+def _named(served: ServedPartition) -> str:
+    key = served.key
+    return named(group=key.group, topic=served.reader.topic, topic_id=key.topic_id, partition=key.partition)

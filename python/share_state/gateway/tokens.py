@@ -54,7 +54,7 @@ class SignedTokens:
             keys = jwt.PyJWKSet.from_dict(found).keys
         except OSError as error:
             raise ConfigError(f"{path} cannot be read: {error}", field="oauth_jwks", value=str(path)) from None
-        except (ValueError, TypeError, AttributeError, jwt.PyJWTError):
+        except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError):
             raise ConfigError(f"{path} is no JSON Web Key Set", field="oauth_jwks", value=str(path)) from None
         self._keys = {key.key_id: key for key in keys}
 

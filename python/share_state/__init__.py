@@ -4,6 +4,7 @@ from share_state import logs
 from share_state._core import (
     Acquired,
     DeadLetter,
+    DeadLetters,
     Decision,
     GroupConfig,
     HeartbeatAnswer,
@@ -36,6 +37,7 @@ from share_state._core import (
     fold_path,
     parse_coordinator_key,
     scan_path,
+    simple_assignment,
     state_partition,
 )
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig, AnomalyKind, Severity
@@ -69,6 +71,7 @@ __all__ = [
     "AnomalyKind",
     "ControlType",
     "DeadLetter",
+    "DeadLetters",
     "Decision",
     "FetchedBatch",
     "GroupConfig",
@@ -117,6 +120,7 @@ __all__ = [
     "open",
     "parse_coordinator_key",
     "scan_path",
+    "simple_assignment",
     "state_partition",
     "states",
     "states_of_rows",

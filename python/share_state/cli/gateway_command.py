@@ -30,7 +30,8 @@ def gateway(
         str | None, typer.Option("--advertise", help="HOST:PORT that clients are told; needed where they come from elsewhere.")
     ] = None,
     upstream_config: Annotated[
-        Path | None, typer.Option("--upstream-config", help="Java properties: security.protocol, sasl.* and ssl.* towards upstream.")
+        Path | None,
+        typer.Option("--upstream-config", help="Java properties: security.protocol, sasl.* and ssl.* towards upstream."),
     ] = None,
     config: Annotated[
         Path | None,
@@ -63,7 +64,9 @@ def gateway(
     try:
         if sync not in _SYNC:
             raise typer.BadParameter(f"--sync is {sync!r}, none of {', '.join(_SYNC)}")
-        broker, groups = split_properties({} if config is None else read_properties(config))
+        properties = {} if config is None else read_properties(config)
+        on_truncation = properties.pop("on.truncation", "rewind")
+        broker, groups = split_properties(properties)
         options = GatewayOptions(
             upstream=tuple(parse_bootstrap(upstream)),
             path=path,
@@ -78,6 +81,7 @@ def gateway(
             users=None if sasl_users is None else read_users(sasl_users),
             access=Access() if acl is None else read_rules(acl),
             max_frame=(100 << 20) if relay else (8 << 20),
+            on_truncation=on_truncation,
             metrics=None if metrics is None else listen_address(metrics),
         )
     except ConfigError as wrong:

@@ -84,9 +84,7 @@ class Acknowledgements:
         waiting = [outcome for outcome in self._outcomes.values() if not isinstance(outcome, int)]
         if waiting:
             await asyncio.gather(*waiting)
-        return {
-            place: outcome if isinstance(outcome, int) else outcome.result() for place, outcome in self._outcomes.items()
-        }
+        return {place: outcome if isinstance(outcome, int) else outcome.result() for place, outcome in self._outcomes.items()}
 
     async def _when_ready(self, topic_id: str, number: int, batches: Batches) -> int:
         served = self._manager.serve(self._group, self._names[topic_id], number)

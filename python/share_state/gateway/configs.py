@@ -7,7 +7,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from share_state._core import ShareGroupStore, broker_config_entries, check_group_config, group_config_entries
+from share_state._core import ShareGroupStore, alter_group_config, broker_config_entries, group_config_entries
 from share_state.errors import ConfigError, ShareStateError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.group_configs import GroupConfigs
@@ -19,8 +19,6 @@ __all__ = ["Configs"]
 _LOG: Final = logging.getLogger("share_state.gateway")
 #: Types of resources (``ConfigResource.Type``).
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
-#: Operations of an alteration (``AlterConfigOp.OpType``).
-_SET, _DELETE = 0, 1
 _CLUSTER_NAME: Final = "kafka-cluster"
 
 
@@ -42,11 +40,11 @@ class Configs:
         #: Alterations are read, changed and written one after the other.
         self._turn = asyncio.Lock()
 
-    async def describe(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeConfigs (RPC 32)."""
         return {"results": [self._described(client, row, asked) for row in asked["resources"]]}
 
-    async def alter(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def alter(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer IncrementalAlterConfigs (RPC 44); all changes of a resource are made, or none."""
         rows = []
         for resource in asked["resources"]:
@@ -61,7 +59,7 @@ class Configs:
             )
         return {"responses": rows}
 
-    async def list_resources(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def list_resources(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ListConfigResources (RPC 74): the groups that have set something."""
         if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, _CLUSTER_NAME):
             return {"errorCode": codes.CLUSTER_AUTHORIZATION_FAILED, "configResources": []}
@@ -102,33 +100,24 @@ class Configs:
 
     async def _altered(self, client: Client, resource: dict[str, Any], *, validate_only: bool) -> tuple[int, str | None]:
         kind, group = resource["resourceType"], resource["resourceName"]
-        if kind != _GROUP:
-            return codes.INVALID_REQUEST, f"Resource type {kind} cannot be altered here."
-        if not group:
-            return codes.INVALID_REQUEST, "Default group resources are not allowed."
+        if kind != _GROUP or not group:
+            what = "Default group resources are not allowed." if kind == _GROUP else f"Resource type {kind} is not altered here."
+            return codes.INVALID_REQUEST, what
         if not client.may(Operation.ALTER_CONFIGS, Resource.GROUP, group):
             return codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
-        async with self._turn:
-            settings = self._configs.set_by(group)
-            for change in resource["configs"]:
-                name, operation, value = change["name"], change["configOperation"], change["value"]
-                if operation == _DELETE:
-                    settings.pop(name, None)
-                    continue
-                if operation != _SET:
-                    return codes.INVALID_CONFIG, f"Can't APPEND to or SUBTRACT from config {name}, which is no list."
-                try:
-                    check_group_config(name, "" if value is None else value, self._configs.broker)
-                except ConfigError as wrong:
-                    return codes.INVALID_CONFIG, str(wrong)
-                settings[name] = value
-            if validate_only:
-                return codes.NONE, None
-            try:
-                await asyncio.get_running_loop().run_in_executor(self._executor, self._configs.replace, group, settings)
-            except ShareStateError as failed:
-                _LOG.error("the configuration of group %r was not kept: %s", group, failed)
-                return codes.KAFKA_STORAGE_ERROR, "The configuration could not be kept."
-        self._configs.changed(group)
-        self._groups.set_group_config(group, self._configs.of(group))
-        return codes.NONE, None
+        alterations = [(change["name"], change["configOperation"], change["value"]) for change in resource["configs"]]
+        try:
+            async with self._turn:
+                settings = alter_group_config(self._configs.set_by(group), alterations, self._configs.broker)
+                if not validate_only:
+                    await asyncio.get_running_loop().run_in_executor(self._executor, self._configs.replace, group, settings)
+        except ConfigError as wrong:
+            return codes.INVALID_CONFIG, str(wrong)
+        except ShareStateError as failed:
+            _LOG.error("the configuration of group %r was not kept: %s", group, failed)
+            return codes.KAFKA_STORAGE_ERROR, "The configuration could not be kept."
+        else:
+            if not validate_only:
+                self._configs.changed(group)
+                self._groups.set_group_config(group, self._configs.of(group))
+            return codes.NONE, None

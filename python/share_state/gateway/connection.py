@@ -37,9 +37,7 @@ class ClientConnection(Frames):
         max_frame: bytes that a request may have.
     """
 
-    def __init__(
-        self, client: Client, respond: Respond, closed: Callable[[ClientConnection], None], max_frame: int
-    ) -> None:
+    def __init__(self, client: Client, respond: Respond, closed: Callable[[ClientConnection], None], max_frame: int) -> None:
         super().__init__(max_frame, self._arrived_frame, self._over)
         self.client = client
         self.is_open = True
@@ -112,7 +110,7 @@ class ClientConnection(Frames):
                 "closed the connection of %r at %s (%r): %s", self.client.client_id, self.client.host, self.client.software, wrong
             )
             self.close()
-        except Exception:
+        except Exception:  # noqa: BLE001
             # A bug of ours: this client loses its connection and comes back, the others see nothing.
             _LOG.exception("the connection of %r at %s ends", self.client.client_id, self.client.host)
             self.close()

@@ -32,9 +32,7 @@ class Discovery:
         relays: whether transactions are relayed, and so coordinated here too.
     """
 
-    def __init__(
-        self, upstream: Upstream, identity: Identity, node_id: int, advertised: Address | None, *, relays: bool
-    ) -> None:
+    def __init__(self, upstream: Upstream, identity: Identity, node_id: int, advertised: Address | None, *, relays: bool) -> None:
         self._upstream = upstream
         self._identity = identity
         self._node_id = node_id
@@ -53,7 +51,7 @@ class Discovery:
             "errorCode": codes.NONE,
         }
 
-    async def find_coordinator(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def find_coordinator(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer FindCoordinator (RPC 10): groups are coordinated here."""
         key_type = asked.get("keyType", _GROUP)
         keys = asked["coordinatorKeys"] if "coordinatorKeys" in asked else [asked["key"]]
@@ -71,7 +69,7 @@ class Discovery:
             found.append(row)
         return {"coordinators": found} if "coordinatorKeys" in asked else found[0]
 
-    async def describe_cluster(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def describe_cluster(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeCluster (RPC 60)."""
         broker = self._broker(client)
         return {

@@ -94,7 +94,8 @@ class Dispatch:
         request = request_of(payload)
         client.client_id = request.client_id
         try:
-            asked = decode_message(api_key, version, request.body)
+            # What follows a message is passed over, as Kafka does: librdkafka sends more than there is in some versions.
+            asked = decode_message(api_key, version, request.body, trailing=True)
         except WireDecodeError as wrong:
             self.malformed += 1
             message = f"request {api_key} version {version} of {client.client_id!r}: {wrong}"
@@ -118,7 +119,7 @@ class Dispatch:
             # Answered in version 0, so that the client can choose another one.
             answer["errorCode"], version = codes.UNSUPPORTED_VERSION, 0
         elif version >= _FIRST_FLEXIBLE:
-            asked = decode_message(API_VERSIONS, version, request.body)
+            asked = decode_message(API_VERSIONS, version, request.body, trailing=True)
             software = asked["clientSoftwareName"], asked["clientSoftwareVersion"]
             if all(_is_software_name(name) for name in software):
                 client.software = " ".join(software)

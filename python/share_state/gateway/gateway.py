@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
@@ -28,6 +29,7 @@ from share_state.gateway.share_fetch import ShareFetch
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.start_offsets import StartOffsets
 from share_state.gateway.topic_names import TopicNames
+from share_state.gateway.truncation import Truncation
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import TopicRegistry
@@ -44,6 +46,9 @@ _TIDY: Final = 300.0
 _REFRESH: Final = 30.0
 #: Seconds after which a topic that upstream does not know any more counts as deleted (``topic.deletion.grace.ms``).
 _DELETION_GRACE: Final = 300.0
+#: Seconds without a reader after which batches are given up, and without a request after which a share partition is.
+_SILENT_RING: Final = 60.0
+_SILENT_PARTITION: Final = 300.0
 _FETCH_MAX_BYTES: Final = 57_671_680
 _MAX_SESSIONS: Final = 2000
 
@@ -85,15 +90,22 @@ class ShareGateway:
         self._readers = Readers(self._upstream, self._registry)
         start_offsets = StartOffsets(self._upstream)
         self.manager = SharePartitionManager(
-            self._store, self._executor, self._readers, self._configs, self.identity.generation, start_offsets
+            self._store,
+            self._executor,
+            self._readers,
+            self._configs,
+            generation=self.identity.generation,
+            start_offsets=start_offsets,
         )
+        truncation = Truncation(
+            self._store, self._executor, self.manager, self.identity.generation, rewinds=options.on_truncation == "rewind"
+        )
+        self._readers.truncated = lambda reader, offset: truncation.begin(list(reader.served), offset)
         self.manager.wake = lambda served: share_fetch.wake(self.manager, served)
         self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
         self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
         self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
-        self._discovery = Discovery(
-            self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay
-        )
+        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay)
         self.dispatch = self._table()
         self.server = Server(
             self.dispatch.respond,
@@ -180,11 +192,11 @@ class ShareGateway:
             return await acknowledge.answer(client, asked)
 
         apis = {
-            2: Api(1, 7, offsets.list),
+            2: Api(1, 7, offsets.list_offsets),
             3: Api(0, 13, discovery.metadata),
             10: Api(0, 6, discovery.find_coordinator),
             15: Api(0, 6, groups.describe_classic),
-            16: Api(0, 5, groups.list),
+            16: Api(0, 5, groups.list_groups),
             32: Api(1, 4, configs.describe),
             42: Api(0, 2, groups.delete),
             44: Api(0, 1, configs.alter),
@@ -219,6 +231,8 @@ class ShareGateway:
         """Look at the topics of groups again and again: for new partitions, and for topics created anew."""
         while True:
             await asyncio.sleep(_REFRESH)
+            self._readers.sweep(time.monotonic() - _SILENT_RING)
+            self.manager.sweep(time.monotonic() - _SILENT_PARTITION)
             try:
                 await self._upstream.topics(self._upstream.names())
                 await self._upstream.forget_deleted(_DELETION_GRACE)

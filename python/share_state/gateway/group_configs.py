@@ -53,7 +53,9 @@ class GroupConfigs:
         """Give the values in force, clamped to the broker's bounds (KIP-1240)."""
         found = self._resolved.get(group)
         if found is None:
-            found = self._resolved[group] = GroupConfig.from_kafka(self.of(group), self.broker)
+            # There is no producer for a dead-letter queue here (share.version is 1): records end as archived.
+            settings = {name: value for name, value in self.of(group).items() if not name.startswith("errors.")}
+            found = self._resolved[group] = GroupConfig.from_kafka(settings, self.broker)
         return found
 
     def replace(self, group: str, settings: Mapping[str, str]) -> None:

@@ -76,7 +76,7 @@ class Groups:
         if ticket and not self.store.is_durable(ticket):
             await asyncio.get_running_loop().run_in_executor(self._executor, self.store.wait, ticket)
 
-    async def heartbeat(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def heartbeat(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ShareGroupHeartbeat (RPC 76)."""
         group, member, epoch, topics = asked["groupId"], asked["memberId"], asked["memberEpoch"], asked["subscribedTopicNames"]
         if not client.may(Operation.READ, Resource.GROUP, group):
@@ -97,7 +97,8 @@ class Groups:
             rack=asked["rackId"],
             topics=topics,
             client_id=client.client_id,
-            client_host=client.host,
+            # As Java writes an address without a name, and Kafka's tools show it.
+            client_host=f"/{client.host}",
             now_ms=lock_ms(),
             wall_ms=wall_ms(),
             initialized=initialized,
@@ -121,12 +122,12 @@ class Groups:
             "assignment": assignment,
         }
 
-    async def describe(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ShareGroupDescribe (RPC 77)."""
         rows = [self._described(client, group, asked["includeAuthorizedOperations"]) for group in asked["groupIds"]]
         return {"groups": rows}
 
-    async def describe_classic(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def describe_classic(self, _client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeGroups (RPC 15): none of the groups here is of that kind."""
         says_so = version >= _SAYS_NOT_FOUND
         rows = [
@@ -144,7 +145,7 @@ class Groups:
         ]
         return {"groups": rows}
 
-    async def list(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def list_groups(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ListGroups (RPC 16)."""
         states = {state.lower() for state in asked.get("statesFilter") or ()}
         types = {kind.lower() for kind in asked.get("typesFilter") or ()}
@@ -154,12 +155,11 @@ class Groups:
         rows = [
             {"groupId": group, "protocolType": _SHARE, "groupState": state, "groupType": _SHARE}
             for group, state in self.store.groups()
-            if (not states or state.lower() in states)
-            and (sees_all or client.may(Operation.DESCRIBE, Resource.GROUP, group))
+            if (not states or state.lower() in states) and (sees_all or client.may(Operation.DESCRIBE, Resource.GROUP, group))
         ]
         return {"errorCode": codes.NONE, "groups": rows}
 
-    async def delete(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def delete(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DeleteGroups (RPC 42)."""
         rows = []
         for group in asked["groupsNames"]:
@@ -180,9 +180,7 @@ class Groups:
     async def initialize_states(self, requests: Sequence[tuple[SharePartitionKey, int, int]]) -> list[int]:
         """Begin states anew; gives a code for each."""
         outcomes = await self._in_thread(lambda: self._states.initialize_states(requests))
-        return [
-            codes.NONE if outcome is None else (outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR) for outcome in outcomes
-        ]
+        return [codes.NONE if outcome is None else (outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR) for outcome in outcomes]
 
     async def topics_deleted(self, topic_ids: list[str]) -> None:
         """Forget topics: groups, share partitions and their states."""
@@ -250,7 +248,11 @@ class Groups:
                 if topic is not None:
                     topics.append({"topicId": topic_id, "topicName": topic.name, "partitions": partitions})
             if not all(client.may(Operation.DESCRIBE, Resource.TOPIC, topic["topicName"]) for topic in topics):
-                return _undescribed(group, codes.TOPIC_AUTHORIZATION_FAILED, "The group has described topic(s) that the client is not authorized to describe.")
+                return _undescribed(
+                    group,
+                    codes.TOPIC_AUTHORIZATION_FAILED,
+                    "The group has described topic(s) that the client is not authorized to describe.",
+                )
             members.append({**member, "assignment": {"topicPartitions": topics}})
         operations = _NOT_ASKED
         if with_operations:

@@ -49,9 +49,9 @@ class Identity:
             cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
             identity = cls(cluster_id, max(1, (int(time.time()) - _YEAR_2020) // 60))
         else:
-            cluster_id, generation = found.get("clusterId"), found.get("generation")
-            if found.get("format") != _FORMAT or not isinstance(cluster_id, str) or not isinstance(generation, int):
+            known, generation = found.get("clusterId"), found.get("generation")
+            if found.get("format") != _FORMAT or not isinstance(known, str) or not isinstance(generation, int):
                 raise StoreError(f"{path} is of no format that this release knows")
-            identity = cls(cluster_id, generation + 1)
+            identity = cls(known, generation + 1)
         write_json(path, {"format": _FORMAT, "clusterId": identity.cluster_id, "generation": identity.generation})
         return identity

@@ -54,11 +54,11 @@ class Offsets:
         self._upstream = upstream
         self._manager = manager
 
-    async def describe(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeShareGroupOffsets (RPC 90)."""
         return {"groups": [await self._describe(client, row["groupId"], row["topics"]) for row in asked["groups"]]}
 
-    async def alter(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def alter(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer AlterShareGroupOffsets (RPC 91)."""
         group = asked["groupId"]
         if not group:
@@ -105,7 +105,7 @@ class Offsets:
             ],
         }
 
-    async def delete(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def delete(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DeleteShareGroupOffsets (RPC 92)."""
         group = asked["groupId"]
         if not group:
@@ -144,7 +144,7 @@ class Offsets:
             ],
         }
 
-    async def list(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def list_offsets(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ListOffsets (RPC 2) with what upstream says."""
         topics = await self._topics(row["name"] for row in asked["topics"])
         wanted = [
@@ -203,6 +203,12 @@ class Offsets:
             return -1, -1, 0
         return summary.start_offset, summary.delivery_complete_count, summary.leader_epoch
 
+    def _state_epoch(self, key: SharePartitionKey) -> int:
+        try:
+            return self._store.read_summary(key).state_epoch
+        except ShareStateError:
+            return -1
+
     async def _describe(self, client: Client, group: str, topics: list[dict[str, Any]] | None) -> dict[str, Any]:
         row: dict[str, Any] = {"groupId": group, "topics": [], "errorCode": codes.NONE, "errorMessage": None}
         if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
@@ -218,14 +224,16 @@ class Offsets:
         asked = [(name, numbers) for name, numbers in asked if client.may(Operation.DESCRIBE, Resource.TOPIC, name)]
         known = await self._topics(name for name, _ in asked)
         lags = await self.lags(
-            group, [(known[name], number) for name, numbers in asked if name in known for number in numbers if (name, number) in there]
+            group,
+            [(known[name], number) for name, numbers in asked if name in known for number in numbers if (name, number) in there],
         )
         row["topics"] = [
             {
                 "topicName": name,
                 "topicId": known[name].topic_id if name in known else ZERO_ID,
                 "partitions": [
-                    lags.get((known[name].topic_id if name in known else ZERO_ID, number)) or _nothing(number) for number in numbers
+                    lags.get((known[name].topic_id if name in known else ZERO_ID, number)) or _nothing(number)
+                    for number in numbers
                 ],
             }
             for name, numbers in asked
@@ -238,9 +246,12 @@ class Offsets:
         if code != codes.NONE:
             return code
         await self._groups.durable(ticket)
-        requests = [(SharePartitionKey(group, topic.topic_id, index), state_epoch, offset) for topic, index, offset in wanted]
         # What is in memory would write its own start offset over the new one.
         self._manager.drop_group(group, {topic.topic_id for topic, _, _ in wanted})
+        keys = [SharePartitionKey(group, topic.topic_id, index) for topic, index, _ in wanted]
+        # A state that was cut with its log has an epoch of its own, which may be above the group's.
+        epochs = [max(state_epoch, self._state_epoch(key) + 1) for key in keys]
+        requests = [(key, epoch, offset) for key, epoch, (_, _, offset) in zip(keys, epochs, wanted, strict=True)]
         outcomes = await self._groups.initialize_states(requests) if requests else []
         done = []
         for place, (topic, index, _), outcome in zip(places, wanted, outcomes, strict=True):
@@ -276,9 +287,7 @@ class Offsets:
             return {name: topic for name in wanted if (topic := self._upstream.known_by_name(name)) is not None}
 
     @staticmethod
-    def _code(
-        client: Client, name: str, topic: Topic | None, partition: int, operation: Operation = Operation.READ
-    ) -> int:
+    def _code(client: Client, name: str, topic: Topic | None, partition: int, operation: Operation = Operation.READ) -> int:
         if not client.may(operation, Resource.TOPIC, name):
             return codes.TOPIC_AUTHORIZATION_FAILED
         if topic is None or not 0 <= partition < len(topic.partitions):

@@ -15,6 +15,7 @@ from share_state.kafka.security import SecurityOptions
 
 __all__ = ["GatewayOptions", "read_properties", "split_properties"]
 
+_ANYWHERE: Final = Address("127.0.0.1", 0)
 _GROUP_PREFIXES: Final = ("share.", "errors.deadletterqueue.topic.name", "errors.deadletterqueue.copy.record.enable")
 _BROKER_PREFIXES: Final = ("group.share.", "share.coordinator.", "errors.deadletterqueue.", "fetch.max.bytes")
 
@@ -41,12 +42,14 @@ class GatewayOptions:
         max_frame: bytes of a request; 100 MiB with the relay.
         max_connections: clients at once.
         max_idle: seconds after which a silent connection is closed.
+        on_truncation: ``rewind`` forgets what is known of offsets that upstream has cut, so that the records that come in
+            their place are delivered; ``keep`` keeps it, as Kafka does.
         metrics: where to serve /metrics, /healthz and /readyz; ``None`` for nowhere.
     """
 
     upstream: tuple[Address, ...]
     path: Path
-    listen: Address = Address("127.0.0.1", 0)
+    listen: Address = _ANYWHERE
     advertised: Address | None = None
     node_id: int = 1
     sync: str = "always"
@@ -61,18 +64,24 @@ class GatewayOptions:
     max_connections: int = 4000
     max_idle: float = 600.0
     metrics: Address | None = None
+    on_truncation: str = "rewind"
 
     def __post_init__(self) -> None:
         if not self.upstream:
             raise ConfigError("no upstream broker is given", field="upstream")
         if self.relay and len(self.upstream) != 1:
             raise ConfigError("the relay has one upstream broker", field="relay", value=len(self.upstream), maximum=1)
+        if self.on_truncation not in {"rewind", "keep"}:
+            message = f"on.truncation is {self.on_truncation!r}, neither rewind nor keep"
+            raise ConfigError(message, field="on.truncation", value=self.on_truncation)
         if self.node_id < 0:
             raise ConfigError(f"node_id is {self.node_id}, not at least 0", field="node_id", value=self.node_id, minimum=0)
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Read a Java properties file: ``key=value`` or ``key: value``, comments with ``#`` or ``!``, lines continued by ``\\``.
+    """Read a Java properties file.
+
+    Lines are ``key=value`` or ``key: value``, comments begin with ``#`` or ``!``, and a backslash continues a line.
 
     Raises:
         ConfigError: it cannot be read, or a line has no key.

@@ -28,9 +28,7 @@ class ShareAcknowledge:
         configs: configurations of groups.
     """
 
-    def __init__(
-        self, sessions: ShareSessions, manager: SharePartitionManager, names: TopicNames, configs: GroupConfigs
-    ) -> None:
+    def __init__(self, sessions: ShareSessions, manager: SharePartitionManager, names: TopicNames, configs: GroupConfigs) -> None:
         self._sessions = sessions
         self._manager = manager
         self._names = names

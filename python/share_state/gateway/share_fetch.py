@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
-from share_state._core import Delivery, ShareSessions, encode_share_fetch_answer
+from share_state._core import Delivery, ShareFetchContext, ShareSessions, encode_share_fetch_answer
 from share_state.gateway.acknowledgements import Acknowledgements, merged
 from share_state.gateway.answers import MAX_WAIT_MS, NO_LEADER, acknowledge_code, fetch_code
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.requests import Client, check_member
 from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
-from share_state.gateway.topic_names import TopicNames
+from share_state.gateway.topic_names import Names, TopicNames
 from share_state.kafka import codes
 
-__all__ = ["ShareFetch", "WaitingFetch"]
+__all__ = ["ShareFetch", "WaitingFetch", "wake"]
+
+#: A topic id and a partition.
+_Place: TypeAlias = tuple[str, int]
+#: What a request that renews locks must leave at 0: it fetches nothing (KIP-1222).
+_LIMITS: Final = ("maxWaitMs", "minBytes", "maxBytes", "maxRecords")
 
 #: Seconds without any batch from upstream after which a fetch is told so (``upstream.unavailable.ms``).
 _UNAVAILABLE: Final = 10.0
@@ -145,6 +151,14 @@ class WaitingFetch:
             self._future.set_result(None)
 
 
+@dataclass(slots=True)
+class _Found:
+    """What a fetch has come to, by partition."""
+
+    deliveries: dict[_Place, Delivery] = field(default_factory=dict)
+    errors: dict[_Place, int] = field(default_factory=dict)
+
+
 class ShareFetch:
     """Answers ShareFetch.
 
@@ -172,90 +186,100 @@ class ShareFetch:
 
     async def answer(self, client: Client, version: int, correlation_id: int, asked: dict[str, Any]) -> bytes:
         """Answer a request; gives the whole frame."""
-        group, member, epoch = asked["groupId"], asked["memberId"], asked["shareSessionEpoch"]
-        max_wait_ms = min(max(asked["maxWaitMs"], 0), MAX_WAIT_MS)
-        code = check_member(client, group, member)
-        is_renewal = asked.get("isRenewAck", False)
-        if code == codes.NONE and is_renewal and any(asked[limit] for limit in ("maxWaitMs", "minBytes", "maxBytes", "maxRecords")):
-            code = codes.INVALID_REQUEST
+        code = _check(client, asked)
         if code != codes.NONE:
             return _refused(version, correlation_id, code)
+        group, member = asked["groupId"], asked["memberId"]
         acknowledged, added = merged(asked["topics"])
         forgotten = [(topic["topicId"], number) for topic in asked["forgottenTopicsData"] for number in topic["partitions"]]
         context = self._sessions.fetch(
-            group, member, epoch, client.connection_id, added, forgotten, acknowledges=bool(acknowledged)
+            group,
+            member,
+            asked["shareSessionEpoch"],
+            client.connection_id,
+            added,
+            forgotten,
+            acknowledges=bool(acknowledged),
         )
         if context.error_code != codes.NONE:
             if context.error_code == codes.SHARE_SESSION_LIMIT_REACHED:
-                await asyncio.sleep(max_wait_ms / 1000)
+                await asyncio.sleep(_max_wait_ms(asked) / 1000)
             return _refused(version, correlation_id, context.error_code)
-
         names = await self._names.of({topic_id for topic_id, _ in context.partitions} | {key[0] for key in acknowledged})
+        is_renewal = asked.get("isRenewAck", False)
         acknowledgements = Acknowledgements(self._manager, names, client, group, member, is_renewal=is_renewal)
         acknowledgements.begin(acknowledged)
-        errors: dict[tuple[str, int], int] = {}
+        found = _Found() if is_renewal else await self._fetch(client, asked, context.partitions, names)
+        outcomes = await acknowledgements.codes()
+        if context.final:
+            self._sessions.close(group, member)
+            self._manager.release(group, member)
+        partitions = self._listed(context, found, outcomes)
+        if partitions is None:
+            # A later request of the same member has overtaken this one: nobody waits for the answer.
+            return _refused(version, correlation_id, codes.INVALID_SHARE_SESSION_EPOCH)
+        lock_timeout_ms = self._configs.resolved(group).record_lock_duration_ms
+        return encode_share_fetch_answer(version, correlation_id, partitions, lock_timeout_ms=lock_timeout_ms)
+
+    async def _fetch(self, client: Client, asked: dict[str, Any], places: list[_Place], names: Names) -> _Found:
+        """Acquire records of the partitions of a session."""
+        found = _Found()
         served: dict[ServedPartition, None] = {}
-        if not is_renewal:
-            for topic_id, number in context.partitions:
-                error = self._names.error(client, names, topic_id, number)
-                if error != codes.NONE:
-                    errors[topic_id, number] = error
-                else:
-                    served[self._manager.serve(group, names[topic_id], number)] = None
-        deliveries: dict[ServedPartition, Delivery] = {}
+        for topic_id, number in places:
+            error = self._names.error(client, names, topic_id, number)
+            if error != codes.NONE:
+                found.errors[topic_id, number] = error
+            else:
+                served[self._manager.serve(asked["groupId"], names[topic_id], number)] = None
         if served and asked["maxRecords"] > 0 and asked["maxBytes"] > 0:
             fetch = WaitingFetch(
                 list(served),
-                member,
+                asked["memberId"],
                 max_records=asked["maxRecords"],
                 batch_size=max(asked["batchSize"], 1),
                 mode=asked.get("shareAcquireMode", 0),
                 max_bytes=min(asked["maxBytes"], self._max_bytes),
                 min_bytes=asked["minBytes"],
             )
-            # An error to tell is worth an answer now, as in Kafka.
-            deliveries = await fetch.wait(self._manager, 0 if errors and not served else max_wait_ms)
-        codes_of = await acknowledgements.codes()
+            for partition, delivery in (await fetch.wait(self._manager, _max_wait_ms(asked))).items():
+                found.deliveries[partition.key.topic_id, partition.key.partition] = delivery
         for partition in served:
             error = fetch_code(partition.error_code or _unavailable(partition))
             if error != codes.NONE:
-                errors[partition.key.topic_id, partition.key.partition] = error
-        if context.final:
-            self._sessions.close(group, member)
-            self._manager.release(group, member)
-        by_place = {(partition.key.topic_id, partition.key.partition): found for partition, found in deliveries.items()}
-        return self._encoded(version, correlation_id, group, context, by_place, errors, codes_of)
+                found.errors[partition.key.topic_id, partition.key.partition] = error
+        return found
 
-    def _encoded(
-        self,
-        version: int,
-        correlation_id: int,
-        group: str,
-        context: Any,  # noqa: ANN401
-        deliveries: dict[tuple[str, int], Delivery],
-        errors: dict[tuple[str, int], int],
-        acknowledged: dict[tuple[str, int], int],
-    ) -> bytes:
-        places = dict.fromkeys(context.partitions)
-        places |= dict.fromkeys(acknowledged)
-        outcomes = [(*place, place in deliveries, errors.get(place, 0) != 0, place in acknowledged) for place in places]
+    def _listed(
+        self, context: ShareFetchContext, found: _Found, acknowledged: dict[_Place, int]
+    ) -> list[tuple[str, int, int, int, int, int, Delivery | None]] | None:
+        """Give the partitions of the answer; ``None`` when the session is no longer where the request was."""
+        places = dict.fromkeys(context.partitions) | dict.fromkeys(acknowledged)
+        outcomes = [(*place, place in found.deliveries, place in found.errors, place in acknowledged) for place in places]
         listed = self._sessions.answer(context, outcomes)
         if listed is None:
-            # A later request of the same member has overtaken this one: nobody waits for the answer.
-            return _refused(version, correlation_id, codes.INVALID_SHARE_SESSION_EPOCH)
-        partitions = [
+            return None
+        return [
             (
                 *place,
-                errors.get(place, codes.NONE),
+                found.errors.get(place, codes.NONE),
                 acknowledge_code(acknowledged.get(place, codes.NONE)),
                 *NO_LEADER,
-                deliveries.get(place),
+                found.deliveries.get(place),
             )
             for place, is_listed in zip(places, listed, strict=True)
             if is_listed
         ]
-        lock_timeout_ms = self._configs.resolved(group).record_lock_duration_ms
-        return encode_share_fetch_answer(version, correlation_id, partitions, lock_timeout_ms=lock_timeout_ms)
+
+
+def _check(client: Client, asked: dict[str, Any]) -> int:
+    code = check_member(client, asked["groupId"], asked["memberId"])
+    if code == codes.NONE and asked.get("isRenewAck", False) and any(asked[limit] for limit in _LIMITS):
+        return codes.INVALID_REQUEST
+    return code
+
+
+def _max_wait_ms(asked: dict[str, Any]) -> int:
+    return min(max(int(asked["maxWaitMs"]), 0), MAX_WAIT_MS)
 
 
 def wake(manager: SharePartitionManager, served: ServedPartition) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from share_state._core import ReadStateResult, SharePartition, StateStore, WriteState
+from share_state._core import SharePartition, StateStore, WriteState
 from share_state.errors import CorruptStateError, PersisterError, ShareStateError
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.group_configs import GroupConfigs
@@ -33,7 +34,8 @@ __all__ = ["ServedPartition", "SharePartitionManager"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
 _READ_COMMITTED: Final = "read_committed"
-#: The answers of the store after which an object must not be used any more (``SharePartitionManager.handleFencedSharePartition``).
+#: The answers of the store after which an object must not be used any more
+#: (``SharePartitionManager.handleFencedSharePartitionException``).
 _FENCING: Final = frozenset(
     {codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_STATE_EPOCH, codes.GROUP_ID_NOT_FOUND, codes.UNKNOWN_TOPIC_OR_PARTITION}
 )
@@ -51,7 +53,7 @@ class ServedPartition:
         waiting: the fetches that wait for something to happen here, oldest first.
     """
 
-    __slots__ = ("engine", "error_code", "is_ready", "key", "reader", "settling", "waiting")
+    __slots__ = ("engine", "error_code", "is_ready", "key", "reader", "settling", "used_at", "waiting")
 
     def __init__(self, key: SharePartitionKey, engine: SharePartition, reader: PartitionReader) -> None:
         self.key = key
@@ -59,6 +61,8 @@ class ServedPartition:
         self.reader = reader
         self.is_ready = False
         self.error_code = codes.NONE
+        #: When a request last named it (``time.monotonic()``).
+        self.used_at = time.monotonic()
         self.waiting: dict[WaitingFetch, None] = {}
         #: Acknowledgements that wait for their write, by its token.
         self.settling: dict[int, asyncio.Future[int]] = {}
@@ -82,6 +86,7 @@ class SharePartitionManager:
         executor: ThreadPoolExecutor,
         readers: Readers,
         configs: GroupConfigs,
+        *,
         generation: int,
         start_offsets: StartOffsets,
     ) -> None:
@@ -117,7 +122,9 @@ class SharePartitionManager:
         """Give a share partition, and begin to load it where it is not in memory."""
         key = SharePartitionKey(group, topic.topic_id, partition)
         served = self._served.get(key)
-        if served is None:
+        if served is not None:
+            served.used_at = time.monotonic()
+        else:
             config = self._configs.resolved(group)
             reader = self._readers.reader(topic, partition, int(config.isolation_level == _READ_COMMITTED))
             engine = SharePartition(*key, leader_epoch=self._generation, config=config)
@@ -175,6 +182,23 @@ class SharePartitionManager:
         served.engine.fence()
         self.wake(served)
 
+    def hold(self, served: ServedPartition) -> None:
+        """Serve a share partition no more until :meth:`let_go`: its state is being changed elsewhere."""
+        served.is_ready = False
+        served.engine.fence()
+
+    def let_go(self, served: ServedPartition) -> None:
+        """Forget a share partition, so that the next fetch loads it anew."""
+        self.drop(served, codes.NONE)
+
+    def sweep(self, silent_since: float) -> None:
+        """Forget share partitions that nobody has used for a while and that hold nothing."""
+        for served in list(self._served.values()):
+            engine = served.engine
+            is_quiet = served.used_at < silent_since and not served.waiting and not served.settling
+            if is_quiet and served.is_ready and engine.poll_timeout() is None and not engine.writes_under_way:
+                self.drop(served, codes.NONE)
+
     def drop_group(self, group: str, topic_ids: Iterable[str] | None = None) -> None:
         """Drop the share partitions of a group, or those of some topics: their states have been changed elsewhere."""
         only = None if topic_ids is None else set(topic_ids)
@@ -219,33 +243,35 @@ class SharePartitionManager:
 
     async def _loaded(self, served: ServedPartition, topic: Topic) -> int:
         """Load a state; gives the code for the clients that wait."""
-        engine, loop = served.engine, asyncio.get_running_loop()
-        engine.begin_initialize()
         try:
-            (read,) = await loop.run_in_executor(self._executor, self._store.read_states, [(served.key, self._generation)])
-            if not isinstance(read, ReadStateResult):
-                refused = codes.UNKNOWN_SERVER_ERROR if read.kafka_code is None else read.kafka_code
-                engine.initialize_failed(refused)
-            strategy = engine.initialize(read)
-            if strategy is not None:
-                offset = await self._start_offsets.find(topic, served.key.partition, strategy, served.reader.isolation)
-                if offset is None:
-                    return codes.OFFSET_NOT_AVAILABLE
-                engine.resolve_start_offset(offset)
-                # Kept at once: after a restart "latest" would be another offset, and the records between would be lost.
-                state = WriteState(read.state_epoch, self._generation, offset, engine.delivery_complete_count, [])
-                (wrong,) = await loop.run_in_executor(self._executor, self._store.write_states, [(served.key, state)])
-                if wrong is not None:
-                    return codes.UNKNOWN_SERVER_ERROR
+            return await self._read(served, topic)
         except CorruptStateError as corrupt:
             _LOG.error("the state of %r is corrupt: %s", served.key, corrupt)
-            return codes.UNKNOWN_SERVER_ERROR
         except PersisterError as refused:
-            return codes.UNKNOWN_SERVER_ERROR if refused.kafka_code is None else refused.kafka_code
+            return refused.kafka_code or codes.UNKNOWN_SERVER_ERROR
         except ShareStateError as unusable:
             _LOG.error("%r was not loaded: %s", served.key, unusable)
+        return codes.UNKNOWN_SERVER_ERROR
+
+    async def _read(self, served: ServedPartition, topic: Topic) -> int:
+        engine, loop = served.engine, asyncio.get_running_loop()
+        engine.begin_initialize()
+        (read,) = await loop.run_in_executor(self._executor, self._store.read_states, [(served.key, self._generation)])
+        if isinstance(read, ShareStateError):
+            # Raises, with the code for the clients.
+            engine.initialize_failed(read.kafka_code or codes.UNKNOWN_SERVER_ERROR)
             return codes.UNKNOWN_SERVER_ERROR
-        return codes.NONE
+        strategy = engine.initialize(read)
+        if strategy is None:
+            return codes.NONE
+        offset = await self._start_offsets.find(topic, served.key.partition, strategy, served.reader.isolation)
+        if offset is None:
+            return codes.OFFSET_NOT_AVAILABLE
+        engine.resolve_start_offset(offset)
+        # Kept at once: after a restart "latest" would be another offset, and the records between would be lost.
+        state = WriteState(read.state_epoch, self._generation, offset, engine.delivery_complete_count, [])
+        (wrong,) = await loop.run_in_executor(self._executor, self._store.write_states, [(served.key, state)])
+        return codes.NONE if wrong is None else codes.UNKNOWN_SERVER_ERROR
 
     def _settled(self, served: ServedPartition, token: int, error_code: int) -> None:
         code = served.engine.handle_write_result(token, error_code, now_ms=lock_ms())

@@ -67,7 +67,9 @@ def _context(properties: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def _mechanism(properties: Mapping[str, str]) -> Mechanism:
-    login = {name: quoted or single or bare for name, quoted, single, bare in _JAAS.findall(properties.get("sasl.jaas.config", ""))}
+    login = {
+        name: quoted or single or bare for name, quoted, single, bare in _JAAS.findall(properties.get("sasl.jaas.config", ""))
+    }
     username = properties.get("sasl.username") or login.get("username")
     password = properties.get("sasl.password") or login.get("password")
     if not username or password is None:

@@ -1,4 +1,5 @@
-//! What a set of share partitions has to do next: whose writes to poll, and whose locks to look at when.
+//! What a set of share partitions has to do next: whose writes and dead letters to poll, and whose locks to
+//! look at when.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,13 +11,14 @@ use share_state_core::time::LockTime;
 #[derive(Clone, Copy)]
 pub struct News {
     pub writes: bool,
+    pub dead_letters: bool,
     pub deadline: Option<LockTime>,
 }
 
 impl News {
     /// Whether there is any.
     pub const fn is_any(self) -> bool {
-        self.writes || self.deadline.is_some()
+        self.writes || self.dead_letters || self.deadline.is_some()
     }
 }
 
@@ -31,6 +33,8 @@ pub struct Agenda {
 struct Inner {
     /// Share partitions with writes to poll, each once, in the order in which they came.
     writes: Vec<u32>,
+    /// Those with dead letters to poll, in the same way.
+    dead_letters: Vec<u32>,
     /// When to look at whose locks. A share partition may stand here with a deadline that is over or was renewed; looking at
     /// it too early does no harm.
     deadlines: BinaryHeap<Reverse<(LockTime, u32)>>,
@@ -57,6 +61,11 @@ impl Agenda {
     /// Takes the list of share partitions with writes.
     pub fn take_writes(&self) -> Vec<u32> {
         std::mem::take(&mut self.lock().writes)
+    }
+
+    /// Takes the list of share partitions with dead letters.
+    pub fn take_dead_letters(&self) -> Vec<u32> {
+        std::mem::take(&mut self.lock().dead_letters)
     }
 
     /// Takes the share partitions whose locks are to be looked at by `now`.
@@ -90,6 +99,9 @@ impl Inner {
     fn add(&mut self, index: u32, news: News) {
         if news.writes {
             self.writes.push(index);
+        }
+        if news.dead_letters {
+            self.dead_letters.push(index);
         }
         if let Some(deadline) = news.deadline {
             self.deadlines.push(Reverse((deadline, index)));

@@ -34,6 +34,14 @@ impl<T: Send> Guarded<T> {
         }
     }
 
+    /// An object that is unusable from the beginning, and the text that says why.
+    pub const fn unusable(what: &'static str, text: String) -> Self {
+        Self {
+            what,
+            slot: Mutex::new(Slot::Poisoned(text)),
+        }
+    }
+
     /// Runs `work` on the object, attached to the interpreter: for short calls.
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let slot = match self.slot.try_lock() {

@@ -6,6 +6,7 @@ mod agenda;
 mod analysis;
 mod args;
 mod as_of;
+mod assignor;
 mod codec;
 mod columns;
 mod config;
@@ -45,6 +46,8 @@ mod _core {
     #[pymodule_export]
     use crate::analysis::{AnomalyFinder, StateReplay};
     #[pymodule_export]
+    use crate::assignor::simple_assignment;
+    #[pymodule_export]
     use crate::codec::{api_table, decode_message, encode_message};
     #[pymodule_export]
     use crate::config::{GroupConfig, offset_reset_duration_ms};
@@ -78,7 +81,7 @@ mod _core {
     #[pymodule_export]
     use crate::share_partition::SharePartition;
     #[pymodule_export]
-    use crate::share_partitions::{Acquired, PendingWrites, SharePartitions};
+    use crate::share_partitions::{Acquired, DeadLetters, PendingWrites, SharePartitions};
     #[pymodule_export]
     use crate::share_sessions::{ShareFetchContext, ShareSessions};
     #[pymodule_export]

@@ -24,6 +24,8 @@ pub struct Watched {
     persister: Option<Inline>,
     /// The set lists it among those with writes to poll.
     listed: bool,
+    /// The set lists it among those with dead letters to poll.
+    dead_letters_listed: bool,
     /// The earliest time at which the set will look at its locks.
     awaited: LockTime,
 }
@@ -34,12 +36,19 @@ impl Watched {
     pub fn news(&mut self) -> News {
         let writes = each!(&self.engine, sp => sp.writes_to_poll()) > 0 && !self.listed;
         self.listed |= writes;
+        let dead_letters =
+            !self.dead_letters_listed && each!(&self.engine, sp => sp.dead_letters_to_poll()) > 0;
+        self.dead_letters_listed |= dead_letters;
         let deadline = each!(&self.engine, sp => sp.poll_timeout());
         let deadline = deadline.filter(|deadline| *deadline < self.awaited);
         if let Some(deadline) = deadline {
             self.awaited = deadline;
         }
-        News { writes, deadline }
+        News {
+            writes,
+            dead_letters,
+            deadline,
+        }
     }
 
     /// Acknowledges. Returns the token of the write to wait for, which a persister leaves none of.
@@ -88,6 +97,11 @@ impl Watched {
         self.listed = false;
     }
 
+    /// The set has taken the dead letters.
+    pub const fn unlist_dead_letters(&mut self) {
+        self.dead_letters_listed = false;
+    }
+
     /// The set has looked at the locks, for now.
     pub const fn unawait(&mut self) {
         self.awaited = LockTime(i64::MAX);
@@ -106,10 +120,19 @@ impl Shared {
             engine,
             persister,
             listed: false,
+            dead_letters_listed: false,
             awaited: LockTime(i64::MAX),
         };
         Self {
             guarded: Guarded::new("this SharePartition", watched),
+            set: OnceLock::new(),
+        }
+    }
+
+    /// Stands in a set for share partitions that were removed, and is unusable.
+    pub fn removed() -> Self {
+        Self {
+            guarded: Guarded::unusable("this SharePartition", "it was removed".to_owned()),
             set: OnceLock::new(),
         }
     }

@@ -22,7 +22,7 @@ RECORDS = 300
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with kraft.with_share_groups(tmp_path_factory.mktemp("model")) as broker:
+    with kraft.with_share_groups(tmp_path_factory.mktemp("model"), kraft.QUICK) as broker:
         yield broker
 
 

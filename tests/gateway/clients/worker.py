@@ -82,7 +82,7 @@ class Worker:
         if 0 < self.plan.vanish_after <= self.received:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.plan.stall_after and self.received // self.plan.stall_after > self.stalls:
-            self.stalls += 1
+            self.stalls = self.received // self.plan.stall_after
             time.sleep(self.plan.stall_seconds)
         if self.plan.explicit:
             self.acknowledge(messages)

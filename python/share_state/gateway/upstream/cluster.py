@@ -186,9 +186,8 @@ class Upstream:
             self._missing.pop(topic.name, None)
             self._topics[topic.name] = topic
             topics.append(topic)
-        if self._registry.is_dirty:
-            # On disk before a client hears of an id: it would not be the same after a restart.
-            await asyncio.to_thread(self._registry.save)
+        # On disk before a client hears of an id: it would not be the same after a restart.
+        await self._registry.save()
         if is_news or gone:
             self.changed(gone)
         return topics
@@ -209,7 +208,6 @@ class Upstream:
         for name in gone:
             _LOG.warning("topic %r is gone", name)
             del self._missing[name]
-        if self._registry.is_dirty:
-            await asyncio.to_thread(self._registry.save)
+        await self._registry.save()
         if ids:
             self.changed(ids)

@@ -63,9 +63,7 @@ class FetchSession:
         self._epoch = 0
         self._asked: dict[PartitionReader, tuple[int, int]] = {}
 
-    def changes(
-        self, wanted: dict[PartitionReader, int]
-    ) -> tuple[int, int, dict[PartitionReader, int], list[PartitionReader]]:
+    def changes(self, wanted: dict[PartitionReader, int]) -> tuple[int, int, dict[PartitionReader, int], list[PartitionReader]]:
         """Give session id, session epoch, what is to be said, and what is to be forgotten."""
         if self._id == 0:
             epoch = 0 if len(wanted) >= _SESSION_FROM else -1

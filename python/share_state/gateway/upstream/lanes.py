@@ -60,9 +60,7 @@ class _Lane:
         version = connection.version_of(FETCH)
         if self._readers.has_made_up_ids:
             version = min(version, FETCH_BY_NAME)
-        body = fetch.encode(
-            version, wanted, isolation=self._isolation, max_wait_ms=self._max_wait_ms, session=self._session
-        )
+        body = fetch.encode(version, wanted, isolation=self._isolation, max_wait_ms=self._max_wait_ms, session=self._session)
         answered: asyncio.Future[fetch.Answer] = asyncio.get_running_loop().create_future()
 
         def done(what: fetch.Answer | LostError) -> None:
@@ -92,8 +90,7 @@ class BrokerLanes:
         name = f"{node.id}/{isolation}"
         upstream = readers.upstream
         self._tails = [
-            _Lane(readers, upstream.lane(f"tail {name}/{number}"), node, isolation, _MAX_WAIT_MS)
-            for number in range(_TAIL_LANES)
+            _Lane(readers, upstream.lane(f"tail {name}/{number}"), node, isolation, _MAX_WAIT_MS) for number in range(_TAIL_LANES)
         ]
         self._back = _Lane(readers, upstream.lane(f"back {name}"), node, isolation, 0)
         self._tail_wanted: set[PartitionReader] = set()
@@ -152,29 +149,36 @@ class BrokerLanes:
         task.add_done_callback(self._tasks.discard)
 
     async def _read(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
-        answer: fetch.Answer | None = None
-        why: Exception | None = None
         try:
             answer = await lane.read(wanted)
             if answer.throttle_ms > 0:
                 await asyncio.sleep(answer.throttle_ms / 1000)
         except (LostError, ShareStateError) as error:
-            why = error
-        finally:
-            lane.is_busy = False
-            for reader, offset in wanted.items():
-                if offset == reader.tail:
-                    reader.is_reading_tail = False
-                reader.back_reads.pop(offset, None)
-        if answer is None:
-            self._readers.lost(self.node, list(wanted), why)
+            self._end(lane, wanted)
+            self._readers.lost(self.node, list(wanted), error)
+        except BaseException:
+            self._end(lane, wanted)
+            raise
         else:
+            self._end(lane, wanted)
             self._readers.take(wanted, answer)
         for reader in wanted:
+            # Not one that has lost its home by the answer.
             if reader.lanes is self:
-                if reader.wants_tail:
-                    self._tail_wanted.add(reader)
-                if reader.back_reads:
-                    self._back_wanted.add(reader)
+                self._want(reader)
         if self._tail_wanted or self._back_wanted:
             self._soon()
+
+    def _want(self, reader: PartitionReader) -> None:
+        if reader.wants_tail:
+            self._tail_wanted.add(reader)
+        if reader.back_reads:
+            self._back_wanted.add(reader)
+
+    @staticmethod
+    def _end(lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+        lane.is_busy = False
+        for reader, offset in wanted.items():
+            if offset == reader.tail:
+                reader.is_reading_tail = False
+            reader.back_reads.discard(offset)

@@ -81,7 +81,7 @@ class PartitionReader:
         self.front = -1
         self.is_reading_tail = False
         #: Offsets before the tail that are to be read, or are being read.
-        self.back_reads: dict[int, bool] = {}
+        self.back_reads: set[int] = set()
         self.interest = 0.0
         self.failing_since: float | None = None
 
@@ -179,5 +179,5 @@ class PartitionReader:
             if not self.is_reading_tail:
                 self._readers.read_tail(self)
         elif offset not in self.back_reads:
-            self.back_reads[offset] = False
+            self.back_reads.add(offset)
             self._readers.read_back(self)

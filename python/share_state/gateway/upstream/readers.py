@@ -22,6 +22,8 @@ from share_state.kafka.peers import Node
 __all__ = ["Readers"]
 
 _LOG: Final = logging.getLogger("share_state.gateway.upstream")
+#: Bytes that all rings may hold.
+_BUDGET: Final = 256 << 20
 #: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 1.0
@@ -51,6 +53,7 @@ class Readers:
         self._homeless: set[PartitionReader] = set()
         self._search: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._since_bounded = 0
 
     @property
     def has_made_up_ids(self) -> bool:
@@ -96,6 +99,7 @@ class Readers:
             _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
+        self._bound(len(answer.frame))
         for row in answer.partitions:
             reader = by_place.get((row.topic, row.partition))
             if reader is not None:
@@ -106,6 +110,33 @@ class Readers:
         _LOG.warning("%s: no answer to Fetch: %s", node, why)
         for reader in readers:
             self._fail(reader)
+
+    def sweep(self, silent_since: float) -> None:
+        """Give memory back: rings that nobody reads, frames of which little is left."""
+        for reader in self._readers.values():
+            if reader.interest < silent_since and not reader.is_reading_tail:
+                reader.restart()
+            else:
+                reader.ring.compact()
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes that all rings keep alive."""
+        return sum(reader.ring.held_bytes for reader in self._readers.values())
+
+    def _bound(self, arrived: int) -> None:
+        """Keep all rings together within their budget, at the cost of those that were read longest ago."""
+        self._since_bounded += arrived
+        if self._since_bounded < _BUDGET // 16:
+            return
+        self._since_bounded = 0
+        excess = self.held_bytes - _BUDGET
+        for reader in sorted(self._readers.values(), key=lambda reader: reader.interest):
+            if excess <= 0:
+                return
+            before = reader.ring.held_bytes
+            reader.restart()
+            excess -= before
 
     async def close(self) -> None:
         """End what is under way."""

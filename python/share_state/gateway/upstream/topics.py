@@ -7,6 +7,7 @@ of 1,000,000 in an empty log would hide every record.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable
@@ -68,14 +69,16 @@ class TopicRegistry:
     def __init__(self, directory: Path) -> None:
         self._path = directory / _FILE
         found = read_json(self._path) or {"format": _FORMAT, "topics": {}}
+        if found.get("format") != _FORMAT:
+            raise StoreError(f"{self._path} is of no format that this release knows")
         try:
-            if found["format"] != _FORMAT:
-                raise ValueError
             self._known = {name: _Known(row["id"], row["real"], row["partitions"]) for name, row in found["topics"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise StoreError(f"{self._path} is of no format that this release knows") from None
+        except (KeyError, TypeError, AttributeError):
+            raise StoreError(f"{self._path} holds a topic that cannot be read") from None
         self._names = {known.topic_id: name for name, known in self._known.items()}
         self._dirty = False
+        #: One file, so one writer at a time; who comes later waits, and finds its change written too.
+        self._saving = asyncio.Lock()
 
     @property
     def has_made_up_ids(self) -> bool:
@@ -131,24 +134,25 @@ class TopicRegistry:
         self._dirty = True
         return known.topic_id
 
-    def save(self) -> None:
-        """Write what has changed, durably. Blocks for the disk.
+    async def save(self) -> None:
+        """Write what has changed, durably.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: it cannot be written; the next call tries again.
         """
-        if self._dirty:
+        async with self._saving:
+            if not self._dirty:
+                return
             topics = {
                 name: {"id": known.topic_id, "real": known.real, "partitions": known.partitions}
                 for name, known in self._known.items()
             }
-            write_json(self._path, {"format": _FORMAT, "topics": topics})
             self._dirty = False
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether something has changed since it was saved."""
-        return self._dirty
+            try:
+                await asyncio.to_thread(write_json, self._path, {"format": _FORMAT, "topics": topics})
+            except BaseException:
+                self._dirty = True
+                raise
 
 
 def partitions_of(answered: Iterable[dict[str, Any]]) -> tuple[Partition, ...]:

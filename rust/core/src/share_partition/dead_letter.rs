@@ -66,6 +66,12 @@ impl DeadLetters {
 }
 
 impl<S: InFlightStore> SharePartition<S> {
+    /// Number of dead letters that [`Self::poll_dead_letter`] has to hand out.
+    #[must_use]
+    pub fn dead_letters_to_poll(&self) -> usize {
+        self.rare().map_or(0, |rare| rare.dead_letters.queue.len())
+    }
+
     /// The next records for the dead-letter queue.
     pub fn poll_dead_letter(&mut self) -> Option<DeadLetter> {
         let dead_letters = &mut self.rare_mut()?.dead_letters;

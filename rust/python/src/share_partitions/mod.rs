@@ -2,11 +2,18 @@
 
 mod acknowledge;
 mod acquire;
+mod acquired;
+mod dead_letters;
+mod homes;
+mod log_start;
 mod members;
+mod per_request;
 mod questions;
+mod release;
 mod requests;
 mod settling;
 mod time;
+mod transactions;
 mod visits;
 mod writes;
 
@@ -14,15 +21,19 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyList};
 use share_state_core::kafka_code::KafkaCode;
 
-pub use acquire::Acquired;
+pub use acquired::Acquired;
+pub use dead_letters::DeadLetters;
 pub use writes::PendingWrites;
 
 use crate::agenda::{Agenda, News};
+use crate::args::Int;
 use crate::inline::Settling;
 use crate::share_partition::SharePartition;
-use crate::shared::{Shared, Watched};
+use crate::shared::Watched;
+use homes::{Home, Homes};
 use members::Members;
 use settling::Settlings;
 use visits::{Visit, each_visit};
@@ -42,19 +53,13 @@ use visits::{Visit, each_visit};
 /// one. All calls run without the interpreter.
 ///
 /// A share partition can be used by itself too, before, after and between; what that leads to comes by this object's
-/// `poll_writes` and `poll_timeout` as well. It belongs to one `SharePartitions` at most, and for good.
+/// `poll_writes`, `poll_dead_letters` and `poll_timeout` as well. It belongs to one `SharePartitions` at most, and for good.
 #[pyclass(frozen, module = "share_state")]
 #[derive(Default)]
 pub struct SharePartitions {
-    homes: RwLock<Vec<Home>>,
+    homes: RwLock<Homes>,
     members: RwLock<Members>,
     agenda: Arc<Agenda>,
-}
-
-/// A share partition of the set, and the object by which Python knows it.
-struct Home {
-    shared: Arc<Shared>,
-    object: Py<SharePartition>,
 }
 
 /// The code of a request whose share partition is unusable after a bug.
@@ -83,11 +88,11 @@ impl SharePartitions {
         let object = share_partition.clone().unbind();
         let index = py.detach(|| {
             let mut homes = self.homes.write().unwrap_or_else(PoisonError::into_inner);
-            let index = u32::try_from(homes.len()).ok()?;
+            let index = homes.next_index()?;
             if !shared.join(&self.agenda, index) {
                 return None;
             }
-            homes.push(Home { shared, object });
+            homes.push(Home::new(shared, object));
             Some(index)
         });
         let Some(index) = index else {
@@ -101,18 +106,53 @@ impl SharePartitions {
         Ok(index)
     }
 
+    /// Let a share partition go, as when its topic is deleted or its group is gone.
+    ///
+    /// From now on its index names nothing, in calls that had begun elsewhere too: their rows of it get -1. No other share
+    /// partition gets the index. Writes and dead letters of it that were polled are answered by nobody: `handle_write_results` and
+    /// `handle_dead_letters_done` pass over their rows, which get 42; those that were not polled are gone with it, unless they are
+    /// polled of the share partition itself. It cannot join a `SharePartitions` again.
+    ///
+    /// Returns:
+    ///     The share partition.
+    ///
+    /// Raises:
+    ///     IndexError: the index names none.
+    fn remove(&self, py: Python<'_>, index: Int<i64>) -> PyResult<Py<SharePartition>> {
+        let removed = usize::try_from(index.0).ok().and_then(|index| {
+            py.detach(|| {
+                let mut homes = self.homes.write().unwrap_or_else(PoisonError::into_inner);
+                homes.remove(index)
+            })
+        });
+        removed.ok_or_else(|| self.no_home(index.0))
+    }
+
+    /// Number of share partitions, removed ones not counted.
     fn __len__(&self) -> usize {
-        self.homes().len()
+        self.homes().present()
+    }
+
+    /// The share partitions in the order of their indexes, removed ones left out.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let objects: Vec<Py<SharePartition>> = {
+            let homes = self.homes();
+            let objects = homes.iter().filter_map(|home| home.object.as_ref());
+            objects.map(|object| object.clone_ref(py)).collect()
+        };
+        PyList::new(py, objects)?.try_iter()
     }
 
     /// The share partition with this index.
     fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Py<SharePartition>> {
-        let homes = self.homes();
-        usize::try_from(index)
-            .ok()
-            .and_then(|index| homes.get(index))
-            .map(|home| home.object.clone_ref(py))
-            .ok_or_else(|| PyIndexError::new_err(format!("{index} is not in 0..{}", homes.len())))
+        let found = {
+            let homes = self.homes();
+            let home = usize::try_from(index)
+                .ok()
+                .and_then(|index| homes.get(index));
+            home.and_then(|home| Some(home.object.as_ref()?.clone_ref(py)))
+        };
+        found.ok_or_else(|| self.no_home(index as i64))
     }
 
     /// The number of a member, for columns of members.
@@ -145,13 +185,24 @@ impl SharePartitions {
     }
 
     fn __repr__(&self) -> String {
-        format!("SharePartitions({} share partitions)", self.homes().len())
+        format!(
+            "SharePartitions({} share partitions)",
+            self.homes().present()
+        )
     }
 }
 
 impl SharePartitions {
-    fn homes(&self) -> RwLockReadGuard<'_, Vec<Home>> {
+    fn homes(&self) -> RwLockReadGuard<'_, Homes> {
         self.homes.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn no_home(&self, index: i64) -> PyErr {
+        let len = self.homes().len();
+        if (0..len as i64).contains(&index) {
+            return PyIndexError::new_err(format!("{index} was removed"));
+        }
+        PyIndexError::new_err(format!("{index} is not in 0..{len}"))
     }
 
     fn members(&self) -> RwLockReadGuard<'_, Members> {

@@ -1,6 +1,7 @@
 //! Columns of requests, checked as a whole before the first is carried out.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::ops::Range;
 
 use pyo3::prelude::*;
@@ -43,23 +44,7 @@ impl Requests<'_> {
         match &self.starts {
             None => same_length(py, "first_offset", self.first.len(), self.len())?,
             Some(starts) => {
-                same_length(py, "request_starts", starts.len(), self.len() + 1)?;
-                let ranges = self.first.len() as i64;
-                let legal = starts.windows(2).all(|pair| pair[0] <= pair[1])
-                    && starts.first() == Some(&0)
-                    && starts.last() == Some(&ranges);
-                if !legal {
-                    return Err(Raise::new(
-                        py,
-                        "InvalidRequestError",
-                        format!(
-                            "request_starts does not rise from 0 to the number of ranges, {ranges}"
-                        ),
-                    )
-                    .fact("field", "request_starts")
-                    .fact("value", ranges)
-                    .done());
-                }
+                check_starts(py, "request_starts", starts, self.len(), self.first.len())?
             }
         }
         check_partitions(py, &self.partition, set)?;
@@ -67,15 +52,58 @@ impl Requests<'_> {
     }
 }
 
+/// Refuses a column that does not say where the ranges of each request begin.
+pub fn check_starts(
+    py: Python<'_>,
+    field: &'static str,
+    starts: &[i64],
+    requests: usize,
+    ranges: usize,
+) -> PyResult<()> {
+    same_length(py, field, starts.len(), requests + 1)?;
+    let legal = starts.windows(2).all(|pair| pair[0] <= pair[1])
+        && starts.first() == Some(&0)
+        && starts.last() == Some(&(ranges as i64));
+    if legal {
+        return Ok(());
+    }
+    let message = format!("{field} does not rise from 0 to the number of ranges, {ranges}");
+    Err(Raise::new(py, "InvalidRequestError", message)
+        .fact("field", field)
+        .fact("value", ranges)
+        .done())
+}
+
 /// Refuses an index that names no share partition of the set.
 pub fn check_partitions(py: Python<'_>, partitions: &[i32], set: &SharePartitions) -> PyResult<()> {
-    let len = set.homes().len();
+    let homes = set.homes();
     refuse(py, "partition", partitions, |index| {
-        usize::try_from(index).is_ok_and(|index| index < len)
+        usize::try_from(index).is_ok_and(|index| homes.has(index))
     })
 }
 
-fn check_members(py: Python<'_>, numbers: &[i32], members: &Members) -> PyResult<()> {
+/// Refuses an index that has never named a share partition of the set, and returns the rows of those that were removed.
+pub fn removed_rows(
+    py: Python<'_>,
+    partitions: &[i32],
+    set: &SharePartitions,
+) -> PyResult<Vec<usize>> {
+    let homes = set.homes();
+    let len = homes.len();
+    refuse(py, "partition", partitions, |index| {
+        usize::try_from(index).is_ok_and(|index| index < len)
+    })?;
+    if homes.present() == len {
+        return Ok(Vec::new());
+    }
+    let rows = partitions.iter().enumerate();
+    Ok(rows
+        .filter(|(_, index)| !homes.has(**index as usize))
+        .map(|(row, _)| row)
+        .collect())
+}
+
+pub fn check_members(py: Python<'_>, numbers: &[i32], members: &Members) -> PyResult<()> {
     let mut known = None;
     refuse(py, "member", numbers, |number| {
         let is_known = known == Some(number) || members.name(number).is_some();
@@ -84,11 +112,12 @@ fn check_members(py: Python<'_>, numbers: &[i32], members: &Members) -> PyResult
     })
 }
 
-fn refuse(
-    py: Python<'_>,
+/// Refuses a column with a number that names nothing.
+pub fn refuse<'py, T: Copy + Display + IntoPyObject<'py>>(
+    py: Python<'py>,
     field: &'static str,
-    column: &[i32],
-    mut is_legal: impl FnMut(i32) -> bool,
+    column: &[T],
+    mut is_legal: impl FnMut(T) -> bool,
 ) -> PyResult<()> {
     match column.iter().position(|number| !is_legal(*number)) {
         None => Ok(()),

@@ -125,7 +125,8 @@ impl SharePartitions {
     ///     now_ms: now, on the monotonic clock.
     ///
     /// Returns:
-    ///     int16 of shape (n,): Kafka's code for the member that waits; 42 where no such write is under way.
+    ///     int16 of shape (n,): Kafka's code for the member that waits; 42 where no such write is under way, or the share
+    ///     partition was removed.
     ///
     /// Raises:
     ///     InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.
@@ -144,7 +145,7 @@ impl SharePartitions {
         let partition = partition.get();
         let token = Column::<i64>::of("token", token)?;
         let token = token.get();
-        requests::check_partitions(py, &partition, self)?;
+        let removed = requests::removed_rows(py, &partition, self)?;
         requests::same_length(py, "token", token.len(), partition.len())?;
         let one_for_all = match error_code {
             None => Some(0),
@@ -176,6 +177,9 @@ impl SharePartitions {
                 |answers, row| answers[row] = POISONED,
                 |_, _, _| {},
             );
+            for row in removed {
+                answers[row] = KafkaCode::InvalidRequest.code();
+            }
             answers
         });
         Ok(answers.into_pyarray(py))
@@ -193,11 +197,14 @@ impl SharePartitions {
             let Some(home) = homes.get(index as usize) else {
                 continue;
             };
+            let Some(object) = &home.object else {
+                continue;
+            };
             let SharePartitionKey {
                 group,
                 topic_id,
                 partition,
-            } = home.object.get().key_of();
+            } = object.get().key_of();
             let group = *numbers.entry(Arc::clone(group)).or_insert_with(|| {
                 groups.push(Arc::clone(group));
                 groups.len() as u32 - 1

@@ -1,5 +1,5 @@
-//! Requests and answers: those between a share-partition leader and its share coordinator (RPC 83 to 87) as types, all
-//! others by table ([`protocol`]).
+//! Requests and answers: those between a share-partition leader and its share coordinator (RPC 83 to 87) as types, the
+//! answers that carry records in place ([`data`]), all others by table ([`protocol`]).
 //!
 //! The five are flexible in every version, have no tagged fields, no throttle time and no error above the partition. Each
 //! request is a group and partitions by topic, each answer is results by topic; [`schema`] has what differs.

@@ -230,8 +230,8 @@ impl Shape {
         if self.is_flexible() {
             read_tags(r, |tag, mut field| {
                 match tag {
-                    0 => read.diverging_epoch = Some((field.i32()?, field.i64()?)),
-                    1 => read.current_leader = Some((field.i32()?, field.i32()?)),
+                    0 => read.diverging_epoch = known((field.i32()?, field.i64()?)),
+                    1 => read.current_leader = known((field.i32()?, field.i32()?)),
                     _ => return Ok(()),
                 }
                 end(field)
@@ -265,6 +265,11 @@ impl Shape {
         r.take(length.unwrap_or(0))?;
         Ok(start..r.position())
     }
+}
+
+/// A struct of which a number is not -1, the default: who writes that says nothing.
+fn known<A: PartialEq + From<i32>>(pair: (i32, A)) -> Option<(i32, A)> {
+    Some(pair).filter(|(first, second)| *first != -1 || *second != A::from(-1))
 }
 
 /// A length or a count of 32 bits; -1 is null.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from examples.demo.history import log_bytes
 from examples.gateway.journal import Event
 from examples.gateway.plan import DELIVERY_COUNT_LIMIT
-from examples.gateway.verdict import Evidence, outcomes, redelivered_after_the_kill
+from examples.gateway.verdict import Evidence, lost_locks, outcomes, redelivered_after_the_kill
 from share_state import AcknowledgeType, RecordState
 
 
@@ -23,8 +23,10 @@ class Figures:
     redeliveries_after_the_kill: int
     released: int
     rejected: int
-    #: Acknowledgements that came after the lock, and those that nobody answered.
+    #: Records that the stalling member lost to others, and acknowledgements that came too late.
+    lost_locks: int
     refused: int
+    #: Acknowledgements that nobody answered.
     unanswered: int
     #: State records that the gateway wrote, and the bytes of its log of them.
     writes: int
@@ -58,6 +60,7 @@ def count(evidence: Evidence) -> Figures:
         redeliveries_after_the_kill=redelivered_after_the_kill(evidence),
         released=records(Event.CONFIRMED, AcknowledgeType.RELEASE),
         rejected=records(Event.CONFIRMED, AcknowledgeType.REJECT),
+        lost_locks=len(lost_locks(evidence)),
         refused=records(Event.REFUSED),
         unanswered=records(Event.UNANSWERED),
         writes=sum(history.writes for history in evidence.histories.values()),

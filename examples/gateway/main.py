@@ -43,6 +43,8 @@ def main() -> int:
     if options.records % PARTITIONS or not _LEAST <= options.records <= _MOST:
         parser.error(f"--records is {options.records}, not a multiple of {PARTITIONS} from {_LEAST} to {_MOST}")
     console = Console(highlight=False, soft_wrap=True, stderr=options.format == "json")
+    # As Ctrl-C: every process is ended.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         result = run(Plan(options.directory.resolve(), options.records), console)
     except (NotOurDirectoryError, GatewayError, ProducingError) as error:

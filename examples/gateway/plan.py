@@ -74,7 +74,7 @@ class Plan:
     @property
     def at_once(self) -> int:
         """How many records a member takes in one poll, about: a small job has polls enough for a kill half-way as well."""
-        return max(20, min(500, self.records // 200))
+        return max(16, min(500, self.records // 300))
 
     @property
     def state(self) -> Path:

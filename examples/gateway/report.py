@@ -44,7 +44,7 @@ def _figures_table(f: Figures) -> Table:
         ("deliveries", f"{f.deliveries:,}", f"{f.redeliveries_after_the_kill:,} again because of that kill"),
         ("released", f"{f.released:,}", ""),
         ("rejected", f"{f.rejected:,}", ""),
-        ("refused", f"{f.refused:,}", "acknowledged after the lock had run out"),
+        ("locks lost", f"{f.lost_locks:,}", f"to others while a member stalled; {f.refused:,} late acknowledgements refused"),
         ("unanswered", f"{f.unanswered:,}", "the gateway was killed before it answered"),
         ("at the delivery limit", f"{f.deliveries_at_the_limit:,}", "deliveries that were a record's last"),
         ("state records written", f"{f.writes:,}", f"{f.bytes:,} bytes, synced before the answer"),

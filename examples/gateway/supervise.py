@@ -121,8 +121,8 @@ def serve_with_kills(plan: Plan, upstream: str, console: Console) -> Run:
                 victim.kill()
                 victim.join()
                 console.print(f"SIGKILL to a member with records in its hands, {len(group.settled):,} records settled")
-            # Not before the late member has heard that it is too late: a gateway that has gone would not tell it.
-            hit = not victim.is_alive() and group.saw(Part.STALLS, Event.REFUSED)
+            # Not before the late member has lost its locks to others: the kill would end them too.
+            hit = not victim.is_alive() and group.saw(Part.STALLS, Event.SENT)
             if hit and not restarted_at and len(group.settled) >= kill_at:
                 gateway_killed, killed_at = gateway.kill(), time.monotonic_ns()
                 group.look()

@@ -121,12 +121,11 @@ def _everything_happened(evidence: Evidence) -> str:
     """Expect a job that is hard enough: a run in which no lock ran out proves nothing about locks."""
     killed = {place for entry in _of(evidence, Event.HOLDING) if _part(entry) is Part.IS_KILLED for place in entry.places}
     others = {place for entry in _of(evidence, Event.DELIVERED) if _part(entry) is not Part.IS_KILLED for place in entry.places}
-    stalled = {place for entry in _of(evidence, Event.REFUSED) if _part(entry) is Part.STALLS for place in entry.places}
     wanted = {
         "accept": _answers(evidence, Event.CONFIRMED, AcknowledgeType.ACCEPT),
         "release": _answers(evidence, Event.CONFIRMED, AcknowledgeType.RELEASE),
         "reject": _answers(evidence, Event.CONFIRMED, AcknowledgeType.REJECT),
-        "lock that ran out": stalled,
+        "lock that ran out": lost_locks(evidence),
         "record of the killed member that another got": killed & others,
     }
     missing = [name for name, places in wanted.items() if not places]
@@ -164,6 +163,22 @@ _CHECKS: dict[str, Callable[[Evidence], str]] = {
     "accept, release, reject, a lost lock and a dead member happened": _everything_happened,
     "`share-state state` shows all share partitions at their ends": _state_agrees,
 }
+
+
+def lost_locks(evidence: Evidence) -> set[Place]:
+    """Collect records that others got, in the same life of the gateway, while the stalling member sat on them.
+
+    Its own acknowledgement comes too late: it is refused, or of no effect where the start offset has passed the records.
+    """
+    before, _ = _lives(evidence)
+    held = {place for entry in before if entry.event is Event.HOLDING and _part(entry) is Part.STALLS for place in entry.places}
+    return {
+        place
+        for entry in before
+        if entry.event is Event.DELIVERED and _part(entry) is not Part.STALLS and entry.delivery_count > 1
+        for place in entry.places
+        if place in held
+    }
 
 
 def redelivered_after_the_kill(evidence: Evidence) -> int:

@@ -62,6 +62,10 @@ build: $(BUILD_STAMP) ## Build the extension (release) into .venv
 demo: build ## Run the main job on a real broker's state: inspect, serve, kill, restart, check
 	$(BIN)/python examples/demo/run.py
 
+.PHONY: demo-gateway
+demo-gateway: build ## Serve share groups on a cluster without them, no JVM: members killed, gateway killed, every record checked
+	$(BIN)/python examples/gateway/run.py
+
 # CI always runs the group, so that a missing Java or Maven is a failure there.
 KAFKA_GROUP := $(if $(or $(CI),$(and $(shell command -v javac),$(shell command -v mvn))),test-kafka,left-out-kafka)
 
@@ -218,6 +222,6 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 
 .PHONY: clean
 clean: ## Remove everything that was built, the virtual environment included
-	rm -rf $(VENV) target build .demo rust/fuzz/target rust/judge/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) target build .demo .demo-gateway rust/fuzz/target rust/judge/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find python tests examples benches scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 	find python -name '*.so' -delete

@@ -2,6 +2,7 @@
 
 import base64
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,19 +45,23 @@ class History:
 
 def read_history(state: Path, key: SharePartitionKey) -> History:
     """Read all that the log under `state` holds about `key`, which was never deleted and nothing of it pruned."""
-    history = History()
+    return read_histories(state).get(key, History())
+
+
+def read_histories(state: Path) -> dict[SharePartitionKey, History]:
+    """Read all that the log under `state` holds, of which nothing was pruned."""
+    histories: defaultdict[SharePartitionKey, History] = defaultdict(History)
     scan = share_state.scan_path(state)
     for _, _, _, _, record_key, record_value in scan:
         record = share_state.decode_record(record_key, record_value)
         about = record["key"]["data"]
-        if (about["groupId"], _hyphenated(about["topicId"]), about["partition"]) == key:
-            history.follow(
-                StateBatch(batch["firstOffset"], batch["lastOffset"], batch["deliveryState"], batch["deliveryCount"])
-                for batch in record["value"]["data"]["stateBatches"]
-            )
+        histories[SharePartitionKey(about["groupId"], _hyphenated(about["topicId"]), about["partition"])].follow(
+            StateBatch(batch["firstOffset"], batch["lastOffset"], batch["deliveryState"], batch["deliveryCount"])
+            for batch in record["value"]["data"]["stateBatches"]
+        )
     if scan.findings:
         raise ValueError(f"the log is damaged: {scan.findings}")
-    return history
+    return dict(histories)
 
 
 def log_bytes(state: Path) -> int:

@@ -19,7 +19,7 @@ def print_report(console: Console, figures: Figures, checks: Sequence[Check]) ->
     console.print()
     console.print(_figures_table(figures))
     console.print()
-    console.print(_checks_table(checks))
+    console.print(checks_table(checks))
     console.print()
 
 
@@ -64,7 +64,8 @@ def _rows(figures: Figures) -> list[tuple[str, str, str]]:
     ]
 
 
-def _checks_table(checks: Sequence[Check]) -> Table:
+def checks_table(checks: Sequence[Check]) -> Table:
+    """Make the table of checks and what speaks against each."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, title="What was checked", title_justify="left")
     table.add_column("CHECK")
     table.add_column("RESULT")

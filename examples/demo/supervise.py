@@ -65,7 +65,7 @@ def _run(plan: Plan, serving: int, console: Console, *, stop: Callable[[], bool]
     process = _processes.Process(target=serve, args=(plan, serving), name=f"serving-{serving}")
     begun = time.monotonic()
     try:
-        _start_deaf_to_ctrl_c(process)
+        start_deaf_to_ctrl_c(process)
         console.print(f"Serving process {process.pid}, leader epoch {plan.leader_epoch(serving)}")
         while process.is_alive() and not stop():
             if time.monotonic() - begun > _PATIENCE_SECONDS:
@@ -86,7 +86,7 @@ def _run(plan: Plan, serving: int, console: Console, *, stop: Callable[[], bool]
     return Serving(exit_code, time.monotonic() - begun)
 
 
-def _start_deaf_to_ctrl_c(process: SpawnProcess) -> None:
+def start_deaf_to_ctrl_c(process: SpawnProcess) -> None:
     """Start a process that inherits that SIGINT is ignored: Ctrl-C reaches it too, but it is for its parent to end it."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -13,6 +13,8 @@ mod common;
 #[cfg(test)]
 mod fold;
 #[cfg(test)]
+mod groups;
+#[cfg(test)]
 mod holes;
 #[cfg(test)]
 mod own_rules;
@@ -47,6 +49,7 @@ fn tested() -> Vec<(&'static str, &'static str)> {
         requests::DIFFERENCES,
         fold::DIFFERENCES,
         own_rules::DIFFERENCES,
+        groups::DIFFERENCES,
     ]
     .concat()
 }

@@ -104,6 +104,9 @@ final class Player extends Thread {
             case "share_coordinator_shard" -> {
                 return new ShareCoordinatorSequence().play(ops);
             }
+            case "share_session" -> {
+                return new ShareSessionSequence(request.path("flags").asBoolean(false)).play(ops);
+            }
             default -> throw new IllegalArgumentException("unknown suite");
         }
     }

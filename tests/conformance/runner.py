@@ -16,6 +16,7 @@ from . import (
     probes,
     record_serde,
     share_partition,
+    share_session,
 )
 from .recordings import FormatError, Recording, Scenario, find, load
 from .report import Difference, FileReport, Outcome, Skip
@@ -23,7 +24,6 @@ from .skips import MAX_SKIPPED_PERCENT, too_many
 
 #: Suites whose part of share_state is not built yet; such a file does not fail a run.
 DEFERRED = {
-    "share_session": "share sessions are not built yet",
     "simple_assignor": "the assignor is not built yet",
     "share_consumer_e2e": "needs a cluster",
 }
@@ -132,5 +132,6 @@ _SUITES: dict[str, Runner] = {
     "combiner": lambda recording, scenario, _: [combiner.run(recording, scenario)],
     "share_coordinator_shard": lambda recording, scenario, _: [coordinator.run(recording, scenario)],
     "offsets_manager": lambda _, scenario, __: [offsets_manager.run(scenario)],
+    "share_session": lambda _, scenario, __: [share_session.run(scenario)],
     "record_serde": lambda _, scenario, __: [record_serde.run(scenario)],
 }

@@ -29,6 +29,7 @@ IN_COPIES = {
     "share_coordinator_shard_trunk.json.gz": (30, 0),
     "share_partition_fuzz_trunk.json.gz": (108, 0),
     "share_partition_trunk.json.gz": (376, 1),
+    "share_session_trunk.json.gz": (20, 0),
 }
 IN_RECORDINGS = {
     "combiner_fuzz.json.gz": (2513, 0),
@@ -42,8 +43,9 @@ IN_RECORDINGS = {
     "share_coordinator_shard_trunk.json": (30, 0),
     "share_partition_fuzz_trunk.json.gz": (772, 0),
     "share_partition_trunk.json": (376, 1),
+    "share_session_trunk.json": (20, 0),
 }
-DEFERRED = ("share_consumer_e2e.json", "share_session_trunk.json", "simple_assignor_trunk.json")
+DEFERRED = ("share_consumer_e2e.json", "simple_assignor_trunk.json")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:

@@ -27,5 +27,6 @@ pub mod quick_hash;
 pub mod record_state;
 pub mod records;
 pub mod share_partition;
+pub mod share_session;
 pub mod state_batch;
 pub mod time;

@@ -28,6 +28,7 @@ mod scan;
 mod seen;
 mod share_partition;
 mod share_partitions;
+mod share_sessions;
 mod shared;
 mod store;
 mod tuples;
@@ -66,6 +67,8 @@ mod _core {
     use crate::share_partition::SharePartition;
     #[pymodule_export]
     use crate::share_partitions::{Acquired, PendingWrites, SharePartitions};
+    #[pymodule_export]
+    use crate::share_sessions::{ShareFetchContext, ShareSessions};
     #[pymodule_export]
     use crate::store::StateStore;
     #[pymodule_export]

@@ -23,6 +23,8 @@ mod outcome;
 mod partition;
 mod random;
 mod report;
+mod sequences;
+mod session;
 mod shrink;
 mod verdict;
 
@@ -38,7 +40,7 @@ fn rules() -> Value {
     let engine = deliberate::RULES
         .iter()
         .map(|rule| ("engine", rule.id, rule.what));
-    let others = [coordinator::RULES, combiner::RULES];
+    let others = [coordinator::RULES, combiner::RULES, session::RULES];
     let others = others.into_iter().flatten();
     engine
         .chain(others.copied())
@@ -57,7 +59,10 @@ fn main() -> ExitCode {
             let mut kafka = Kafka::start(&arguments.command)?;
             match arguments.profile.as_str() {
                 "engine" => partition::run(&arguments, &mut kafka),
-                "coordinator" => coordinator::run(&arguments, &mut kafka),
+                "coordinator" => {
+                    sequences::run::<coordinator::OnCoordinators>(&arguments, &mut kafka)
+                }
+                "session" => sequences::run::<session::OnSessions>(&arguments, &mut kafka),
                 "combiner" => combiner::run(&arguments, &mut kafka),
                 other => Err(io::Error::other(format!("no profile is called {other}"))),
             }

@@ -15,6 +15,9 @@ import org.apache.kafka.server.share.ShareGroupListener;
 import org.apache.kafka.server.share.context.FinalContext;
 import org.apache.kafka.server.share.context.ShareFetchContext;
 import org.apache.kafka.server.share.context.ShareSessionContext;
+import org.apache.kafka.server.share.fetch.PartitionRotateStrategy;
+import org.apache.kafka.server.share.fetch.PartitionRotateStrategy.PartitionRotateMetadata;
+import org.apache.kafka.server.share.fetch.PartitionRotateStrategy.StrategyType;
 import org.apache.kafka.server.share.session.ShareSessionCache;
 import org.apache.kafka.server.share.session.ShareSessionKey;
 
@@ -163,7 +166,10 @@ final class ShareSessionSequence {
             ErroneousAndValidPartitionData partitions = context.getErroneousAndValidTopicIdPartitions();
             ArrayNode erroneous = shown.putArray("erroneous");
             partitions.erroneous().keySet().stream().map(Tips::show).sorted().forEach(erroneous::add);
-            partitions.validTopicIdPartitions().stream().map(Tips::show).forEach(shown.putArray("valid")::add);
+            // In the order in which they are fetched.
+            PartitionRotateStrategy.type(StrategyType.ROUND_ROBIN)
+                .rotate(partitions.validTopicIdPartitions(), new PartitionRotateMetadata(epoch.asInt()))
+                .stream().map(Tips::show).forEach(shown.putArray("valid")::add);
         }
         return shown;
     }

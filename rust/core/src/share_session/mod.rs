@@ -26,7 +26,7 @@ pub use answer::Outcome;
 pub use context::ShareFetchContext;
 pub use error::ShareSessionError;
 pub use request::ShareFetchRequest;
-pub use session::SessionView;
+pub use session::{SessionView, next_epoch};
 
 use crate::ids::TopicId;
 use crate::quick_hash::QuickHash;

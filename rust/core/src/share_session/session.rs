@@ -28,7 +28,8 @@ impl Session {
 }
 
 /// The epoch that follows: 2147483647 is followed by 1, as 0 would open a session (`ShareRequestMetadata.nextEpoch`).
-pub(super) const fn next_epoch(epoch: i32) -> i32 {
+#[must_use]
+pub const fn next_epoch(epoch: i32) -> i32 {
     match epoch.checked_add(1) {
         Some(next) => next,
         None => 1,

@@ -19,6 +19,8 @@ mod own_rules;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod sessions;
+#[cfg(test)]
 mod window;
 
 use std::collections::BTreeSet;
@@ -47,6 +49,7 @@ fn tested() -> Vec<(&'static str, &'static str)> {
         requests::DIFFERENCES,
         fold::DIFFERENCES,
         own_rules::DIFFERENCES,
+        sessions::DIFFERENCES,
     ]
     .concat()
 }

@@ -18,8 +18,8 @@ use ours::Ours;
 use outcome::SessionOutcome;
 use seen::Seen;
 
-const C1: Class = ("C1", "the end of a connection with several sessions");
-const C2: Class = ("C2", "an answer that its session did not live to see");
+const C1: Class = ("C1", "an answer that its session did not live to see");
+const C2: Class = ("C2", "the end of a connection with several sessions");
 const C3: Class = ("C3", "an opening request with a repeated partition");
 
 /// The deliberate differences that are recognised here: profile, id and what happens.
@@ -140,20 +140,20 @@ fn classify(
             let mut all: Vec<&str> = kafka.told.split_whitespace().collect();
             all.extend(kept.iter().map(String::as_str));
             all.sort_unstable();
-            (all.join(" ") == own.told).then_some(C1)
+            (all.join(" ") == own.told).then_some(C2)
         }
         SessionOperation::Answer { context, .. } => (kafka.answer.starts_with("0 ")
             && own.answer.starts_with("123 ")
             && kafka.sessions == own.sessions
             && ours.outlived(*context))
-        .then_some(C2),
+        .then_some(C1),
         SessionOperation::Fetch(fetch) => {
             let distinct: BTreeSet<_> = fetch.added.iter().collect();
             (fetch.epoch == 0
                 && distinct.len() < fetch.added.len()
                 && kafka.answer == "-1"
                 && (own.answer.starts_with("0 full") || own.answer == "133"))
-            .then_some(C3)
+                .then_some(C3)
         }
         _ => None,
     }

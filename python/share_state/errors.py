@@ -18,6 +18,7 @@
     ├── LimitExceededError              –   limit, asked, allowed
     ├── RowError                        –   row, partition, offset, reason
     ├── PersisterError               (any)  the persister answered with this code
+    ├── ShareGroupError              (any)  a share group refuses with this code
     ├── ConfigError                     –   field, value, minimum, maximum
     ├── StoreError                      –   the embedded store failed or is in use; also an OSError where a file is at fault
     └── EnginePoisonedError             –   a bug: the object is unusable, others are not affected
@@ -42,6 +43,7 @@ __all__ = [
     "PersisterError",
     "RowError",
     "SessionLimitError",
+    "ShareGroupError",
     "ShareSessionNotFoundError",
     "ShareStateError",
     "StoreError",
@@ -224,6 +226,10 @@ class RowError(ShareStateError, ValueError):
 
 class PersisterError(ShareStateError):
     """The persister refused; ``kafka_code`` is the code for the member (KIP-932, ``SharePartition.fetchPersisterError``)."""
+
+
+class ShareGroupError(ShareStateError):
+    """A share group refuses; nothing has changed. ``kafka_code`` is Kafka's code."""
 
 
 class ConfigError(ShareStateError, ValueError):

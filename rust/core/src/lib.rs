@@ -1,7 +1,9 @@
-//! The share-partition state engine of Kafka's share groups (KIP-932), as three small machines and one fold.
+//! The share-partition state engine of Kafka's share groups (KIP-932), as small machines and their folds.
 //!
 //! * A [`share_partition::SharePartition`] decides who may hold which record, and hands out what it wants written.
 //! * A [`coordinator::ShareCoordinator`] turns such a write into records of the state topic.
+//! * [`share_group::ShareGroups`] decides who is a member of a share group and which partitions it is to consume, and turns
+//!   that into records too; [`assignor`] spreads the partitions.
 //! * The fold, [`group_offset::ShareGroupOffset`], turns records into state: the same function when writing, when loading and
 //!   when inspecting.
 //!
@@ -12,7 +14,10 @@
 //! Read in this order: [`record_state`] (the rule), [`in_flight`] (the structure), [`share_partition`] (the verbs),
 //! [`state_batch`] and [`group_offset`] (how changes become state), [`coordinator`], [`history`] (how state became so).
 
+pub mod assignment;
+pub mod assignor;
 pub mod coordinator;
+pub mod decision;
 pub mod group_offset;
 pub mod history;
 pub mod ids;
@@ -26,6 +31,7 @@ pub mod persister;
 pub mod quick_hash;
 pub mod record_state;
 pub mod records;
+pub mod share_group;
 pub mod share_partition;
 pub mod share_session;
 pub mod state_batch;

@@ -1,7 +1,10 @@
-//! Names inside a state directory, as a Kafka broker gives them (`LogFileUtils`, `TopicPartition`).
+//! Names inside a directory of logs, as a Kafka broker gives them (`LogFileUtils`, `TopicPartition`).
 
 /// Name of the state topic (`Topic.SHARE_GROUP_STATE_TOPIC_NAME`).
 pub const STATE_TOPIC: &str = "__share_group_state";
+
+/// Name of the group coordinator's topic (`Topic.GROUP_METADATA_TOPIC_NAME`).
+pub const GROUP_TOPIC: &str = "__consumer_offsets";
 
 /// What a store says of itself: format and number of state partitions.
 pub(crate) const META_FILE: &str = "share-state.meta";
@@ -18,6 +21,11 @@ const SEGMENT_DIGITS: usize = 20;
 /// Name of the directory of one state partition, such as `__share_group_state-7`.
 pub(crate) fn partition_dir(partition: u32) -> String {
     format!("{STATE_TOPIC}-{partition}")
+}
+
+/// Name of the directory of the share groups' log.
+pub(crate) fn group_dir() -> String {
+    format!("{GROUP_TOPIC}-0")
 }
 
 /// The state partition that a directory's name names. Names that a broker gives to partitions on their way out

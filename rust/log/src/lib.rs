@@ -2,6 +2,7 @@
 //! leaves can be read here, and what is written here Kafka's tools can open.
 //!
 //! - [`StateStore`] is the one writer of a directory: it decides with the core's coordinator, appends, syncs, answers.
+//! - [`ShareGroupStore`] is the one writer of the log of share groups.
 //! - [`mod@read`] looks at any such directory, folder or segment, from a broker or from a store, without locking it.
 //!
 //! This is the only crate of share_state that does I/O. Its promises:
@@ -34,6 +35,9 @@ mod checkpoint;
 mod corrupt;
 mod counters;
 mod disk;
+mod group_store;
+mod home;
+mod journal;
 mod layout;
 mod meta;
 pub mod read;
@@ -44,7 +48,10 @@ mod tail;
 pub use corrupt::{CorruptKind, CorruptLog, TornTail};
 pub use counters::Counters;
 pub use disk::IoFailure;
-pub use layout::STATE_TOPIC;
+pub use group_store::{
+    Accepted, Expired, GroupAnswer, GroupConfigError, GroupStoreConfig, ShareGroupStore,
+};
+pub use layout::{GROUP_TOPIC, STATE_TOPIC};
 pub use meta::{FORMAT_VERSION, MetaError};
 pub use store::{
     AcceptedWrite, Answers, ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress,

@@ -205,7 +205,8 @@ impl GroupConfig {
     }
 }
 
-fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, String>> {
+/// Text by name.
+pub fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, String>> {
     mapping
         .py()
         .get_type::<PyDict>()

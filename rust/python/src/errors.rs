@@ -7,6 +7,7 @@ use pyo3::types::PyDict;
 use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ConfigError;
+use share_state_core::share_group::{GroupError, TopicsError};
 use share_state_core::share_partition::{
     AcknowledgeError, AcquireError, InitializeError, UnknownToken,
 };
@@ -284,6 +285,22 @@ pub fn store(py: Python<'_>, error: &StoreError) -> PyErr {
             .code(error.kafka_code())
             .done(),
     }
+}
+
+pub fn group(py: Python<'_>, error: &GroupError) -> PyErr {
+    Raise::new(py, "ShareGroupError", error)
+        .code(error.kafka_code())
+        .done()
+}
+
+pub fn topics(py: Python<'_>, error: &TopicsError) -> PyErr {
+    let (TopicsError::ZeroId { name }
+    | TopicsError::Repeated { name }
+    | TopicsError::Partitions { name, .. }) = error;
+    Raise::new(py, "InvalidRequestError", error)
+        .fact("field", "topics")
+        .fact("value", &**name)
+        .done()
 }
 
 pub fn unknown_api(py: Python<'_>, api_key: i16) -> PyErr {

@@ -26,6 +26,7 @@ mod plain;
 mod records;
 mod scan;
 mod seen;
+mod share_groups;
 mod share_partition;
 mod share_partitions;
 mod share_sessions;
@@ -63,6 +64,8 @@ mod _core {
     use crate::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]
     use crate::seen::{DeadLetter, InFlight};
+    #[pymodule_export]
+    use crate::share_groups::{HeartbeatAnswer, ShareGroupStore};
     #[pymodule_export]
     use crate::share_partition::SharePartition;
     #[pymodule_export]

@@ -12,6 +12,7 @@
 
 mod cursor;
 mod error;
+pub mod group_record;
 pub mod messages;
 pub mod partitioner;
 mod primitives;

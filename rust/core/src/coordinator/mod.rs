@@ -39,22 +39,13 @@ pub use config::CoordinatorConfig;
 pub use error::{CoordinatorError, Operation, RequestField};
 pub use redundant_offset::RedundantOffset;
 
+pub use crate::decision::Decision;
 pub use crate::limits::ConfigError;
 
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::quick_hash::QuickHash;
-use crate::records::ShareRecord;
 use replay::KeyState;
-
-/// What a verb decided: the records to append, and the answer to give once they are durable and replayed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision<A> {
-    /// Records in the order of appending; often none, never more than one for one key.
-    pub records: Vec<ShareRecord>,
-    /// The answer.
-    pub answer: A,
-}
 
 /// The states of the share partitions that belong to one partition of `__share_group_state`.
 #[derive(Clone, Debug)]

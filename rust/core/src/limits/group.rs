@@ -74,11 +74,81 @@ pub const RECORD_LOCK_DURATION_MS: GroupIntConfig = GroupIntConfig {
     ),
 };
 
+/// `share.session.timeout.ms`: how long a member may be silent before it is out of the group.
+pub const SESSION_TIMEOUT_MS: GroupIntConfig = GroupIntConfig {
+    group: int("share.session.timeout.ms", 45_000, 1, i32::MAX as i64),
+    broker: int("group.share.session.timeout.ms", 45_000, 1, i32::MAX as i64),
+    broker_min: int(
+        "group.share.min.session.timeout.ms",
+        45_000,
+        1,
+        i32::MAX as i64,
+    ),
+    broker_max: int(
+        "group.share.max.session.timeout.ms",
+        60_000,
+        1,
+        i32::MAX as i64,
+    ),
+};
+
+/// `share.heartbeat.interval.ms`: how often a member is told to be heard.
+pub const HEARTBEAT_INTERVAL_MS: GroupIntConfig = GroupIntConfig {
+    group: int("share.heartbeat.interval.ms", 5_000, 1, i32::MAX as i64),
+    broker: int(
+        "group.share.heartbeat.interval.ms",
+        5_000,
+        1,
+        i32::MAX as i64,
+    ),
+    broker_min: int(
+        "group.share.min.heartbeat.interval.ms",
+        5_000,
+        1,
+        i32::MAX as i64,
+    ),
+    broker_max: int(
+        "group.share.max.heartbeat.interval.ms",
+        15_000,
+        1,
+        i32::MAX as i64,
+    ),
+};
+
+/// `share.assignment.interval.ms`: least time between two target assignments of a group (KIP-1263).
+pub const ASSIGNMENT_INTERVAL_MS: GroupIntConfig = GroupIntConfig {
+    group: int("share.assignment.interval.ms", 1_000, 0, i32::MAX as i64),
+    broker: int(
+        "group.share.assignment.interval.ms",
+        1_000,
+        0,
+        i32::MAX as i64,
+    ),
+    broker_min: int(
+        "group.share.min.assignment.interval.ms",
+        0,
+        0,
+        i32::MAX as i64,
+    ),
+    broker_max: int(
+        "group.share.max.assignment.interval.ms",
+        15_000,
+        0,
+        i32::MAX as i64,
+    ),
+};
+
+/// `group.share.max.size`: members that a group has room for; a broker's property that no group may set.
+pub const MAX_SIZE: IntConfig = int("group.share.max.size", 200, 1, 1_000);
+
 /// Every whole-number property that a group may set.
-pub const GROUP_INT_CONFIGS: [GroupIntConfig; 3] = [
+pub const GROUP_INT_CONFIGS: [GroupIntConfig; 6] = [
     PARTITION_MAX_RECORD_LOCKS,
     DELIVERY_COUNT_LIMIT,
     RECORD_LOCK_DURATION_MS,
+    SESSION_TIMEOUT_MS,
+    HEARTBEAT_INTERVAL_MS,
+    ASSIGNMENT_INTERVAL_MS,
 ];
 
 impl GroupIntConfig {

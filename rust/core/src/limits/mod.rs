@@ -13,8 +13,9 @@ mod offset_reset;
 mod share_group;
 
 pub use group::{
-    DELIVERY_COUNT_LIMIT, GROUP_INT_CONFIGS, GroupIntConfig, PARTITION_MAX_RECORD_LOCKS,
-    RECORD_LOCK_DURATION_MS,
+    ASSIGNMENT_INTERVAL_MS, DELIVERY_COUNT_LIMIT, GROUP_INT_CONFIGS, GroupIntConfig,
+    HEARTBEAT_INTERVAL_MS, MAX_SIZE, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS,
+    SESSION_TIMEOUT_MS,
 };
 pub use int::{ConfigError, IntConfig};
 pub use offset_reset::AutoOffsetReset;

@@ -1,33 +1,33 @@
 //! The thread that syncs under [`SyncPolicy::Interval`](super::config::SyncPolicy::Interval).
 
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::error::OpenError;
-use super::inner::Inner;
-use super::state_partition::StatePartition;
+use super::error::{OpenError, StoreError};
 use crate::disk::IoFailure;
 
 /// A running thread.
 #[derive(Debug)]
-pub(super) struct Flusher {
+pub(crate) struct Flusher {
     /// Dropped to end the thread.
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Flusher {
-    pub fn start(inner: Arc<Inner>, ms: u64) -> Result<Self, OpenError> {
+    /// Calls `flush` every `ms` for the store in `root`.
+    pub fn start(
+        root: &Path,
+        ms: u64,
+        flush: impl Fn() -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<Self, OpenError> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name("share-state-flush".to_owned())
-            .spawn({
-                let inner = Arc::clone(&inner);
-                move || run(&inner, &stopped, Duration::from_millis(ms))
-            })
-            .map_err(|error| IoFailure::new("start thread for", &inner.root, &error))?;
+            .spawn(move || run(&flush, &stopped, Duration::from_millis(ms)))
+            .map_err(|error| IoFailure::new("start thread for", root, &error))?;
         Ok(Self { stop, thread })
     }
 
@@ -44,15 +44,10 @@ impl Flusher {
     }
 }
 
-fn run(inner: &Inner, stopped: &Receiver<()>, interval: Duration) {
+fn run(flush: &impl Fn() -> Result<(), StoreError>, stopped: &Receiver<()>, interval: Duration) {
     while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
         // An error has poisoned the store: every later call tells, and so does this one the next time.
-        if inner
-            .partitions
-            .iter()
-            .try_for_each(StatePartition::flush)
-            .is_err()
-        {
+        if flush().is_err() {
             return;
         }
     }

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::error::{PoisonCause, StoreError};
-use super::open::{Recovery, write_meta};
+use super::open::Recovery;
 use super::state_partition::StatePartition;
 use crate::checkpoint::LogStarts;
 use crate::counters::Tally;
 use crate::disk::{Disk, Held};
+use crate::home::write_meta;
 use crate::meta::{Meta, Torn};
 
 /// An open store.
@@ -36,6 +37,10 @@ impl Inner {
         self.starts.lock().map_err(|_| StoreError::Poisoned {
             cause: Arc::new(PoisonCause::Panic),
         })
+    }
+
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.partitions.iter().try_for_each(StatePartition::flush)
     }
 
     pub fn close(&self) -> Result<(), StoreError> {

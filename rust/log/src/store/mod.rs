@@ -4,7 +4,6 @@ mod accepted;
 mod config;
 mod error;
 mod flusher;
-mod group;
 mod inner;
 mod many;
 mod open;
@@ -29,6 +28,7 @@ use share_state_wire::partitioner::state_partition;
 pub use accepted::AcceptedWrite;
 pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
 pub use error::{OpenError, PoisonCause, StoreError};
+pub(crate) use flusher::Flusher;
 pub use many::Answers;
 pub use open::Recovery;
 pub use progress::Progress;
@@ -36,8 +36,7 @@ pub use progress::Progress;
 use crate::checkpoint;
 use crate::counters::Counters;
 use crate::disk::{Disk, RealDisk, write_atomically};
-use crate::layout::CHECKPOINT_FILE;
-use flusher::Flusher;
+use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
 use inner::Inner;
 use state_partition::StatePartition;
 
@@ -90,7 +89,10 @@ impl StateStore {
             released: AtomicBool::new(false),
         });
         let flusher = match config.sync {
-            SyncPolicy::Interval { ms } => Some(Flusher::start(Arc::clone(&inner), ms)?),
+            SyncPolicy::Interval { ms } => {
+                let inner = Arc::clone(&inner);
+                Some(Flusher::start(root, ms, move || inner.flush())?)
+            }
             SyncPolicy::Always | SyncPolicy::Never => None,
         };
         Ok(Self { inner, flusher })
@@ -221,7 +223,7 @@ impl StateStore {
                     disk.as_ref(),
                     root,
                     CHECKPOINT_FILE,
-                    &checkpoint::encode(&moved),
+                    &checkpoint::encode(STATE_TOPIC, &moved),
                 )
                 .map_err(StoreError::Prune)?;
                 *starts = moved;
@@ -236,9 +238,8 @@ impl StateStore {
     /// # Errors
     /// The store cannot be used, or the sync failed.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.partitions()?
-            .iter()
-            .try_for_each(StatePartition::flush)
+        self.check_process()?;
+        self.inner.flush()
     }
 
     /// Flushes, notes that the log is whole, and lets go of the directory. Closing again does nothing.

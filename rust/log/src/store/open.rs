@@ -16,14 +16,13 @@ use super::config::StoreConfig;
 use super::error::OpenError;
 use super::progress::Progress;
 use super::state_partition::StatePartition;
-use crate::checkpoint::{self, CHECKPOINT_LIMIT, LogStarts};
+use crate::checkpoint::LogStarts;
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::counters::Tally;
-use crate::disk::{
-    At, DRAFT_SUFFIX, Disk, Held, IoFailure, LockFailure, read_small, write_atomically,
-};
-use crate::layout::{CHECKPOINT_FILE, LOCK_FILE, META_FILE, parse_partition_dir, partition_dir};
-use crate::meta::{META_LIMIT, Meta, Torn};
+use crate::disk::{At, Disk, Held, IoFailure};
+use crate::home::{is_unfinished, read_meta, read_starts, take_lock, write_meta};
+use crate::layout::{META_FILE, STATE_TOPIC, group_dir, parse_partition_dir, partition_dir};
+use crate::meta::{Meta, Torn};
 use crate::segment_log::{self, Checked, SegmentLog};
 
 /// What opening found and made good.
@@ -66,7 +65,7 @@ pub(super) fn open(
     let coordinator = ShareCoordinator::new(config.coordinator)
         .map_err(|error| OpenError::Config(error.into()))?;
     let (lock, meta, is_new) = find_or_make(disk.as_ref(), root, config)?;
-    let starts = read_starts(disk.as_ref(), root)?;
+    let starts = read_starts(disk.as_ref(), root, STATE_TOPIC)?;
     let loaded = load(
         disk.as_ref(),
         root,
@@ -113,10 +112,6 @@ pub(super) fn open(
     })
 }
 
-pub(super) fn write_meta(disk: &dyn Disk, root: &Path, meta: Meta) -> Result<(), IoFailure> {
-    write_atomically(disk, root, META_FILE, &meta.encode())
-}
-
 /// Takes the lock and reads the meta file; makes the directories where there is nothing.
 fn find_or_make(
     disk: &dyn Disk,
@@ -133,14 +128,7 @@ fn find_or_make(
         }
         disk.create_dir(root).at("create", root)?;
     }
-    let lock_path = root.join(LOCK_FILE);
-    let lock = disk.lock(&lock_path).map_err(|failure| match failure {
-        LockFailure::Held { pid } => OpenError::Locked {
-            path: lock_path.clone(),
-            pid,
-        },
-        LockFailure::Io(error) => IoFailure::new("lock", &lock_path, &error).into(),
-    })?;
+    let lock = take_lock(disk, root)?;
     if let Some(meta) = read_meta(disk, root)? {
         return match config.partitions {
             Some(asked) if asked != meta.partitions => Err(OpenError::PartitionCount {
@@ -168,17 +156,6 @@ fn find_or_make(
     Ok((lock, meta, true))
 }
 
-fn read_meta(disk: &dyn Disk, root: &Path) -> Result<Option<Meta>, OpenError> {
-    let path = root.join(META_FILE);
-    match read_small(disk, &path, META_LIMIT)? {
-        None => Ok(None),
-        Some(bytes) => match Meta::decode(&bytes) {
-            Ok(meta) => Ok(Some(meta)),
-            Err(error) => Err(OpenError::Meta { path, error }),
-        },
-    }
-}
-
 /// Whether a directory is missing, empty, or holds only what a making that was interrupted leaves.
 fn may_become_a_store(disk: &dyn Disk, root: &Path) -> Result<bool, OpenError> {
     let entries = match disk.list(root) {
@@ -187,30 +164,24 @@ fn may_become_a_store(disk: &dyn Disk, root: &Path) -> Result<bool, OpenError> {
         Err(error) => return Err(IoFailure::new("list", root, &error).into()),
     };
     for entry in entries {
-        let ours = if entry.is_dir {
-            let dir = root.join(&entry.name);
+        let dir = root.join(&entry.name);
+        let ours = if !entry.is_dir {
+            is_unfinished(&entry)
+        } else if entry.name == group_dir() {
+            // The log of share groups has a home of its own, beside the state partitions.
+            disk.list(&dir)
+                .at("list", &dir)?
+                .iter()
+                .any(|entry| entry.name == META_FILE)
+        } else {
             parse_partition_dir(&entry.name).is_some()
                 && disk.list(&dir).at("list", &dir)?.is_empty()
-        } else {
-            entry.name == LOCK_FILE || entry.name.strip_suffix(DRAFT_SUFFIX) == Some(META_FILE)
         };
         if !ours {
             return Ok(false);
         }
     }
     Ok(true)
-}
-
-fn read_starts(disk: &dyn Disk, root: &Path) -> Result<LogStarts, OpenError> {
-    let path = root.join(CHECKPOINT_FILE);
-    match read_small(disk, &path, CHECKPOINT_LIMIT)? {
-        None => Ok(LogStarts::new()),
-        Some(bytes) => checkpoint::decode(&bytes).ok_or(OpenError::Corrupt(CorruptLog {
-            segment: path,
-            position: 0,
-            kind: CorruptKind::Checkpoint,
-        })),
-    }
 }
 
 struct Loaded {

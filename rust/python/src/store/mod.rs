@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use share_state_core::coordinator::CoordinatorConfig;
 use share_state_log as log;
-use share_state_log::{Progress, StoreConfig, StoreError, SyncPolicy};
+use share_state_log::{Counters, Progress, Recovery, StoreConfig, StoreError, SyncPolicy};
 use share_state_wire::record_batch::Compression;
 
 pub use verbs::wall;
@@ -62,7 +62,8 @@ pub struct StateStore {
     store: Arc<log::StateStore>,
 }
 
-fn sync_policy(sync: &str, interval_ms: u64) -> PyResult<SyncPolicy> {
+/// The policy of this name.
+pub fn sync_policy(sync: &str, interval_ms: u64) -> PyResult<SyncPolicy> {
     match sync {
         "always" => Ok(SyncPolicy::Always),
         "interval" => Ok(SyncPolicy::Interval { ms: interval_ms }),
@@ -170,29 +171,13 @@ impl StateStore {
     /// What the store has done since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches` (group
     /// commits), `fsyncs`, `pruned_segments`.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counters = self.store.counters();
-        let dict = PyDict::new(py);
-        dict.set_item("writes", counters.writes)?;
-        dict.set_item("records", counters.records)?;
-        dict.set_item("bytes", counters.bytes)?;
-        dict.set_item("batches", counters.batches)?;
-        dict.set_item("fsyncs", counters.fsyncs)?;
-        dict.set_item("pruned_segments", counters.pruned_segments)?;
-        Ok(dict)
+        counters_out(py, self.store.counters())
     }
 
     /// What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over, and `torn`, a
     /// list of texts, one for each unfinished batch that was cut off.
     fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let recovery = self.store.recovery();
-        let dict = PyDict::new(py);
-        dict.set_item("records", recovery.records)?;
-        dict.set_item("batches", recovery.batches)?;
-        dict.set_item("unknown_types", recovery.unknown_types)?;
-        dict.set_item("control_batches", recovery.control_batches)?;
-        let torn: Vec<String> = recovery.torn.iter().map(ToString::to_string).collect();
-        dict.set_item("torn", torn)?;
-        Ok(dict)
+        recovery_out(py, self.store.recovery())
     }
 
     /// Number of state partitions.
@@ -258,4 +243,28 @@ fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: Progress) -> PyResul
         progress.call1(py, (at.bytes_done, at.bytes_total))?;
     }
     Ok(())
+}
+
+/// Counters by name.
+pub fn counters_out(py: Python<'_>, counters: Counters) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("writes", counters.writes)?;
+    dict.set_item("records", counters.records)?;
+    dict.set_item("bytes", counters.bytes)?;
+    dict.set_item("batches", counters.batches)?;
+    dict.set_item("fsyncs", counters.fsyncs)?;
+    dict.set_item("pruned_segments", counters.pruned_segments)?;
+    Ok(dict)
+}
+
+/// What opening found, by name.
+pub fn recovery_out<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("records", recovery.records)?;
+    dict.set_item("batches", recovery.batches)?;
+    dict.set_item("unknown_types", recovery.unknown_types)?;
+    dict.set_item("control_batches", recovery.control_batches)?;
+    let torn: Vec<String> = recovery.torn.iter().map(ToString::to_string).collect();
+    dict.set_item("torn", torn)?;
+    Ok(dict)
 }

@@ -264,7 +264,7 @@ fn a_group_commit_is_bounded_and_a_request_beyond_all_bounds_is_refused() {
     assert_eq!(store.counters().batches, 3);
     let states = store.states().unwrap();
 
-    let limit = crate::store::group::REQUEST_BYTES;
+    let limit = crate::journal::REQUEST_BYTES;
     let refused = append(vec![large(3, limit)]).unwrap_err();
     assert!(
         matches!(refused, StoreError::TooLarge { bytes, .. } if bytes > limit),

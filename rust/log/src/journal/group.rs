@@ -1,14 +1,13 @@
 //! The records of one group commit, on their way to becoming one record batch.
 
 use share_state_core::offset::plus_saturating;
-use share_state_core::records::ShareRecord;
 use share_state_core::time::WallTime;
 use share_state_wire::WireError;
 use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
-use share_state_wire::state_record::{encode_key, encode_value};
 
-use super::error::StoreError;
+use super::Machine;
 use crate::segment_log::LEADER_EPOCH;
+use crate::store::StoreError;
 
 /// A group takes no more records once it has this many bytes of keys and values; Kafka's largest batch
 /// (`max.message.bytes`) less room for the frames.
@@ -35,7 +34,7 @@ struct Encoded {
 
 impl Records {
     /// Encodes what must stand together in one batch.
-    pub fn encode(records: &[ShareRecord], now: WallTime) -> Result<Self, StoreError> {
+    pub fn encode<M: Machine>(records: &[M::Record], now: WallTime) -> Result<Self, StoreError> {
         if now.0 < 0 {
             // Within one batch timestamps are written as distances, and those of negative ones may not exist.
             return Err(StoreError::Timestamp { wall_ms: now.0 });
@@ -45,8 +44,7 @@ impl Records {
             bytes: 0,
         };
         for record in records {
-            let key = encode_key(record).map_err(StoreError::Unwritable)?;
-            let value = encode_value(&record.value).map_err(StoreError::Unwritable)?;
+            let (key, value) = M::encode(record).map_err(StoreError::Unwritable)?;
             encoded.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
             encoded.records.push(Encoded {
                 timestamp: now.0,

@@ -7,15 +7,13 @@
 use std::sync::{Condvar, MutexGuard, PoisonError};
 
 use share_state_core::offset::plus_saturating;
-use share_state_core::records::ShareRecord;
 use share_state_core::time::WallTime;
 
-use super::{Settled, Shared, StatePartition};
-use crate::store::config::SyncPolicy;
-use crate::store::error::{PoisonCause, StoreError};
-use crate::store::group::{Group, Records};
+use super::group::{Group, Records};
+use super::{Journal, Machine, Settled, Shared};
+use crate::store::{PoisonCause, StoreError, SyncPolicy};
 
-impl Shared {
+impl<M> Shared<M> {
     /// The turn that writes the records below `ticket`, while one is under way.
     fn turn_of(&self, ticket: i64) -> u64 {
         let ahead = self
@@ -26,18 +24,18 @@ impl Shared {
     }
 }
 
-impl StatePartition {
+impl<M: Machine> Journal<M> {
     /// Puts the records of one decision into one group and replays them. An error has changed nothing.
-    pub(super) fn take_in(
+    pub fn take_in(
         &self,
-        shared: &mut Shared,
-        records: &[ShareRecord],
+        shared: &mut Shared<M>,
+        records: &[M::Record],
         now: WallTime,
     ) -> Result<(), StoreError> {
         if records.is_empty() {
             return Ok(());
         }
-        let encoded = Records::encode(records, now)?;
+        let encoded = Records::encode::<M>(records, now)?;
         let next_offset = plus_saturating(shared.next_offset, records.len() as u64);
         if next_offset == i64::MAX {
             return Err(StoreError::OffsetEnd);
@@ -50,27 +48,22 @@ impl StatePartition {
         }
         for (i, record) in records.iter().enumerate() {
             let offset = plus_saturating(shared.next_offset, i as u64);
-            shared.coordinator.replay(offset, record);
+            shared.machine.replay(offset, record);
         }
         shared.next_offset = next_offset;
         Ok(())
     }
 
     /// Waits until the records below `ticket` are settled, leading where nobody does.
-    pub(super) fn wait<'a>(
+    pub fn wait<'a>(
         &'a self,
-        mut shared: MutexGuard<'a, Shared>,
+        mut shared: MutexGuard<'a, Shared<M>>,
         ticket: i64,
         how: Settled,
     ) -> Result<(), StoreError> {
         let durably = how == Settled::Durably || self.sync == SyncPolicy::Always;
         loop {
-            let reached = if durably {
-                shared.synced
-            } else {
-                shared.appended
-            };
-            if reached >= ticket {
+            if self.reached(&shared, how) >= ticket {
                 return Ok(());
             }
             self.healthy()?;
@@ -87,7 +80,7 @@ impl StatePartition {
             let group = shared.groups.pop_front();
             let end = group.as_ref().map_or(shared.appended, Group::next_offset);
             drop(shared);
-            let leader = Leader { partition: self };
+            let leader = Leader { journal: self };
             let written = self.write(group.as_ref(), durably);
             drop(leader);
             let mut panicked = false;
@@ -136,7 +129,7 @@ impl StatePartition {
 
     /// Writes a group as one batch and syncs if asked.
     fn write(&self, group: Option<&Group>, sync: bool) -> Result<(), StoreError> {
-        let mut log = self.log.lock().map_err(|_| self.fail(PoisonCause::Panic))?;
+        let mut log = self.log()?;
         if let Some(group) = group {
             let batch = group
                 .to_batch(self.compression)
@@ -154,18 +147,18 @@ impl StatePartition {
 }
 
 /// A leader at work. If it panics the store is poisoned and the waiters are woken.
-struct Leader<'a> {
-    partition: &'a StatePartition,
+struct Leader<'a, M: Machine> {
+    journal: &'a Journal<M>,
 }
 
-impl Drop for Leader<'_> {
+impl<M: Machine> Drop for Leader<'_, M> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.partition.fail(PoisonCause::Panic);
+            self.journal.fail(PoisonCause::Panic);
             // Whoever saw the store healthy is asleep by the time the mutex can be had.
-            let shared = self.partition.shared.lock();
+            let shared = self.journal.shared.lock();
             shared.unwrap_or_else(PoisonError::into_inner).led = false;
-            self.partition.wake_all();
+            self.journal.wake_all();
         }
     }
 }

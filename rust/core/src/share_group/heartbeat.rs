@@ -1,0 +1,190 @@
+//! ShareGroupHeartbeat (RPC 76).
+
+use std::sync::Arc;
+
+use super::error::GroupError;
+use super::records::{CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, StatePartitions};
+use super::turn::{Due, Turn};
+use super::{Decision, ShareGroups};
+use crate::assignment::Assignment;
+use crate::ids::TopicId;
+use crate::time::WallTime;
+
+/// Member epoch of a heartbeat that joins the group.
+pub const JOIN_EPOCH: i32 = 0;
+/// Member epoch of a heartbeat that leaves the group.
+pub const LEAVE_EPOCH: i32 = -1;
+
+/// Member state of record 14; share groups have no other.
+const STABLE: i8 = 0;
+
+/// The shortest interval that a member is told while its assignment is due, ms.
+const SHORTEST_INTERVAL_MS: i64 = 500;
+
+/// What a member says (`ShareGroupHeartbeatRequestData`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heartbeat<'a> {
+    /// Id of the group.
+    pub group: &'a str,
+    /// Id of the member, which the client chooses.
+    pub member: &'a str,
+    /// The epoch that it was told last; [`JOIN_EPOCH`] and [`LEAVE_EPOCH`].
+    pub member_epoch: i32,
+    /// Its rack; `None` when that has not changed.
+    pub rack: Option<&'a str>,
+    /// The topics that it subscribes to; `None` when they have not changed.
+    pub topics: Option<&'a [&'a str]>,
+    /// `client.id` of the client.
+    pub client_id: &'a str,
+    /// Address of the client.
+    pub client_host: &'a str,
+}
+
+/// The answer to a [`Heartbeat`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeartbeatAnswer {
+    /// The member's epoch from now on.
+    pub member_epoch: i32,
+    /// When it is to be heard again, ms; 0 for a member that has left.
+    pub heartbeat_interval_ms: i64,
+    /// What it is to consume; `None` when that has not changed since it was told.
+    pub assignment: Option<Assignment>,
+}
+
+impl ShareGroups {
+    /// Takes a member in, keeps it, or lets it go.
+    ///
+    /// `initialized` are share partitions whose state the caller has initialised for this heartbeat
+    /// ([`Self::to_initialize`]): they can be assigned at once. Those of topics or partitions that do not exist any more
+    /// are passed over.
+    ///
+    /// When the decision is replayed, [`Self::heard`] begins the member's session anew.
+    ///
+    /// # Errors
+    /// In this order: malformed request, no room, unknown member, fenced epoch. A group that does not exist has unknown
+    /// members, unless one joins (a deliberate difference: Kafka's code for it is fatal to clients).
+    pub fn decide_heartbeat(
+        &self,
+        request: &Heartbeat<'_>,
+        initialized: &[(TopicId, i32)],
+        now: WallTime,
+    ) -> Result<Decision<HeartbeatAnswer>, GroupError> {
+        if request.member_epoch == LEAVE_EPOCH {
+            return self.decide_leave(request);
+        }
+        let turn = self.admit(request)?;
+        let partitions = self.with_initialized(turn.group, initialized);
+        let is_initialized = partitions.is_some();
+        let unchanged = turn.group.state_partitions.clone().unwrap_or_default();
+        let partitions = partitions.unwrap_or(unchanged);
+        let due = self.due(&turn, &partitions)?;
+
+        let group: Arc<str> = Arc::from(request.group);
+        let member: Arc<str> = Arc::from(request.member);
+        let mut records = Vec::new();
+        let mut say = |value| {
+            records.push(GroupRecord {
+                group: Arc::clone(&group),
+                value,
+            });
+        };
+        if turn.is_news {
+            say(GroupValue::Member(
+                Arc::clone(&member),
+                Some(turn.metadata.clone()),
+            ));
+        }
+        if due.is_bump {
+            say(GroupValue::Group(Some(GroupMetadata {
+                epoch: due.epoch,
+                metadata_hash: due.metadata_hash,
+            })));
+        }
+        let target = self.target(&group, &member, &turn, &due, &partitions, now);
+        if is_initialized {
+            say(GroupValue::StatePartitions(Some(partitions)));
+        }
+        target.records.into_iter().for_each(&mut say);
+        let current = self.reconciled(&turn, target.epoch, &target.mine);
+        let before = turn.member.and_then(|member| member.current.as_ref());
+        let is_moved =
+            before.map_or(&Assignment::EMPTY, |before| &before.assigned) != &current.assigned;
+        if before != Some(&current) {
+            say(GroupValue::CurrentMember(member, Some(current.clone())));
+        }
+        let is_full = request.member_epoch == JOIN_EPOCH || request.topics.is_some();
+        Ok(Decision {
+            answer: HeartbeatAnswer {
+                member_epoch: current.member_epoch,
+                heartbeat_interval_ms: self.interval(&group, &due, target.epoch),
+                assignment: (is_full || is_moved).then_some(current.assigned),
+            },
+            records,
+        })
+    }
+
+    /// The group's lists once these partitions have state; `None` when that is nothing new.
+    fn with_initialized(
+        &self,
+        group: &super::group::ShareGroup,
+        initialized: &[(TopicId, i32)],
+    ) -> Option<StatePartitions> {
+        let known = group.state_partitions.as_ref();
+        let new: Vec<_> = initialized
+            .iter()
+            .filter(|(id, partition)| {
+                !known.is_some_and(|known| known.is_initialized(*id, *partition))
+            })
+            .filter_map(|(id, partition)| {
+                let (name, topic) = self.topics.by_id(*id)?;
+                (0..topic.partitions)
+                    .contains(partition)
+                    .then_some((*id, name, *partition))
+            })
+            .collect();
+        (!new.is_empty()).then(|| {
+            let mut partitions = known.cloned().unwrap_or_default();
+            partitions.initialize(new);
+            partitions
+        })
+    }
+
+    /// What the member is told: as soon as there is a new target, its part of it; never a topic that it does not subscribe
+    /// to (KAFKA-19431).
+    fn reconciled(&self, turn: &Turn<'_>, epoch: i32, target: &Assignment) -> CurrentAssignment {
+        let before = turn.member.and_then(|member| member.current.as_ref());
+        let (member_epoch, previous_member_epoch) = before.map_or((0, -1), |before| {
+            (before.member_epoch, before.previous_member_epoch)
+        });
+        let is_new = epoch != member_epoch;
+        let assigned = if is_new || turn.topics_changed {
+            target.restricted(|id| {
+                let name = self.topics.by_id(id).map(|(name, _)| name);
+                name.is_some_and(|name| turn.metadata.subscribed_topics.binary_search(name).is_ok())
+            })
+        } else {
+            before.map_or(Assignment::EMPTY, |before| before.assigned.clone())
+        };
+        CurrentAssignment {
+            member_epoch: epoch,
+            previous_member_epoch: if is_new {
+                member_epoch
+            } else {
+                previous_member_epoch
+            },
+            state: STABLE,
+            assigned,
+        }
+    }
+
+    /// When the member is to be heard again: soon, while an assignment is due that the assignment interval holds back (own:
+    /// clients obey the last answer, and a newcomer need not wait a whole interval for its first partitions).
+    fn interval(&self, group: &str, due: &Due, assignment_epoch: i32) -> i64 {
+        let settings = self.settings(group);
+        if assignment_epoch < due.epoch {
+            let soon = settings.assignment_interval_ms.max(SHORTEST_INTERVAL_MS);
+            return settings.heartbeat_interval_ms.min(soon);
+        }
+        settings.heartbeat_interval_ms
+    }
+}

@@ -1,0 +1,77 @@
+//! Which share partitions need state before they can be assigned.
+
+use super::heartbeat::{Heartbeat, LEAVE_EPOCH};
+use super::records::StatePartitions;
+use super::turn::Turn;
+use super::{GroupError, ShareGroups};
+use crate::ids::TopicId;
+
+/// Where a share partition of a topic starts that the group has not consumed before: `share.auto.offset.reset` says.
+const UNRESOLVED: i64 = -1;
+/// Where a new partition starts of a topic that the group consumes already: at its beginning, or what was written before
+/// it was noticed would be lost (KAFKA-20742).
+const BEGINNING: i64 = 0;
+
+/// A share partition to be initialised (InitializeShareGroupState, RPC 83).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uninitialized {
+    /// Id of the topic.
+    pub topic_id: TopicId,
+    /// Partition of the topic.
+    pub partition: i32,
+    /// Epoch of the new state: the group epoch that the heartbeat leads to.
+    pub state_epoch: i32,
+    /// Where it starts.
+    pub start_offset: i64,
+}
+
+impl ShareGroups {
+    /// What a caller initialises before it lets this heartbeat in: the partitions of subscribed topics that have no state.
+    /// Nothing for a heartbeat that will be refused.
+    ///
+    /// A topic that is only being initialised starts where a new one does: that a start of 0 might follow an initialisation
+    /// that was never seen through is Kafka's, and skips no record but delivers old ones.
+    #[must_use]
+    pub fn to_initialize(&self, request: &Heartbeat<'_>) -> Vec<Uninitialized> {
+        if request.member_epoch == LEAVE_EPOCH {
+            return Vec::new();
+        }
+        self.admit(request)
+            .and_then(|turn| self.uninitialized(&turn))
+            .unwrap_or_default()
+    }
+
+    fn uninitialized(&self, turn: &Turn<'_>) -> Result<Vec<Uninitialized>, GroupError> {
+        let none = StatePartitions::default();
+        let known = turn.group.state_partitions.as_ref().unwrap_or(&none);
+        let mut missing = Vec::new();
+        for (_, topic) in self.subscribed_topics(turn) {
+            let start_offset = if known.initialized.contains_key(&topic.id) {
+                BEGINNING
+            } else {
+                UNRESOLVED
+            };
+            let partitions = 0..topic.partitions;
+            let new = partitions.filter(|partition| !known.is_initialized(topic.id, *partition));
+            missing.extend(new.map(|partition| Uninitialized {
+                topic_id: topic.id,
+                partition,
+                state_epoch: 0,
+                start_offset,
+            }));
+        }
+        if missing.is_empty() {
+            return Ok(missing);
+        }
+        let mut then = known.clone();
+        then.initialize(missing.iter().filter_map(|new| {
+            let (name, _) = self.topics.by_id(new.topic_id)?;
+            Some((new.topic_id, name, new.partition))
+        }));
+        let state_epoch = self.due(turn, &then)?.epoch;
+        for new in &mut missing {
+            new.state_epoch = state_epoch;
+        }
+        Ok(missing)
+    }
+}

@@ -1,0 +1,44 @@
+//! Settings of a store of share groups.
+
+use share_state_core::share_group::Numbers;
+
+use crate::store::{ConfigError, SyncPolicy};
+
+/// A configuration value of a group that cannot be used.
+pub type GroupConfigError = share_state_core::limits::ConfigError;
+
+/// Settings of a [`ShareGroupStore`](crate::ShareGroupStore).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupStoreConfig {
+    /// When appended bytes are made durable. Default always.
+    pub sync: SyncPolicy,
+    /// The broker's properties (`group.share.…`); what it lacks has Kafka's default.
+    pub broker: Numbers,
+    /// Size in bytes beyond which no segment grows, unless by one batch that is larger. Default 100 MiB
+    /// (`offsets.topic.segment.bytes`).
+    pub segment_bytes: u64,
+}
+
+impl Default for GroupStoreConfig {
+    fn default() -> Self {
+        Self {
+            sync: SyncPolicy::default(),
+            broker: Numbers::new(),
+            segment_bytes: 100 << 20,
+        }
+    }
+}
+
+impl GroupStoreConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if let SyncPolicy::Interval { ms: 0 } = self.sync {
+            return Err(ConfigError::Range {
+                name: "sync interval",
+                value: 0,
+                min: 1,
+                max: u64::MAX,
+            });
+        }
+        Ok(())
+    }
+}

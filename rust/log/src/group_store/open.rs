@@ -1,0 +1,165 @@
+//! Making and loading a log of share groups. The order is that of a [`StateStore`](crate::StateStore): lock, meta file,
+//! check and replay; only then is anything changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use share_state_core::share_group::ShareGroups;
+use share_state_wire::group_record::{Decoded, decode};
+use share_state_wire::record_batch::{Compression, DecodedBatch};
+
+use super::Inner;
+use super::config::GroupStoreConfig;
+use crate::corrupt::{CorruptKind, CorruptLog};
+use crate::counters::Tally;
+use crate::disk::{At, Disk, Held};
+use crate::home::{is_unfinished, read_meta, read_starts, take_lock, write_meta};
+use crate::journal::Journal;
+use crate::layout::{GROUP_TOPIC, group_dir};
+use crate::meta::{Meta, Torn};
+use crate::segment_log::{self, SegmentLog};
+use crate::store::{OpenError, Recovery};
+
+/// The log has one partition, in a directory of its own.
+const PARTITION: u32 = 0;
+
+pub(super) fn open(
+    disk: Arc<dyn Disk>,
+    root: &Path,
+    config: &GroupStoreConfig,
+) -> Result<Inner, OpenError> {
+    config.check().map_err(OpenError::Config)?;
+    let mut groups =
+        ShareGroups::new(config.broker.clone()).map_err(|error| OpenError::Config(error.into()))?;
+    let dir = root.join(group_dir());
+    let (lock, meta) = find_or_make(disk.as_ref(), root, &dir)?;
+    let torn = meta.map_or(Torn::LastBatch, |meta| meta.torn);
+    let starts = read_starts(disk.as_ref(), &dir, GROUP_TOPIC)?;
+    let log_start = starts.get(&PARTITION).copied().unwrap_or(0);
+    let found = segment_log::find(disk.as_ref(), &dir)?;
+    let mut recovery = Recovery::default();
+    let mut visit = |segment: &Path, position: u64, batch: &DecodedBatch<'_>| {
+        recovery.batches += 1;
+        if batch.is_control {
+            recovery.control_batches += 1;
+            return Ok(());
+        }
+        replay(segment, position, batch, &mut groups, &mut recovery)
+    };
+    let checked = segment_log::check(
+        disk.as_ref(),
+        &dir,
+        PARTITION,
+        found,
+        log_start,
+        torn,
+        &mut visit,
+    )?;
+    recovery.torn.extend(checked.torn.clone());
+
+    // From here on the directory is changed.
+    let tally = Arc::new(Tally::default());
+    let log = SegmentLog::open(
+        Arc::clone(&disk),
+        dir.clone(),
+        config.segment_bytes,
+        &checked,
+        Arc::clone(&tally),
+    )?;
+    let now_torn = Torn::from(config.sync);
+    // What was unsynced is synced now, so only the policy from here on counts.
+    if meta.map(|meta| meta.torn) != Some(now_torn) {
+        let meta = Meta {
+            partitions: 1,
+            torn: now_torn,
+        };
+        write_meta(disk.as_ref(), &dir, meta)?;
+    }
+    let journal = Journal::new(
+        groups,
+        log,
+        checked.next_offset,
+        config.sync,
+        Compression::None,
+        Arc::clone(&tally),
+        Arc::new(OnceLock::new()),
+    );
+    Ok(Inner {
+        disk,
+        dir,
+        journal,
+        recovery,
+        tally,
+        lock,
+        pid: std::process::id(),
+        released: AtomicBool::new(false),
+    })
+}
+
+/// Takes the lock and reads the meta file; makes the directory where there is none.
+fn find_or_make(
+    disk: &dyn Disk,
+    root: &Path,
+    dir: &Path,
+) -> Result<(Box<dyn Held>, Option<Meta>), OpenError> {
+    // Looked at first without the lock, whose file would be a change in a directory that is somebody else's.
+    if read_meta(disk, dir)?.is_none() {
+        check_unused(disk, dir)?;
+        disk.create_dir(dir).at("create", dir)?;
+    }
+    let lock = take_lock(disk, dir)?;
+    if let Some(meta) = read_meta(disk, dir)? {
+        return Ok((lock, Some(meta)));
+    }
+    check_unused(disk, dir)?;
+    disk.sync_dir(dir).at("sync directory", dir)?;
+    disk.sync_dir(root).at("sync directory", root)?;
+    if let Some(parent) = root.parent() {
+        disk.sync_dir(parent).at("sync directory", parent)?;
+    }
+    Ok((lock, None))
+}
+
+/// Refuses a directory that holds anything but what a making that was interrupted leaves: a broker's log, for instance.
+fn check_unused(disk: &dyn Disk, dir: &Path) -> Result<(), OpenError> {
+    let entries = match disk.list(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.at("list", dir)?,
+    };
+    if entries.iter().all(is_unfinished) {
+        return Ok(());
+    }
+    Err(OpenError::NotAStore {
+        path: dir.to_owned(),
+    })
+}
+
+fn replay(
+    segment: &Path,
+    position: u64,
+    batch: &DecodedBatch<'_>,
+    groups: &mut ShareGroups,
+    recovery: &mut Recovery,
+) -> Result<(), OpenError> {
+    let corrupt = |kind| {
+        OpenError::Corrupt(CorruptLog {
+            segment: PathBuf::from(segment),
+            position,
+            kind,
+        })
+    };
+    for record in batch.records() {
+        let offset = record.offset;
+        let key = record
+            .key
+            .ok_or_else(|| corrupt(CorruptKind::NullKey { offset }))?;
+        match decode(key, record.value) {
+            Ok(Decoded::Record(record)) => groups.replay(&record),
+            Ok(Decoded::OtherType(_)) => recovery.unknown_types += 1,
+            Err(error) => return Err(corrupt(CorruptKind::Record { offset, error })),
+        }
+        recovery.records += 1;
+    }
+    Ok(())
+}

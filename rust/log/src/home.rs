@@ -1,0 +1,63 @@
+//! A directory that has one writer: its lock, and what it says of itself.
+
+use std::path::Path;
+
+use crate::checkpoint::{self, CHECKPOINT_LIMIT, LogStarts};
+use crate::corrupt::{CorruptKind, CorruptLog};
+use crate::disk::{
+    DRAFT_SUFFIX, Disk, Entry, Held, IoFailure, LockFailure, read_small, write_atomically,
+};
+use crate::layout::{CHECKPOINT_FILE, LOCK_FILE, META_FILE};
+use crate::meta::{META_LIMIT, Meta};
+use crate::store::OpenError;
+
+/// Takes the directory's lock, without waiting.
+pub(crate) fn take_lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Held>, OpenError> {
+    let path = root.join(LOCK_FILE);
+    disk.lock(&path).map_err(|failure| match failure {
+        LockFailure::Held { pid } => OpenError::Locked {
+            path: path.clone(),
+            pid,
+        },
+        LockFailure::Io(error) => IoFailure::new("lock", &path, &error).into(),
+    })
+}
+
+/// What the directory says of itself; `None` when it says nothing.
+pub(crate) fn read_meta(disk: &dyn Disk, root: &Path) -> Result<Option<Meta>, OpenError> {
+    let path = root.join(META_FILE);
+    match read_small(disk, &path, META_LIMIT)? {
+        None => Ok(None),
+        Some(bytes) => match Meta::decode(&bytes) {
+            Ok(meta) => Ok(Some(meta)),
+            Err(error) => Err(OpenError::Meta { path, error }),
+        },
+    }
+}
+
+pub(crate) fn write_meta(disk: &dyn Disk, root: &Path, meta: Meta) -> Result<(), IoFailure> {
+    write_atomically(disk, root, META_FILE, &meta.encode())
+}
+
+/// Where the logs of a topic's partitions begin.
+pub(crate) fn read_starts(
+    disk: &dyn Disk,
+    root: &Path,
+    topic: &str,
+) -> Result<LogStarts, OpenError> {
+    let path = root.join(CHECKPOINT_FILE);
+    match read_small(disk, &path, CHECKPOINT_LIMIT)? {
+        None => Ok(LogStarts::new()),
+        Some(bytes) => checkpoint::decode(topic, &bytes).ok_or(OpenError::Corrupt(CorruptLog {
+            segment: path,
+            position: 0,
+            kind: CorruptKind::Checkpoint,
+        })),
+    }
+}
+
+/// Whether a file is what a making that was interrupted leaves.
+pub(crate) fn is_unfinished(entry: &Entry) -> bool {
+    !entry.is_dir
+        && (entry.name == LOCK_FILE || entry.name.strip_suffix(DRAFT_SUFFIX) == Some(META_FILE))
+}

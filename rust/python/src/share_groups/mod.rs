@@ -1,0 +1,256 @@
+//! `ShareGroupStore` for Python: share groups with their durable log. This file opens, closes and reports; `heartbeat` has
+//! what members ask for, `admin` what administrators do.
+
+mod admin;
+mod heartbeat;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping};
+use share_state_core::share_group::{Numbers, Topic, is_property};
+use share_state_log as log;
+use share_state_log::{GroupStoreConfig, StoreError};
+
+pub use heartbeat::HeartbeatAnswer;
+
+use crate::args::{Int, LockMs, WallMs};
+use crate::config::properties;
+use crate::convert;
+use crate::errors;
+use crate::guarded::caught;
+use crate::store::{counters_out, recovery_out, sync_policy};
+
+/// The share groups of a group coordinator (KIP-932) and their log, `__consumer_offsets-0` in a directory, in Kafka's own
+/// format: durable, one writer, any number of threads. It may stand in the directory of a `StateStore`.
+///
+/// A verb decides at once and returns a *ticket*; its answer must not leave before `wait` has returned for that ticket. All who
+/// wait at the same time share one sync. Ticket 0 means that there is nothing to wait for. After a failed append or sync every
+/// call raises `StoreError` until the directory is opened anew.
+///
+/// Topics and the configuration of groups are not stored here: `set_topics` and `set_group_config` tell them. Member sessions
+/// are timed by the caller's clock (`now_ms`); after opening, every member has a full session timeout before it.
+///
+/// Args:
+///     path: the directory; it is made if it is missing.
+///     broker_config: the broker's properties by Kafka's name, such as `group.share.max.size`; those that are not needed are
+///         passed over, and those that are missing have Kafka's default.
+///     sync, sync_interval_ms: as for `StateStore`.
+///
+/// Raises:
+///     StoreError: the log is used by another writer, the directory holds a broker's, or the disk fails.
+///     CorruptLogError: the log is damaged other than by a torn tail; nothing was changed.
+///     UnsupportedVersionError: a later release wrote the log.
+///     ConfigError: a number is out of its range.
+///     ValueError: `sync` is not one of these, or a property is no whole number.
+#[pyclass(frozen, module = "share_state")]
+pub struct ShareGroupStore {
+    store: log::ShareGroupStore,
+}
+
+#[pymethods]
+impl ShareGroupStore {
+    #[new]
+    #[pyo3(signature = (path, *, broker_config = None, sync = "always", sync_interval_ms = Int(1000)),
+        text_signature = "(path, *, broker_config=None, sync='always', sync_interval_ms=1000)")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        broker_config: Option<&Bound<'_, PyMapping>>,
+        sync: &str,
+        sync_interval_ms: Int<u64>,
+    ) -> PyResult<Self> {
+        let config = GroupStoreConfig {
+            sync: sync_policy(sync, sync_interval_ms.0)?,
+            broker: broker_config.map(numbers).transpose()?.unwrap_or_default(),
+            ..GroupStoreConfig::default()
+        };
+        let opened = py.detach(|| caught(|| log::ShareGroupStore::open(&path, &config)));
+        let store = opened
+            .map_err(|panic| errors::bug(py, "opening a ShareGroupStore", &panic))?
+            .map_err(|error| errors::open(py, &error))?;
+        let store = Self { store };
+        py.import("share_state.logs")?
+            .call_method1("store_opened", (store.path(), store.recovery(py)?))?;
+        Ok(store)
+    }
+
+    /// Wait until what `ticket` stands for is as durable as `sync` asks. Runs without the interpreter.
+    ///
+    /// Raises:
+    ///     StoreError: the append or the sync failed, or the store cannot be used.
+    fn wait(&self, py: Python<'_>, ticket: Int<i64>) -> PyResult<()> {
+        self.call(py, |store| store.wait(ticket.0))
+    }
+
+    /// Whether `wait` would return at once.
+    ///
+    /// Raises:
+    ///     StoreError: the store cannot be used.
+    fn is_durable(&self, py: Python<'_>, ticket: Int<i64>) -> PyResult<bool> {
+        self.call(py, |store| store.is_durable(ticket.0))
+    }
+
+    /// The ticket of everything so far: for an answer made of what `describe`, `groups` or `share_partitions` told.
+    ///
+    /// Raises:
+    ///     StoreError: the store cannot be used.
+    fn ticket(&self, py: Python<'_>) -> PyResult<i64> {
+        self.call(py, log::ShareGroupStore::ticket)
+    }
+
+    /// Make all that was accepted so far durable, whatever `sync` says.
+    ///
+    /// Raises:
+    ///     StoreError: the sync failed, or the store cannot be used.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, log::ShareGroupStore::flush)
+    }
+
+    /// Flush, note that the log is whole, and let go of it. Closing again does nothing.
+    ///
+    /// Raises:
+    ///     StoreError: the flush failed; the log is given up nevertheless.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, log::ShareGroupStore::close)
+    }
+
+    /// What the store has done since it was opened, as `StateStore.counters` gives it.
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counters_out(py, self.store.counters())
+    }
+
+    /// What opening found, as `StateStore.recovery` gives it.
+    fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        recovery_out(py, self.store.recovery())
+    }
+
+    /// Tell every topic that there is, as (name, topic id, number of partitions); internal topics are left out.
+    ///
+    /// Groups whose topics have changed notice with their next heartbeat.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: a topic cannot exist, or occurs twice; the topics told before stay.
+    ///     ValueError: a topic id is not one.
+    ///     StoreError: the store cannot be used.
+    fn set_topics(&self, py: Python<'_>, topics: Vec<(String, String, Int<i32>)>) -> PyResult<()> {
+        let topics = topics
+            .into_iter()
+            .map(|(name, id, partitions)| {
+                Ok(Topic {
+                    name: name.into(),
+                    id: convert::topic_id(&id)?,
+                    partitions: partitions.0,
+                })
+            })
+            .collect::<PyResult<_>>()?;
+        self.call(py, |store| store.set_topics(topics))?
+            .map_err(|error| errors::topics(py, &error))
+    }
+
+    /// Set what a group configures for itself, the whole of it: text by Kafka's name of the property. It counts from the next
+    /// heartbeat on; the group need not exist. Properties that are not needed here are passed over.
+    ///
+    /// Raises:
+    ///     ConfigError: a number is outside Kafka's own bounds. One outside the broker's is clamped to them.
+    ///     ValueError: a property is no whole number.
+    ///     StoreError: the store cannot be used.
+    fn set_group_config(
+        &self,
+        py: Python<'_>,
+        group: &str,
+        config: &Bound<'_, PyMapping>,
+    ) -> PyResult<()> {
+        let config = numbers(config)?;
+        self.call(py, |store| store.set_group_config(group, &config))?
+            .map_err(|error| errors::config(py, &error))
+    }
+
+    /// When `handle_timeout` should be called at the latest, on the clock of `now_ms`; `None` while there is no member. After
+    /// opening that is at once.
+    ///
+    /// Raises:
+    ///     StoreError: the store cannot be used.
+    fn poll_timeout(&self, py: Python<'_>) -> PyResult<Option<i64>> {
+        let next = self.call(py, log::ShareGroupStore::poll_timeout)?;
+        Ok(next.map(|time| time.0))
+    }
+
+    /// Take out the members whose session has ended.
+    ///
+    /// Returns:
+    ///     These members as (group, member), and a ticket.
+    ///
+    /// Raises:
+    ///     StoreError: the store cannot be used.
+    #[pyo3(signature = (*, now_ms, wall_ms))]
+    fn handle_timeout(
+        &self,
+        py: Python<'_>,
+        now_ms: LockMs,
+        wall_ms: WallMs,
+    ) -> PyResult<(Vec<(String, String)>, i64)> {
+        let expired = self.call(py, |store| store.handle_timeout(now_ms.0, wall_ms.0))?;
+        let members = expired.answer.iter();
+        let members = members.map(|(group, member)| (group.to_string(), member.to_string()));
+        Ok((members.collect(), expired.ticket))
+    }
+
+    /// The directory of the log, as a `pathlib.Path`.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.store.path().to_owned()
+    }
+
+    const fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_raised))]
+    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    /// Refuses to be pickled or copied.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a ShareGroupStore is the one writer of its directory and cannot be pickled or copied; pickle its path",
+        ))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ShareGroupStore({:?})", self.store.path())
+    }
+}
+
+impl ShareGroupStore {
+    /// Runs a verb detached from the interpreter: it may wait for another one.
+    fn call<R: Send>(
+        &self,
+        py: Python<'_>,
+        verb: impl FnOnce(&log::ShareGroupStore) -> Result<R, StoreError> + Send,
+    ) -> PyResult<R> {
+        // A panic inside the store poisons the store itself.
+        match py.detach(|| caught(|| verb(&self.store))) {
+            Ok(done) => done.map_err(|error| errors::store(py, &error)),
+            Err(panic) => Err(errors::poisoned(py, "this ShareGroupStore", &panic)),
+        }
+    }
+}
+
+/// The properties whose values are whole numbers; those of share groups must be.
+fn numbers(mapping: &Bound<'_, PyMapping>) -> PyResult<Numbers> {
+    let texts: HashMap<String, String> = properties(mapping)?;
+    texts
+        .into_iter()
+        .filter(|(name, _)| is_property(name))
+        .map(|(name, text)| match text.trim().parse() {
+            Ok(number) => Ok((name, number)),
+            Err(_) => Err(PyValueError::new_err(format!(
+                "{name} is {text:?}, no whole number"
+            ))),
+        })
+        .collect()
+}

@@ -4,6 +4,7 @@
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
 
 mod arguments;
+mod assignor;
 mod combiner;
 mod compare;
 mod coordinator;
@@ -40,7 +41,12 @@ fn rules() -> Value {
     let engine = deliberate::RULES
         .iter()
         .map(|rule| ("engine", rule.id, rule.what));
-    let others = [coordinator::RULES, combiner::RULES, session::RULES];
+    let others = [
+        coordinator::RULES,
+        combiner::RULES,
+        session::RULES,
+        assignor::RULES,
+    ];
     let others = others.into_iter().flatten();
     engine
         .chain(others.copied())
@@ -62,6 +68,7 @@ fn main() -> ExitCode {
                 "coordinator" => {
                     sequences::run::<coordinator::OnCoordinators>(&arguments, &mut kafka)
                 }
+                "assignor" => sequences::run::<assignor::OnAssignors>(&arguments, &mut kafka),
                 "session" => sequences::run::<session::OnSessions>(&arguments, &mut kafka),
                 "combiner" => combiner::run(&arguments, &mut kafka),
                 other => Err(io::Error::other(format!("no profile is called {other}"))),

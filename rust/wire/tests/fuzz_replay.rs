@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+#[path = "../../fuzz/bodies/group_record.rs"]
+mod group_record;
 #[path = "../../fuzz/bodies/message.rs"]
 mod message;
 #[path = "../../fuzz/bodies/record_batch.rs"]
@@ -100,6 +102,11 @@ fn replay(target: &str, run: fn(&[u8]) -> bool, corpus_size: usize, least: usize
 #[test]
 fn state_records() {
     replay("state_record", state_record::run, 34, 1_000);
+}
+
+#[test]
+fn group_records() {
+    replay("group_record", group_record::run, 21, 1_000);
 }
 
 #[test]

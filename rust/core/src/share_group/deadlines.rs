@@ -56,6 +56,11 @@ impl Deadlines {
         }
     }
 
+    /// Number of members.
+    pub fn len(&self) -> usize {
+        self.by_member.len() + self.waiting.len()
+    }
+
     /// Members whose time-out has not begun.
     pub fn waiting(&self) -> Vec<Key> {
         self.waiting.iter().cloned().collect()

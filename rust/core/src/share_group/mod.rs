@@ -32,6 +32,7 @@ mod error;
 mod group;
 mod heartbeat;
 mod initialize;
+mod invariants;
 mod leave;
 mod live;
 mod records;

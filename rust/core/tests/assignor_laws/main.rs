@@ -1,5 +1,6 @@
 //! What holds for every answer of the simple assignor, whatever members, topics and old targets there are.
 
+#[cfg(test)]
 mod group;
 
 use std::collections::BTreeMap;

@@ -17,6 +17,7 @@ mod deliberate;
 mod engine;
 mod export;
 mod generate;
+mod group;
 mod kafka;
 mod log_model;
 mod operation;
@@ -46,6 +47,7 @@ fn rules() -> Value {
         combiner::RULES,
         session::RULES,
         assignor::RULES,
+        group::RULES,
     ];
     let others = others.into_iter().flatten();
     engine
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
                     sequences::run::<coordinator::OnCoordinators>(&arguments, &mut kafka)
                 }
                 "assignor" => sequences::run::<assignor::OnAssignors>(&arguments, &mut kafka),
+                "group" => sequences::run::<group::OnGroups>(&arguments, &mut kafka),
                 "session" => sequences::run::<session::OnSessions>(&arguments, &mut kafka),
                 "combiner" => combiner::run(&arguments, &mut kafka),
                 other => Err(io::Error::other(format!("no profile is called {other}"))),

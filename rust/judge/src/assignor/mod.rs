@@ -22,7 +22,8 @@ const A2: Class = (
     "A2",
     "a partition that cannot be assigned any more is assigned",
 );
-const A2_FAILS: Class = (
+/// What cannot be assigned leaves nobody to give to.
+pub const A2_FAILS: Class = (
     "A2",
     "a partition that cannot be assigned any more is counted",
 );
@@ -42,7 +43,7 @@ pub const RULES: &[ByName] = &[
 ];
 
 /// Kafka's exception when it looks for a member that has room and there is none.
-const NOBODY_LEFT: &str = "NoSuchElementException";
+pub const NOBODY_LEFT: &str = "NoSuchElementException";
 
 /// The profile `assignor`.
 pub struct OnAssignors;
@@ -130,6 +131,15 @@ pub enum Agreement {
     Differs(&'static str, Option<Class>),
 }
 
+/// Whether Kafka's answer is good.
+pub fn judged(question: &Question, kafka: &[Assignment]) -> Agreement {
+    let flaws = question.flaws(kafka);
+    if flaws.is_empty() {
+        return Agreement::Reached(Vec::new());
+    }
+    Agreement::Differs("balance", explained(question, &flaws))
+}
+
 /// Compares two answers to a question.
 pub fn compare(
     question: &Question,
@@ -150,9 +160,9 @@ pub fn compare(
     if !question.flaws(ours).is_empty() {
         return Agreement::Differs("our balance", None);
     }
-    let flaws = question.flaws(kafka);
-    if !flaws.is_empty() {
-        return Agreement::Differs("balance", explained(question, &flaws));
+    let judged = judged(question, kafka);
+    if matches!(judged, Agreement::Differs(..)) {
+        return judged;
     }
     if kafka != ours && question.has_one_answer() {
         return Agreement::Differs("the only answer", None);

@@ -28,7 +28,7 @@ final class ClusterTopics implements CoordinatorMetadataImage {
         }
     }
 
-    /** What has changed since an earlier moment. */
+    /** What has changed since an earlier moment, of which {@code image} is. */
     record Delta(Collection<Uuid> createdTopicIds, Collection<Uuid> changedTopicIds, Set<Uuid> deletedTopicIds,
                  CoordinatorMetadataImage image) implements CoordinatorMetadataDelta { }
 
@@ -47,7 +47,7 @@ final class ClusterTopics implements CoordinatorMetadataImage {
         deleted.removeAll(topics.keySet());
         Set<Uuid> changed = topics.keySet().stream().filter(id -> !topics.get(id).equals(earlier.topics.get(id)))
             .collect(Collectors.toSet());
-        return new Delta(created, changed, deleted, this);
+        return new Delta(created, changed, deleted, earlier);
     }
 
     @Override

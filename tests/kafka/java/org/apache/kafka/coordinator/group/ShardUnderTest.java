@@ -15,8 +15,10 @@ import org.apache.kafka.coordinator.share.NoMetrics;
 import org.apache.kafka.coordinator.share.WallClock;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,7 +45,7 @@ final class ShardUnderTest {
         Properties properties = properties(brokerConfig);
         config = GroupCoordinatorConfig.fromProps(properties);
         groupConfigs = new GroupConfigManager(config, ShareGroupConfig.fromProps(properties));
-        load();
+        load(false);
     }
 
     private static Properties properties(JsonNode fields) {
@@ -52,8 +54,15 @@ final class ShardUnderTest {
         return properties;
     }
 
-    /** Another coordinator takes over: it reads the log from its beginning. */
-    void load() {
+    /**
+     * Another coordinator takes over: it reads the log from its beginning.
+     *
+     * @param compacted whether of each key only the latest record is left by then
+     */
+    void load(boolean compacted) {
+        if (compacted) {
+            compact();
+        }
         SnapshotRegistry registry = new SnapshotRegistry(LOG);
         timer = new ManualTimer(clock);
         NoMetrics metrics = new NoMetrics();
@@ -78,6 +87,19 @@ final class ShardUnderTest {
         shard.onLoaded(topics);
     }
 
+    private void compact() {
+        Map<String, CoordinatorRecord> latest = new LinkedHashMap<>();
+        for (CoordinatorRecord record : log) {
+            String key = HexFormat.of().formatHex(SERDE.serializeKey(record));
+            latest.remove(key);
+            if (record.value() != null) {
+                latest.put(key, record);
+            }
+        }
+        log.clear();
+        log.addAll(latest.values());
+    }
+
     /** Appends what was decided. */
     <T> T append(CoordinatorResult<T, CoordinatorRecord> decided) {
         decided.records().forEach(this::append);
@@ -94,8 +116,8 @@ final class ShardUnderTest {
 
     static CoordinatorRecord read(JsonNode record) {
         HexFormat hex = HexFormat.of();
-        return SERDE.deserialize(java.nio.ByteBuffer.wrap(hex.parseHex(record.get(0).asText())),
-            record.get(1).isNull() ? null : java.nio.ByteBuffer.wrap(hex.parseHex(record.get(1).asText())));
+        return SERDE.deserialize(ByteBuffer.wrap(hex.parseHex(record.get(0).asText())),
+            record.get(1).isNull() ? null : ByteBuffer.wrap(hex.parseHex(record.get(1).asText())));
     }
 
     /** Takes the records appended since the last time, as key and value in hexadecimal. */

@@ -11,6 +11,8 @@ import org.apache.kafka.common.message.ShareGroupHeartbeatResponseData;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorTimer.TimeoutOperation;
+import org.apache.kafka.coordinator.group.modern.share.ShareGroup;
+import org.apache.kafka.coordinator.group.modern.share.ShareGroupMember;
 import org.apache.kafka.server.share.persister.InitializeShareGroupStateParameters;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
@@ -35,6 +37,7 @@ import java.util.TreeSet;
  */
 public final class ShareGroupSequence {
     private static final Method VALIDATE = validation();
+    private static final int NO_EPOCH = 77;
 
     private final Map<String, Deque<Map<Uuid, Set<Integer>>>> asked = new HashMap<>();
     private final Set<String> names = new TreeSet<>();
@@ -112,7 +115,7 @@ public final class ShareGroupSequence {
             case "restart" -> {
                 // Whoever waited for an answer is gone.
                 asked.clear();
-                at.load();
+                at.load(op.path("compacted").asBoolean());
             }
             case "replay" -> op.get("records").forEach(record -> at.append(ShardUnderTest.read(record)));
             case "describe" -> {
@@ -127,7 +130,7 @@ public final class ShareGroupSequence {
 
     private JsonNode heartbeat(JsonNode op, ObjectNode given) {
         ShareGroupHeartbeatRequestData request = new ShareGroupHeartbeatRequestData().setGroupId(op.get("group").asText())
-            .setMemberId(op.get("member").asText()).setMemberEpoch(op.get("epoch").asInt()).setRackId(op.path("rack").textValue());
+            .setMemberId(op.get("member").asText()).setMemberEpoch(epoch(op)).setRackId(op.path("rack").textValue());
         if (op.path("topics").isArray()) {
             Set<String> topics = new HashSet<>();
             op.get("topics").forEach(topic -> topics.add(topic.asText()));
@@ -152,6 +155,20 @@ public final class ShareGroupSequence {
             shown.set("assignment", GroupState.assignment(assigned));
         }
         return shown;
+    }
+
+    /** A number, or the member's {@code current} or {@code previous} epoch; a member that does not exist has neither. */
+    private int epoch(JsonNode op) {
+        JsonNode epoch = op.get("epoch");
+        if (epoch.isNumber()) {
+            return epoch.asInt();
+        }
+        Group group = at.groups.maybeGroup(op.get("group").asText(), SnapshotRegistry.LATEST_EPOCH);
+        ShareGroupMember member = group instanceof ShareGroup share ? share.members().get(op.get("member").asText()) : null;
+        if (member == null) {
+            return NO_EPOCH;
+        }
+        return epoch.asText().equals("current") ? member.memberEpoch() : member.previousMemberEpoch();
     }
 
     private static void validate(ShareGroupHeartbeatRequestData request) {

@@ -15,7 +15,7 @@ pub struct Counters {
     pub batches: u64,
     /// Syncs of segments and of their directories, also those at opening.
     pub fsyncs: u64,
-    /// Segments deleted by pruning.
+    /// Segments deleted by pruning, or because a log was rewritten.
     pub pruned_segments: u64,
 }
 
@@ -40,8 +40,8 @@ impl Tally {
         add(&self.writes, 1);
     }
 
-    pub fn batch(&self, records: usize, bytes: usize) {
-        add(&self.batches, 1);
+    pub fn batches(&self, batches: usize, records: usize, bytes: usize) {
+        add(&self.batches, batches);
         add(&self.records, records);
         add(&self.bytes, bytes);
     }

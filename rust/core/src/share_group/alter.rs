@@ -39,7 +39,7 @@ impl ShareGroups {
         }
         let group: Arc<str> = Arc::from(group);
         let epoch = next_epoch(known.epoch())?;
-        let mut lists = known.state_partitions.clone().unwrap_or_default();
+        let mut lists = known.state_partitions().clone();
         lists.begin_initializing(each(partitions));
         let values = [
             GroupValue::Group(Some(GroupMetadata {
@@ -74,7 +74,7 @@ impl ShareGroups {
     ) -> Result<Decision<()>, GroupError> {
         check_request(group, partitions)?;
         let known = self.existing(group)?;
-        let mut lists = known.state_partitions.clone().unwrap_or_default();
+        let mut lists = known.state_partitions().clone();
         lists.initialize(each(partitions));
         let is_news = known.state_partitions.as_ref() != Some(&lists);
         let records = is_news.then(|| lists.record(&Arc::from(group)));

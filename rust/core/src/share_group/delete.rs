@@ -30,7 +30,7 @@ impl ShareGroups {
     ) -> Result<Decision<Vec<DeletedTopic>>, GroupError> {
         check::group_id(group)?;
         let known = self.empty(group)?;
-        let mut lists = known.state_partitions.clone().unwrap_or_default();
+        let mut lists = known.state_partitions().clone();
         let asked: BTreeSet<TopicId> = topic_ids.iter().copied().collect();
         let answer = asked
             .into_iter()
@@ -62,7 +62,7 @@ impl ShareGroups {
     ) -> Result<Decision<()>, GroupError> {
         check::group_id(group)?;
         let known = self.existing(group)?;
-        let mut lists = known.state_partitions.clone().unwrap_or_default();
+        let mut lists = known.state_partitions().clone();
         for id in topic_ids {
             lists.deleting.remove(id);
         }

@@ -73,6 +73,6 @@ impl ShareGroups {
     #[must_use]
     pub fn state_partitions(&self, group: &str) -> Option<StatePartitions> {
         let group = self.existing(group).ok()?;
-        Some(group.state_partitions.clone().unwrap_or_default())
+        Some(group.state_partitions().clone())
     }
 }

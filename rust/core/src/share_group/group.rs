@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::assignable::Subscribed;
 use super::records::{
     CurrentAssignment, GroupMetadata, GroupValue, MemberMetadata, StatePartitions,
     TargetAssignmentMetadata,
@@ -57,7 +58,16 @@ pub(super) struct ShareGroup {
     assigned: BTreeMap<(TopicId, i32), usize>,
     /// Number of members.
     members: usize,
+    /// The version of the topics for which a heartbeat that says nothing new finds nothing to do; not stored.
+    pub settled: Option<u64>,
 }
+
+/// The lists of a group that has none.
+static NO_PARTITIONS: StatePartitions = StatePartitions {
+    initializing: BTreeMap::new(),
+    initialized: BTreeMap::new(),
+    deleting: BTreeMap::new(),
+};
 
 impl ShareGroup {
     /// Group epoch; 0 before the first one.
@@ -72,6 +82,21 @@ impl ShareGroup {
     /// Epoch of the target assignment; 0 before the first one.
     pub fn assignment_epoch(&self) -> i32 {
         self.target.map_or(0, |target| target.assignment_epoch)
+    }
+
+    /// Whether the target assignment is out of date.
+    pub fn is_pending(&self) -> bool {
+        self.assignment_epoch() < self.epoch()
+    }
+
+    /// Which share partitions have state.
+    pub fn state_partitions(&self) -> &StatePartitions {
+        self.state_partitions.as_ref().unwrap_or(&NO_PARTITIONS)
+    }
+
+    /// Names of the topics that some member subscribes to.
+    pub fn subscribed(&self) -> Subscribed<'_> {
+        self.subscribers.keys().map(|name| &**name).collect()
     }
 
     /// Number of members.
@@ -129,6 +154,8 @@ impl ShareGroup {
 
     /// Puts a value in the place of the one before it.
     pub fn put(&mut self, value: &GroupValue) {
+        self.settled = None;
+
         match value {
             GroupValue::Group(value) => self.metadata = *value,
             GroupValue::TargetAssignment(value) => self.target = *value,

@@ -73,11 +73,13 @@ impl ShareGroups {
             return self.decide_leave(request);
         }
         let turn = self.admit(request)?;
-        let partitions = self.with_initialized(turn.group, initialized);
-        let is_initialized = partitions.is_some();
-        let unchanged = turn.group.state_partitions.clone().unwrap_or_default();
-        let partitions = partitions.unwrap_or(unchanged);
-        let due = self.due(&turn, &partitions)?;
+        let changed = self.with_initialized(turn.group, initialized);
+        let turn = Turn {
+            is_settled: turn.is_settled && changed.is_none(),
+            ..turn
+        };
+        let partitions = changed.as_ref().unwrap_or(turn.group.state_partitions());
+        let due = self.due(&turn, partitions)?;
 
         let group: Arc<str> = Arc::from(request.group);
         let member: Arc<str> = Arc::from(request.member);
@@ -100,9 +102,9 @@ impl ShareGroups {
                 metadata_hash: due.metadata_hash,
             })));
         }
-        let target = self.target(&group, &member, &turn, &due, &partitions, now);
-        if is_initialized {
-            say(GroupValue::StatePartitions(Some(partitions)));
+        let target = self.target(&group, &member, &turn, &due, partitions, now);
+        if changed.is_some() {
+            say(GroupValue::StatePartitions(changed));
         }
         target.records.into_iter().for_each(&mut say);
         let current = self.reconciled(&turn, target.epoch, &target.mine);

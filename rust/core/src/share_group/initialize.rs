@@ -1,7 +1,6 @@
 //! Which share partitions need state before they can be assigned.
 
 use super::heartbeat::{Heartbeat, LEAVE_EPOCH};
-use super::records::StatePartitions;
 use super::turn::Turn;
 use super::{GroupError, ShareGroups};
 use crate::ids::TopicId;
@@ -42,24 +41,19 @@ impl ShareGroups {
     }
 
     fn uninitialized(&self, turn: &Turn<'_>) -> Result<Vec<Uninitialized>, GroupError> {
-        let none = StatePartitions::default();
-        let known = turn.group.state_partitions.as_ref().unwrap_or(&none);
-        let mut missing = Vec::new();
-        for (_, topic) in self.subscribed_topics(turn) {
-            let start_offset = if known.initialized.contains_key(&topic.id) {
-                BEGINNING
-            } else {
-                UNRESOLVED
-            };
-            let partitions = 0..topic.partitions;
-            let new = partitions.filter(|partition| !known.is_initialized(topic.id, *partition));
-            missing.extend(new.map(|partition| Uninitialized {
-                topic_id: topic.id,
+        if turn.is_settled {
+            return Ok(Vec::new());
+        }
+        let known = turn.group.state_partitions();
+        let mut missing: Vec<_> = self
+            .without_state(&turn.subscribed, known)
+            .map(|(topic_id, partition, is_known)| Uninitialized {
+                topic_id,
                 partition,
                 state_epoch: 0,
-                start_offset,
-            }));
-        }
+                start_offset: if is_known { BEGINNING } else { UNRESOLVED },
+            })
+            .collect();
         if missing.is_empty() {
             return Ok(missing);
         }

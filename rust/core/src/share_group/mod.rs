@@ -23,6 +23,7 @@
 //! a record of, and the next heartbeat initialises it again.
 
 mod alter;
+mod assignable;
 mod check;
 mod config;
 mod deadlines;
@@ -81,6 +82,8 @@ pub struct ShareGroups {
     defaults: GroupSettings,
     settings: HashMap<Arc<str>, GroupSettings>,
     topics: Topics,
+    /// Rises whenever topics are told.
+    topics_version: u64,
     groups: BTreeMap<Arc<str>, ShareGroup>,
     /// Stands for a group that does not exist yet.
     nobody: ShareGroup,
@@ -100,6 +103,7 @@ impl ShareGroups {
             broker,
             settings: HashMap::new(),
             topics: Topics::default(),
+            topics_version: 0,
             groups: BTreeMap::new(),
             nobody: ShareGroup::default(),
             deadlines: Deadlines::default(),
@@ -113,6 +117,7 @@ impl ShareGroups {
     /// A topic that cannot exist, or one that occurs twice; the view before it stays.
     pub fn set_topics(&mut self, topics: Vec<Topic>) -> Result<(), TopicsError> {
         self.topics = Topics::new(topics)?;
+        self.topics_version += 1;
         Ok(())
     }
 
@@ -147,6 +152,7 @@ impl ShareGroups {
         if let Some((group, member)) = known {
             self.deadlines.set(group, member, deadline);
         }
+        self.note_settled(group);
     }
 
     /// When [`Self::handle_timeout`] should be called at the latest. After a replay that is at once.

@@ -43,7 +43,7 @@ impl ShareGroups {
                 records: Vec::new(),
             };
         }
-        let topics = self.assignable(turn, partitions);
+        let topics = self.assignable(&turn.subscribed, partitions);
         let members = members(turn, member);
         let subscribers: Vec<_> = members
             .values()

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::assignable::Subscribed;
 use super::error::GroupError;
 use super::group::{Member, ShareGroup};
 use super::heartbeat::{Heartbeat, JOIN_EPOCH};
 use super::records::{MemberMetadata, StatePartitions};
-use super::topics::Known;
 use super::{ShareGroups, check};
-use crate::assignor::AssignableTopics;
 
 /// A heartbeat that was let in.
 pub(super) struct Turn<'a> {
@@ -24,7 +23,9 @@ pub(super) struct Turn<'a> {
     /// Whether its topics are new, as they are for a member that joins.
     pub topics_changed: bool,
     /// Names of the topics that some member subscribes to from now on, ascending.
-    pub subscribed: BTreeSet<&'a str>,
+    pub subscribed: Subscribed<'a>,
+    /// Whether nothing can be due, because nothing has changed since there was nothing.
+    pub is_settled: bool,
 }
 
 /// What is due in a turn.
@@ -58,18 +59,18 @@ impl ShareGroups {
         let metadata = updated(old, request);
         let topics_changed =
             old.is_none_or(|old| old.subscribed_topics != metadata.subscribed_topics);
-        let subscribed = subscribed(
-            group,
-            old.filter(|_| topics_changed),
-            request,
-            topics_changed,
-        );
+        let subscribed = if topics_changed {
+            exchanged(group, old, request)
+        } else {
+            group.subscribed()
+        };
         Ok(Turn {
             group,
             member: known.map(|(member, _)| member),
             is_news: old != Some(&metadata),
             topics_changed,
             subscribed,
+            is_settled: !topics_changed && group.settled == Some(self.topics_version),
             metadata,
         })
     }
@@ -84,60 +85,23 @@ impl ShareGroups {
         partitions: &StatePartitions,
     ) -> Result<Due, GroupError> {
         let group = turn.group;
+        let epoch = group.epoch();
+        if turn.is_settled {
+            return Ok(Due {
+                epoch,
+                is_bump: false,
+                metadata_hash: group.metadata_hash(),
+            });
+        }
         let metadata_hash = self.topics.metadata_hash(turn.subscribed.iter().copied());
-        let is_pending = group.assignment_epoch() < group.epoch();
         let is_bump = turn.topics_changed
             || metadata_hash != group.metadata_hash()
-            || (!is_pending && !self.is_assigned(turn, partitions));
-        let epoch = group.epoch();
+            || (!group.is_pending() && !self.is_assigned(group, &turn.subscribed, partitions));
         Ok(Due {
             epoch: if is_bump { next_epoch(epoch)? } else { epoch },
             is_bump,
             metadata_hash,
         })
-    }
-
-    /// The share partitions that can be assigned: they have state, and their topic is subscribed to and exists.
-    pub(super) fn assignable(
-        &self,
-        turn: &Turn<'_>,
-        partitions: &StatePartitions,
-    ) -> AssignableTopics {
-        self.subscribed_topics(turn)
-            .map(|(_, topic)| {
-                let initialized = partitions.initialized.get(&topic.id);
-                let initialized = initialized.into_iter().flat_map(|named| &named.partitions);
-                let existing = initialized
-                    .copied()
-                    .filter(|partition| *partition < topic.partitions);
-                (topic.id, existing.collect())
-            })
-            .collect()
-    }
-
-    /// The subscribed topics that exist, by name.
-    pub(super) fn subscribed_topics<'a>(
-        &'a self,
-        turn: &'a Turn<'_>,
-    ) -> impl Iterator<Item = (&'a str, &'a Known)> {
-        turn.subscribed
-            .iter()
-            .filter_map(|name| Some((*name, self.topics.by_name(name)?)))
-    }
-
-    /// Whether the targets hold every partition that can be assigned, and no other.
-    fn is_assigned(&self, turn: &Turn<'_>, partitions: &StatePartitions) -> bool {
-        let mut assignable = 0;
-        for (topic_id, partitions) in self.assignable(turn, partitions) {
-            assignable += partitions.len();
-            if partitions
-                .iter()
-                .any(|partition| !turn.group.is_assigned(topic_id, *partition))
-            {
-                return false;
-            }
-        }
-        assignable == turn.group.assigned_partitions()
     }
 }
 
@@ -197,12 +161,11 @@ fn updated(old: Option<&MemberMetadata>, request: &Heartbeat<'_>) -> MemberMetad
 }
 
 /// The subscribed names once the member's `old` topics are replaced by those it names.
-fn subscribed<'a>(
+fn exchanged<'a>(
     group: &'a ShareGroup,
     old: Option<&MemberMetadata>,
     request: &'a Heartbeat<'_>,
-    changed: bool,
-) -> BTreeSet<&'a str> {
+) -> Subscribed<'a> {
     let given_up: BTreeSet<&str> = old
         .into_iter()
         .flat_map(|old| old.subscribed_topics.iter().map(|name| &**name))
@@ -212,6 +175,6 @@ fn subscribed<'a>(
         .iter()
         .filter(|(name, count)| **count > 1 || !given_up.contains(&***name))
         .map(|(name, _)| &**name);
-    let new = request.topics.filter(|_| changed).unwrap_or_default();
+    let new = request.topics.unwrap_or_default();
     kept.chain(new.iter().copied()).collect()
 }

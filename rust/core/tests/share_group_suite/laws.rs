@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use share_state_core::share_group::ShareGroups;
 
-use crate::support::{NAMES, Owner, SESSION_MS, altered, id_of, key};
+use crate::support::{NAMES, Owner, SESSION_MS, altered, heartbeat, id_of, key};
 
 const GROUPS: [&str; 2] = ["g", "h:1"];
 const MEMBERS: [&str; 4] = ["a", "b", "c", "d"];
@@ -146,6 +146,24 @@ fn seen(groups: &ShareGroups) -> Vec<String> {
     .collect()
 }
 
+/// A machine that has just loaded decides as the one that has been there all the time.
+fn check_decisions(owner: &Owner, loaded: &ShareGroups) -> Result<(), TestCaseError> {
+    for group in GROUPS {
+        for member in MEMBERS {
+            let epoch = member_epoch(loaded, group, member);
+            for topics in [None, Some(&["jobs", "orders"][..])] {
+                let request = heartbeat(group, member, epoch, topics);
+                let decide =
+                    |groups: &ShareGroups| groups.decide_heartbeat(&request, &[], owner.wall);
+                prop_assert_eq!(decide(loaded), decide(&owner.groups));
+                let missing = loaded.to_initialize(&request);
+                prop_assert_eq!(missing, owner.groups.to_initialize(&request));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check(owner: &Owner, before: &BTreeMap<String, i32>) -> Result<(), TestCaseError> {
     owner.groups.check().map_err(TestCaseError::fail)?;
     // Replay of the whole log, or of the live records alone, gives the same.
@@ -154,6 +172,7 @@ fn check(owner: &Owner, before: &BTreeMap<String, i32>) -> Result<(), TestCaseEr
         let live: Vec<_> = groups.live_records().collect();
         prop_assert_eq!(live, owner.groups.live_records().collect::<Vec<_>>());
         groups.check().map_err(TestCaseError::fail)?;
+        check_decisions(owner, &groups)?;
     }
     for verb in &owner.log {
         let keys: BTreeSet<_> = verb.iter().map(key).collect();

@@ -191,3 +191,15 @@ fn a_topic_that_changed_moves_the_group_on_once() {
     beat(&mut owner, 1);
     beat(&mut owner, 0);
 }
+
+#[test]
+fn states_that_went_while_the_group_was_settled_are_missed() {
+    let mut owner = Owner::with_broker(&[("group.share.assignment.interval.ms", 0)]);
+    owner.topics(&[("orders", 2)]);
+    owner.join("a", &["orders"]);
+    owner.beat("a", 1);
+    let records = owner.groups.decide_topics_deleted(&[ORDERS]);
+    let records = records.iter();
+    records.for_each(|record| owner.groups.replay(record));
+    assert_eq!(owner.missing("a", 1, None), [new(0, 1, -1), new(1, 1, -1)]);
+}

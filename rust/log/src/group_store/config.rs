@@ -17,6 +17,8 @@ pub struct GroupStoreConfig {
     /// Size in bytes beyond which no segment grows, unless by one batch that is larger. Default 100 MiB
     /// (`offsets.topic.segment.bytes`).
     pub segment_bytes: u64,
+    /// Size in bytes from which on the log is rewritten when most of it is dead. Default 16 MiB.
+    pub rewrite_bytes: u64,
 }
 
 impl Default for GroupStoreConfig {
@@ -25,6 +27,7 @@ impl Default for GroupStoreConfig {
             sync: SyncPolicy::default(),
             broker: Numbers::new(),
             segment_bytes: 100 << 20,
+            rewrite_bytes: 16 << 20,
         }
     }
 }

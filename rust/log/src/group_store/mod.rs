@@ -41,6 +41,10 @@ impl Machine for ShareGroups {
     fn replay(&mut self, _offset: i64, record: &GroupRecord) {
         Self::replay(self, record);
     }
+
+    fn live(&self) -> Vec<GroupRecord> {
+        self.live_records().collect()
+    }
 }
 
 /// An answer that must not leave before the log holds what it depends on.

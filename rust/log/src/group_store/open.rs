@@ -15,7 +15,7 @@ use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held};
 use crate::home::{is_unfinished, read_meta, read_starts, take_lock, write_meta};
-use crate::journal::Journal;
+use crate::journal::{Journal, Rewriting};
 use crate::layout::{GROUP_TOPIC, group_dir};
 use crate::meta::{Meta, Torn};
 use crate::segment_log::{self, SegmentLog};
@@ -38,6 +38,7 @@ pub(super) fn open(
     let starts = read_starts(disk.as_ref(), &dir, GROUP_TOPIC)?;
     let log_start = starts.get(&PARTITION).copied().unwrap_or(0);
     let found = segment_log::find(disk.as_ref(), &dir)?;
+    let log_bytes = found.segments.iter().map(|(_, length)| length).sum();
     let mut recovery = Recovery::default();
     let mut visit = |segment: &Path, position: u64, batch: &DecodedBatch<'_>| {
         recovery.batches += 1;
@@ -84,7 +85,8 @@ pub(super) fn open(
         Compression::None,
         Arc::clone(&tally),
         Arc::new(OnceLock::new()),
-    );
+    )
+    .rewritten(Rewriting::new(config.rewrite_bytes, log_bytes));
     Ok(Inner {
         disk,
         dir,

@@ -17,6 +17,9 @@ const GROUP_BYTES: usize = 1_000_000;
 /// of the log allows.
 pub(crate) const REQUEST_BYTES: usize = 64 << 20;
 
+/// About what a record takes beside its key and value.
+const FRAME_BYTES: usize = 10;
+
 /// The records of one decision, encoded before anything is changed.
 #[derive(Debug)]
 pub(super) struct Records {
@@ -39,19 +42,7 @@ impl Records {
             // Within one batch timestamps are written as distances, and those of negative ones may not exist.
             return Err(StoreError::Timestamp { wall_ms: now.0 });
         }
-        let mut encoded = Self {
-            records: Vec::with_capacity(records.len()),
-            bytes: 0,
-        };
-        for record in records {
-            let (key, value) = M::encode(record).map_err(StoreError::Unwritable)?;
-            encoded.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
-            encoded.records.push(Encoded {
-                timestamp: now.0,
-                key,
-                value,
-            });
-        }
+        let encoded = Self::encode_all::<M>(records, now).map_err(StoreError::Unwritable)?;
         if encoded.bytes > REQUEST_BYTES {
             return Err(StoreError::TooLarge {
                 bytes: encoded.bytes,
@@ -60,39 +51,82 @@ impl Records {
         }
         Ok(encoded)
     }
-}
 
-/// Records at consecutive offsets that will be one batch.
-#[derive(Debug)]
-pub(super) struct Group {
-    base_offset: i64,
-    records: Records,
-}
-
-impl Group {
-    pub fn new(base_offset: i64, records: Records) -> Self {
-        Self {
-            base_offset,
-            records,
+    /// Encodes what may stand in several batches.
+    pub fn encode_all<M: Machine>(records: &[M::Record], now: WallTime) -> Result<Self, WireError> {
+        let mut encoded = Self {
+            records: Vec::with_capacity(records.len()),
+            bytes: 0,
+        };
+        for record in records {
+            let (key, value) = M::encode(record)?;
+            encoded.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
+            encoded.records.push(Encoded {
+                timestamp: now.0,
+                key,
+                value,
+            });
         }
-    }
-
-    pub fn base_offset(&self) -> i64 {
-        self.base_offset
-    }
-
-    /// Offset behind the last record.
-    pub fn next_offset(&self) -> i64 {
-        plus_saturating(self.base_offset, self.len() as u64)
+        Ok(encoded)
     }
 
     /// Number of records.
     pub fn len(&self) -> usize {
-        self.records.records.len()
+        self.records.len()
     }
 
-    pub fn has_room_for(&self, more: &Records) -> bool {
-        self.records.bytes + more.bytes <= GROUP_BYTES
+    /// About what the records take in a log, bytes.
+    pub fn log_bytes(&self) -> u64 {
+        (self.bytes + FRAME_BYTES * self.len()) as u64
+    }
+}
+
+/// Records at consecutive offsets that will be one batch; or, when they are all that lives, a segment.
+#[derive(Debug)]
+pub(super) struct Group {
+    base_offset: i64,
+    records: Records,
+    is_whole: bool,
+}
+
+impl Group {
+    pub const fn new(base_offset: i64, records: Records) -> Self {
+        Self {
+            base_offset,
+            records,
+            is_whole: false,
+        }
+    }
+
+    /// All that lives: whatever stands before it is dead.
+    pub const fn whole(base_offset: i64, records: Records) -> Self {
+        Self {
+            base_offset,
+            records,
+            is_whole: true,
+        }
+    }
+
+    pub const fn base_offset(&self) -> i64 {
+        self.base_offset
+    }
+
+    pub const fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Offset behind the last record.
+    pub fn next_offset(&self) -> i64 {
+        plus_saturating(self.base_offset, self.records.len() as u64)
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    pub const fn has_room_for(&self, more: &Records) -> bool {
+        !self.is_whole && self.records.bytes + more.bytes <= GROUP_BYTES
     }
 
     pub fn add(&mut self, mut more: Records) {
@@ -100,18 +134,48 @@ impl Group {
         self.records.bytes += more.bytes;
     }
 
-    /// The bytes of the batch.
-    pub fn to_batch(&self, compression: Compression) -> Result<Vec<u8>, WireError> {
-        let records: Vec<_> = self
-            .records
-            .records
-            .iter()
-            .map(|record| NewRecord {
-                timestamp: record.timestamp,
-                key: Some(&record.key),
-                value: record.value.as_deref(),
-            })
-            .collect();
-        encode_batch(self.base_offset, LEADER_EPOCH, compression, &records)
+    /// The bytes of the batch, or of the batches of a segment; and how many there are.
+    pub fn to_batches(&self, compression: Compression) -> Result<(Vec<u8>, usize), WireError> {
+        let mut rest = &self.records.records[..];
+        let (mut bytes, mut batches) = (Vec::new(), 0);
+        let mut base_offset = self.base_offset;
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at(if self.is_whole {
+                fitting(rest)
+            } else {
+                rest.len()
+            });
+            bytes.extend(encode(base_offset, compression, batch)?);
+            base_offset = plus_saturating(base_offset, batch.len() as u64);
+            batches += 1;
+            rest = later;
+        }
+        Ok((bytes, batches))
     }
+}
+
+/// How many of these records make one batch of the usual size; at least one.
+fn fitting(records: &[Encoded]) -> usize {
+    let mut bytes = 0;
+    let fits = |record: &&Encoded| {
+        bytes += record.key.len() + record.value.as_ref().map_or(0, Vec::len);
+        bytes <= GROUP_BYTES
+    };
+    records.iter().take_while(fits).count().max(1)
+}
+
+fn encode(
+    base_offset: i64,
+    compression: Compression,
+    records: &[Encoded],
+) -> Result<Vec<u8>, WireError> {
+    let records: Vec<_> = records
+        .iter()
+        .map(|record| NewRecord {
+            timestamp: record.timestamp,
+            key: Some(&record.key),
+            value: record.value.as_deref(),
+        })
+        .collect();
+    encode_batch(base_offset, LEADER_EPOCH, compression, &records)
 }

@@ -40,6 +40,7 @@ impl<M: Machine> Journal<M> {
         if next_offset == i64::MAX {
             return Err(StoreError::OffsetEnd);
         }
+        let bytes = encoded.log_bytes();
         match shared.groups.back_mut() {
             Some(group) if group.has_room_for(&encoded) => group.add(encoded),
             _ => shared
@@ -51,6 +52,11 @@ impl<M: Machine> Journal<M> {
             shared.machine.replay(offset, record);
         }
         shared.next_offset = next_offset;
+        if let Some(rewriting) = &mut shared.rewriting
+            && rewriting.grown(bytes)
+        {
+            shared.rewrite(now);
+        }
         Ok(())
     }
 
@@ -127,16 +133,21 @@ impl<M: Machine> Journal<M> {
         self.settled.iter().for_each(Condvar::notify_all);
     }
 
-    /// Writes a group as one batch and syncs if asked.
+    /// Writes a group and syncs if asked.
     fn write(&self, group: Option<&Group>, sync: bool) -> Result<(), StoreError> {
         let mut log = self.log()?;
         if let Some(group) = group {
-            let batch = group
-                .to_batch(self.compression)
+            let (bytes, batches) = group
+                .to_batches(self.compression)
                 .map_err(|error| self.fail(PoisonCause::Encode(error)))?;
-            log.append(group.base_offset(), &batch)
-                .map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
-            self.tally.batch(group.len(), batch.len());
+            let appended = if group.is_whole() {
+                log.begin_anew(group.base_offset(), &bytes)
+                    .map(|removed| self.tally.pruned(removed))
+            } else {
+                log.append(group.base_offset(), &bytes)
+            };
+            appended.map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
+            self.tally.batches(batches, group.len(), bytes.len());
         }
         if sync {
             log.sync()

@@ -8,6 +8,7 @@
 
 mod group;
 mod group_commit;
+mod rewriting;
 
 use core::fmt;
 use std::collections::VecDeque;
@@ -23,6 +24,7 @@ use group::Group;
 
 #[cfg(test)]
 pub(crate) use group::REQUEST_BYTES;
+pub(crate) use rewriting::Rewriting;
 
 /// A machine whose state is the replay of its records.
 pub(crate) trait Machine: fmt::Debug {
@@ -32,6 +34,10 @@ pub(crate) trait Machine: fmt::Debug {
     fn encode(record: &Self::Record) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError>;
     /// Applies the record at `offset` of the log.
     fn replay(&mut self, offset: i64, record: &Self::Record);
+    /// Records whose replay gives this state, for a log that is rewritten.
+    fn live(&self) -> Vec<Self::Record> {
+        Vec::new()
+    }
 }
 
 /// How far the log must be before an answer is given.
@@ -74,6 +80,8 @@ pub(crate) struct Shared<M> {
     /// Number of that thread's turn, or of the last one.
     turn: u64,
     closed: bool,
+    /// For a log that is rewritten.
+    rewriting: Option<Rewriting>,
 }
 
 impl<M> Shared<M> {
@@ -103,6 +111,7 @@ impl<M: Machine> Journal<M> {
                 led: false,
                 turn: 0,
                 closed: false,
+                rewriting: None,
             }),
             settled: [Condvar::new(), Condvar::new()],
             log: Mutex::new(log),
@@ -111,6 +120,15 @@ impl<M: Machine> Journal<M> {
             tally,
             poison,
         }
+    }
+
+    /// Has the log rewritten whenever that is due.
+    pub fn rewritten(mut self, rewriting: Rewriting) -> Self {
+        // Nobody else has seen it yet, so nobody can have panicked with the mutex in hand.
+        if let Ok(shared) = self.shared.get_mut() {
+            shared.rewriting = Some(rewriting);
+        }
+        self
     }
 
     /// Returns when the records below `ticket` are as durable as the sync policy asks.

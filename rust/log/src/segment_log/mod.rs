@@ -1,4 +1,4 @@
-//! The segments of one state partition: append, sync, roll, prune. One group commit is one record batch.
+//! The segments of one log: append, sync, roll, prune. One group commit is one record batch.
 
 mod recovery;
 
@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::checkpoint::{self, LogStarts};
 use crate::counters::Tally;
-use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure};
-use crate::layout::segment_name;
+use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure, write_atomically};
+use crate::layout::{CHECKPOINT_FILE, GROUP_TOPIC, segment_name};
 
 pub(crate) use recovery::{Checked, check, find, out_of_order};
 
@@ -160,6 +161,17 @@ impl SegmentLog {
             self.sync_dir()?;
         }
         Ok(removed)
+    }
+
+    /// Begins a segment with batches that make all before it superfluous, and lets that go. Returns how many segments went.
+    ///
+    /// The log keeps its own log start here, for it is alone in its directory.
+    pub fn begin_anew(&mut self, base_offset: i64, batches: &[u8]) -> Result<usize, IoFailure> {
+        self.roll(base_offset, batches)?;
+        let starts = LogStarts::from([(0, base_offset)]);
+        let checkpoint = checkpoint::encode(GROUP_TOPIC, &starts);
+        write_atomically(self.disk.as_ref(), &self.dir, CHECKPOINT_FILE, &checkpoint)?;
+        self.remove_below(base_offset)
     }
 
     fn sync_dir(&self) -> Result<(), IoFailure> {

@@ -175,7 +175,9 @@ impl World<'_> {
         match self.random.below(6) {
             0 => beat.group = String::new(),
             1 => beat.member = String::new(),
-            2 => beat.member = "m".repeat(40),
+            // Kafka takes such a member in.
+            2 if beat.epoch != Epoch::Is(0) => beat.member = "m".repeat(40),
+            2 => beat.epoch = Epoch::Is(-7),
             3 => beat.rack = Some(String::new()),
             4 => beat.epoch = Epoch::Is(-2),
             _ => (beat.epoch, beat.topics) = (Epoch::Is(0), None),
@@ -253,9 +255,6 @@ impl World<'_> {
                     let mut partitions = vec![(first, self.random.between(0, 90))];
                     if self.random.percent(40) {
                         partitions.push((first + 1, self.random.between(0, 90)));
-                    }
-                    if self.random.one_in(60) {
-                        partitions.push((-1, 0));
                     }
                     topics.push((name, partitions));
                 }

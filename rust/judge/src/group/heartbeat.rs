@@ -15,7 +15,7 @@ use share_state_core::share_group::{
 use super::log::{read, shown};
 use super::operation::{Beat, Epoch, NO_EPOCH};
 use super::ours::Ours;
-use super::point::{G1_FIRST, G2, G3, G4_AGAIN, G4_EPOCH, G4_START, G8, Points};
+use super::point::{G1_FIRST, G2, G3, G4_AGAIN, G4_EPOCH, G4_START, G8, G9, Points};
 use super::targets::{self, Targets};
 use super::text::{assigned, assigned_json, lists};
 use crate::assignor::{A2_FAILS, NOBODY_LEFT};
@@ -163,9 +163,13 @@ impl Turn<'_> {
         let result = &given["result"];
         let mut need = need.to_vec();
         self.first_epoch(&mut decided, &mut need, kafka);
+        if self.heals(&decided.records, kafka) {
+            return;
+        }
         let mut theirs: Vec<GroupRecord> = kafka
             .iter()
             .filter(|record| !matches!(record.value, GroupValue::StatePartitions(_)))
+            .filter(|record| self.is_assignment_news(record))
             .cloned()
             .collect();
         // Of several members Kafka writes in the order of a hash map.
@@ -178,6 +182,9 @@ impl Turn<'_> {
             let targets = Targets::of(self.ours, &self.request);
             targets.adjust(&mut decided, &theirs, &mut self.points);
         }
+        decided
+            .records
+            .retain(|record| self.is_assignment_news(record));
         let answer = &decided.answer;
         self.points.same(
             "epoch",
@@ -194,6 +201,31 @@ impl Turn<'_> {
             .same("records", shown(&theirs), shown(&decided.records));
         self.interval(number(&result["interval"]), answer, &decided.records);
         self.initialize(&need, &given["initialize"]);
+    }
+
+    /// Kafka tells an assignment of a topic without partitions from one of nothing, and both delete targets that are not there.
+    fn is_assignment_news(&self, record: &GroupRecord) -> bool {
+        let is_assignment = matches!(
+            record.value,
+            GroupValue::TargetMember(..) | GroupValue::CurrentMember(..)
+        );
+        !is_assignment || self.ours.latest.is_news(record)
+    }
+
+    /// Whether Kafka lets targets be that hold what cannot be assigned any more, and we make new ones.
+    fn heals(&mut self, own: &[GroupRecord], kafka: &[GroupRecord]) -> bool {
+        let is_bump = |records: &[GroupRecord]| {
+            records
+                .iter()
+                .any(|record| matches!(record.value, GroupValue::Group(_)))
+        };
+        let targets = Targets::of(self.ours, &self.request);
+        let heals = is_bump(own) && !is_bump(kafka) && targets.are_stale();
+        if heals {
+            self.points
+                .differ("healing", shown(kafka), shown(own), Some(G9));
+        }
+        heals
     }
 
     /// Where Kafka counts a group's epochs from.
@@ -385,7 +417,10 @@ impl Turn<'_> {
                 new.state_epoch.to_string(),
             );
         }
-        let is_assigned = described.is_some_and(|group| group.assignment_epoch == group.epoch);
+        let is_assigned = decided
+            .records
+            .iter()
+            .any(|record| matches!(record.value, GroupValue::TargetAssignment(_)));
         if is_assigned && self.request.member_epoch != LEAVE_EPOCH {
             let flaws = Targets::of(self.ours, &self.request).flaws(&after, expected.as_ref());
             self.points

@@ -48,6 +48,16 @@ impl Latest {
         self.0.insert(key, record.clone()).as_ref() != Some(record)
     }
 
+    /// Whether the record says something new.
+    pub fn is_news(&self, record: &GroupRecord) -> bool {
+        let known = self.0.get(&key(record));
+        if is_tombstone(record) {
+            known.is_some()
+        } else {
+            known != Some(record)
+        }
+    }
+
     /// The records of a group.
     pub fn of<'a>(&'a self, group: &str) -> impl Iterator<Item = &'a GroupRecord> + use<'a> {
         let group: Arc<str> = Arc::from(group);

@@ -34,16 +34,14 @@ pub const G5: Class = ("G5", "offsets are altered");
 pub const G5_NOTHING: Class = ("G5", "no offset is altered");
 /// Kafka lists the topic without a partition.
 pub const G5_EMPTY: Class = ("G5", "offsets are altered of partitions that do not exist");
-/// A partition below 0.
-pub const G6: Class = ("G6", "a negative partition");
+/// A group is deleted again, and a topic is gone meanwhile.
+pub const G6: Class = ("G6", "a group is deleted whose deleted topics are gone");
 /// Offsets of a group that has none.
 pub const G7: Class = ("G7", "offsets are deleted of a group without any");
 /// Too long a member id.
 pub const G8: Class = ("G8", "a member id longer than a UUID");
 /// Kafka's targets hold what cannot be assigned any more, and it lets them.
 pub const G9: Class = ("G9", "a target with what cannot be assigned");
-/// The assignment that is in force loses deleted topics.
-pub const G10: Class = ("G10", "a deleted topic, while an assignment is due");
 
 /// The deliberate differences that are recognised here: profile, id and what happens.
 pub const RULES: &[ByName] = &[
@@ -60,7 +58,6 @@ pub const RULES: &[ByName] = &[
     ("group", G7.0, G7.1),
     ("group", G8.0, G8.1),
     ("group", G9.0, G9.1),
-    ("group", G10.0, G10.1),
 ];
 
 /// Collects points.

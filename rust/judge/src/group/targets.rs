@@ -81,6 +81,21 @@ impl<'a> Targets<'a> {
         }
     }
 
+    /// Whether a target holds what cannot be assigned any more.
+    pub fn are_stale(&self) -> bool {
+        let lists = self.ours.latest.state_partitions(&self.group);
+        let subscribed: BTreeSet<&Arc<str>> = self.members.values().flatten().collect();
+        let can = |id: TopicId, partition: i32| {
+            let initialized = lists.and_then(|lists| lists.initialized.get(&id));
+            let mut topics = self.ours.topics.iter();
+            initialized.is_some_and(|named| named.partitions.contains(&partition))
+                && topics
+                    .any(|topic| topic.id == id && subscribed.contains(&Arc::from(&*topic.name)))
+        };
+        let mut targets = self.targets.values().flat_map(Assignment::partitions);
+        targets.any(|(id, partition)| !can(id, partition))
+    }
+
     fn question(&self, lists: Option<&StatePartitions>, homogeneous: bool) -> Question {
         let ids = |names: &Vec<Arc<str>>| -> BTreeSet<TopicId> {
             names

@@ -35,6 +35,7 @@ from share_state._core import (
     fold_path,
     parse_coordinator_key,
     scan_path,
+    simple_assignment,
     state_partition,
 )
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig, AnomalyKind, Severity
@@ -115,6 +116,7 @@ __all__ = [
     "open",
     "parse_coordinator_key",
     "scan_path",
+    "simple_assignment",
     "state_partition",
     "states",
     "states_of_rows",

@@ -30,6 +30,7 @@ IN_COPIES = {
     "share_partition_fuzz_trunk.json.gz": (108, 0),
     "share_partition_trunk.json.gz": (376, 1),
     "share_session_trunk.json.gz": (20, 0),
+    "simple_assignor_trunk.json.gz": (11, 0),
 }
 IN_RECORDINGS = {
     "combiner_fuzz.json.gz": (2513, 0),
@@ -44,8 +45,9 @@ IN_RECORDINGS = {
     "share_partition_fuzz_trunk.json.gz": (772, 0),
     "share_partition_trunk.json": (376, 1),
     "share_session_trunk.json": (20, 0),
+    "simple_assignor_trunk.json": (11, 0),
 }
-DEFERRED = ("share_consumer_e2e.json", "simple_assignor_trunk.json")
+DEFERRED = ("share_consumer_e2e.json",)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:

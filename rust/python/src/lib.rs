@@ -6,6 +6,7 @@ mod agenda;
 mod analysis;
 mod args;
 mod as_of;
+mod assignor;
 mod cluster_codec;
 mod codec;
 mod columns;
@@ -42,6 +43,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::analysis::{AnomalyFinder, StateReplay};
+    #[pymodule_export]
+    use crate::assignor::simple_assignment;
     #[pymodule_export]
     use crate::codec::{decode_message, encode_message};
     #[pymodule_export]

@@ -7,6 +7,7 @@ use share_state_log::Accepted;
 
 use super::ShareGroupStore;
 use crate::args::{Int, WallMs};
+use crate::assignor::topics_out;
 use crate::convert;
 use crate::errors;
 
@@ -42,11 +43,7 @@ impl ShareGroupStore {
             dict.set_item("clientHost", &*metadata.client_host)?;
             let topics: Vec<&str> = metadata.subscribed_topics.iter().map(|t| &**t).collect();
             dict.set_item("subscribedTopicNames", topics)?;
-            let assigned = member.assigned.topics();
-            let assigned: Vec<_> = assigned
-                .map(|(id, partitions)| (id.to_base64(), partitions.to_vec()))
-                .collect();
-            dict.set_item("assignment", assigned)?;
+            dict.set_item("assignment", topics_out(&member.assigned))?;
             members.append(dict)?;
         }
         let dict = PyDict::new(py);

@@ -5,6 +5,7 @@ use share_state_core::share_group::{GroupError, Heartbeat};
 
 use super::ShareGroupStore;
 use crate::args::{Int, LockMs, WallMs};
+use crate::assignor::topics_out;
 use crate::convert;
 
 /// The answer to a heartbeat. It must not leave before `ticket` is durable.
@@ -26,17 +27,19 @@ pub struct HeartbeatAnswer {
 
 #[pymethods]
 impl HeartbeatAnswer {
-    fn __repr__(&self) -> String {
-        format!(
-            "HeartbeatAnswer(error_code={}, error_message={:?}, member_epoch={}, heartbeat_interval_ms={}, \
-             assignment={:?}, ticket={})",
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let message = self.error_message.as_deref().into_pyobject(py)?;
+        let assignment = self.assignment.clone().into_pyobject(py)?;
+        Ok(format!(
+            "HeartbeatAnswer(error_code={}, error_message={}, member_epoch={}, heartbeat_interval_ms={}, \
+             assignment={}, ticket={})",
             self.error_code,
-            self.error_message,
+            message.repr()?,
             self.member_epoch,
             self.heartbeat_interval_ms,
-            self.assignment,
+            assignment.repr()?,
             self.ticket
-        )
+        ))
     }
 }
 
@@ -143,12 +146,7 @@ impl ShareGroupStore {
                 error_message: None,
                 member_epoch: answer.member_epoch,
                 heartbeat_interval_ms: answer.heartbeat_interval_ms,
-                assignment: answer.assignment.map(|assignment| {
-                    let topics = assignment.topics();
-                    let topics =
-                        topics.map(|(id, partitions)| (id.to_base64(), partitions.to_vec()));
-                    topics.collect()
-                }),
+                assignment: answer.assignment.as_ref().map(topics_out),
                 ticket,
             },
         })

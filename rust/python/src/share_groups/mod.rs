@@ -38,6 +38,7 @@ use crate::store::{counters_out, recovery_out, sync_policy};
 ///     broker_config: the broker's properties by Kafka's name, such as `group.share.max.size`; those that are not needed are
 ///         passed over, and those that are missing have Kafka's default.
 ///     sync, sync_interval_ms: as for `StateStore`.
+///     rewrite_bytes: size from which on the log is rewritten when most of its records are dead.
 ///
 /// Raises:
 ///     StoreError: the log is used by another writer, the directory holds a broker's, or the disk fails.
@@ -53,18 +54,21 @@ pub struct ShareGroupStore {
 #[pymethods]
 impl ShareGroupStore {
     #[new]
-    #[pyo3(signature = (path, *, broker_config = None, sync = "always", sync_interval_ms = Int(1000)),
-        text_signature = "(path, *, broker_config=None, sync='always', sync_interval_ms=1000)")]
+    #[pyo3(signature = (path, *, broker_config = None, sync = "always", sync_interval_ms = Int(1000),
+        rewrite_bytes = Int(16_777_216)),
+        text_signature = "(path, *, broker_config=None, sync='always', sync_interval_ms=1000, rewrite_bytes=16777216)")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         broker_config: Option<&Bound<'_, PyMapping>>,
         sync: &str,
         sync_interval_ms: Int<u64>,
+        rewrite_bytes: Int<u64>,
     ) -> PyResult<Self> {
         let config = GroupStoreConfig {
             sync: sync_policy(sync, sync_interval_ms.0)?,
             broker: broker_config.map(numbers).transpose()?.unwrap_or_default(),
+            rewrite_bytes: rewrite_bytes.0,
             ..GroupStoreConfig::default()
         };
         let opened = py.detach(|| caught(|| log::ShareGroupStore::open(&path, &config)));

@@ -115,6 +115,8 @@ class Offsets:
         if not client.may(Operation.DELETE, Resource.GROUP, group):
             return _refused(codes.GROUP_AUTHORIZATION_FAILED)
         known = {name: topic_id for topic_id, name, _ in self._groups.store.share_partitions(group) or ()}
+        topics = await self._topics(row["topicName"] for row in asked["topics"])
+        stateless = {name for name in topics if name not in known}
         ids: dict[str, str] = {}
         errors: dict[str, int] = {}
         for row in asked["topics"]:
@@ -140,9 +142,7 @@ class Offsets:
                     "topicName": row["topicName"],
                     "topicId": ids.get(row["topicName"], ZERO_ID),
                     "errorCode": errors.get(row["topicName"], codes.NONE),
-                    "errorMessage": _NOTHING_TO_DELETE
-                    if errors.get(row["topicName"]) == codes.UNKNOWN_TOPIC_OR_PARTITION
-                    else None,
+                    "errorMessage": _NOTHING_TO_DELETE if row["topicName"] in stateless else None,
                 }
                 for row in asked["topics"]
             ],

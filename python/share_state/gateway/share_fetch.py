@@ -287,6 +287,7 @@ class ShareFetch:
             else:
                 served[self._manager.serve(asked["groupId"], names[topic_id], number)] = None
         if served and asked["maxRecords"] > 0 and asked["maxBytes"] > 0:
+            await self._manager.freshen(served)
             fetch = WaitingFetch(
                 list(served),
                 asked["memberId"],

@@ -140,6 +140,12 @@ class SharePartitionManager:
             task.add_done_callback(lambda _: self._loading.pop(served, None))
         return served
 
+    async def freshen(self, served: Iterable[ServedPartition]) -> None:
+        """See to it that nothing is given out that was deleted upstream a moment ago."""
+        stale = [one.reader for one in served if one.is_ready and one.reader.is_stale(one.engine.next_fetch_offset())]
+        if stale:
+            await self._readers.freshen(stale)
+
     def holds(self, served: ServedPartition, member: str) -> None:
         """Note that a member was given records."""
         self._held.setdefault((served.key.group, member), set()).add(served)

@@ -12,4 +12,16 @@ KNOWN: tuple[Known, ...] = (
         r"^tools-sync .*$",
         "member and group epochs count assignments, and the gateway assigns on joining",
     ),
+    Known(
+        r"--describe --group \S+ --offsets",
+        r"^tools\S* tooled \d 0 0$",
+        r"^tools\S* tooled \d 20 0$",
+        "a broker shows the start offset that was written last, the gateway the one in memory, which is newer; the lag is one",
+    ),
+    Known(
+        r"^kafka-consumer-groups --describe --group tools-sync$",
+        r"Group tools-sync is not a consumer group",
+        r"Group tools-sync not found",
+        "share groups and ordinary groups of one name are different groups here, and upstream answers for the latter",
+    ),
 )

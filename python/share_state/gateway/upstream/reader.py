@@ -23,6 +23,8 @@ __all__ = ["PartitionReader"]
 _READ_AHEAD: Final = 2 << 20
 #: Bytes that a ring keeps for groups that are behind the fastest one.
 _KEEP: Final = 8 << 20
+#: Seconds for which what upstream said of the start of the log is good enough.
+_FRESH: Final = 0.2
 #: Seconds for which the tail is still followed after somebody asked for it.
 _INTEREST: Final = 5.0
 
@@ -58,6 +60,7 @@ class PartitionReader:
         "log_start_offset",
         "partition",
         "ring",
+        "seen_at",
         "served",
         "tail",
         "topic",
@@ -77,6 +80,8 @@ class PartitionReader:
         #: When upstream last said where the log ends (``time.monotonic()``), or ``None``.
         self.heard_at: float | None = None
         self.log_start_offset = -1
+        #: When upstream last told where the log starts (``time.monotonic()``).
+        self.seen_at = 0.0
         #: Where it is read; ``None`` while its leader is looked for.
         self.lanes: BrokerLanes | None = None
         #: Epoch of the leader upstream, -1 when unknown. Clients never see it.
@@ -124,6 +129,10 @@ class PartitionReader:
             # All that was there is of no use to members: holes, markers, aborted transactions.
             if not engine.can_acquire() or engine.next_fetch_offset() <= delivery.fetch_offset:
                 return None
+
+    def is_stale(self, offset: int) -> bool:
+        """Say whether the ring may give out records from ``offset`` on that were deleted since upstream was last heard."""
+        return time.monotonic() - self.seen_at > _FRESH and self.ring.holds(offset)
 
     def expect(self, offset: int) -> None:
         """Read what the ring does not hold from an offset on."""

@@ -25,6 +25,8 @@ __all__ = ["Readers"]
 _LOG: Final = logging.getLogger("share_state.gateway.upstream")
 #: Bytes that all rings may hold.
 _BUDGET: Final = 256 << 20
+#: Seconds that a fetch waits for upstream to say where a log starts.
+_PATIENCE: Final = 1.0
 #: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 1.0
@@ -115,6 +117,24 @@ class Readers:
         _LOG.warning("%s: no answer to Fetch: %s", node, why)
         for reader in readers:
             self._fail(reader)
+
+    async def freshen(self, readers: Iterable[PartitionReader]) -> None:
+        """Ask where logs start, before batches are given out that were read a while ago; upstream may not answer in time."""
+        known = {reader: self.upstream.known(reader.topic_id) for reader in readers}
+        asked = [(topic, reader.partition, EARLIEST) for reader, topic in known.items() if topic is not None]
+        try:
+            found = await asyncio.wait_for(list_offsets(self.upstream, asked), _PATIENCE)
+        except (TimeoutError, *UpstreamError) as lost:
+            _LOG.info("upstream does not tell where logs start: %s", lost)
+            return
+        for reader in known:
+            first = found.get((reader.topic_id, reader.partition))
+            if first is None or first.error_code != codes.NONE:
+                continue
+            reader.seen_at = time.monotonic()
+            if first.offset > reader.log_start_offset:
+                reader.log_start_offset = first.offset
+                self.log_start_moved(reader)
 
     def sweep(self, silent_since: float) -> None:
         """Give memory back: rings that nobody reads, frames of which little is left."""

@@ -1,0 +1,91 @@
+"""The gateway over real upstreams, with real clients, killed on the way; beside a real broker where there is one to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.__main__ import main
+from tests.gateway.clients.ledger import Ledger
+from tests.gateway.clients.members import confluent
+from tests.gateway.clients.plan import Plan
+from tests.gateway.groups import configure_group
+from tests.gateway.process import GatewayProcess
+from tests.gateway.records import create_topic, produce
+from tests.gateway.tools.compare import Side, compare
+from tests.gateway.tools.known import KNOWN
+from tests.gateway.tools.script import every_verb
+from tests.gateway.upstreams import kraft, running
+from tests.kafka.broker import Broker
+from tests.kafka.home import REPOSITORY
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
+
+FACTS = REPOSITORY / "tests" / "data" / "conformance" / "share_consumer_e2e.json.gz"
+RECORDS = 300
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with kraft.without_share_groups(tmp_path_factory.mktemp("upstream")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def gateway(upstream: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GatewayProcess]:
+    directory = tmp_path_factory.mktemp("gateway")
+    with GatewayProcess(directory, upstream.bootstrap, {**kraft.SHARE_SETTINGS, **kraft.QUICK}, "--relay") as process:
+        yield process
+
+
+@pytest.mark.parametrize("kind", ["4.4", "3.9", "2.8"])
+def test_members_settle_every_record_while_the_gateway_is_killed(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "upstream").mkdir()
+    with ExitStack() as stack:
+        records = stack.enter_context(running(kind, tmp_path / "upstream")).bootstrap
+        gateway = stack.enter_context(GatewayProcess(tmp_path / "gateway", records, kraft.SHARE_SETTINGS))
+        create_topic(records, "jobs", 2)
+        configure_group(gateway.bootstrap, "workers", **{"share.auto.offset.reset": "earliest"})
+        produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+        for partition in (0, 1):
+            produce(records, "jobs", [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
+        base = Plan(bootstrap=gateway.bootstrap, group="workers", topics=["jobs"], weights=(6, 2, 1, 0), commit="mixed")
+        plans = [
+            base,
+            Plan(**{**vars(base), "seed": 1, "stall_after": 50, "stall_seconds": 1.5}),
+            Plan(**{**vars(base), "seed": 2, "vanish_after": 60}),
+        ]
+        members = [stack.enter_context(confluent(plan, number)) for number, plan in enumerate(plans)]
+        members[0].wait_until(lambda _: len(Ledger.of(members).settled) > RECORDS // 3, "a third is settled", 120)
+        gateway.kill()
+        gateway.start()
+        members[0].wait_until(lambda _: not Ledger.of(members).open(produced), "every record is settled", 200)
+        for member in members:
+            member.stop()
+        ledger = Ledger.of(members)
+        assert gateway.stop() == 0
+    assert not ledger.lost(produced)
+    assert not ledger.open(produced)
+    # What was confirmed before the kill stays settled after it.
+    assert not ledger.came_again()
+    assert ledger.outcomes["ACCEPT", None] > RECORDS
+
+
+def test_the_facts_of_share_consumers_hold(gateway: GatewayProcess, upstream: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main([str(FACTS), "--bootstrap", gateway.bootstrap, "--data-bootstrap", upstream.bootstrap])
+    shown = capsys.readouterr()
+    assert (code, shown.err) == (0, ""), shown.out
+    assert shown.out == "share_consumer_e2e.json.gz run=13 agree=13 differ=0 skipped=0\n"
+
+
+def test_tools_print_what_they_print_for_a_broker(upstream: Broker, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    with (
+        kraft.with_share_groups(tmp_path / "real", kraft.QUICK) as real,
+        GatewayProcess(tmp_path / "gateway", upstream.bootstrap, {**kraft.SHARE_SETTINGS, **kraft.QUICK}, "--relay") as gateway,
+    ):
+        found = compare(every_verb, Side.broker(real.bootstrap), Side(gateway.bootstrap, upstream.bootstrap), KNOWN)
+    assert not found, "\n".join(map(str, found))

@@ -78,13 +78,17 @@ class Connection:
         self.close()
 
     def _exactly(self, count: int) -> bytes:
-        try:
-            data = self._socket.recv(count, socket.MSG_WAITALL)
-        except OSError as error:
-            raise Disconnected(str(error)) from error
-        if len(data) < count:
-            raise Disconnected(f"closed after {len(data)} of {count} bytes")
-        return data
+        data = bytearray()
+        # A socket with a time-out gives what there is, even when all is waited for.
+        while len(data) < count:
+            try:
+                piece = self._socket.recv(count - len(data))
+            except OSError as error:
+                raise Disconnected(str(error)) from error
+            if not piece:
+                raise Disconnected(f"closed after {len(data)} of {count} bytes")
+            data += piece
+        return bytes(data)
 
 
 def request_header(key: int, version: int, correlation: int, client_id: str | None, *, header_tags: bool | None = None) -> bytes:

@@ -70,7 +70,7 @@ def log_in(connection: Connection, name: str, password: str, version: int = 2) -
 
 def topic_id(connection: Connection, name: str = TOPIC) -> str:
     """The id of a topic, as Metadata tells it."""
-    (row,) = connection.ask("Metadata", 12, {"topics": [{"topicId": "A" * 22, "name": name}]})["topics"]
+    (row,) = connection.ask("Metadata", 12, {"topics": [{"name": name}]})["topics"]
     assert row["errorCode"] == 0
     return str(row["topicId"])
 

@@ -5,6 +5,16 @@
 * ``share_state.kafka``: a warning for every call to a cluster that is tried again.
 * ``share_state.coordinator``: a warning for every client of :class:`share_state.kafka.FakeShareCoordinator` that sent no
   request of Kafka's.
+* ``share_state.logins``: every token that was not taken, and why; the client is not told.
+* ``share_state.gateway``: share partitions that were not loaded, members that were silent for too long, what became of
+  topics, and every log that takes no writes.
+* ``share_state.gateway.clients``: a warning for every connection that was closed for what the client did.
+* ``share_state.gateway.access``: what a principal was not allowed, once.
+* ``share_state.gateway.upstream``: lost brokers, errors of partitions, logs that were cut.
+* ``share_state.gateway.relay``, ``share_state.gateway.monitoring``: what could not be passed on, or shown.
+
+Where the gateway's lines name something, they do it as ``key=value``: ``group``, ``member``, ``topic``, ``topic_id``,
+``partition``, ``code``, and of a client ``client`` (its client id), ``host``, ``principal`` and ``software``.
 
 Ids come from other people: they are logged by ``%r``, so that none can break out of its line.
 """
@@ -16,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TypedDict, cast
 
-__all__ = ["PERSISTER", "STORE", "Recovery", "store_opened", "write_refused"]
+__all__ = ["PERSISTER", "STORE", "Recovery", "named", "store_opened", "write_refused"]
 
 logging.getLogger("share_state").addHandler(logging.NullHandler())
 
@@ -32,6 +42,11 @@ class Recovery(TypedDict):
     unknown_types: int
     control_batches: int
     torn: Sequence[str]
+
+
+def named(**names: object) -> str:
+    """Name what a line is about, as ``key=value``; text in quotes, whatever is in it."""
+    return " ".join(f"{key}={value!r}" for key, value in names.items())
 
 
 def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:

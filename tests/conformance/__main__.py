@@ -1,4 +1,4 @@
-"""``python -m tests.conformance PATH... [--store twin|tree|both]``."""
+"""``python -m tests.conformance PATH... [--store twin|tree|both] [--bootstrap HOST:PORT]``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--store", choices=("twin", "tree", "both"), default="both")
     parser.add_argument("--show", type=int, default=2, metavar="N", help="differences shown a scenario")
+    parser.add_argument("--bootstrap", metavar="HOST:PORT", help="a cluster with share groups, to play share_consumer_e2e on")
+    parser.add_argument("--data-bootstrap", metavar="HOST:PORT", help="where that cluster's data is, if that is elsewhere")
     options = parser.parse_args(arguments)
     missing = [str(path) for path in options.paths if not path.exists()]
     if missing:
         parser.error(f"no such file or directory: {', '.join(missing)}")
     stores = ("twin", "tree") if options.store == "both" else (options.store,)
-    result = run_paths(options.paths, stores)
+    cluster = [at for at in (options.bootstrap, options.data_bootstrap) if at is not None]
+    if options.data_bootstrap is not None and options.bootstrap is None:
+        parser.error("--data-bootstrap needs --bootstrap")
+    result = run_paths(options.paths, stores, cluster)
     for report in result.files:
         print("\n".join(report.lines(options.show)))
     for complaint in result.complaints():

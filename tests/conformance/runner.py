@@ -23,9 +23,12 @@ from .recordings import FormatError, Recording, Scenario, find, load
 from .report import Difference, FileReport, Outcome, Skip
 from .skips import MAX_SKIPPED_PERCENT, too_many
 
-#: Suites whose part of share_state is not built yet; such a file does not fail a run.
+#: What is played on a cluster.
+CLUSTER_SUITE = "share_consumer_e2e"
+
+#: Suites that need more than a run has; such a file does not fail a run.
 DEFERRED = {
-    "share_consumer_e2e": "needs a cluster",
+    CLUSTER_SUITE: "needs a cluster with share groups: --bootstrap HOST:PORT",
 }
 
 Runner = Callable[[Recording, Scenario, Sequence[str]], list[Outcome | Skip]]
@@ -69,12 +72,12 @@ class RunResult:
         return complaints
 
 
-def run_paths(paths: Sequence[Path], stores: Sequence[str]) -> RunResult:
-    """Run every recording below ``paths``."""
-    return RunResult([run_file(path, stores) for path in find(paths)])
+def run_paths(paths: Sequence[Path], stores: Sequence[str], cluster: Sequence[str] = ()) -> RunResult:
+    """Run every recording below ``paths``; ``cluster`` is where share groups are, and where the data is if that is elsewhere."""
+    return RunResult([run_file(path, stores, cluster) for path in find(paths)])
 
 
-def run_file(path: Path, stores: Sequence[str]) -> FileReport:
+def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = ()) -> FileReport:
     """Run one file; a file that cannot be read or is of no known suite is a failure, not a silence."""
     report = FileReport(path.name)
     try:
@@ -83,14 +86,15 @@ def run_file(path: Path, stores: Sequence[str]) -> FileReport:
         report.failure = str(error)
         return report
     suite = recording.suite
-    if suite in DEFERRED:
+    runner = _on_cluster(cluster) if suite == CLUSTER_SUITE and cluster else _SUITES.get(suite or "")
+    if runner is None and suite in DEFERRED:
         report.deferred = DEFERRED[suite]
         return report
-    if suite is None:
+    if runner is None:
         report.failure = "unknown prefix"
         return report
     for scenario in recording.scenarios:
-        for result in _run_scenario(_SUITES[suite], recording, scenario, stores):
+        for result in _run_scenario(runner, recording, scenario, stores):
             if isinstance(result, Skip):
                 report.skips.append(result)
             else:
@@ -118,6 +122,13 @@ def _each_store(
         return [*skips[:1], *(result for result in results if isinstance(result, Outcome))]
 
     return run_all
+
+
+def _on_cluster(cluster: Sequence[str]) -> Runner:
+    # Only now: it needs packages that are for tests with clusters alone.
+    from . import share_consumer  # noqa: PLC0415
+
+    return lambda _, scenario, __: [share_consumer.play(scenario, *cluster)]
 
 
 def _facts(_: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:

@@ -75,7 +75,7 @@ def described(broker: Broker, kind: int, name: str) -> dict[str, dict[str, Any]]
     """The entries of a resource that a gateway shows, by name, documentation aside."""
     resource = describe.DescribeConfigsResource(resource_type=i8(kind), resource_name=name, configuration_keys=None)
     request = describe.DescribeConfigsRequest(resources=(resource,), include_synonyms=True, include_documentation=True)
-    (result,) = ask(broker.port, request, DescribeConfigsResponse).results
+    (result,) = ask(broker.bootstrap, request, DescribeConfigsResponse).results
     assert result.error_code == 0
     return {
         entry.name: {
@@ -105,7 +105,7 @@ def altered(
     configs = tuple(alter.AlterableConfig(name=name, config_operation=i8(op), value=value) for name, op, value in changes)
     resource = alter.AlterConfigsResource(resource_type=i8(GROUP), resource_name=group, configs=configs)
     request = alter.IncrementalAlterConfigsRequest(resources=(resource,), validate_only=validate_only)
-    (result,) = ask(broker.port, request, IncrementalAlterConfigsResponse).responses
+    (result,) = ask(broker.bootstrap, request, IncrementalAlterConfigsResponse).responses
     return int(result.error_code), result.error_message
 
 

@@ -13,7 +13,7 @@ from share_state.cli.listening import listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import FakeShareCoordinator, Topic
-from share_state.kafka.fake_logins import read_users
+from share_state.kafka.logins import read_users
 from share_state.kafka.peers import Address
 from share_state.types import SharePartitionKey
 

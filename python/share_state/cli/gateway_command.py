@@ -13,10 +13,13 @@ from share_state.cli.exit_codes import ExitCode
 from share_state.cli.listening import listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.errors import ConfigError, ShareStateError
+from share_state.extras import MissingPackageError
 from share_state.gateway import Access, GatewayOptions, ShareGateway, read_properties, read_rules, split_properties
+from share_state.gateway.tokens import SignedTokens, UnsecuredTokens
 from share_state.gateway.upstream_security import upstream_security
+from share_state.kafka.bearer_tokens import TokenValidator
 from share_state.kafka.client import parse_bootstrap
-from share_state.kafka.fake_logins import read_users
+from share_state.kafka.logins import read_users
 
 _SYNC = ("always", "interval", "never")
 
@@ -46,9 +49,24 @@ def gateway(
     metrics: Annotated[str | None, typer.Option("--metrics", help="HOST:PORT for /metrics, /healthz and /readyz.")] = None,
     tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate for TLS, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM, without a passphrase.")] = None,
-    sasl_users: Annotated[
-        Path | None, typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in.")
+    tls_client_ca: Annotated[
+        Path | None,
+        typer.Option(
+            "--tls-client-ca", help="Authorities, PEM, one of which has signed the certificate that a client must show."
+        ),
     ] = None,
+    sasl_users: Annotated[
+        Path | None,
+        typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in, by PLAIN or SCRAM."),
+    ] = None,
+    oauth_jwks: Annotated[
+        Path | None, typer.Option("--oauth-jwks", help="JSON Web Key Set: whose tokens let clients in, by OAUTHBEARER.")
+    ] = None,
+    oauth_audience: Annotated[str | None, typer.Option("--oauth-audience", help="What the tokens have to be for.")] = None,
+    oauth_issuer: Annotated[str | None, typer.Option("--oauth-issuer", help="Who has to have made the tokens.")] = None,
+    oauth_unsecured: Annotated[
+        bool, typer.Option("--oauth-unsecured", help="For tests: take tokens without a signature, whoever they name.")
+    ] = False,
     acl: Annotated[Path | None, typer.Option("--acl", help="JSON table of who may do what; without it, everything.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
@@ -77,14 +95,14 @@ def gateway(
             broker=broker,
             groups=groups,
             upstream_security=upstream_security({} if upstream_config is None else read_properties(upstream_config)),
-            ssl_context=server_tls(tls_cert, tls_key),
+            ssl_context=server_tls(tls_cert, tls_key, tls_client_ca),
             users=None if sasl_users is None else read_users(sasl_users),
+            tokens=_tokens(oauth_jwks, oauth_audience, oauth_issuer, unsecured=oauth_unsecured),
             access=Access() if acl is None else read_rules(acl),
-            max_frame=(100 << 20) if relay else (8 << 20),
             on_truncation=on_truncation,
             metrics=None if metrics is None else listen_address(metrics),
         )
-    except ConfigError as wrong:
+    except (ConfigError, MissingPackageError) as wrong:
         raise typer.BadParameter(printable(str(wrong))) from None
     try:
         asyncio.run(_serve(options))
@@ -92,6 +110,16 @@ def gateway(
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
         typer.echo(f"share-state: cannot serve {printable(str(path))} at {listen}: {printable(reason)}", err=True)
         raise typer.Exit(ExitCode.IO) from None
+
+
+def _tokens(jwks: Path | None, audience: str | None, issuer: str | None, *, unsecured: bool) -> TokenValidator | None:
+    if jwks is None and (audience is not None or issuer is not None):
+        raise typer.BadParameter("--oauth-audience and --oauth-issuer go with --oauth-jwks")
+    if jwks is not None and unsecured:
+        raise typer.BadParameter("--oauth-jwks and --oauth-unsecured exclude each other")
+    if jwks is not None:
+        return SignedTokens(jwks, audience=() if audience is None else [audience], issuer=issuer)
+    return UnsecuredTokens() if unsecured else None
 
 
 async def _serve(options: GatewayOptions) -> None:

@@ -20,9 +20,11 @@ def listen_address(text: str) -> Address:
     return Address(host, int(port))
 
 
-def server_tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """Load a certificate and its key; ``None`` where neither is given."""
+def server_tls(certificate: Path | None, key: Path | None, client_authority: Path | None = None) -> ssl.SSLContext | None:
+    """Load a certificate and its key; ``None`` where neither is given. With an authority clients have to show one of its own."""
     if certificate is None and key is None:
+        if client_authority is not None:
+            raise typer.BadParameter("--tls-client-ca goes with --tls-cert and --tls-key")
         return None
     if certificate is None or key is None:
         raise typer.BadParameter("--tls-cert and --tls-key go together")
@@ -36,4 +38,10 @@ def server_tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | N
         context.load_cert_chain(certificate, key, no_passphrase)
     except (OSError, ValueError) as wrong:
         raise typer.BadParameter(f"no certificate and key for TLS: {printable(str(wrong))}") from None
+    if client_authority is not None:
+        try:
+            context.load_verify_locations(client_authority)
+        except (OSError, ValueError) as wrong:
+            raise typer.BadParameter(f"no authority of clients' certificates: {printable(str(wrong))}") from None
+        context.verify_mode = ssl.CERT_REQUIRED
     return context

@@ -6,11 +6,13 @@ the ordinary Fetch, decides with the engine, and keeps the state of groups and s
 
 from share_state.gateway.access import Access, Operation, Resource, Rule, read_rules
 from share_state.gateway.gateway import ShareGateway, serve_in_thread
+from share_state.gateway.limits import Limits
 from share_state.gateway.options import GatewayOptions, read_properties, split_properties
 
 __all__ = [
     "Access",
     "GatewayOptions",
+    "Limits",
     "Operation",
     "Resource",
     "Rule",

@@ -7,6 +7,7 @@ the clients of the gateway apart.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -14,9 +15,14 @@ from typing import Any, Final, NamedTuple
 
 from share_state.errors import ConfigError
 
-__all__ = ["Access", "Operation", "Resource", "Rule", "read_rules"]
+__all__ = ["CLUSTER_NAME", "Access", "Operation", "Resource", "Rule", "read_rules"]
 
+_LOG: Final = logging.getLogger("share_state.gateway.access")
 _EVERYBODY: Final = "User:*"
+#: The one resource of type CLUSTER (``Resource.CLUSTER_NAME``).
+CLUSTER_NAME: Final = "kafka-cluster"
+#: Characters of the longest name of a topic; longer ones are no names, and are not kept in memory.
+_MAX_NAME: Final = 249
 
 
 class Operation(StrEnum):
@@ -41,7 +47,7 @@ class Resource(StrEnum):
 class Rule(NamedTuple):
     """One line of the table: who, what, on what.
 
-    ``name`` is ``*`` for every resource of the type; with ``prefixed`` it is the beginning of the names.
+    ``name`` is ``*`` for every resource of the type; with ``prefixed`` it is the beginning of the names, ``*`` too.
     """
 
     principal: str
@@ -81,7 +87,11 @@ class Access:
         if known is None:
             if len(self._known) > 10_000:  # noqa: PLR2004  names come from clients: the memory of answers has an end
                 self._known.clear()
-            known = self._known[asked] = self._decide(*asked)
+            known = self._decide(*asked)
+            if not known:
+                _LOG.info("not allowed: principal=%r operation=%s resource=%s name=%r", principal, operation, resource, name)
+            if len(name) <= _MAX_NAME:
+                self._known[asked] = known
         return known
 
     def _decide(self, principal: str, operation: Operation, resource: Resource, name: str) -> bool:
@@ -90,7 +100,7 @@ class Access:
         for rule in self._rules or ():
             if rule.principal not in {principal, _EVERYBODY} or rule.resource != resource:
                 continue
-            if rule.name != "*" and not (name.startswith(rule.name) if rule.prefixed else name == rule.name):
+            if not (name.startswith(rule.name) if rule.prefixed else rule.name in {"*", name}):
                 continue
             if not rule.allow and rule.operation in {operation, Operation.ALL}:
                 return False
@@ -117,14 +127,16 @@ def _rule(row: dict[str, Any]) -> Rule:
     pattern = row.get("patternType", "LITERAL")
     permission = row.get("permissionType", "ALLOW")
     unknown = set(row) - {"principal", "operation", "resourceType", "name", "patternType", "permissionType"}
-    if unknown or pattern not in {"LITERAL", "PREFIXED"} or permission not in {"ALLOW", "DENY"}:
+    principal, name = row["principal"], row["name"]
+    is_named = isinstance(principal, str) and ":" in principal and isinstance(name, str) and name != ""
+    if unknown or not is_named or pattern not in {"LITERAL", "PREFIXED"} or permission not in {"ALLOW", "DENY"}:
         message = f"rule {row!r}"
         raise ValueError(message)
     return Rule(
-        str(row["principal"]),
+        principal,
         Operation(row["operation"]),
         Resource(row["resourceType"]),
-        str(row["name"]),
+        name,
         pattern == "PREFIXED",
         permission == "ALLOW",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 from share_state.gateway.requests import Client
@@ -63,9 +64,11 @@ class Acknowledgements:
 
     def begin(self, acknowledged: dict[tuple[str, int], Batches]) -> None:
         """Acknowledge, all that can be without waiting."""
-        loop = asyncio.get_running_loop()
+        loop, counts = asyncio.get_running_loop(), self._manager.counts
         for (topic_id, number), batches in acknowledged.items():
             place = topic_id, number
+            for first, last, types in batches:
+                _count(counts.acknowledged_records, first, last, types)
             code = TopicNames.error(self._client, self._names, topic_id, number)
             if code == codes.NONE and not self._is_renewal and _renews(batches):
                 code = codes.INVALID_REQUEST
@@ -84,7 +87,14 @@ class Acknowledgements:
         waiting = [outcome for outcome in self._outcomes.values() if not isinstance(outcome, int)]
         if waiting:
             await asyncio.gather(*waiting)
-        return {place: outcome if isinstance(outcome, int) else outcome.result() for place, outcome in self._outcomes.items()}
+        found = {place: outcome if isinstance(outcome, int) else outcome.result() for place, outcome in self._outcomes.items()}
+        counts = self._manager.counts
+        for (topic_id, _), code in found.items():
+            if topic_id in self._names:
+                counts.acknowledged[topic_id] += 1
+                if code != codes.NONE:
+                    counts.acknowledge_failed[topic_id] += 1
+        return found
 
     async def _when_ready(self, topic_id: str, number: int, batches: Batches) -> int:
         served = self._manager.serve(self._group, self._names[topic_id], number)
@@ -93,6 +103,14 @@ class Acknowledgements:
             return served.error_code or codes.INVALID_RECORD_STATE
         outcome = self._manager.acknowledge(served, self._member, batches)
         return outcome if isinstance(outcome, int) else await outcome
+
+
+def _count(records: Counter[int], first: int, last: int, types: bytes) -> None:
+    """Count records by type; one type stands for a whole range, which may be of any length."""
+    if len(types) == 1:
+        records[types[0]] += max(last - first + 1, 0)
+    else:
+        records.update(types)
 
 
 def _renews(batches: Batches) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from share_state._core import ShareGroupStore, alter_group_config, broker_config_entries, group_config_entries
 from share_state.errors import ConfigError, ShareStateError
-from share_state.gateway.access import Operation, Resource
+from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.requests import Client
 from share_state.kafka import codes
@@ -19,7 +19,6 @@ __all__ = ["Configs"]
 _LOG: Final = logging.getLogger("share_state.gateway")
 #: Types of resources (``ConfigResource.Type``).
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
-_CLUSTER_NAME: Final = "kafka-cluster"
 
 
 class Configs:
@@ -61,7 +60,7 @@ class Configs:
 
     async def list_resources(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ListConfigResources (RPC 74): the groups that have set something."""
-        if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, _CLUSTER_NAME):
+        if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, CLUSTER_NAME):
             return {"errorCode": codes.CLUSTER_AUTHORIZATION_FAILED, "configResources": []}
         types = asked.get("resourceTypes")
         # Version 0 knows client metrics alone, of which there are none.
@@ -78,6 +77,10 @@ class Configs:
             code, message = codes.INVALID_REQUEST, "Default group resources are not allowed."
         elif kind == _GROUP and not client.may(Operation.DESCRIBE_CONFIGS, Resource.GROUP, name):
             code, message = codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
+        elif kind == _BROKER and not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, CLUSTER_NAME):
+            code, message = codes.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."
+        elif kind == _TOPIC and not client.may(Operation.DESCRIBE_CONFIGS, Resource.TOPIC, name):
+            code, message = codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."
         elif kind == _GROUP:
             entries = group_config_entries(self._configs.set_by(name), {**self._configs.broker, **self._as_broker()})
         elif kind == _BROKER and name == str(self._node_id):

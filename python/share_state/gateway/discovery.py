@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.identity import Identity
+from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.topics import ZERO_ID, Topic
@@ -29,15 +30,19 @@ class Discovery:
         identity: cluster id and generation; the latter is the leader epoch of every partition.
         node_id: id of the one broker.
         advertised: where clients find it; ``None`` for where they have found it before.
-        relays: whether transactions are relayed, and so coordinated here too.
+        relay: passes transactions and ordinary groups on, which so are coordinated here too; ``None`` for none.
     """
 
-    def __init__(self, upstream: Upstream, identity: Identity, node_id: int, advertised: Address | None, *, relays: bool) -> None:
+    def __init__(
+        self, upstream: Upstream, identity: Identity, node_id: int, advertised: Address | None, relay: Relay | None
+    ) -> None:
         self._upstream = upstream
         self._identity = identity
         self._node_id = node_id
         self._advertised = advertised
-        self._relays = relays
+        self._relay = relay
+        #: Whether upstream has said that it coordinates ordinary groups.
+        self._has_groups_upstream = False
 
     async def metadata(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer Metadata (RPC 3). A topic is never created, whatever the client allows."""
@@ -57,17 +62,30 @@ class Discovery:
         keys = asked["coordinatorKeys"] if "coordinatorKeys" in asked else [asked["key"]]
         found = []
         for key in keys:
-            code = codes.NONE
-            if key_type == _GROUP and not client.may(Operation.DESCRIBE, Resource.GROUP, key):
-                code = codes.GROUP_AUTHORIZATION_FAILED
-            elif key_type not in {_GROUP, _TRANSACTION} or (key_type == _TRANSACTION and not self._relays):
-                # The share coordinator of the gateway is its own affair.
-                code = codes.COORDINATOR_NOT_AVAILABLE if key_type == _TRANSACTION else codes.INVALID_REQUEST
+            code = await self._coordinates(client, key_type, key)
             host, port = self._here(client) if code == codes.NONE else ("", -1)
             node_id = self._node_id if code == codes.NONE else -1
             row = {"key": key, "nodeId": node_id, "host": host, "port": port, "errorCode": code, "errorMessage": None}
             found.append(row)
         return {"coordinators": found} if "coordinatorKeys" in asked else found[0]
+
+    async def _coordinates(self, client: Client, key_type: int, key: str) -> int:
+        """Give Kafka's code for a client that looks for a coordinator: 0 where it is the gateway."""
+        if key_type == _GROUP and not client.may(Operation.DESCRIBE, Resource.GROUP, key):
+            return codes.GROUP_AUTHORIZATION_FAILED
+        if key_type not in {_GROUP, _TRANSACTION}:
+            # The share coordinator of the gateway is its own affair.
+            return codes.INVALID_REQUEST
+        if self._relay is None or (key_type == _GROUP and self._has_groups_upstream):
+            return codes.NONE if key_type == _GROUP else codes.COORDINATOR_NOT_AVAILABLE
+        try:
+            code = await self._relay.find_coordinator(key_type, key)
+        except UpstreamError:
+            code = codes.COORDINATOR_NOT_AVAILABLE
+        if key_type == _TRANSACTION:
+            return code
+        self._has_groups_upstream = code == codes.NONE
+        return codes.NONE
 
     async def describe_cluster(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeCluster (RPC 60)."""

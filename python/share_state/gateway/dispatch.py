@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import logging
 import struct
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
+from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
+from share_state.gateway.counts import Counts
+from share_state.gateway.limits import Limits, WorkBytes
 from share_state.gateway.requests import Client
 from share_state.kafka import codes
 from share_state.kafka.framing import Request, request_of, response_bytes
 
-__all__ = ["API_VERSIONS", "SHARE_FETCH", "Api", "Dispatch"]
+__all__ = ["API_VERSIONS", "MAX_STRANGERS_FRAME", "SHARE_FETCH", "Api", "Dispatch"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
 API_VERSIONS: Final = 18
 SHARE_FETCH: Final = 78
 _KEY: Final = struct.Struct(">hh")
 _FIRST_FLEXIBLE: Final = 3
+#: ShareFetch and ShareAcknowledge: their lists of acknowledgements may be long.
+_ACKNOWLEDGING: Final = frozenset({SHARE_FETCH, 79})
+#: The longest request of somebody who is not let in yet, bytes (``sasl.server.max.receive.size``).
+MAX_STRANGERS_FRAME: Final = 512 << 10
+_TOO_LATE: Final = "The client is logged in already"
 
 #: Produce and Fetch. librdkafka takes a broker without them for one too old for records with headers, and never starts. It
 #: sends neither; who does needs the relay, or the upstream.
@@ -47,6 +56,8 @@ class Dispatch:
         share_fetch: answers ShareFetch with a whole frame: client, version, correlation id, message.
         share_fetch_versions: its oldest and newest version.
         features: gives the features that ApiVersions tells, for its version.
+        limits: what clients may take up.
+        counts: where requests are counted.
 
     Attributes:
         relayed: answers what is not in the table, and the versions of that; nothing by default.
@@ -58,18 +69,21 @@ class Dispatch:
         share_fetch: Callable[[Client, int, int, dict[str, Any]], Awaitable[bytes]],
         share_fetch_versions: tuple[int, int],
         features: Callable[[int], dict[str, Any]],
+        limits: Limits,
+        counts: Counts,
     ) -> None:
         self._apis = apis
         self._share_fetch = share_fetch
         self._features = features
+        self._limits = limits
+        self._work = WorkBytes(limits.work)
+        self._logins: dict[int, tuple[int, int]] = {}
         self._versions = {key: (api.oldest, api.newest) for key, api in apis.items()}
         self._versions[API_VERSIONS] = (0, 4)
         self._versions[SHARE_FETCH] = share_fetch_versions
         self.relayed: Opaque | None = None
         self.relayed_versions: dict[int, tuple[int, int]] = {}
-        #: Requests by key, and those of them that were refused as malformed.
-        self.counts: dict[int, int] = {}
-        self.malformed = 0
+        self._counts = counts
 
     async def respond(self, client: Client, payload: bytes) -> bytes | None:
         """Answer a request.
@@ -81,14 +95,27 @@ class Dispatch:
         if len(payload) < _KEY.size:
             raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")
         api_key, version = _KEY.unpack_from(payload)
-        self.counts[api_key] = self.counts.get(api_key, 0) + 1
+        began = time.monotonic()
+        try:
+            async with self._work.of(len(payload)):
+                return await self._respond(client, api_key, version, payload)
+        finally:
+            # Only keys that are served: clients make up the others.
+            is_known = api_key in self._versions or api_key in self.relayed_versions
+            self._counts.request_times[api_key if is_known else -1].observe(time.monotonic() - began)
+
+    async def _respond(self, client: Client, api_key: int, version: int, payload: bytes) -> bytes | None:
         oldest, newest = self._versions.get(api_key, (0, -1))
         if api_key == API_VERSIONS:
             return self._api_versions(client, request_of(payload))
+        if api_key in self._logins:
+            return self._too_late(request_of(payload))
         if not oldest <= version <= newest:
             low, high = self.relayed_versions.get(api_key, (0, -1))
             if self.relayed is not None and low <= version <= high:
-                return await self.relayed(client, payload)
+                if client.may(Operation.ALL, Resource.CLUSTER, CLUSTER_NAME):
+                    return await self.relayed(client, payload)
+                raise UnsupportedVersionError(f"request {api_key} would go upstream: {client.principal} may not do all there")
             hint = "; it is upstream's, and there is no relay" if api_key in _LISTED else ""
             raise UnsupportedVersionError(f"request {api_key} version {version} is not served{hint}")
         request = request_of(payload)
@@ -97,18 +124,43 @@ class Dispatch:
             # What follows a message is passed over, as Kafka does: librdkafka sends more than there is in some versions.
             asked = decode_message(api_key, version, request.body, trailing=True)
         except WireDecodeError as wrong:
-            self.malformed += 1
+            self._counts.malformed += 1
             message = f"request {api_key} version {version} of {client.client_id!r}: {wrong}"
             raise WireDecodeError(message, position=wrong.position, kind=wrong.kind) from None
         if api_key == SHARE_FETCH:
             return await self._share_fetch(client, version, request.correlation_id, asked)
         answer = await self._apis[api_key].handler(client, version, asked)
+        if code := answer.get("errorCode"):
+            self._counts.request_errors[api_key, code] += 1
         body = encode_message(api_key, version, answer, response=True)
         return response_bytes(api_key, version, request.correlation_id, body)
 
+    def offer_logins(self, versions: Mapping[int, tuple[int, int]]) -> None:
+        """List the requests of a login, which are answered before; who is let in sends none."""
+        self._logins = dict(versions)
+
+    def longest(self, client: Client, api_key: int | None) -> int:
+        """Give the bytes that a request of a client may have; ``None`` while its API key is not known."""
+        limits = self._limits
+        if client.login is not None:
+            return MAX_STRANGERS_FRAME
+        if api_key is None:
+            return limits.relayed_frame if self.relayed is not None else limits.frame
+        if api_key in _ACKNOWLEDGING:
+            return limits.frame
+        return limits.relayed_frame if api_key in self.relayed_versions and api_key not in self._versions else limits.other_frame
+
     def offered(self) -> dict[int, tuple[int, int]]:
         """Give the versions of every request that is answered."""
-        return {**_LISTED, **self.relayed_versions, **self._versions}
+        return {**_LISTED, **self.relayed_versions, **self._versions, **self._logins}
+
+    @staticmethod
+    def _too_late(request: Request) -> bytes:
+        """Refuse a login of somebody who is let in (``KafkaApis.handleSaslHandshakeRequest``)."""
+        answer = {"errorCode": codes.ILLEGAL_SASL_STATE, "errorMessage": _TOO_LATE, "mechanisms": [], "authBytes": b""}
+        answer["sessionLifetimeMs"] = 0
+        body = encode_message(request.api_key, request.version, answer, response=True)
+        return response_bytes(request.api_key, request.version, request.correlation_id, body)
 
     def _api_versions(self, client: Client, request: Request) -> bytes:
         oldest, newest = self._versions[API_VERSIONS]

@@ -12,15 +12,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
 from share_state._core import ShareGroupStore, ShareSessions, StateStore
+from share_state.extras import require
 from share_state.gateway import share_fetch
+from share_state.gateway.authentication import Authentication
 from share_state.gateway.configs import Configs
+from share_state.gateway.connection import Serving
+from share_state.gateway.counts import Counts
 from share_state.gateway.discovery import Discovery
 from share_state.gateway.dispatch import Api, Dispatch
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.groups import Groups
 from share_state.gateway.identity import Identity
+from share_state.gateway.limits import AnswerBytes, QueuedBytes
+from share_state.gateway.monitoring import Monitoring
 from share_state.gateway.offsets import Offsets
 from share_state.gateway.options import GatewayOptions
+from share_state.gateway.readings import Parts
 from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
 from share_state.gateway.server import Server
@@ -63,10 +70,14 @@ class ShareGateway:
 
     Raises:
         ShareStateError: the directory is damaged, or another gateway uses it.
+        MissingPackageError: metrics are wanted, and their package is not installed.
     """
 
     def __init__(self, options: GatewayOptions) -> None:
         self.options = options
+        if options.metrics is not None:
+            # Before anything is opened.
+            require("gateway", "prometheus_client")
         self._address: Address | None = None
         options.path.mkdir(parents=True, exist_ok=True)
         self._executor = ThreadPoolExecutor(_WORKERS, thread_name_prefix="share-state-gateway")
@@ -87,7 +98,9 @@ class ShareGateway:
 
         self._upstream = Upstream(options.upstream, options.upstream_security, self._registry)
         self._upstream.changed = self._topics_changed
-        self._readers = Readers(self._upstream, self._registry)
+        self.counts = Counts()
+        self._answers = AnswerBytes(options.limits.answers)
+        self._readers = Readers(self._upstream, self._registry, self.counts)
         start_offsets = StartOffsets(self._upstream)
         self.manager = SharePartitionManager(
             self._store,
@@ -96,6 +109,7 @@ class ShareGateway:
             self._configs,
             generation=self.identity.generation,
             start_offsets=start_offsets,
+            counts=self.counts,
         )
         truncation = Truncation(
             self._store, self._executor, self.manager, self.identity.generation, rewinds=options.on_truncation == "rewind"
@@ -105,17 +119,15 @@ class ShareGateway:
         self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
         self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
         self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
-        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, relays=options.relay)
+        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, self._relay)
         self.dispatch = self._table()
-        self.server = Server(
-            self.dispatch.respond,
-            self._gone,
-            options.access,
-            ssl_context=options.ssl_context,
-            max_frame=options.max_frame,
-            max_connections=options.max_connections,
-            max_idle=options.max_idle,
-        )
+        self.authentication = Authentication(self.dispatch, options.users, options.tokens)
+        queued = QueuedBytes(options.limits.queued)
+        serving = Serving(self.authentication.respond, self.dispatch.longest, options.limits, queued, self._answers)
+        self.server = Server(serving, self.authentication.meet, self._gone, options.access, ssl_context=options.ssl_context)
+        self._monitoring = None if options.metrics is None else Monitoring(self._parts(queued))
+        #: Where metrics are served, once they are.
+        self.metrics_address: Address | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._deleted: asyncio.Queue[list[str]] = asyncio.Queue()
 
@@ -155,6 +167,8 @@ class ShareGateway:
         for work in (self._tidy(), self._refresh(), self._forget()):
             task = asyncio.get_running_loop().create_task(work)
             self._tasks.add(task)
+        if self._monitoring is not None and self.options.metrics is not None:
+            self.metrics_address = await self._monitoring.start(*self.options.metrics)
         self._address = await self.server.start(*self.options.listen)
         return self._address
 
@@ -162,6 +176,8 @@ class ShareGateway:
         """Answer what is under way, write what is to be written, and let go of the directory."""
         self._address = None
         await self.server.close()
+        if self._monitoring is not None:
+            await self._monitoring.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -182,7 +198,7 @@ class ShareGateway:
 
     def _table(self) -> Dispatch:
         names = TopicNames(self._upstream)
-        fetch = ShareFetch(self.sessions, self.manager, names, self._configs, _FETCH_MAX_BYTES)
+        fetch = ShareFetch(self.sessions, self.manager, names, self._configs, _FETCH_MAX_BYTES, self._answers, self.counts)
         acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs)
         offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager)
         configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id)
@@ -209,7 +225,27 @@ class ShareGateway:
             91: Api(0, 0, offsets.alter),
             92: Api(0, 0, offsets.delete),
         }
-        return Dispatch(apis, fetch.answer, (1, 2), _features)
+        self._fetches, self._offsets = fetch, offsets
+        return Dispatch(apis, fetch.answer, (1, 2), _features, self.options.limits, self.counts)
+
+    def _parts(self, queued: QueuedBytes) -> Parts:
+        return Parts(
+            options=self.options,
+            identity=self.identity,
+            counts=self.counts,
+            server=self.server,
+            authentication=self.authentication,
+            queued=queued,
+            answers=self._answers,
+            sessions=self.sessions,
+            fetches=self._fetches,
+            offsets=self._offsets,
+            groups=self._groups,
+            store=self._store,
+            manager=self.manager,
+            upstream=self._upstream,
+            readers=self._readers,
+        )
 
     def _gone(self, client: Client) -> None:
         for group, member in self.sessions.connection_closed(client.connection_id):

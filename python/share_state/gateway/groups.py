@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from share_state._core import ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
-from share_state.gateway.access import Operation, Resource
+from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.kafka import codes
+from share_state.logs import named
 from share_state.types import SharePartitionKey
 
 __all__ = ["Groups"]
@@ -28,6 +29,7 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 _LEAVE: Final = -1
 _NOT_ASKED: Final = -(1 << 31)
 _SHARE: Final = "share"
+_HAS_HIDDEN_TOPICS: Final = "The group has described topic(s) that the client is not authorized to describe."
 #: DescribeGroups says that a group is not of its kind from this version on; before, that it is dead.
 _SAYS_NOT_FOUND: Final = 6
 #: Bits of what may be done to a group: read, delete, describe, describe configs, alter configs.
@@ -60,6 +62,8 @@ class Groups:
         manager: SharePartitionManager,
     ) -> None:
         self.store = groups
+        #: Whether the last decision that had to become durable did not.
+        self.is_failing = False
         self._states = store
         self._executor = executor
         self._upstream = upstream
@@ -74,7 +78,12 @@ class Groups:
             ShareStateError: it never will be.
         """
         if ticket and not self.store.is_durable(ticket):
-            await asyncio.get_running_loop().run_in_executor(self._executor, self.store.wait, ticket)
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._executor, self.store.wait, ticket)
+            except ShareStateError:
+                self.is_failing = True
+                raise
+            self.is_failing = False
 
     async def heartbeat(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ShareGroupHeartbeat (RPC 76)."""
@@ -107,7 +116,7 @@ class Groups:
         try:
             await self.durable(answer.ticket)
         except ShareStateError as failed:
-            _LOG.error("a heartbeat of group %r is not durable: %s", group, failed)
+            _LOG.error("a heartbeat is not durable: %s: %s %s", failed, named(group=group, member=member), client)
             return _refused(member, codes.COORDINATOR_NOT_AVAILABLE)
         assignment = None
         if answer.assignment is not None:
@@ -127,11 +136,14 @@ class Groups:
         rows = [self._described(client, group, asked["includeAuthorizedOperations"]) for group in asked["groupIds"]]
         return {"groups": rows}
 
-    async def describe_classic(self, _client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
+    async def describe_classic(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeGroups (RPC 15): none of the groups here is of that kind."""
         says_so = version >= _SAYS_NOT_FOUND
+        hidden = {group for group in asked["groups"] if not client.may(Operation.DESCRIBE, Resource.GROUP, group)}
         rows = [
-            {
+            _hidden(group)
+            if group in hidden
+            else {
                 "errorCode": codes.GROUP_ID_NOT_FOUND if says_so else codes.NONE,
                 "errorMessage": f"Group {group} is not a classic group." if says_so else None,
                 "groupId": group,
@@ -151,7 +163,7 @@ class Groups:
         types = {kind.lower() for kind in asked.get("typesFilter") or ()}
         if types and _SHARE not in types:
             return {"errorCode": codes.NONE, "groups": []}
-        sees_all = client.may(Operation.DESCRIBE, Resource.CLUSTER, "kafka-cluster")
+        sees_all = client.may(Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
         rows = [
             {"groupId": group, "protocolType": _SHARE, "groupState": state, "groupType": _SHARE}
             for group, state in self.store.groups()
@@ -217,7 +229,7 @@ class Groups:
         outcomes = await self.initialize_states(requests)
         refused = {code for code in outcomes if code != codes.NONE}
         if refused:
-            _LOG.warning("share partitions of group %r were not initialised: codes %s", group, sorted(refused))
+            _LOG.warning("share partitions were not initialised: codes=%s %s", sorted(refused), named(group=group))
         return [(key.topic_id, key.partition) for (key, _, _), code in zip(requests, outcomes, strict=True) if code == codes.NONE]
 
     async def _delete(self, group: str) -> int:
@@ -230,7 +242,7 @@ class Groups:
             if code == codes.NONE:
                 await self.durable(self.store.finish_delete_group(group, wall_ms=wall_ms()))
         except ShareStateError as failed:
-            _LOG.error("group %r was not deleted: %s", group, failed)
+            _LOG.error("a group was not deleted: %s: %s", failed, named(group=group))
             return codes.COORDINATOR_NOT_AVAILABLE
         return code
 
@@ -248,11 +260,13 @@ class Groups:
                 if topic is not None:
                     topics.append({"topicId": topic_id, "topicName": topic.name, "partitions": partitions})
             if not all(client.may(Operation.DESCRIBE, Resource.TOPIC, topic["topicName"]) for topic in topics):
-                return _undescribed(
-                    group,
-                    codes.TOPIC_AUTHORIZATION_FAILED,
-                    "The group has described topic(s) that the client is not authorized to describe.",
-                )
+                return {
+                    **found,
+                    "errorCode": codes.TOPIC_AUTHORIZATION_FAILED,
+                    "errorMessage": _HAS_HIDDEN_TOPICS,
+                    "members": [],
+                    "authorizedOperations": _NOT_ASKED,
+                }
             members.append({**member, "assignment": {"topicPartitions": topics}})
         operations = _NOT_ASKED
         if with_operations:
@@ -278,7 +292,7 @@ class Groups:
         self._timer = None
         expired, ticket = self.store.handle_timeout(now_ms=lock_ms(), wall_ms=wall_ms())
         for group, member in expired:
-            _LOG.info("member %r of group %r has sent no heartbeat in time", member, group)
+            _LOG.info("no heartbeat in time: %s", named(group=group, member=member))
         if ticket:
             task = asyncio.get_running_loop().create_task(self.durable(ticket))
             self._tasks.add(task)
@@ -297,6 +311,19 @@ def _refused(member: str, code: int) -> dict[str, Any]:
         "memberEpoch": 0,
         "heartbeatIntervalMs": 0,
         "assignment": None,
+    }
+
+
+def _hidden(group: str) -> dict[str, Any]:
+    return {
+        "errorCode": codes.GROUP_AUTHORIZATION_FAILED,
+        "errorMessage": None,
+        "groupId": group,
+        "groupState": "",
+        "protocolType": "",
+        "protocolData": "",
+        "members": [],
+        "authorizedOperations": _NOT_ASKED,
     }
 
 

@@ -221,7 +221,8 @@ class Offsets:
             asked = [(name, numbers) for _, name, numbers in initialized]
         else:
             asked = [(topic["topicName"], topic["partitions"]) for topic in topics]
-        asked = [(name, numbers) for name, numbers in asked if client.may(Operation.DESCRIBE, Resource.TOPIC, name)]
+        hidden = [(name, numbers) for name, numbers in asked if not client.may(Operation.DESCRIBE, Resource.TOPIC, name)]
+        asked = [row for row in asked if row not in hidden]
         known = await self._topics(name for name, _ in asked)
         lags = await self.lags(
             group,
@@ -238,6 +239,9 @@ class Offsets:
             }
             for name, numbers in asked
         ]
+        if topics is not None:
+            # Who names a topic is told that it is hidden; who names none does not hear of it.
+            row["topics"] += [_hidden(name, numbers) for name, numbers in hidden]
         return row
 
     async def _alter(self, group: str, wanted: list[tuple[Topic, int, int]], errors: dict[tuple[str, int], int]) -> int:
@@ -293,6 +297,12 @@ class Offsets:
         if topic is None or not 0 <= partition < len(topic.partitions):
             return codes.UNKNOWN_TOPIC_OR_PARTITION
         return codes.NONE
+
+
+def _hidden(name: str, partitions: Iterable[int]) -> dict[str, Any]:
+    code, message = codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."
+    rows = [{**_nothing(number), "errorCode": code, "errorMessage": message} for number in partitions]
+    return {"topicName": name, "topicId": ZERO_ID, "partitions": rows}
 
 
 def _nothing(partition: int) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from typing import Final
 
 from share_state.errors import ConfigError
 from share_state.gateway.access import Access
+from share_state.gateway.limits import Limits
+from share_state.kafka.bearer_tokens import TokenValidator
 from share_state.kafka.peers import Address
 from share_state.kafka.security import SecurityOptions
 
@@ -36,12 +38,12 @@ class GatewayOptions:
         broker: broker configurations by Kafka's names (``group.share.…``).
         groups: defaults of group configurations by Kafka's names (``share.…``).
         upstream_security: TLS and SASL towards upstream.
-        ssl_context: TLS for clients.
-        users: passwords by name, for SASL of clients; ``None`` lets everybody in.
+        ssl_context: TLS for clients. Where it asks for their certificates, the subject is the principal (``User:CN=…``).
+        users: passwords by name, for SASL PLAIN and SCRAM of clients.
+        tokens: takes a token of SASL OAUTHBEARER and gives the name of its bearer, or raises
+            :class:`share_state.kafka.bearer_tokens.TokenRefusedError`. With neither users nor tokens everybody is let in.
         access: what principals may do.
-        max_frame: bytes of a request; 100 MiB with the relay.
-        max_connections: clients at once.
-        max_idle: seconds after which a silent connection is closed.
+        limits: how much clients may take up.
         on_truncation: ``rewind`` forgets what is known of offsets that upstream has cut, so that the records that come in
             their place are delivered; ``keep`` keeps it, as Kafka does.
         metrics: where to serve /metrics, /healthz and /readyz; ``None`` for nowhere.
@@ -58,11 +60,10 @@ class GatewayOptions:
     groups: Mapping[str, str] = field(default_factory=dict)
     upstream_security: SecurityOptions = field(default_factory=SecurityOptions)
     ssl_context: ssl.SSLContext | None = None
-    users: Mapping[str, str] | None = None
+    users: Mapping[str, str] | None = field(default=None, repr=False)
+    tokens: TokenValidator | None = field(default=None, repr=False)
     access: Access = field(default_factory=Access)
-    max_frame: int = 8 << 20
-    max_connections: int = 4000
-    max_idle: float = 600.0
+    limits: Limits = field(default_factory=Limits)
     metrics: Address | None = None
     on_truncation: str = "rewind"
 

@@ -11,8 +11,10 @@ import logging
 import struct
 from typing import Final
 
+from share_state._core import decode_message, encode_message
 from share_state.gateway.options import GatewayOptions
 from share_state.gateway.requests import Client
+from share_state.gateway.upstream.apis import FETCH, FIND_COORDINATOR, OFFSET_FOR_LEADER_EPOCH
 from share_state.gateway.upstream.cluster import Upstream
 from share_state.gateway.upstream.topics import TopicRegistry
 from share_state.kafka.connection import Connection
@@ -24,10 +26,12 @@ __all__ = ["Relay"]
 
 _LOG: Final = logging.getLogger("share_state.gateway.relay")
 _CORRELATION: Final = struct.Struct(">i")
+_KEY: Final = struct.Struct(">h")
 #: Of a request, where its correlation id stands.
 _AT: Final = 4
 _SASL: Final = frozenset({17, 36})
 _PRODUCE: Final = 0
+_WITH_EPOCHS: Final = frozenset({FETCH, OFFSET_FOR_LEADER_EPOCH})
 #: The newest Produce and Fetch that name topics; later ones have ids, which the gateway may have made up.
 _BY_NAME: Final = {0: 12, 1: 12}
 
@@ -69,10 +73,24 @@ class Relay:
             connections = self._clients[client.connection_id] = self._upstream.connections()
         try:
             connection = await connections.connection(Node(-1, self._address))
-            return await _pass_on(connection, payload)
+            return await _pass_on(connection, _without_epochs(payload))
         except LostError as lost:
             _LOG.warning("a request of %r was not passed on: %s", client.client_id, lost)
             return None
+
+    async def find_coordinator(self, key_type: int, key: str) -> int:
+        """Ask upstream for a coordinator; gives its code.
+
+        Where it is does not matter, there is one broker; but upstream makes the topic that a coordinator keeps its state in
+        only when it is asked for one.
+
+        Raises:
+            LostError, KafkaPersisterError: it cannot be asked.
+        """
+        connection = await self._upstream.lane("relay").connection(Node(-1, self._address))
+        answer = await connection.request(FIND_COORDINATOR, {"key": key, "keyType": key_type, "coordinatorKeys": [key]})
+        rows = answer.get("coordinators")
+        return int(answer["errorCode"] if rows is None else rows[0]["errorCode"])
 
     def gone(self, client: Client) -> None:
         """Close what was opened for a client."""
@@ -86,6 +104,19 @@ class Relay:
         """Close every connection."""
         clients, self._clients = list(self._clients.values()), {}
         await asyncio.gather(*(connections.close() for connections in clients), *self._closing)
+
+
+def _without_epochs(payload: bytes) -> bytes:
+    """Take the leader epochs out of a Fetch or OffsetForLeaderEpoch: clients know those of the gateway, not those upstream."""
+    (api_key,) = _KEY.unpack_from(payload)
+    if api_key not in _WITH_EPOCHS:
+        return payload
+    request = request_of(payload)
+    message = decode_message(api_key, request.version, request.body, trailing=True)
+    for topic in message["topics"]:
+        for partition in topic["partitions"]:
+            partition["currentLeaderEpoch"] = -1
+    return payload[: len(payload) - len(request.body)] + encode_message(api_key, request.version, message)
 
 
 def _is_unanswered(payload: bytes) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from share_state.gateway.access import Access, Operation, Resource
 from share_state.kafka import codes
+from share_state.kafka.logins import Login
 from share_state.kafka.peers import Address
 
 __all__ = ["Client", "check_member"]
@@ -15,7 +16,7 @@ __all__ = ["Client", "check_member"]
 _MAX_MEMBER_ID: Final = 36
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Client:
     """The other side of a connection.
 
@@ -27,6 +28,7 @@ class Client:
         principal: who it is, such as ``User:alice``; ``User:ANONYMOUS`` without authentication.
         client_id: what it calls itself in the request at hand.
         software: name and version of its client, once it has told them.
+        login: its authentication while that is not over; ``None`` for a client that is let in.
     """
 
     connection_id: int
@@ -36,7 +38,16 @@ class Client:
     principal: str = "User:ANONYMOUS"
     client_id: str = ""
     software: str = ""
-    groups: set[tuple[str, str]] = field(default_factory=set)
+    login: Login | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether its login has failed, so that its connection is to be closed."""
+        return self.login is not None and self.login.failed
+
+    def __str__(self) -> str:
+        """Name the client for the log; each of these names comes from somebody else."""
+        return f"client={self.client_id!r} host={self.host} principal={self.principal!r} software={self.software!r}"
 
     def may(self, operation: Operation, resource: Resource, name: str) -> bool:
         """Say whether this client may do something."""

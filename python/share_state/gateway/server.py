@@ -11,58 +11,59 @@ from collections.abc import Callable
 from typing import Final
 
 from share_state.gateway.access import Access
-from share_state.gateway.connection import ClientConnection, Respond
+from share_state.gateway.certificate_names import subject_of
+from share_state.gateway.connection import ClientConnection, Serving
 from share_state.gateway.requests import Client
 from share_state.kafka.peers import Address
 
 __all__ = ["Server"]
 
-_LOG: Final = logging.getLogger("share_state.gateway")
-#: Seconds between two looks for connections that have been silent for too long.
-_SWEEP: Final = 30.0
+_LOG: Final = logging.getLogger("share_state.gateway.clients")
+#: Seconds between two looks for connections that take too long; shorter where they may not take that long.
+_SWEEP: Final = 10.0
 
 
 class Server:
     """Takes connections.
 
     Args:
-        respond: answers a request.
+        serving: what connections have in common.
+        met: called with the client of a connection that has begun.
         gone: called with the client of a connection that has ended.
         access: what principals may do.
         ssl_context: for TLS.
-        max_frame: bytes of a request.
-        max_connections: so many clients at once; one more is closed at once.
-        max_idle: seconds without a request after which a connection is closed (``connections.max.idle.ms``).
     """
 
     def __init__(
         self,
-        respond: Respond,
+        serving: Serving,
+        met: Callable[[Client], None],
         gone: Callable[[Client], None],
         access: Access,
         *,
         ssl_context: ssl.SSLContext | None,
-        max_frame: int,
-        max_connections: int,
-        max_idle: float,
     ) -> None:
-        self._respond = respond
+        self._serving = serving
+        self._met = met
         self._gone = gone
         self._access = access
         self._ssl_context = ssl_context
-        self._max_frame = max_frame
-        self._max_connections = max_connections
-        self._max_idle = max_idle
+        #: Those that are not over TLS yet count too.
+        self._arrivals: set[_Arrival] = set()
         self._connections: set[ClientConnection] = set()
         self._numbers = itertools.count(1)
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
+        limits = serving.limits
+        self._interval = min(_SWEEP, limits.frame_time / 4, limits.answer_time / 4, limits.login_time / 4, limits.idle / 4)
+        self.accepted = 0
         self.refused = 0
+        self.tls_failed = 0
 
     @property
     def connections(self) -> int:
         """How many connections there are."""
-        return len(self._connections)
+        return len(self._connections) + len(self._arrivals)
 
     async def start(self, host: str, port: int) -> Address:
         """Listen, and give the address.
@@ -71,7 +72,7 @@ class Server:
             OSError: the address cannot be listened on.
         """
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._accept, host, port, ssl=self._ssl_context, backlog=1024)
+        self._server = await loop.create_server(self._accept, host, port, backlog=1024)
         name = self._server.sockets[0].getsockname()
         self._sweep()
         return Address(name[0], name[1])
@@ -82,42 +83,96 @@ class Server:
             self._server.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
+        for arrival in list(self._arrivals):
+            arrival.abort()
         await asyncio.gather(*(connection.finish() for connection in list(self._connections)))
         for connection in list(self._connections):
             connection.close()
 
     def _accept(self) -> asyncio.Protocol:
-        client = Client(next(self._numbers), "", Address("", 0), self._access)
-        connection = _Accepted(client, self._respond, self._closed, self._max_frame)
-        if len(self._connections) >= self._max_connections:
+        return _Arrival(self)
+
+    def arrived(self, arrival: _Arrival, transport: asyncio.Transport) -> None:
+        """Take a connection of TCP, or close it where there are too many."""
+        if self.connections >= self._serving.limits.connections:
             self.refused += 1
-            _LOG.warning("there are %d connections already: one more is closed", len(self._connections))
-            connection.is_welcome = False
-        else:
-            self._connections.add(connection)
-        return connection
+            _LOG.warning("there are %d connections already: one more is closed", self.connections)
+            transport.abort()
+            return
+        self.accepted += 1
+        if self._ssl_context is None:
+            self._connect(transport)
+            return
+        self._arrivals.add(arrival)
+        transport.pause_reading()
+        arrival.task = asyncio.get_running_loop().create_task(self._agree(arrival, transport, self._ssl_context))
+
+    async def _agree(self, arrival: _Arrival, transport: asyncio.Transport, context: ssl.SSLContext) -> None:
+        """Agree on TLS with a client."""
+        peer = transport.get_extra_info("peername")
+        connection = self._made(transport)
+        try:
+            secured = await asyncio.get_running_loop().start_tls(
+                transport, connection, context, server_side=True, ssl_handshake_timeout=self._serving.limits.login_time
+            )
+            if secured is None or secured.is_closing():
+                # It went away meanwhile.
+                return
+            shown = secured.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            if shown is not None:
+                connection.client.principal = f"User:{subject_of(shown)}"
+            self._begin(connection, secured)
+        except (OSError, ssl.SSLError) as wrong:
+            self.tls_failed += 1
+            _LOG.warning("no TLS: %s: host=%s", wrong, peer[0] if peer else "")
+            transport.abort()
+        except Exception:
+            _LOG.exception("no TLS: host=%s", peer[0] if peer else "")
+            transport.abort()
+        finally:
+            self._arrivals.discard(arrival)
+
+    def _connect(self, transport: asyncio.Transport) -> None:
+        connection = self._made(transport)
+        transport.set_protocol(connection)
+        self._begin(connection, transport)
+
+    def _made(self, transport: asyncio.Transport) -> ClientConnection:
+        peer, here = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
+        host = str(peer[0]) if peer else ""
+        address = Address(here[0], here[1]) if here else Address("", 0)
+        client = Client(next(self._numbers), host, address, self._access)
+        return ClientConnection(client, self._serving, self._closed)
+
+    def _begin(self, connection: ClientConnection, transport: asyncio.Transport) -> None:
+        self._met(connection.client)
+        self._connections.add(connection)
+        connection.connection_made(transport)
 
     def _closed(self, connection: ClientConnection) -> None:
         self._connections.discard(connection)
         self._gone(connection.client)
 
     def _sweep(self) -> None:
-        silent_since = time.monotonic() - self._max_idle
+        now = time.monotonic()
         for connection in list(self._connections):
-            if connection.active_at < silent_since:
-                connection.close()
-        self._sweeper = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
+            connection.check(now)
+        self._sweeper = asyncio.get_running_loop().call_later(self._interval, self._sweep)
 
 
-class _Accepted(ClientConnection):
-    """A connection that learns who it is of when it is made."""
+class _Arrival(asyncio.Protocol):
+    """A connection of TCP, before anything is known of it."""
 
-    is_welcome = True
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._transport: asyncio.Transport | None = None
+        self.task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        peer, here = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
-        self.client.host = str(peer[0]) if peer else ""
-        self.client.here = Address(here[0], here[1]) if here else Address("", 0)
-        if not self.is_welcome:
-            self.close()
+        if isinstance(transport, asyncio.Transport):
+            self._transport = transport
+            self._server.arrived(self, transport)
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()

@@ -8,7 +8,9 @@ bytes are at hand, so no lock runs for a record that cannot be sent.
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -16,7 +18,9 @@ from share_state._core import Delivery, ShareFetchContext, ShareSessions, encode
 from share_state.gateway.acknowledgements import Acknowledgements, merged
 from share_state.gateway.answers import MAX_WAIT_MS, NO_LEADER, acknowledge_code, fetch_code
 from share_state.gateway.clock import lock_ms
+from share_state.gateway.counts import Counts
 from share_state.gateway.group_configs import GroupConfigs
+from share_state.gateway.limits import AnswerBytes
 from share_state.gateway.requests import Client, check_member
 from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
 from share_state.gateway.topic_names import Names, TopicNames
@@ -31,15 +35,20 @@ _LIMITS: Final = ("maxWaitMs", "minBytes", "maxBytes", "maxRecords")
 
 #: Seconds without any batch from upstream after which a fetch is told so (``upstream.unavailable.ms``).
 _UNAVAILABLE: Final = 10.0
+_API_KEY: Final = 78
 
 
 class WaitingFetch:
     """A fetch that acquires what it can and otherwise waits."""
 
     __slots__ = (
+        "_again",
+        "_answers",
         "_batch_size",
+        "_client",
         "_deliveries",
         "_future",
+        "_is_over",
         "_max_bytes",
         "_max_records",
         "_member",
@@ -58,6 +67,8 @@ class WaitingFetch:
         mode: int,
         max_bytes: int,
         min_bytes: int,
+        client: Client,
+        answers: AnswerBytes,
     ) -> None:
         self._partitions = partitions
         self._member = member
@@ -68,6 +79,10 @@ class WaitingFetch:
         self._min_bytes = min_bytes
         self._deliveries: dict[ServedPartition, Delivery] = {}
         self._future: asyncio.Future[None] | None = None
+        self._client = client
+        self._answers = answers
+        self._again: Callable[[], object] | None = None
+        self._is_over = False
 
     async def wait(self, manager: SharePartitionManager, max_wait_ms: int) -> dict[ServedPartition, Delivery]:
         """Acquire records, for so long until there are some or the time is over."""
@@ -75,6 +90,9 @@ class WaitingFetch:
             return self._deliveries
         loop = asyncio.get_running_loop()
         self._future = loop.create_future()
+        self._again = functools.partial(self.attempt, manager)
+        if not self._answers.allowed():
+            self._answers.wait(self._again)
         for served in self._partitions:
             served.waiting[self] = None
         timer = loop.call_later(max_wait_ms / 1000, self._complete)
@@ -82,6 +100,8 @@ class WaitingFetch:
             await self._future
         finally:
             timer.cancel()
+            self._answers.leave(self._again)
+            self._again = None
             for served in self._partitions:
                 served.waiting.pop(self, None)
         if not self._deliveries:
@@ -89,12 +109,19 @@ class WaitingFetch:
             self.attempt(manager)
         return self._deliveries
 
+    def give_up(self) -> None:
+        """Wait no more, and acquire nothing: the member has asked anew."""
+        self._is_over = True
+        self._complete()
+
     def attempt(self, manager: SharePartitionManager) -> bool:
         """Acquire what is there.
 
         Returns:
             Whether the fetch is complete: it has records, or every partition has failed.
         """
+        if self._is_over:
+            return True
         acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
         if not acquirable:
             done = all(served.error_code != codes.NONE for served in self._partitions)
@@ -105,7 +132,13 @@ class WaitingFetch:
         return done
 
     def _acquire(self, manager: SharePartitionManager, acquirable: list[ServedPartition]) -> bool:
-        share = max(self._max_bytes // len(acquirable), 1)
+        allowed = self._answers.allowed()
+        if not allowed:
+            # Clients have to take what they were given first.
+            if self._again is not None:
+                self._answers.wait(self._again)
+            return False
+        share = max(min(self._max_bytes, allowed) // len(acquirable), 1)
         if self._min_bytes > 1 and not self._has_enough(acquirable, share):
             return False
         now_ms = lock_ms()
@@ -130,6 +163,8 @@ class WaitingFetch:
             wanted -= delivery.record_count
             if wanted <= 0:
                 break
+        if self._deliveries:
+            self._answers.hold(self._client, sum(delivery.nbytes for delivery in self._deliveries.values()))
         return bool(self._deliveries)
 
     def _has_enough(self, acquirable: list[ServedPartition], share: int) -> bool:
@@ -145,6 +180,11 @@ class WaitingFetch:
             if there >= self._min_bytes:
                 return True
         return False
+
+    @property
+    def partitions(self) -> int:
+        """How many share partitions it is for."""
+        return len(self._partitions)
 
     def _complete(self) -> None:
         if self._future is not None and not self._future.done():
@@ -168,6 +208,8 @@ class ShareFetch:
         names: what topics there are.
         configs: configurations of groups.
         max_bytes: bytes of records in one answer (``fetch.max.bytes`` of the broker).
+        answers: counts the bytes of answers that clients have not taken.
+        counts: where fetches are counted.
     """
 
     def __init__(
@@ -177,17 +219,29 @@ class ShareFetch:
         names: TopicNames,
         configs: GroupConfigs,
         max_bytes: int,
+        answers: AnswerBytes,
+        counts: Counts,
     ) -> None:
         self._sessions = sessions
         self._manager = manager
         self._names = names
         self._configs = configs
         self._max_bytes = max_bytes
+        self._answers = answers
+        self._counts = counts
+        #: The fetch that each member of a group waits for. A second one ends the first.
+        self._waiting: dict[tuple[str, str], WaitingFetch] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many fetches wait or are about to."""
+        return len(self._waiting)
 
     async def answer(self, client: Client, version: int, correlation_id: int, asked: dict[str, Any]) -> bytes:
         """Answer a request; gives the whole frame."""
         code = _check(client, asked)
         if code != codes.NONE:
+            self._counts.request_errors[_API_KEY, code] += 1
             return _refused(version, correlation_id, code)
         group, member = asked["groupId"], asked["memberId"]
         acknowledged, added = merged(asked["topics"])
@@ -204,6 +258,7 @@ class ShareFetch:
         if context.error_code != codes.NONE:
             if context.error_code == codes.SHARE_SESSION_LIMIT_REACHED:
                 await asyncio.sleep(_max_wait_ms(asked) / 1000)
+            self._counts.request_errors[_API_KEY, context.error_code] += 1
             return _refused(version, correlation_id, context.error_code)
         names = await self._names.of({topic_id for topic_id, _ in context.partitions} | {key[0] for key in acknowledged})
         is_renewal = asked.get("isRenewAck", False)
@@ -240,13 +295,43 @@ class ShareFetch:
                 mode=asked.get("shareAcquireMode", 0),
                 max_bytes=min(asked["maxBytes"], self._max_bytes),
                 min_bytes=asked["minBytes"],
+                client=client,
+                answers=self._answers,
             )
-            for partition, delivery in (await fetch.wait(self._manager, _max_wait_ms(asked))).items():
+            for partition, delivery in (await self._waited(fetch, asked)).items():
                 found.deliveries[partition.key.topic_id, partition.key.partition] = delivery
         for partition in served:
             error = fetch_code(partition.error_code or _unavailable(partition))
+            if error == codes.UNKNOWN_SERVER_ERROR:
+                cause = codes.name_of(partition.error_code) if partition.error_code else "upstream_unavailable"
+                self._counts.hidden[cause] += 1
             if error != codes.NONE:
                 found.errors[partition.key.topic_id, partition.key.partition] = error
+            self._counts.fetched[partition.key.topic_id] += 1
+        for topic_id, _ in found.errors:
+            if topic_id in names:
+                # Ids that nobody knows are made up by clients.
+                self._counts.fetch_failed[topic_id] += 1
+        return found
+
+    async def _waited(self, fetch: WaitingFetch, asked: dict[str, Any]) -> dict[ServedPartition, Delivery]:
+        group, member, max_wait_ms = asked["groupId"], asked["memberId"], _max_wait_ms(asked)
+        before = self._waiting.get((group, member))
+        if before is not None:
+            before.give_up()
+        self._waiting[group, member] = fetch
+        began = time.monotonic()
+        try:
+            found = await fetch.wait(self._manager, max_wait_ms)
+        finally:
+            if self._waiting.get((group, member)) is fetch:
+                del self._waiting[group, member]
+        self._counts.asked_partitions[group] += fetch.partitions
+        self._counts.acquired_partitions[group] += len(found)
+        if found:
+            self._counts.acquire_times[group].observe(time.monotonic() - began)
+        elif max_wait_ms > 0:
+            self._counts.expired_fetches += 1
         return found
 
     def _listed(

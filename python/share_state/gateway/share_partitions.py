@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from share_state._core import SharePartition, StateStore, WriteState
 from share_state.errors import CorruptStateError, PersisterError, ShareStateError
 from share_state.gateway.clock import lock_ms
+from share_state.gateway.counts import Counts
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.lock_timers import LockTimers
 from share_state.gateway.start_offsets import StartOffsets
@@ -25,6 +26,7 @@ from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import Topic
 from share_state.gateway.writes import WritePump
 from share_state.kafka import codes
+from share_state.logs import named
 from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class SharePartitionManager:
         configs: configurations of groups.
         generation: leader epoch of every share partition.
         start_offsets: finds where a share partition without a start offset begins.
+        counts: where loads, writes and acknowledgements are counted.
     """
 
     def __init__(
@@ -89,8 +92,10 @@ class SharePartitionManager:
         *,
         generation: int,
         start_offsets: StartOffsets,
+        counts: Counts,
     ) -> None:
-        self.writes = WritePump(store, executor, self._settled)
+        self.counts = counts
+        self.writes = WritePump(store, executor, self._settled, counts)
         self.timers = LockTimers(self._locks_expired)
         #: Called with a share partition at which a waiting fetch may find something.
         self.wake: Callable[[ServedPartition], None] = lambda _served: None
@@ -229,9 +234,11 @@ class SharePartitionManager:
         await self.writes.close()
 
     async def _load(self, served: ServedPartition, topic: Topic) -> None:
+        began = time.monotonic()
         code = await self._loaded(served, topic)
+        self.counts.load_times.observe(time.monotonic() - began)
         if code != codes.NONE:
-            _LOG.warning("%r was not loaded: code %d (%s)", served.key, code, codes.name_of(code))
+            _LOG.warning("not loaded: code=%d (%s) %s", code, codes.name_of(code), _named(served))
             self.drop(served, code)
             return
         served.is_ready = True
@@ -246,11 +253,11 @@ class SharePartitionManager:
         try:
             return await self._read(served, topic)
         except CorruptStateError as corrupt:
-            _LOG.error("the state of %r is corrupt: %s", served.key, corrupt)
+            _LOG.error("the state is corrupt: %s: %s", corrupt, _named(served))
         except PersisterError as refused:
             return refused.kafka_code or codes.UNKNOWN_SERVER_ERROR
         except ShareStateError as unusable:
-            _LOG.error("%r was not loaded: %s", served.key, unusable)
+            _LOG.error("not loaded: %s: %s", unusable, _named(served))
         return codes.UNKNOWN_SERVER_ERROR
 
     async def _read(self, served: ServedPartition, topic: Topic) -> int:
@@ -308,3 +315,8 @@ class SharePartitionManager:
                 served.reader.served.discard(served)
                 served.reader = self._readers.reader(topic, key.partition, isolation)
                 served.reader.served.add(served)
+
+
+def _named(served: ServedPartition) -> str:
+    key = served.key
+    return named(group=key.group, topic=served.reader.topic, topic_id=key.topic_id, partition=key.partition)

@@ -16,9 +16,9 @@ from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import codes
 from share_state.kafka.fake_answers import Answers
-from share_state.kafka.fake_logins import Login, Users
 from share_state.kafka.fake_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
+from share_state.kafka.logins import Login, Users
 from share_state.kafka.peers import Address
 from share_state.persister import Persister
 

@@ -27,6 +27,7 @@ __all__ = [
 MAX_FRAME: Final = 100 << 20
 
 _LENGTH: Final = struct.Struct(">i")
+_KEY: Final = struct.Struct(">h")
 _REQUEST: Final = struct.Struct(">hhih")
 _NULL: Final = -1
 #: The version from which a request and its answer are flexible: their headers have tagged fields too.
@@ -98,13 +99,26 @@ class Frames(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """See :class:`asyncio.Protocol`."""
+        self._arrived += data
+        self.cut()
+
+    def may_take(self) -> bool:
+        """Say whether another frame is welcome; who says no calls :meth:`cut` when it is."""
+        return True
+
+    def longest(self, api_key: int | None) -> int:  # noqa: ARG002  for those who tell requests apart
+        """Give the bytes that a frame may have that begins with this API key; ``None`` while so much has not arrived."""
+        return self._max_frame
+
+    def cut(self) -> None:
+        """Take the frames out of what has arrived."""
         arrived = self._arrived
-        arrived += data
         at = 0
         try:
-            while len(arrived) - at >= _LENGTH.size:
+            while len(arrived) - at >= _LENGTH.size and self.may_take():
                 start = at + _LENGTH.size
-                end = start + _length(arrived[at:start], self._max_frame)
+                key = _KEY.unpack_from(arrived, start)[0] if len(arrived) >= start + _KEY.size else None
+                end = start + _length(arrived[at:start], self.longest(key))
                 if len(arrived) < end:
                     break
                 at = end

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,14 +32,21 @@ class Dump(NamedTuple):
 
 def dump_log(directory: Path) -> Dump:
     """Run DumpLogSegments over every segment of the state topic; whatever it complains of is a failure."""
-    segments = sorted(
-        directory.glob("__share_group_state-*/*.log"), key=lambda path: (state_partition_of(path.parent), path.name)
-    )
+    return _dump(directory.glob("__share_group_state-*/*.log"), "--share-group-state-decoder")
+
+
+def dump_groups(directory: Path) -> Dump:
+    """Run DumpLogSegments over every segment of the group coordinator's topic; whatever it complains of is a failure."""
+    return _dump(directory.glob("__consumer_offsets-*/*.log"), "--offsets-decoder")
+
+
+def _dump(found_segments: Iterable[Path], decoder: str) -> Dump:
+    segments = sorted(found_segments, key=lambda path: (partition_of(path.parent), path.name))
     assert segments
     ran = subprocess.run(
         [
             java(), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{libraries(TOOLS)}/*",
-            "org.apache.kafka.tools.DumpLogSegments", "--share-group-state-decoder", "--print-data-log", "--deep-iteration",
+            "org.apache.kafka.tools.DumpLogSegments", decoder, "--print-data-log", "--deep-iteration",
             "--files", ",".join(map(str, segments)),
         ],
         stdin=subprocess.DEVNULL,
@@ -90,14 +98,14 @@ def described(broker: Broker, group: str) -> dict[tuple[str, int], tuple[str, st
     return {(row[1], int(row[2])): (row[3], row[4]) for row in rows if len(row) == 5 and row[0] == group}
 
 
-def state_partition_of(folder: Path) -> int:
+def partition_of(folder: Path) -> int:
     """The number in ``__share_group_state-N``."""
     return int(folder.name.rpartition("-")[2])
 
 
 def _record(segment: Path, found: re.Match[str]) -> dict[str, Any]:
     return {
-        "partition": state_partition_of(segment.parent),
+        "partition": partition_of(segment.parent),
         "segment": segment.name,
         "offset": int(found["offset"]),
         "timestamp": int(found["timestamp"]),

@@ -6,11 +6,21 @@ from typing import Final
 
 from share_state._core import api_table
 
-__all__ = ["API_VERSIONS", "FETCH", "FETCH_BY_NAME", "LIST_OFFSETS", "METADATA", "NEEDS", "OFFSET_FOR_LEADER_EPOCH"]
+__all__ = [
+    "API_VERSIONS",
+    "FETCH",
+    "FETCH_BY_NAME",
+    "FIND_COORDINATOR",
+    "LIST_OFFSETS",
+    "METADATA",
+    "NEEDS",
+    "OFFSET_FOR_LEADER_EPOCH",
+]
 
 FETCH: Final = 1
 LIST_OFFSETS: Final = 2
 METADATA: Final = 3
+FIND_COORDINATOR: Final = 10
 OFFSET_FOR_LEADER_EPOCH: Final = 23
 
 #: The newest Fetch that names topics. The next one has their ids, which some clusters do not know.
@@ -21,6 +31,7 @@ API_VERSIONS: Final = {
     FETCH: (4, 17),
     LIST_OFFSETS: (1, min(9, api_table()[LIST_OFFSETS][2])),
     METADATA: (1, 13),
+    FIND_COORDINATOR: (1, 4),
     17: (1, 1),
     18: (0, 3),
     OFFSET_FOR_LEADER_EPOCH: (2, 4),

@@ -65,6 +65,8 @@ class Upstream:
         self._topics: dict[str, Topic] = {}
         #: Topics that upstream no longer knows, and since when (``time.monotonic()``).
         self._missing: dict[str, float] = {}
+        #: Topics that were deleted and created again.
+        self.recreations = 0
         #: Called when topics came, went or changed, with the ids of those that are gone.
         self.changed: Callable[[list[str]], None] = lambda _gone: None
 
@@ -181,6 +183,7 @@ class Upstream:
             topic = Topic(row["name"], topic_id, row.get("isInternal", False), partitions)
             if former is not None:
                 _LOG.warning("topic %r was created anew: id %s in place of %s", topic.name, topic_id, former)
+                self.recreations += 1
                 gone.append(former)
             is_news = is_news or self._topics.get(topic.name) != topic
             self._missing.pop(topic.name, None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Final
 
 from share_state.errors import ShareStateError
@@ -149,8 +150,10 @@ class BrokerLanes:
         task.add_done_callback(self._tasks.discard)
 
     async def _read(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+        counts, began = self._readers.counts, time.monotonic()
         try:
             answer = await lane.read(wanted)
+            counts.upstream_times.observe(time.monotonic() - began)
             if answer.throttle_ms > 0:
                 await asyncio.sleep(answer.throttle_ms / 1000)
         except (LostError, ShareStateError) as error:

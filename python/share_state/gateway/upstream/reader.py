@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from share_state._core import BatchRing, Delivery, SharePartition
+from share_state.gateway.upstream.append_times import AppendTimes
 
 if TYPE_CHECKING:
     from share_state.gateway.share_partitions import ServedPartition
@@ -43,9 +44,11 @@ class PartitionReader:
 
     __slots__ = (
         "_readers",
+        "appended",
         "back_reads",
         "failing_since",
         "front",
+        "heard_at",
         "high_watermark",
         "interest",
         "is_reading_tail",
@@ -68,7 +71,11 @@ class PartitionReader:
         self.partition = partition
         self.isolation = isolation
         self.ring = BatchRing()
+        #: When its records were appended.
+        self.appended = AppendTimes()
         self.high_watermark = -1
+        #: When upstream last said where the log ends (``time.monotonic()``), or ``None``.
+        self.heard_at: float | None = None
         self.log_start_offset = -1
         #: Where it is read; ``None`` while its leader is looked for.
         self.lanes: BrokerLanes | None = None
@@ -152,6 +159,7 @@ class PartitionReader:
             aborted = None
         elif aborted is None:
             aborted = []
+        self.appended.see(data, start, end)
         after, kept = self.ring.append(asked, data, start, end, aborted=aborted)
         if asked == self.tail:
             self.tail = after
@@ -162,6 +170,7 @@ class PartitionReader:
     def restart(self) -> None:
         """Forget every batch: what is upstream is not what it was."""
         self.ring.clear()
+        self.appended.clear()
         self.tail = self.front = -1
         self.back_reads.clear()
 
@@ -179,5 +188,6 @@ class PartitionReader:
             if not self.is_reading_tail:
                 self._readers.read_tail(self)
         elif offset not in self.back_reads:
+            self._readers.counts.back_reads += 1
             self.back_reads.add(offset)
             self._readers.read_back(self)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from share_state.errors import ShareStateError, WireDecodeError
+from share_state.gateway.counts import Counts
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.fetch import Answer, PartitionAnswer
 from share_state.gateway.upstream.lanes import BrokerLanes
@@ -35,6 +36,7 @@ class Readers:
     Args:
         upstream: the cluster that is read.
         registry: ids of topics.
+        counts: where reads are counted.
 
     Attributes:
         arrived: called with a reader that has new batches, or whose log has moved.
@@ -42,8 +44,9 @@ class Readers:
         truncated: called with a reader and the offset at which its log ends now, when that is before what was read.
     """
 
-    def __init__(self, upstream: Upstream, registry: TopicRegistry) -> None:
+    def __init__(self, upstream: Upstream, registry: TopicRegistry, counts: Counts) -> None:
         self.upstream = upstream
+        self.counts = counts
         self.arrived: Callable[[PartitionReader], None] = lambda _reader: None
         self.log_start_moved: Callable[[PartitionReader], None] = lambda _reader: None
         self.truncated: Callable[[PartitionReader, int], None] = lambda _reader, _offset: None
@@ -95,7 +98,9 @@ class Readers:
 
     def take(self, wanted: dict[PartitionReader, int], answer: Answer) -> None:
         """Take an answer of upstream."""
+        self.counts.upstream_bytes += len(answer.frame)
         if answer.error_code != codes.NONE:
+            self.counts.upstream_errors[answer.error_code] += 1
             _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
@@ -147,6 +152,8 @@ class Readers:
         await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
 
     def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
+        if row.error_code != codes.NONE:
+            self.counts.upstream_errors[row.error_code] += 1
         if row.error_code == codes.OFFSET_OUT_OF_RANGE:
             self._fail(reader, look_for_home=False)
             self._begin(self._find_range(reader, asked))
@@ -171,6 +178,7 @@ class Readers:
             self._fail(reader)
             return
         reader.failing_since = None
+        reader.heard_at = time.monotonic()
         has_moved = reader.high_watermark != row.high_watermark
         reader.high_watermark = row.high_watermark
         if row.log_start_offset > reader.log_start_offset:
@@ -251,6 +259,7 @@ class Readers:
         self._find_home(reader)
 
     def _truncate(self, reader: PartitionReader, offset: int) -> None:
+        self.counts.truncations += 1
         _LOG.warning("%s-%d: the log was cut upstream and ends at offset %d", reader.topic, reader.partition, offset)
         reader.restart()
         self.truncated(reader, offset)

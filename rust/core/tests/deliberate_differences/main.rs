@@ -13,6 +13,8 @@ mod common;
 #[cfg(test)]
 mod fold;
 #[cfg(test)]
+mod groups;
+#[cfg(test)]
 mod holes;
 #[cfg(test)]
 mod own_rules;
@@ -50,6 +52,7 @@ fn tested() -> Vec<(&'static str, &'static str)> {
         fold::DIFFERENCES,
         own_rules::DIFFERENCES,
         sessions::DIFFERENCES,
+        groups::DIFFERENCES,
     ]
     .concat()
 }

@@ -1,22 +1,28 @@
-"""Who may talk to the fake share coordinator: SASL PLAIN and SCRAM, answered as a Kafka broker does.
+"""The server's side of SASL: PLAIN, SCRAM and OAUTHBEARER, answered as a Kafka broker does.
 
-SCRAM needs the package ``scramp`` (extra ``kafka-scram``); without it only PLAIN is offered.
+The gateway and the fake share coordinator let their clients in by it. SCRAM needs the package ``scramp`` (extra
+``kafka-scram``); without it only PLAIN is offered to users with passwords.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Mapping
+import inspect
+import logging
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from share_state.errors import ConfigError
 from share_state.kafka import codes
+from share_state.kafka.bearer_tokens import INVALID_TOKEN, TokenRefusedError, TokenValidator, token_of
 
 __all__ = ["Login", "Users", "read_users"]
 
+_LOG: Final = logging.getLogger("share_state.logins")
 _PLAIN: Final = "PLAIN"
+_BEARER: Final = "OAUTHBEARER"
 _SCRAM: Final = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 #: Kafka's least number (``ScramMechanism``).
 _ROUNDS: Final = 4096
@@ -69,13 +75,17 @@ class Users:
         """Whether this is the password of that user."""
         return hmac.compare_digest(self._passwords.get(name, "").encode(), password.encode()) and name in self._passwords
 
-    def scram(self, mechanism: str) -> tuple[Any, type[Exception]]:
-        """Begin a SCRAM conversation: the server's side of it, and what it raises."""
+    def scram(self, mechanism: str, claimed: Callable[[str], None]) -> tuple[Any, type[Exception]]:
+        """Begin a SCRAM conversation: the server's side of it, and what it raises.
+
+        ``claimed`` is called with the name that the client says it has.
+        """
         if self._scramp is None:
             raise ConfigError("SCRAM needs the package scramp", field="sasl", value=mechanism)
         rules = self._scramp.ScramMechanism(mechanism)
 
         def keys(name: str) -> Any:  # noqa: ANN401  scramp has no types
+            claimed(name)
             found = self._keys.get((mechanism, name))
             if found is None:
                 made = rules.make_auth_info(self._passwords[name], iteration_count=_ROUNDS)
@@ -88,30 +98,46 @@ class Users:
 class Login:
     """The authentication of one connection (``SaslServerAuthenticator``).
 
+    Args:
+        users: who has a password, for PLAIN and SCRAM; ``None`` where nobody has.
+        tokens: decides about tokens, for OAUTHBEARER; ``None`` where no token counts.
+
     Attributes:
+        name: who it is, or claims to be; empty while that is not known.
         over: whether the client is let in.
         failed: whether the connection is to be closed, once the last answer is sent.
+        wrong: why, for the log.
     """
 
-    def __init__(self, users: Users) -> None:
+    def __init__(self, users: Users | None, tokens: TokenValidator | None = None) -> None:
+        self.name = ""
         self.over = False
         self.failed = False
+        self.wrong = ""
         self._users = users
+        self._tokens = tokens
         self._mechanism: str | None = None
         self._server: Any = None
         self._wrong: type[Exception] = ValueError
+        self._token_refused = False
+
+    @property
+    def mechanisms(self) -> list[str]:
+        """The mechanisms that are offered."""
+        with_password = [] if self._users is None else self._users.mechanisms
+        return with_password if self._tokens is None else [*with_password, _BEARER]
 
     def handshake(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer SaslHandshake."""
         code = codes.NONE
         if self._mechanism is not None:
-            code = codes.ILLEGAL_SASL_STATE
-        elif asked["mechanism"] not in self._users.mechanisms:
-            code = codes.UNSUPPORTED_SASL_MECHANISM
+            code, self.wrong = codes.ILLEGAL_SASL_STATE, "SaslHandshake came twice"
+        elif asked["mechanism"] not in self.mechanisms:
+            code, self.wrong = codes.UNSUPPORTED_SASL_MECHANISM, f"mechanism {asked['mechanism']!r} is not offered"
         else:
             self._mechanism = asked["mechanism"]
         self.failed = code != codes.NONE
-        return {"errorCode": code, "mechanisms": self._users.mechanisms}
+        return {"errorCode": code, "mechanisms": self.mechanisms}
 
     async def authenticate(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer SaslAuthenticate."""
@@ -120,6 +146,8 @@ class Login:
             return self._refuse(codes.ILLEGAL_SASL_STATE, "SaslAuthenticate came before SaslHandshake")
         if self._mechanism == _PLAIN:
             return self._plain(said)
+        if self._mechanism == _BEARER:
+            return await self._bearer(said)
         # Thousands of rounds of a hash when a user comes for the first time: not on the event loop.
         return await asyncio.to_thread(self._scram, said, self._mechanism)
 
@@ -127,7 +155,8 @@ class Login:
         acting_for, _, rest = said.partition(b"\0")
         name, _, password = rest.partition(b"\0")
         try:
-            known = self._users.knows(name.decode(), password.decode())
+            self.name = name.decode()
+            known = self._users is not None and self._users.knows(self.name, password.decode())
         except UnicodeDecodeError:
             known = False
         if not known or acting_for not in (b"", name):
@@ -137,8 +166,8 @@ class Login:
 
     def _scram(self, said: bytes, mechanism: str) -> dict[str, Any]:
         try:
-            if self._server is None:
-                self._server, self._wrong = self._users.scram(mechanism)
+            if self._server is None and self._users is not None:
+                self._server, self._wrong = self._users.scram(mechanism, self._claimed)
                 self._server.set_client_first(said.decode())
                 return _content(self._server.get_server_first().encode())
             self._server.set_client_final(said.decode())
@@ -149,8 +178,40 @@ class Login:
         self.over = True
         return answer
 
+    def _claimed(self, name: str) -> None:
+        self.name = name
+
+    async def _bearer(self, said: bytes) -> dict[str, Any]:
+        if self._token_refused:
+            # The client has acknowledged the message that said so; now the code follows.
+            return self._refuse(codes.SASL_AUTHENTICATION_FAILED, INVALID_TOKEN)
+        try:
+            token, acting_for = token_of(said)
+            self.name = await self._bearer_of(token)
+            if acting_for not in ("", self.name):
+                raise TokenRefusedError(f"the token is of {self.name!r}, who may not act for {acting_for!r}", field="authBytes")
+        except TokenRefusedError as refused:
+            _LOG.info("a token is not taken: %s", refused)
+            self._token_refused = True
+            return _content(INVALID_TOKEN.encode())
+        self.over = True
+        return _content(b"")
+
+    async def _bearer_of(self, token: str) -> str:
+        if self._tokens is None:
+            raise TokenRefusedError("no token counts here", field="authBytes")
+        if inspect.iscoroutinefunction(self._tokens):
+            found = await self._tokens(token)
+        else:
+            given = await asyncio.to_thread(self._tokens, token)
+            found = await given if inspect.isawaitable(given) else given
+        if not isinstance(found, str) or not found:
+            raise TokenRefusedError("the token names nobody", field="authBytes")
+        return found
+
     def _refuse(self, code: int, reason: str) -> dict[str, Any]:
         self.failed = True
+        self.wrong = reason
         return {**_content(b""), "errorCode": code, "errorMessage": reason}
 
 

@@ -20,7 +20,7 @@ from share_state.kafka import (
 )
 from share_state.kafka.clock import LoopClock
 from share_state.kafka.connection import Connection, ConnectionOptions
-from share_state.kafka.fake_logins import Login, Users
+from share_state.kafka.logins import Login, Users
 from share_state.kafka.peers import LostError, Node
 from share_state.persister import MemoryPersister
 from tests.python.kafka_persister.scripted import AUTHENTICATE, FIND, HANDSHAKE, KEY, VERSIONS, run

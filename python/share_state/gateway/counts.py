@@ -1,0 +1,84 @@
+"""What the parts of a gateway count while they work. Who shows the numbers, and under which names, is decided elsewhere.
+
+Everything is counted on the event loop's thread.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from typing import Final
+
+__all__ = ["BOUNDS", "Counts", "Times"]
+
+#: Upper bounds of the buckets of times, seconds.
+BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Times:
+    """How long something took, in buckets.
+
+    Attributes:
+        buckets: how often, by the first bound that is not exceeded; one more for all that took longer.
+        total: seconds altogether.
+    """
+
+    __slots__ = ("buckets", "total")
+
+    def __init__(self) -> None:
+        self.buckets = [0] * (len(BOUNDS) + 1)
+        self.total = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one."""
+        self.buckets[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+class Counts:
+    """Numbers that only grow.
+
+    Attributes:
+        request_times: from a request's arrival to its answer, by API key; -1 stands for keys that are not served.
+        request_errors: answers by API key and code, those without an error left out.
+        malformed: requests that could not be read.
+        fetched, fetch_failed: partitions in answers of ShareFetch, by topic id; those with an error.
+        acknowledged, acknowledge_failed: partitions with acknowledgements, by topic id; those that were refused.
+        acknowledged_records: records by the type of their acknowledgement, 0 to 4.
+        hidden: what clients were told as -1, by its cause.
+        asked_partitions, acquired_partitions: of share fetches, by group.
+        acquire_times: from a share fetch to its first records, by group.
+        expired_fetches: share fetches that waited to their end.
+        load_times: of share partitions.
+        queue_times, write_times, settle_times: of writes of share partitions: until they are begun, until they are
+            durable, until they are answered.
+        upstream_times: of Fetch upstream; long polls are among them.
+        upstream_bytes: in answers to Fetch.
+        upstream_errors: answers about partitions by code.
+        back_reads: reads of what rings did not hold.
+        truncations: logs that were cut upstream.
+    """
+
+    def __init__(self) -> None:
+        self.request_times: defaultdict[int, Times] = defaultdict(Times)
+        self.request_errors: Counter[tuple[int, int]] = Counter()
+        self.malformed = 0
+        self.fetched: Counter[str] = Counter()
+        self.fetch_failed: Counter[str] = Counter()
+        self.acknowledged: Counter[str] = Counter()
+        self.acknowledge_failed: Counter[str] = Counter()
+        self.acknowledged_records: Counter[int] = Counter()
+        self.hidden: Counter[str] = Counter()
+        self.asked_partitions: Counter[str] = Counter()
+        self.acquired_partitions: Counter[str] = Counter()
+        self.acquire_times: defaultdict[str, Times] = defaultdict(Times)
+        self.expired_fetches = 0
+        self.load_times = Times()
+        self.queue_times = Times()
+        self.write_times = Times()
+        self.settle_times = Times()
+        self.upstream_times = Times()
+        self.upstream_bytes = 0
+        self.upstream_errors: Counter[int] = Counter()
+        self.back_reads = 0
+        self.truncations = 0

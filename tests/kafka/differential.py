@@ -22,7 +22,7 @@ from typing import Any
 
 from .home import REPOSITORY, KafkaMissingError, judge_command, our_side
 
-PROFILES = ("combiner", "engine", "coordinator")
+PROFILES = ("combiner", "engine", "coordinator", "session", "assignor", "group")
 
 
 @dataclass(slots=True)

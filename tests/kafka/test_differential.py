@@ -13,10 +13,10 @@ from .differential import PROFILES, run
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
 #: Sequences of one run, by profile.
-SEQUENCES = {"combiner": 200, "engine": 1_500, "coordinator": 500}
+SEQUENCES = {"combiner": 200, "engine": 1_500, "coordinator": 500, "session": 1_000}
 LENGTH = 60
 #: Of a hundred operations so many are compared at least, the last plays of all sequences together.
-COMPARED = {"combiner": 100, "engine": 99, "coordinator": 99}
+COMPARED = {"combiner": 100, "engine": 99, "coordinator": 99, "session": 99}
 FRESH = secrets.randbits(32)
 
 
@@ -70,4 +70,39 @@ def test_every_operation_and_refusal_is_reached() -> None:
     ]
     refused = [what for what in reached if what.startswith("initialize: code ") and what != "initialize: code 0"]
     assert sum(reached[what] for what in refused) * 10 < reached["initialize: code 0"]
+    assert [what for what in wanted if what not in reached] == []
+
+
+def test_every_request_of_a_session_and_refusal_is_reached() -> None:
+    reached = run("session", 3, 1_000, LENGTH).coverage
+    wanted = [
+        "acknowledgeSessionUpdate: 0",
+        "acknowledgeSessionUpdate: 122",
+        "acknowledgeSessionUpdate: 123",
+        "disconnect: 0",
+        "newContext: 0 final",
+        "newContext: 0 full",
+        "newContext: 0 incremental",
+        "newContext: 122",
+        "newContext: 123",
+        "newContext: 133",
+        "newContext: 42",
+        "releaseSession: 0 releases",
+        "releaseSession: 122",
+        "respond: 0 lists",
+        "respond: 123 lists",
+        "meeting: a final request with another epoch's partitions",
+        "meeting: a full cache, and a new member",
+        "meeting: a full cache, and a session that is replaced",
+        "meeting: a later request over another connection",
+        "meeting: a partition added and forgotten by one request",
+        "meeting: a request is answered twice",
+        "meeting: a session is opened again from another connection",
+        "meeting: acknowledgements in an opening request",
+        "meeting: an acknowledgement right behind the opening",
+        "meeting: an answer whose session is gone",
+        "meeting: nothing fetched, but a partition is new or had an error",
+        "meeting: records and an error in one answer",
+        "meeting: the connection of a replaced session ends",
+    ]
     assert [what for what in wanted if what not in reached] == []

@@ -26,6 +26,8 @@ from share_state.types import SharePartitionKey
 
 __all__ = ["Offsets"]
 
+#: Kafka's text (``GroupCoordinatorService``).
+_NOTHING_TO_DELETE: Final = "There is no offset information to delete."
 _LOG: Final = logging.getLogger("share_state.gateway")
 
 
@@ -129,7 +131,7 @@ class Offsets:
             _LOG.error("offsets of group %r were not deleted: %s", group, failed)
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
-            return _refused(code)
+            return _refused(code, f"Group {group} not found." if code == codes.GROUP_ID_NOT_FOUND else None)
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
@@ -138,7 +140,9 @@ class Offsets:
                     "topicName": row["topicName"],
                     "topicId": ids.get(row["topicName"], ZERO_ID),
                     "errorCode": errors.get(row["topicName"], codes.NONE),
-                    "errorMessage": None,
+                    "errorMessage": _NOTHING_TO_DELETE
+                    if errors.get(row["topicName"]) == codes.UNKNOWN_TOPIC_OR_PARTITION
+                    else None,
                 }
                 for row in asked["topics"]
             ],
@@ -316,5 +320,5 @@ def _nothing(partition: int) -> dict[str, Any]:
     }
 
 
-def _refused(code: int) -> dict[str, Any]:
-    return {"errorCode": code, "errorMessage": None, "responses": []}
+def _refused(code: int, message: str | None = None) -> dict[str, Any]:
+    return {"errorCode": code, "errorMessage": message, "responses": []}

@@ -4,6 +4,7 @@
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
 
 mod arguments;
+mod assignor;
 mod combiner;
 mod compare;
 mod coordinator;
@@ -16,6 +17,7 @@ mod deliberate;
 mod engine;
 mod export;
 mod generate;
+mod group;
 mod kafka;
 mod log_model;
 mod operation;
@@ -23,6 +25,8 @@ mod outcome;
 mod partition;
 mod random;
 mod report;
+mod sequences;
+mod session;
 mod shrink;
 mod verdict;
 
@@ -38,7 +42,13 @@ fn rules() -> Value {
     let engine = deliberate::RULES
         .iter()
         .map(|rule| ("engine", rule.id, rule.what));
-    let others = [coordinator::RULES, combiner::RULES];
+    let others = [
+        coordinator::RULES,
+        combiner::RULES,
+        session::RULES,
+        assignor::RULES,
+        group::RULES,
+    ];
     let others = others.into_iter().flatten();
     engine
         .chain(others.copied())
@@ -57,7 +67,12 @@ fn main() -> ExitCode {
             let mut kafka = Kafka::start(&arguments.command)?;
             match arguments.profile.as_str() {
                 "engine" => partition::run(&arguments, &mut kafka),
-                "coordinator" => coordinator::run(&arguments, &mut kafka),
+                "coordinator" => {
+                    sequences::run::<coordinator::OnCoordinators>(&arguments, &mut kafka)
+                }
+                "assignor" => sequences::run::<assignor::OnAssignors>(&arguments, &mut kafka),
+                "group" => sequences::run::<group::OnGroups>(&arguments, &mut kafka),
+                "session" => sequences::run::<session::OnSessions>(&arguments, &mut kafka),
                 "combiner" => combiner::run(&arguments, &mut kafka),
                 other => Err(io::Error::other(format!("no profile is called {other}"))),
             }

@@ -23,7 +23,8 @@ impl ShareGroups {
     /// The first step: the answer is the epoch of the altered states, with which the caller initialises them.
     ///
     /// A group that does not exist is made (KAFKA-19662), and the group epoch rises: with the old one, a share partition
-    /// in memory would write its own start offset over the altered one (KAFKA-20910).
+    /// in memory would write its own start offset over the altered one (KAFKA-20910). When no partition of those asked for
+    /// exists, nothing is written and no group made.
     ///
     /// # Errors
     /// In this order: malformed request, the group has members.
@@ -36,6 +37,12 @@ impl ShareGroups {
         let known = self.group(group);
         if !known.is_empty() {
             return Err(GroupError::NonEmptyGroup);
+        }
+        if partitions.is_empty() {
+            return Ok(Decision {
+                records: Vec::new(),
+                answer: known.epoch(),
+            });
         }
         let group: Arc<str> = Arc::from(group);
         let epoch = next_epoch(known.epoch())?;
@@ -73,6 +80,12 @@ impl ShareGroups {
         partitions: &[AlteredPartition],
     ) -> Result<Decision<()>, GroupError> {
         check_request(group, partitions)?;
+        if partitions.is_empty() {
+            return Ok(Decision {
+                records: Vec::new(),
+                answer: (),
+            });
+        }
         let known = self.existing(group)?;
         let mut lists = known.state_partitions().clone();
         lists.initialize(each(partitions));

@@ -107,7 +107,7 @@ impl ShareGroups {
             say(GroupValue::StatePartitions(changed));
         }
         target.records.into_iter().for_each(&mut say);
-        let current = self.reconciled(&turn, target.epoch, &target.mine);
+        let current = self.reconciled(&turn, &due, target.epoch, &target.mine);
         let before = turn.member.and_then(|member| member.current.as_ref());
         let is_moved =
             before.map_or(&Assignment::EMPTY, |before| &before.assigned) != &current.assigned;
@@ -153,13 +153,20 @@ impl ShareGroups {
 
     /// What the member is told: as soon as there is a new target, its part of it; never a topic that it does not subscribe
     /// to (KAFKA-19431).
-    fn reconciled(&self, turn: &Turn<'_>, epoch: i32, target: &Assignment) -> CurrentAssignment {
+    fn reconciled(
+        &self,
+        turn: &Turn<'_>,
+        due: &Due,
+        epoch: i32,
+        target: &Assignment,
+    ) -> CurrentAssignment {
         let before = turn.member.and_then(|member| member.current.as_ref());
         let (member_epoch, previous_member_epoch) = before.map_or((0, -1), |before| {
             (before.member_epoch, before.previous_member_epoch)
         });
         let is_new = epoch != member_epoch;
-        let assigned = if is_new || turn.topics_changed {
+        // A new group epoch may be due to a topic that is gone, and that is no time to wait for the next target.
+        let assigned = if is_new || due.is_bump {
             target.restricted(|id| {
                 let name = self.topics.by_id(id).map(|(name, _)| name);
                 name.is_some_and(|name| turn.metadata.subscribed_topics.binary_search(name).is_ok())

@@ -63,6 +63,14 @@ fn beat(
     take(groups, decided)
 }
 
+fn altered() -> AlteredPartition {
+    AlteredPartition {
+        topic_id: TOPIC,
+        name: Arc::from("orders"),
+        partition: 0,
+    }
+}
+
 fn g1_members_of_a_lost_group_join_again() {
     let error = groups()
         .decide_heartbeat(&heartbeat("a", 5), &[], WALL)
@@ -78,13 +86,8 @@ fn g2_what_is_initialised_is_assigned_at_once() {
         (1, 2)
     );
     // A topic that is only being initialised begins like a new one.
-    let altered = AlteredPartition {
-        topic_id: TOPIC,
-        name: Arc::from("orders"),
-        partition: 0,
-    };
     let mut groups = self::groups();
-    let begun = groups.decide_begin_alter_offsets("g", &[altered]);
+    let begun = groups.decide_begin_alter_offsets("g", &[altered()]);
     take(&mut groups, begun);
     let missing = groups.to_initialize(&heartbeat("a", 0));
     assert!(missing.iter().all(|new| new.start_offset == -1));
@@ -127,7 +130,7 @@ fn g4_a_member_whose_assignment_is_due_comes_back_soon() {
 fn g5_altered_offsets_have_a_state_epoch_of_their_own() {
     let mut groups = groups();
     for epoch in 1..4 {
-        let begun = groups.decide_begin_alter_offsets("g", &[]);
+        let begun = groups.decide_begin_alter_offsets("g", &[altered()]);
         assert_eq!(take(&mut groups, begun), epoch);
         let described = groups.describe("g").unwrap();
         assert_eq!(

@@ -34,6 +34,20 @@ fn altering_makes_a_group_and_raises_the_epoch_of_one_that_is_there() {
 }
 
 #[test]
+fn altering_nothing_makes_no_group_and_writes_nothing() {
+    let mut owner = Owner::new();
+    let begun = owner.groups.decide_begin_alter_offsets("g", &[]);
+    assert_eq!(owner.take(begun), Ok(0));
+    let finished = owner.groups.decide_finish_alter_offsets("g", &[]);
+    assert_eq!(owner.take(finished), Ok(()));
+    assert!(owner.groups.is_empty() && owner.log.is_empty());
+    owner.topics(&[("orders", 1)]);
+    owner.join("a", &["orders"]);
+    let begun = owner.groups.decide_begin_alter_offsets("g", &[]);
+    assert_eq!(begun.unwrap_err().kafka_code(), KafkaCode::NonEmptyGroup);
+}
+
+#[test]
 fn a_group_with_members_is_neither_altered_nor_deleted() {
     let mut owner = Owner::new();
     owner.topics(&[("orders", 2)]);

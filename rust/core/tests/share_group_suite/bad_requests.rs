@@ -137,7 +137,7 @@ fn malformed_requests_of_administrators_are_refused() {
     let good = altered("orders", 0);
     let code = |altered| {
         let begun = groups.decide_begin_alter_offsets("g", &[good.clone(), altered]);
-        let finished = groups.decide_finish_alter_offsets("g", &[]);
+        let finished = groups.decide_finish_alter_offsets("g", core::slice::from_ref(&good));
         assert_eq!(
             finished.unwrap_err().kafka_code(),
             KafkaCode::GroupIdNotFound

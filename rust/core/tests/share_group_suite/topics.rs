@@ -86,6 +86,17 @@ fn a_deleted_topic_leaves_everybody_and_may_come_back_under_another_id() {
 }
 
 #[test]
+fn a_deleted_topic_leaves_a_member_at_once_though_the_next_assignment_has_to_wait() {
+    let mut owner = Owner::with_broker(&[("group.share.assignment.interval.ms", 5_000)]);
+    owner.topics(&[("orders", 1), ("jobs", 1)]);
+    owner.join("a", &["orders", "jobs"]);
+    owner.topics(&[("orders", 0)]);
+    let answer = owner.beat("a", 1);
+    assert_eq!(answer.member_epoch, 1, "the target is the old one");
+    assert_eq!(partitions(&answer.assignment.unwrap()), [(JOBS, 0)]);
+}
+
+#[test]
 fn a_topic_that_is_gone_unannounced_is_not_assigned_and_comes_back() {
     let mut owner = Owner::with_broker(&[("group.share.assignment.interval.ms", 0)]);
     owner.topics(&[("orders", 1), ("jobs", 1)]);

@@ -60,7 +60,12 @@ fn what_cannot_be_written_is_refused_and_changes_nothing() {
     let disk = SimDisk::default();
     let store = open(&disk, &GroupStoreConfig::default()).unwrap();
     let before = state(&store);
-    let negative = store.begin_alter_offsets("h", &[], WallTime(-1));
+    let one = AlteredPartition {
+        topic_id: TopicId([1; 16]),
+        name: "x".into(),
+        partition: 0,
+    };
+    let negative = store.begin_alter_offsets("h", &[one], WallTime(-1));
     assert_eq!(negative, Err(StoreError::Timestamp { wall_ms: -1 }));
     assert_eq!(state(&store), before);
     // Topics whose names alone are more than one verb may write.

@@ -10,10 +10,11 @@ import java.nio.charset.StandardCharsets;
 /**
  * Kafka's own classes as a judge: a line of JSON in for each sequence, a line of JSON out with what each operation gave.
  *
- * In: {@code {"suite": "share_partition" | "combiner" | "share_coordinator_shard", "ops": [...]}}, the operations in the form of
- * the conformance files, of whose outcomes only the planned answers are read; {@code "clock": "recorder"} for the clock of these files,
- * {@code "deadlines": true} to show when locks end. Out: {@code {"ops": [...]}}, or {@code {"failure": ...}} when a sequence
- * cannot be played. The end of the input is the end of the process.
+ * In: {@code {"suite": ..., "ops": [...]}}, the operations in the form of the conformance files, of whose outcomes only the planned
+ * answers are read; the suites are those of {@link Player}. {@code "clock": "recorder"} asks for the clock of these files,
+ * {@code "deadlines": true} shows when locks end, {@code "flags": true} what recordings of sessions leave out. Out:
+ * {@code {"ops": [...]}}, or {@code {"failure": ...}} when a sequence cannot be played. The end of the input is the end of the
+ * process.
  */
 public final class Judge {
     /** Of the processor, so that a busy machine is not taken for an endless loop. A sequence takes some ms. */

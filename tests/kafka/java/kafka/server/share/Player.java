@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.kafka.coordinator.group.ShareGroupSequence;
+import org.apache.kafka.coordinator.group.SimpleAssignorSequence;
 import org.apache.kafka.coordinator.share.ShareCoordinatorSequence;
 
 import java.io.BufferedReader;
@@ -103,6 +105,15 @@ final class Player extends Thread {
             }
             case "share_coordinator_shard" -> {
                 return new ShareCoordinatorSequence().play(ops);
+            }
+            case "share_session" -> {
+                return new ShareSessionSequence(request.path("flags").asBoolean(false)).play(ops);
+            }
+            case "simple_assignor" -> {
+                return SimpleAssignorSequence.play(ops);
+            }
+            case "share_group" -> {
+                return new ShareGroupSequence().play(ops);
             }
             default -> throw new IllegalArgumentException("unknown suite");
         }

@@ -6,7 +6,7 @@ import org.apache.kafka.coordinator.common.runtime.CoordinatorMetricsShard;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
 /** Metrics that nobody reads. */
-final class NoMetrics extends CoordinatorMetrics implements CoordinatorMetricsShard {
+public final class NoMetrics extends CoordinatorMetrics implements CoordinatorMetricsShard {
     private final TopicPartition partition = new TopicPartition("__share_group_state", 0);
 
     @Override

@@ -5,8 +5,9 @@ import org.apache.kafka.common.utils.Time;
 import java.util.function.Supplier;
 
 /** The wall clock, as operations set it. */
-final class WallClock implements Time {
-    long now;
+public final class WallClock implements Time {
+    /** In ms. */
+    public long now;
 
     @Override
     public long milliseconds() {

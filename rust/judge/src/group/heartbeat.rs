@@ -1,0 +1,430 @@
+//! A heartbeat on both sides.
+//!
+//! Kafka initialises state behind the heartbeat, and assigns it with the next one; ours is told what the caller has initialised. So
+//! it is asked twice: with nothing initialised it must do as Kafka does; with everything, what Kafka will have done in the end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use share_state_core::share_group::{
+    Decision, GroupError, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer, LEAVE_EPOCH,
+    NamedPartitions, Uninitialized,
+};
+
+use super::log::{read, shown};
+use super::operation::{Beat, Epoch, NO_EPOCH};
+use super::ours::Ours;
+use super::point::{G1_FIRST, G2, G3, G4_AGAIN, G4_EPOCH, G4_START, G8, G9, Points};
+use super::targets::{self, Targets};
+use super::text::{assigned, assigned_json, lists};
+use crate::assignor::{A2_FAILS, NOBODY_LEFT};
+
+/// Longest member id (Kafka's clients take a UUID).
+const LONGEST_MEMBER_ID: usize = 36;
+
+type Decided = Result<Decision<HeartbeatAnswer>, GroupError>;
+
+/// What both sides do with a heartbeat.
+pub struct Turn<'a> {
+    ours: &'a mut Ours,
+    request: Heartbeat<'a>,
+    points: Points,
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or(i64::MIN)
+}
+
+/// Compares a heartbeat, and takes over what Kafka has decided; what was reached.
+pub fn compare(ours: &mut Ours, beat: &Beat, given: &Value) -> (Points, String) {
+    let epoch = epoch(ours, beat);
+    let topics: Option<Vec<&str>> = beat
+        .topics
+        .as_ref()
+        .map(|topics| topics.iter().map(String::as_str).collect());
+    let client_host = beat.client_host();
+    let request = Heartbeat {
+        group: &beat.group,
+        member: &beat.member,
+        member_epoch: epoch,
+        rack: beat.rack.as_deref(),
+        topics: topics.as_deref(),
+        client_id: &beat.client,
+        client_host: &client_host,
+    };
+    let mut turn = Turn {
+        ours,
+        request,
+        points: Points::default(),
+    };
+    let reached = turn.compare(given);
+    (turn.points, reached)
+}
+
+fn epoch(ours: &Ours, beat: &Beat) -> i32 {
+    if let Epoch::Is(epoch) = beat.epoch {
+        return epoch;
+    }
+    let mut is_member = false;
+    let (mut current, mut previous) = (0, -1);
+    for record in ours.latest.of(&beat.group) {
+        match &record.value {
+            GroupValue::Member(member, Some(_)) if **member == *beat.member => is_member = true,
+            GroupValue::CurrentMember(member, Some(of)) if **member == *beat.member => {
+                (current, previous) = (of.member_epoch, of.previous_member_epoch);
+            }
+            _ => {}
+        }
+    }
+    match beat.epoch {
+        _ if !is_member => NO_EPOCH,
+        Epoch::Current => current,
+        _ => previous,
+    }
+}
+
+impl Turn<'_> {
+    fn compare(&mut self, given: &Value) -> String {
+        let result = &given["result"];
+        let code = number(&result["code"]);
+        let need = self.ours.groups.to_initialize(&self.request);
+        let decided = self
+            .ours
+            .groups
+            .decide_heartbeat(&self.request, &[], self.ours.now());
+        let mut kafka = match read(&given["records"]) {
+            Ok(records) => records,
+            Err(wrong) => {
+                self.points.differ("codec", wrong, String::new(), None);
+                return String::new();
+            }
+        };
+        let own = decided.as_ref().map_or(&[][..], |d| &d.records[..]);
+        if let Err(wrong) = self.ours.translate(&mut kafka, own) {
+            self.points
+                .differ("metadata hash", wrong, String::new(), None);
+        }
+        if code == 0 && decided.is_ok() {
+            self.one_step(&need);
+        }
+        match decided {
+            Ok(decided) if code == 0 => self.accepted(decided, &need, &kafka, given),
+            decided => self.refused(&decided, code, result),
+        }
+        self.ours.adopt(&kafka);
+        if code == 0 && self.request.member_epoch != LEAVE_EPOCH {
+            self.ours.heard(self.request.group, self.request.member);
+        }
+        let kind = match self.request.member_epoch {
+            LEAVE_EPOCH => "leave",
+            0 => "join",
+            _ => "go on",
+        };
+        let moved = if result.get("assignment").is_some() {
+            ", told"
+        } else {
+            ""
+        };
+        format!("{code} {kind}{moved}")
+    }
+
+    fn refused(&mut self, decided: &Decided, code: i64, result: &Value) {
+        let own = match decided {
+            Ok(_) => 0,
+            Err(error) => i64::from(error.kafka_code().code()),
+        };
+        if own == code {
+            return;
+        }
+        let lost = self.ours.latest.of(self.request.group).next().is_none();
+        let failed = result["error"] == NOBODY_LEFT;
+        let class = match (code, own) {
+            (69, 25) if lost && self.request.member_epoch > 0 => Some(G2),
+            (-1, 0) if failed => Some(A2_FAILS),
+            (0 | 25 | 69 | 81 | 110, 42)
+                if self.request.member.chars().count() > LONGEST_MEMBER_ID =>
+            {
+                Some(G8)
+            }
+            _ => None,
+        };
+        self.points
+            .differ("code", result.to_string(), format!("{decided:?}"), class);
+    }
+
+    fn accepted(
+        &mut self,
+        mut decided: Decision<HeartbeatAnswer>,
+        need: &[Uninitialized],
+        kafka: &[GroupRecord],
+        given: &Value,
+    ) {
+        let result = &given["result"];
+        let mut need = need.to_vec();
+        self.first_epoch(&mut decided, &mut need, kafka);
+        if self.heals(&decided.records, kafka) {
+            return;
+        }
+        let mut theirs: Vec<GroupRecord> = kafka
+            .iter()
+            .filter(|record| !matches!(record.value, GroupValue::StatePartitions(_)))
+            .filter(|record| self.is_assignment_news(record))
+            .cloned()
+            .collect();
+        // Of several members Kafka writes in the order of a hash map.
+        theirs
+            .chunk_by_mut(|a, b| targets::member(a).is_some() && targets::member(b).is_some())
+            .for_each(|targets| {
+                targets.sort_by(|a, b| targets::member(a).cmp(&targets::member(b)))
+            });
+        if self.request.member_epoch != LEAVE_EPOCH {
+            let targets = Targets::of(self.ours, &self.request);
+            targets.adjust(&mut decided, &theirs, &mut self.points);
+        }
+        decided
+            .records
+            .retain(|record| self.is_assignment_news(record));
+        let answer = &decided.answer;
+        self.points.same(
+            "epoch",
+            number(&result["epoch"]).to_string(),
+            answer.member_epoch.to_string(),
+        );
+        let told = result.get("assignment").map(assigned_json);
+        self.points.same(
+            "assignment",
+            format!("{told:?}"),
+            format!("{:?}", answer.assignment.as_ref().map(assigned)),
+        );
+        self.points
+            .same("records", shown(&theirs), shown(&decided.records));
+        self.interval(number(&result["interval"]), answer, &decided.records);
+        self.initialize(&need, &given["initialize"]);
+    }
+
+    /// Kafka tells an assignment of a topic without partitions from one of nothing, and both delete targets that are not there.
+    fn is_assignment_news(&self, record: &GroupRecord) -> bool {
+        let is_assignment = matches!(
+            record.value,
+            GroupValue::TargetMember(..) | GroupValue::CurrentMember(..)
+        );
+        !is_assignment || self.ours.latest.is_news(record)
+    }
+
+    /// Whether Kafka lets targets be that hold what cannot be assigned any more, and we make new ones.
+    fn heals(&mut self, own: &[GroupRecord], kafka: &[GroupRecord]) -> bool {
+        let is_bump = |records: &[GroupRecord]| {
+            records
+                .iter()
+                .any(|record| matches!(record.value, GroupValue::Group(_)))
+        };
+        let targets = Targets::of(self.ours, &self.request);
+        let heals = is_bump(own) && !is_bump(kafka) && targets.are_stale();
+        if heals {
+            self.points
+                .differ("healing", shown(kafka), shown(own), Some(G9));
+        }
+        heals
+    }
+
+    /// Where Kafka counts a group's epochs from.
+    fn first_epoch(
+        &mut self,
+        decided: &mut Decision<HeartbeatAnswer>,
+        need: &mut [Uninitialized],
+        kafka: &[GroupRecord],
+    ) {
+        let epoch = |records: &[GroupRecord]| {
+            records.iter().find_map(|record| match record.value {
+                GroupValue::Group(Some(group)) => Some(group.epoch),
+                _ => None,
+            })
+        };
+        let (theirs, own) = (epoch(kafka), epoch(&decided.records));
+        let begins = !self.ours.latest.has_epoch(self.request.group);
+        if !begins || theirs.is_none() || own.map(|own| own + 1) != theirs {
+            return;
+        }
+        self.points.differ(
+            "first epoch",
+            format!("{theirs:?}"),
+            format!("{own:?}"),
+            Some(G1_FIRST),
+        );
+        decided.answer.member_epoch += 1;
+        for record in &mut decided.records {
+            match &mut record.value {
+                GroupValue::Group(Some(group)) => group.epoch += 1,
+                GroupValue::TargetAssignment(Some(target)) => target.assignment_epoch += 1,
+                GroupValue::CurrentMember(_, Some(current)) => current.member_epoch += 1,
+                _ => {}
+            }
+        }
+        for new in need {
+            new.state_epoch += 1;
+        }
+    }
+
+    fn interval(&mut self, kafka: i64, answer: &HeartbeatAnswer, records: &[GroupRecord]) {
+        let own = answer.heartbeat_interval_ms;
+        if kafka == own {
+            return;
+        }
+        let mut after = self.ours.clone();
+        after.try_out(records);
+        let described = after.groups.describe(self.request.group);
+        let pending = described.is_some_and(|group| group.assignment_epoch < group.epoch);
+        let settings = self.ours.groups.settings(self.request.group);
+        let soon = settings.assignment_interval_ms.max(500);
+        let class = (pending && own == soon && own < kafka).then_some(G3);
+        self.points
+            .differ("interval", kafka.to_string(), own.to_string(), class);
+    }
+
+    /// What each side asks the share coordinator for.
+    fn initialize(&mut self, need: &[Uninitialized], asked: &Value) {
+        let mut theirs: BTreeMap<(String, i64), (i64, i64)> = BTreeMap::new();
+        for (topic, partitions) in asked.as_object().into_iter().flatten() {
+            for p in partitions.as_array().into_iter().flatten() {
+                theirs.insert(
+                    (topic.clone(), number(&p[0])),
+                    (number(&p[1]), number(&p[2])),
+                );
+            }
+        }
+        let empty = self.ours.topics.is_empty();
+        let known = self.ours.latest.state_partitions(self.request.group);
+        let mut points = Points::default();
+        for new in need {
+            let place = (new.topic_id.to_base64(), i64::from(new.partition));
+            let own = (i64::from(new.state_epoch), new.start_offset);
+            let initializing = known.and_then(|known| known.initializing.get(&new.topic_id));
+            let is_known = initializing.is_some_and(|i| i.partitions.contains(&new.partition));
+            let Some(kafka) = theirs.remove(&place) else {
+                let class = (is_known && !empty).then_some(G4_AGAIN);
+                points.differ(
+                    "initialize",
+                    "nothing".to_owned(),
+                    format!("{new:?}"),
+                    class,
+                );
+                continue;
+            };
+            if kafka.0 != own.0 {
+                let class = (own.0 == kafka.0 + 1).then_some(G4_EPOCH);
+                points.differ(
+                    "state epoch",
+                    format!("{place:?} {kafka:?}"),
+                    format!("{own:?}"),
+                    class,
+                );
+            }
+            if kafka.1 != own.1 {
+                let only = initializing.is_some()
+                    && known.is_some_and(|k| !k.initialized.contains_key(&new.topic_id));
+                let class = (kafka.1 == 0 && own.1 == -1 && only).then_some(G4_START);
+                points.differ(
+                    "start offset",
+                    format!("{place:?} {kafka:?}"),
+                    format!("{own:?}"),
+                    class,
+                );
+            }
+        }
+        if !theirs.is_empty() {
+            points.differ(
+                "initialize",
+                format!("{theirs:?}"),
+                "nothing".to_owned(),
+                None,
+            );
+        }
+        self.points.0.extend(points.0);
+    }
+
+    /// With everything initialised our heartbeat does what Kafka does in the end.
+    fn one_step(&mut self, need: &[Uninitialized]) {
+        let partitions: Vec<_> = need
+            .iter()
+            .map(|new| (new.topic_id, new.partition))
+            .collect();
+        let decided =
+            self.ours
+                .groups
+                .decide_heartbeat(&self.request, &partitions, self.ours.now());
+        let Ok(decided) = decided else {
+            self.points.differ(
+                "in one step",
+                "accepted".to_owned(),
+                format!("{decided:?}"),
+                None,
+            );
+            return;
+        };
+        let mut expected = self
+            .ours
+            .latest
+            .state_partitions(self.request.group)
+            .cloned()
+            .unwrap_or_default();
+        for new in need {
+            let Some(topic) = self
+                .ours
+                .topics
+                .iter()
+                .find(|topic| topic.id == new.topic_id)
+            else {
+                continue;
+            };
+            let named = || NamedPartitions {
+                name: Arc::from(topic.name.as_str()),
+                partitions: std::collections::BTreeSet::new(),
+            };
+            let initialized = expected.initialized.entry(new.topic_id);
+            initialized
+                .or_insert_with(named)
+                .partitions
+                .insert(new.partition);
+            expected.deleting.remove(&new.topic_id);
+            if let Some(topic) = expected.initializing.get_mut(&new.topic_id) {
+                topic.partitions.remove(&new.partition);
+                if topic.partitions.is_empty() {
+                    expected.initializing.remove(&new.topic_id);
+                }
+            }
+        }
+        let told = decided
+            .records
+            .iter()
+            .find_map(|record| match &record.value {
+                GroupValue::StatePartitions(lists) => lists.clone(),
+                _ => None,
+            });
+        let expected = (!need.is_empty()).then_some(expected);
+        self.points.same(
+            "lists in one step",
+            format!("{:?}", expected.as_ref().map(lists)),
+            format!("{:?}", told.as_ref().map(lists)),
+        );
+        let mut after = self.ours.clone();
+        after.try_out(&decided.records);
+        let described = after.groups.describe(self.request.group);
+        if let (Some(new), Some(group)) = (need.first(), &described) {
+            self.points.same(
+                "state epoch in one step",
+                group.epoch.to_string(),
+                new.state_epoch.to_string(),
+            );
+        }
+        let is_assigned = decided
+            .records
+            .iter()
+            .any(|record| matches!(record.value, GroupValue::TargetAssignment(_)));
+        if is_assigned && self.request.member_epoch != LEAVE_EPOCH {
+            let flaws = Targets::of(self.ours, &self.request).flaws(&after, expected.as_ref());
+            self.points
+                .same("targets in one step", String::new(), flaws);
+        }
+    }
+}

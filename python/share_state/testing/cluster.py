@@ -18,8 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ProduceError", "ShareCluster", "share_cluster"]
 
-#: A test that produces first and consumes then wants to see its records; Kafka's default is the end of the log.
-_CONFIG: Final = {"share.auto.offset.reset": "earliest"}
+#: What a test wants otherwise than Kafka's defaults; ``config`` goes over it.
+_CONFIG: Final = {
+    # One that produces first and consumes then wants to see its records.
+    "share.auto.offset.reset": "earliest",
+    # A second member gets its partitions at once, and who loses them hears of it soon.
+    "group.share.assignment.interval.ms": "0",
+    "group.share.min.heartbeat.interval.ms": "500",
+    "group.share.heartbeat.interval.ms": "500",
+    # A test that waits for a lock need not wait for long; the default stays half a minute.
+    "group.share.min.record.lock.duration.ms": "1000",
+}
 _FLUSH_S: Final = 30.0
 #: ``RD_KAFKA_PARTITION_UA``.
 _ANY_PARTITION: Final = -1
@@ -100,8 +109,9 @@ def share_cluster(
 
     Args:
         topics: topics to create, with their numbers of partitions.
-        config: configurations of the broker (``group.share.…``) and defaults of groups (``share.…``), by Kafka's names. A group
-            reads from the earliest record where they do not say otherwise.
+        config: configurations of the broker (``group.share.…``) and defaults of groups (``share.…``), by Kafka's names. Where
+            it does not say otherwise, a group reads from the earliest record, partitions are assigned at once, and locks may be
+            as short as a second.
         path: directory for the state of groups; ``None`` for one that is gone afterwards.
         brokers: brokers of the mock cluster. With one, producers may use ``bootstrap_servers`` too; with several they need
             ``upstream_servers``.

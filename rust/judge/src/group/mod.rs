@@ -35,6 +35,11 @@ impl Profile for OnGroups {
         generate::generate(random, length)
     }
 
+    /// Without the first time the clock on the wall might stand below 0.
+    fn is_sound(ops: &[GroupOperation]) -> bool {
+        matches!(ops.first(), Some(GroupOperation::Create { .. }))
+    }
+
     fn smaller(op: &GroupOperation) -> Vec<GroupOperation> {
         op.smaller()
     }
@@ -112,7 +117,7 @@ fn play(ours: &mut Ours, op: &GroupOperation, given: &Value) -> (Points, String)
             both.adopt();
             code.to_string()
         }
-        GroupOperation::Advance { ms } => both.advance(*ms),
+        GroupOperation::Advance { ms, wall } => both.advance(*ms, *wall),
         GroupOperation::Topics(topics) => {
             let gone = both.ours.set_topics(topics);
             both.deleted(&gone)

@@ -11,7 +11,7 @@ use share_state_core::share_group::{
 
 use super::log::{read, shown};
 use super::ours::Ours;
-use super::point::{G5, G9, G11, G12, Points};
+use super::point::{G5, G9, G11, G11_OTHER, G12, Points};
 use super::text::{assigned, assigned_json};
 
 fn number(value: &Value) -> i64 {
@@ -381,13 +381,30 @@ impl Both<'_> {
             shown(&self.ours.latest.news(&lists)),
         );
         if theirs != own {
+            let same = |topics: &BTreeSet<TopicId>| {
+                let news = |records| shown(&self.ours.latest.news(&without(records, topics)));
+                news(&kafka) == news(&lists)
+            };
             let empty = empty_topics(&kafka);
-            let same = |records| shown(&self.ours.latest.news(&without(records, &empty)));
-            let nothing = lists.is_empty() && !empty.is_empty();
-            let class = (same(&kafka) == same(&lists) || nothing).then_some(G12);
+            let both = self.in_two_lists(group);
+            let class = if !empty.is_empty() && (same(&empty) || lists.is_empty()) {
+                Some(G12)
+            } else {
+                (!both.is_empty() && same(&both)).then_some(G11_OTHER)
+            };
             self.points.differ("records", theirs, own, class);
         }
         self.ours.adopt(&kafka);
+    }
+
+    /// Topics of which some states are being deleted and others initialised.
+    fn in_two_lists(&self, group: &str) -> BTreeSet<TopicId> {
+        let lists = self.ours.latest.state_partitions(group);
+        let deleting = lists.into_iter().flat_map(|lists| lists.deleting.keys());
+        deleting
+            .filter(|id| lists.is_some_and(|lists| lists.initializing.contains_key(*id)))
+            .copied()
+            .collect()
     }
 
     /// Offsets of topics are deleted.

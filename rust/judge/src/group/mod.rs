@@ -7,6 +7,7 @@ mod log;
 mod operation;
 mod ours;
 mod point;
+mod seen;
 mod state;
 mod targets;
 mod text;
@@ -61,6 +62,7 @@ impl Profile for OnGroups {
                 state = json!({});
             }
             verdict.compared += 1;
+            let meetings = seen::meetings(&ours, op, given);
             let (mut points, reached) = play(&mut ours, op, given);
             if let Some(new) = given.get("state") {
                 state = new.clone();
@@ -87,6 +89,8 @@ impl Profile for OnGroups {
                 }
                 verdict.explained.push(difference);
             }
+            let meetings = meetings.into_iter().map(str::to_owned);
+            verdict.reached.extend(meetings);
             if agree {
                 verdict.reached.push(format!("{}: {reached}", op.name()));
             }

@@ -40,6 +40,11 @@ pub const G9: Class = ("G9", "offsets are deleted of a group without any");
 pub const G10: Class = ("G10", "a member id longer than a UUID");
 /// A group is deleted again, and a topic is gone meanwhile.
 pub const G11: Class = ("G11", "a group is deleted whose deleted topics are gone");
+/// Other offsets are altered while a topic is in two lists.
+pub const G11_OTHER: Class = (
+    "G11",
+    "offsets are altered while states of another topic come and go",
+);
 /// Kafka lists the topic without a partition.
 pub const G12: Class = ("G12", "offsets are altered of partitions that do not exist");
 
@@ -57,6 +62,7 @@ pub const RULES: &[ByName] = &[
     ("group", G9.0, G9.1),
     ("group", G10.0, G10.1),
     ("group", G11.0, G11.1),
+    ("group", G11_OTHER.0, G11_OTHER.1),
     ("group", G12.0, G12.1),
 ];
 

@@ -32,6 +32,7 @@ TREE: dict[str, tuple[int | None, type[Exception]]] = {
     "PersisterError": (None, Exception),
     "RowError": (None, ValueError),
     "SessionLimitError": (133, Exception),
+    "ShareGroupError": (None, Exception),
     "ShareSessionNotFoundError": (122, Exception),
     "StoreError": (None, OSError),
     "UnknownPartitionError": (3, Exception),

@@ -8,6 +8,7 @@ mod admin;
 mod config;
 mod heartbeat;
 mod open;
+mod sessions;
 #[cfg(test)]
 mod tests;
 
@@ -18,11 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use share_state_core::share_group::{
     Decision, GroupError, GroupRecord, Numbers, ShareGroups, Topic, TopicsError,
 };
-use share_state_core::time::{LockTime, WallTime};
+use share_state_core::time::WallTime;
 use share_state_wire::WireError;
 use share_state_wire::group_record::{encode_key, encode_value};
 
 pub use config::{GroupConfigError, GroupStoreConfig};
+pub use sessions::Expired;
 
 use crate::counters::{Counters, Tally};
 use crate::disk::{Disk, Held, RealDisk};
@@ -304,43 +306,5 @@ impl Drop for ShareGroupStore {
         }
         // Whoever wants to know calls `close`.
         let _ = self.inner.close();
-    }
-}
-
-/// Members as (group, member), in the order in which their sessions ended.
-pub type Expired = Vec<(Arc<str>, Arc<str>)>;
-
-impl ShareGroupStore {
-    /// When [`Self::handle_timeout`] should be called at the latest. After opening that is at once.
-    ///
-    /// # Errors
-    /// The store cannot be used.
-    pub fn poll_timeout(&self) -> Result<Option<LockTime>, StoreError> {
-        self.look(ShareGroups::poll_timeout).map(|seen| seen.answer)
-    }
-
-    /// Takes out the members whose session has ended, each as one verb.
-    ///
-    /// # Errors
-    /// The store cannot be used.
-    pub fn handle_timeout(
-        &self,
-        now: LockTime,
-        wall: WallTime,
-    ) -> Result<Accepted<Expired>, StoreError> {
-        self.check_process()?;
-        let mut shared = self.inner.journal.enter()?;
-        let mut expired = Expired::new();
-        for (group, member) in shared.machine.handle_timeout(now) {
-            let taken = self.take(&mut shared, wall, |groups| {
-                groups.decide_expire(&group, &member)
-            })?;
-            match taken {
-                Ok(()) => expired.push((group, member)),
-                // The group epoch is at its end: the member stays, and is not looked at before another session has passed.
-                Err(_) => shared.machine.heard(&group, &member, now),
-            }
-        }
-        Ok(self.accepted(&shared, expired))
     }
 }

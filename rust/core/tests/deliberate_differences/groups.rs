@@ -1,4 +1,4 @@
-//! G1 to G6: share groups, where Kafka's coordinator needs two steps, a hash map's order or a clock that never goes back.
+//! G: share groups, where Kafka's coordinator needs two steps, a hash map's order or a clock that never goes back.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use share_state_core::assignor::{AssignableTopics, Subscriber, assign};
 use share_state_core::ids::TopicId;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_group::{
-    AlteredPartition, Decision, GroupError, Heartbeat, HeartbeatAnswer, Numbers, ShareGroups, Topic,
+    AlteredPartition, Decision, GroupError, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer,
+    Numbers, ShareGroups, Topic,
 };
 use share_state_core::time::WallTime;
 
@@ -150,6 +151,82 @@ fn g6_a_wall_clock_that_goes_back_holds_no_assignment_up() {
     );
 }
 
+fn g7_a_target_holds_only_what_can_be_assigned() {
+    let other = TopicId([8; 16]);
+    let held: Assignment = [(TOPIC, 0), (TOPIC, 5), (other, 0)].into_iter().collect();
+    let member = |topics: &[TopicId], current| Subscriber {
+        topics: topics.iter().copied().collect(),
+        current,
+    };
+    let topics = AssignableTopics::from([(TOPIC, [0].into()), (other, [0].into())]);
+    // The two differ in their topics, and nobody subscribes to the other one.
+    let nothing = Assignment::EMPTY;
+    let members = [member(&[TOPIC], &held), member(&[], &nothing)];
+    let targets = assign(&members, &topics).unwrap();
+    assert!(targets[0].partitions().eq([(TOPIC, 0)]));
+    assert!(targets[1].is_empty());
+
+    let mut groups = groups();
+    beat(&mut groups, "a", 0, WALL);
+    let stale = GroupRecord {
+        group: "g".into(),
+        value: GroupValue::TargetMember("a".into(), Some(held)),
+    };
+    groups.replay(&stale);
+    let later = WallTime(WALL.0 + 1_000);
+    let answer = beat(&mut groups, "a", 1, later);
+    assert_eq!(answer.member_epoch, 2);
+    let told = answer.assignment.unwrap();
+    assert!(told.partitions().eq([(TOPIC, 0), (TOPIC, 1)]));
+}
+
+fn g8_a_group_begins_with_epoch_1() {
+    let mut groups = groups();
+    assert_eq!(beat(&mut groups, "a", 0, WALL).member_epoch, 1);
+    assert_eq!(groups.describe("g").unwrap().epoch, 1);
+}
+
+fn g9_every_topic_of_a_request_is_answered() {
+    let mut groups = groups();
+    let decided = groups.decide_heartbeat(&heartbeat("a", 0), &[], WALL);
+    take(&mut groups, decided);
+    let left = groups.decide_expire("g", "a");
+    take(&mut groups, left);
+    let begun = groups.decide_begin_delete_offsets("g", &[TOPIC]).unwrap();
+    assert_eq!(begun.answer, [(TOPIC, None)]);
+}
+
+fn g10_a_member_id_is_at_most_36_characters_long() {
+    let groups = groups();
+    let longest = heartbeat("123456789012345678901234567890123456", 0);
+    assert!(groups.decide_heartbeat(&longest, &[], WALL).is_ok());
+    let longer = heartbeat("1234567890123456789012345678901234567", 0);
+    let error = groups.decide_heartbeat(&longer, &[], WALL).unwrap_err();
+    assert_eq!(error.kafka_code(), KafkaCode::InvalidRequest);
+}
+
+fn g11_what_is_being_deleted_is_not_forgotten() {
+    let mut groups = groups();
+    let begun = groups.decide_begin_alter_offsets("g", &[altered()]);
+    take(&mut groups, begun);
+    let finished = groups.decide_finish_alter_offsets("g", &[altered()]);
+    take(&mut groups, finished);
+    let begun = groups.decide_begin_delete_group("g");
+    take(&mut groups, begun);
+    groups.set_topics(Vec::new()).unwrap();
+    let again = groups.decide_begin_delete_group("g").unwrap();
+    assert!(again.records.is_empty(), "nothing new is to be said");
+    let lists = groups.state_partitions("g").unwrap();
+    assert!(lists.deleting.contains_key(&TOPIC));
+}
+
+fn g12_a_topic_is_listed_with_its_partitions() {
+    let mut groups = groups();
+    let begun = groups.decide_begin_alter_offsets("g", &[]);
+    take(&mut groups, begun);
+    assert!(groups.state_partitions("g").is_none());
+}
+
 crate::differences!(once:
     G1 g1_members_of_a_lost_group_join_again,
     G2 g2_what_is_initialised_is_assigned_at_once,
@@ -157,4 +234,10 @@ crate::differences!(once:
     G4 g4_a_member_whose_assignment_is_due_comes_back_soon,
     G5 g5_altered_offsets_have_a_state_epoch_of_their_own,
     G6 g6_a_wall_clock_that_goes_back_holds_no_assignment_up,
+    G7 g7_a_target_holds_only_what_can_be_assigned,
+    G8 g8_a_group_begins_with_epoch_1,
+    G9 g9_every_topic_of_a_request_is_answered,
+    G10 g10_a_member_id_is_at_most_36_characters_long,
+    G11 g11_what_is_being_deleted_is_not_forgotten,
+    G12 g12_a_topic_is_listed_with_its_partitions,
 );

@@ -17,29 +17,29 @@ use crate::sequences::{Class, Difference, Profile, Verdict};
 use operation::Assign;
 use properties::{Flaw, Partition, Question};
 
-const A1: Class = ("A1", "a lap in which nobody could take anything");
-const A2: Class = (
-    "A2",
+const LAP: Class = ("G3", "a lap in which nobody could take anything");
+const PARTS: Class = ("G3", "parts that do not add up");
+const ASSIGNED: Class = (
+    "G7",
     "a partition that cannot be assigned any more is assigned",
 );
 /// What cannot be assigned leaves nobody to give to.
-pub const A2_FAILS: Class = (
-    "A2",
+pub const COUNTED: Class = (
+    "G7",
     "a partition that cannot be assigned any more is counted",
 );
-const A3: Class = (
-    "A3",
+const KEPT: Class = (
+    "G7",
     "a partition of a topic that nobody subscribes to is kept",
 );
-const A4: Class = ("A4", "parts that do not add up");
 
 /// The deliberate differences that are recognised here: profile, id and what happens.
 pub const RULES: &[ByName] = &[
-    ("assignor", A1.0, A1.1),
-    ("assignor", A2.0, A2.1),
-    ("assignor", A2_FAILS.0, A2_FAILS.1),
-    ("assignor", A3.0, A3.1),
-    ("assignor", A4.0, A4.1),
+    ("assignor", LAP.0, LAP.1),
+    ("assignor", ASSIGNED.0, ASSIGNED.1),
+    ("assignor", COUNTED.0, COUNTED.1),
+    ("assignor", KEPT.0, KEPT.1),
+    ("assignor", PARTS.0, PARTS.1),
 ];
 
 /// Kafka's exception when it looks for a member that has room and there is none.
@@ -153,7 +153,7 @@ pub fn compare(
         (Ok(kafka), Some(ours)) => (kafka, ours),
         (Err(NOBODY_LEFT), Some(_)) => {
             let counted = question.has_what_cannot_be_assigned();
-            return Agreement::Differs("refusal", counted.then_some(A2_FAILS));
+            return Agreement::Differs("refusal", counted.then_some(COUNTED));
         }
         _ => return Agreement::Differs("refusal", None),
     };
@@ -223,13 +223,13 @@ fn explained(question: &Question, flaws: &BTreeSet<Flaw>) -> Option<Class> {
             had(partition)
                 && (question.members[*member].0.contains(&partition.0) || !subscribed(&partition.0))
         });
-        let is_a3 = foreign
+        let is_kept = foreign
             .iter()
             .any(|(_, partition)| !subscribed(&partition.0));
-        return known.then_some(if is_a3 { A3 } else { A2 });
+        return known.then_some(if is_kept { KEPT } else { ASSIGNED });
     }
     if flaws.iter().all(|flaw| *flaw == Flaw::Uneven) {
-        return question.parts_do_not_add_up().then_some(A4);
+        return question.parts_do_not_add_up().then_some(PARTS);
     }
     // Somebody lacks what nobody else has too much of.
     let lacks = flaws
@@ -238,5 +238,5 @@ fn explained(question: &Question, flaws: &BTreeSet<Flaw>) -> Option<Class> {
     let too_many = flaws
         .iter()
         .any(|flaw| matches!(flaw, Flaw::TooManyHolders(_)));
-    (lacks && !too_many && question.members.len() > 1).then_some(A1)
+    (lacks && !too_many && question.members.len() > 1).then_some(LAP)
 }

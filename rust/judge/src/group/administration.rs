@@ -11,7 +11,7 @@ use share_state_core::share_group::{
 
 use super::log::{read, shown};
 use super::ours::Ours;
-use super::point::{G5, G5_EMPTY, G5_NOTHING, G6, G7, Points};
+use super::point::{G5, G9, G11, G11_OTHER, G12, Points};
 use super::text::{assigned, assigned_json};
 
 fn number(value: &Value) -> i64 {
@@ -69,8 +69,8 @@ impl Both<'_> {
     }
 
     /// Time passes, and sessions end.
-    pub fn advance(&mut self, ms: i64) -> String {
-        let due = self.ours.advance(ms);
+    pub fn advance(&mut self, ms: i64, wall: i64) -> String {
+        let due = self.ours.advance(ms, wall);
         let mut after = self.ours.clone();
         let mut records = Vec::new();
         for (group, member) in &due {
@@ -189,7 +189,7 @@ impl Both<'_> {
             // Of a topic that is listed without partitions Kafka wants no state to be deleted, and waits for it.
             let own = "nothing to delete".to_owned();
             self.points
-                .differ("code", kafka.to_string(), own, Some(G5_EMPTY));
+                .differ("code", kafka.to_string(), own, Some(G12));
             self.adopt();
             return kafka.to_string();
         }
@@ -243,7 +243,7 @@ impl Both<'_> {
                 let left: Vec<GroupRecord> = latest.of(group).cloned().collect();
                 shown(&without(&left, &gone))
             };
-            let class = (!gone.is_empty() && left(&kafka) == left(own)).then_some(G6);
+            let class = (!gone.is_empty() && left(&kafka) == left(own)).then_some(G11);
             self.points.differ("records", theirs, mine, class);
         }
         self.ours.adopt(&kafka);
@@ -381,21 +381,30 @@ impl Both<'_> {
             shown(&self.ours.latest.news(&lists)),
         );
         if theirs != own {
-            let nothing = lists.iter().all(|record| {
-                let known = self.ours.latest.state_partitions(&record.group);
-                let lists = known.cloned().unwrap_or_default();
-                record.value == GroupValue::StatePartitions(Some(lists))
-            });
-            let class = if kafka.is_empty() && nothing {
-                Some(G5_NOTHING)
+            let same = |topics: &BTreeSet<TopicId>| {
+                let news = |records| shown(&self.ours.latest.news(&without(records, topics)));
+                news(&kafka) == news(&lists)
+            };
+            let empty = empty_topics(&kafka);
+            let both = self.in_two_lists(group);
+            let class = if !empty.is_empty() && (same(&empty) || lists.is_empty()) {
+                Some(G12)
             } else {
-                let empty = empty_topics(&kafka);
-                let same = |records| shown(&self.ours.latest.news(&without(records, &empty)));
-                (same(&kafka) == same(&lists) || nothing).then_some(G5_EMPTY)
+                (!both.is_empty() && same(&both)).then_some(G11_OTHER)
             };
             self.points.differ("records", theirs, own, class);
         }
         self.ours.adopt(&kafka);
+    }
+
+    /// Topics of which some states are being deleted and others initialised.
+    fn in_two_lists(&self, group: &str) -> BTreeSet<TopicId> {
+        let lists = self.ours.latest.state_partitions(group);
+        let deleting = lists.into_iter().flat_map(|lists| lists.deleting.keys());
+        deleting
+            .filter(|id| lists.is_some_and(|lists| lists.initializing.contains_key(*id)))
+            .copied()
+            .collect()
     }
 
     /// Offsets of topics are deleted.
@@ -474,7 +483,7 @@ impl Both<'_> {
         }
         let without = self.ours.latest.state_partitions(group).is_none();
         let all_unknown = codes.values().all(|code| *code == 3);
-        let class = (without && all_unknown && kafka.is_empty()).then_some(G7);
+        let class = (without && all_unknown && kafka.is_empty()).then_some(G9);
         self.points
             .differ("answers", format!("{kafka:?}"), format!("{codes:?}"), class);
     }

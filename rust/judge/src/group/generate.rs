@@ -7,6 +7,9 @@ use share_state_core::ids::TopicId;
 use super::operation::{Beat, Config, Epoch, GroupOperation, TopicNow};
 use crate::random::Random;
 
+/// Far enough from 0 for a clock that goes back.
+const BEGINNING: i64 = 1_000_000_000;
+
 const NAMES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 
 struct World<'a> {
@@ -29,7 +32,10 @@ pub fn generate(random: &mut Random, length: usize) -> Vec<GroupOperation> {
     let config = config(random);
     let mut world = World {
         random,
-        ops: vec![GroupOperation::Create { config, now: 1_000 }],
+        ops: vec![GroupOperation::Create {
+            config,
+            now: BEGINNING,
+        }],
         topics: Vec::new(),
         next_id: 1,
         members,
@@ -78,11 +84,7 @@ impl World<'_> {
                 group: self.group(),
                 code: self.persister(),
             },
-            70..=79 => GroupOperation::Advance {
-                ms: self.random.pick(&[
-                    1, 500, 1_000, 1_000, 5_000, 5_000, 20_000, 44_999, 45_000, 60_000,
-                ]),
-            },
+            70..=79 => self.time_passes(),
             80..=84 => self.topics_change(),
             85..=86 => GroupOperation::Restart {
                 compacted: self.random.percent(40),
@@ -93,6 +95,15 @@ impl World<'_> {
             },
             _ => self.administration(),
         }
+    }
+
+    fn time_passes(&mut self) -> GroupOperation {
+        let steps = [
+            1, 500, 1_000, 1_000, 5_000, 5_000, 20_000, 44_999, 45_000, 60_000,
+        ];
+        let ms = self.random.pick(&steps);
+        let wall = if self.random.one_in(100) { -ms } else { ms };
+        GroupOperation::Advance { ms, wall }
     }
 
     fn group(&mut self) -> String {

@@ -15,10 +15,10 @@ use share_state_core::share_group::{
 use super::log::{read, shown};
 use super::operation::{Beat, Epoch, NO_EPOCH};
 use super::ours::Ours;
-use super::point::{G1_FIRST, G2, G3, G4_AGAIN, G4_EPOCH, G4_START, G8, G9, Points};
+use super::point::{G1, G2_AGAIN, G2_EPOCH, G2_START, G4, G6, G7, G8, G10, Points};
 use super::targets::{self, Targets};
 use super::text::{assigned, assigned_json, lists};
-use crate::assignor::{A2_FAILS, NOBODY_LEFT};
+use crate::assignor::{COUNTED, NOBODY_LEFT};
 
 /// Longest member id (Kafka's clients take a UUID).
 const LONGEST_MEMBER_ID: usize = 36;
@@ -140,12 +140,12 @@ impl Turn<'_> {
         let lost = self.ours.latest.of(self.request.group).next().is_none();
         let failed = result["error"] == NOBODY_LEFT;
         let class = match (code, own) {
-            (69, 25) if lost && self.request.member_epoch > 0 => Some(G2),
-            (-1, 0) if failed => Some(A2_FAILS),
+            (69, 25) if lost && self.request.member_epoch > 0 => Some(G1),
+            (-1, 0) if failed => Some(COUNTED),
             (0 | 25 | 69 | 81 | 110, 42)
                 if self.request.member.chars().count() > LONGEST_MEMBER_ID =>
             {
-                Some(G8)
+                Some(G10)
             }
             _ => None,
         };
@@ -163,7 +163,7 @@ impl Turn<'_> {
         let result = &given["result"];
         let mut need = need.to_vec();
         self.first_epoch(&mut decided, &mut need, kafka);
-        if self.heals(&decided.records, kafka) {
+        if self.makes_new_ones(&decided.records, kafka) {
             return;
         }
         let mut theirs: Vec<GroupRecord> = kafka
@@ -212,18 +212,30 @@ impl Turn<'_> {
         !is_assignment || self.ours.latest.is_news(record)
     }
 
-    /// Whether Kafka lets targets be that hold what cannot be assigned any more, and we make new ones.
-    fn heals(&mut self, own: &[GroupRecord], kafka: &[GroupRecord]) -> bool {
+    /// Whether Kafka lets targets be that hold what cannot be assigned any more, or that are younger than the clock, and we
+    /// make new ones.
+    fn makes_new_ones(&mut self, own: &[GroupRecord], kafka: &[GroupRecord]) -> bool {
         let is_bump = |records: &[GroupRecord]| {
             records
                 .iter()
                 .any(|record| matches!(record.value, GroupValue::Group(_)))
         };
+        let is_made = |records: &[GroupRecord]| {
+            records
+                .iter()
+                .any(|record| matches!(record.value, GroupValue::TargetAssignment(Some(_))))
+        };
         let targets = Targets::of(self.ours, &self.request);
+        let ahead = targets.made_at() > self.ours.now().0;
+        if ahead && is_made(own) && !is_made(kafka) {
+            self.points
+                .differ("clock", shown(kafka), shown(own), Some(G6));
+            return true;
+        }
         let heals = is_bump(own) && !is_bump(kafka) && targets.are_stale();
         if heals {
             self.points
-                .differ("healing", shown(kafka), shown(own), Some(G9));
+                .differ("healing", shown(kafka), shown(own), Some(G7));
         }
         heals
     }
@@ -250,7 +262,7 @@ impl Turn<'_> {
             "first epoch",
             format!("{theirs:?}"),
             format!("{own:?}"),
-            Some(G1_FIRST),
+            Some(G8),
         );
         decided.answer.member_epoch += 1;
         for record in &mut decided.records {
@@ -277,7 +289,7 @@ impl Turn<'_> {
         let pending = described.is_some_and(|group| group.assignment_epoch < group.epoch);
         let settings = self.ours.groups.settings(self.request.group);
         let soon = settings.assignment_interval_ms.max(500);
-        let class = (pending && own == soon && own < kafka).then_some(G3);
+        let class = (pending && own == soon && own < kafka).then_some(G4);
         self.points
             .differ("interval", kafka.to_string(), own.to_string(), class);
     }
@@ -302,7 +314,7 @@ impl Turn<'_> {
             let initializing = known.and_then(|known| known.initializing.get(&new.topic_id));
             let is_known = initializing.is_some_and(|i| i.partitions.contains(&new.partition));
             let Some(kafka) = theirs.remove(&place) else {
-                let class = (is_known && !empty).then_some(G4_AGAIN);
+                let class = (is_known && !empty).then_some(G2_AGAIN);
                 points.differ(
                     "initialize",
                     "nothing".to_owned(),
@@ -312,7 +324,7 @@ impl Turn<'_> {
                 continue;
             };
             if kafka.0 != own.0 {
-                let class = (own.0 == kafka.0 + 1).then_some(G4_EPOCH);
+                let class = (own.0 == kafka.0 + 1).then_some(G2_EPOCH);
                 points.differ(
                     "state epoch",
                     format!("{place:?} {kafka:?}"),
@@ -323,7 +335,7 @@ impl Turn<'_> {
             if kafka.1 != own.1 {
                 let only = initializing.is_some()
                     && known.is_some_and(|k| !k.initialized.contains_key(&new.topic_id));
-                let class = (kafka.1 == 0 && own.1 == -1 && only).then_some(G4_START);
+                let class = (kafka.1 == 0 && own.1 == -1 && only).then_some(G2_START);
                 points.differ(
                     "start offset",
                     format!("{place:?} {kafka:?}"),

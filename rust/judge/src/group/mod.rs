@@ -7,6 +7,7 @@ mod log;
 mod operation;
 mod ours;
 mod point;
+mod seen;
 mod state;
 mod targets;
 mod text;
@@ -35,6 +36,11 @@ impl Profile for OnGroups {
         generate::generate(random, length)
     }
 
+    /// Without the first time the clock on the wall might stand below 0.
+    fn is_sound(ops: &[GroupOperation]) -> bool {
+        matches!(ops.first(), Some(GroupOperation::Create { .. }))
+    }
+
     fn smaller(op: &GroupOperation) -> Vec<GroupOperation> {
         op.smaller()
     }
@@ -56,6 +62,7 @@ impl Profile for OnGroups {
                 state = json!({});
             }
             verdict.compared += 1;
+            let meetings = seen::meetings(&ours, op, given);
             let (mut points, reached) = play(&mut ours, op, given);
             if let Some(new) = given.get("state") {
                 state = new.clone();
@@ -82,6 +89,8 @@ impl Profile for OnGroups {
                 }
                 verdict.explained.push(difference);
             }
+            let meetings = meetings.into_iter().map(str::to_owned);
+            verdict.reached.extend(meetings);
             if agree {
                 verdict.reached.push(format!("{}: {reached}", op.name()));
             }
@@ -112,7 +121,7 @@ fn play(ours: &mut Ours, op: &GroupOperation, given: &Value) -> (Points, String)
             both.adopt();
             code.to_string()
         }
-        GroupOperation::Advance { ms } => both.advance(*ms),
+        GroupOperation::Advance { ms, wall } => both.advance(*ms, *wall),
         GroupOperation::Topics(topics) => {
             let gone = both.ours.set_topics(topics);
             both.deleted(&gone)

@@ -66,8 +66,8 @@ pub enum GroupOperation {
     Heartbeat(Beat),
     /// The share coordinator answers the oldest request of a group to initialise state.
     InitializeAnswer { group: String, code: i16 },
-    /// Time passes.
-    Advance { ms: i64 },
+    /// Time passes, on the wall perhaps another.
+    Advance { ms: i64, wall: i64 },
     /// The topics are these from now on.
     Topics(Vec<TopicNow>),
     /// What a group configures for itself.
@@ -143,7 +143,7 @@ impl GroupOperation {
             Self::InitializeAnswer { group, code } => {
                 json!({"op": name, "group": group, "code": code})
             }
-            Self::Advance { ms } => json!({"op": name, "ms": ms}),
+            Self::Advance { ms, wall } => json!({"op": name, "ms": ms, "wall": wall}),
             Self::Topics(topics) => {
                 let topics: Vec<Value> = topics
                     .iter()

@@ -29,6 +29,7 @@ pub struct Ours {
     broker: Numbers,
     configs: BTreeMap<String, Numbers>,
     now: i64,
+    wall: i64,
     /// Kafka's hashes of topics, and ours for the same.
     hashes: BTreeMap<i64, i64>,
 }
@@ -58,20 +59,22 @@ impl Ours {
             broker,
             configs: BTreeMap::new(),
             now,
+            wall: now,
             hashes: BTreeMap::from([(0, 0)]),
         };
-        ours.advance(0);
+        ours.advance(0, 0);
         ours
     }
 
-    /// The time.
+    /// The time on the wall.
     pub const fn now(&self) -> WallTime {
-        WallTime(self.now)
+        WallTime(self.wall)
     }
 
     /// Time passes; whose session is over by then.
-    pub fn advance(&mut self, ms: i64) -> Vec<(Arc<str>, Arc<str>)> {
+    pub fn advance(&mut self, ms: i64, wall: i64) -> Vec<(Arc<str>, Arc<str>)> {
         self.now += ms;
+        self.wall += wall;
         self.groups.handle_timeout(LockTime(self.now))
     }
 
@@ -128,7 +131,7 @@ impl Ours {
         for record in &self.log {
             self.groups.replay(record);
         }
-        self.advance(0);
+        self.advance(0, 0);
     }
 
     /// Replays records that stand in nobody's log, for trying.

@@ -26,6 +26,7 @@ pub struct Targets<'a> {
     members: BTreeMap<Arc<str>, Vec<Arc<str>>>,
     targets: BTreeMap<Arc<str>, Assignment>,
     current: Option<CurrentAssignment>,
+    made_at: i64,
     is_full: bool,
 }
 
@@ -50,6 +51,7 @@ impl<'a> Targets<'a> {
         let mut members = BTreeMap::new();
         let mut targets = BTreeMap::new();
         let mut current = None;
+        let mut made_at = 0;
         for record in ours.latest.of(request.group) {
             match &record.value {
                 GroupValue::Member(id, Some(member)) => {
@@ -60,6 +62,9 @@ impl<'a> Targets<'a> {
                 }
                 GroupValue::CurrentMember(id, Some(of)) if **id == *request.member => {
                     current = Some(of.clone());
+                }
+                GroupValue::TargetAssignment(Some(target)) => {
+                    made_at = target.assignment_timestamp;
                 }
                 _ => {}
             }
@@ -77,8 +82,14 @@ impl<'a> Targets<'a> {
             members,
             targets,
             current,
+            made_at,
             is_full: request.member_epoch == 0 || request.topics.is_some(),
         }
+    }
+
+    /// When the targets were made, by the clock on the wall.
+    pub const fn made_at(&self) -> i64 {
+        self.made_at
     }
 
     /// Whether a target holds what cannot be assigned any more.

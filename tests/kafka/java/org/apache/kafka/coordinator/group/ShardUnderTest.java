@@ -30,6 +30,8 @@ final class ShardUnderTest {
     private static final TopicPartition PARTITION = new TopicPartition("__consumer_offsets", 0);
     private static final LogContext LOG = new LogContext();
 
+    /** The time that Kafka reads off the wall; the timer's never goes back. */
+    final WallClock wall = new WallClock();
     final WallClock clock = new WallClock();
     GroupMetadataManager groups;
     GroupCoordinatorShard shard;
@@ -73,14 +75,14 @@ final class ShardUnderTest {
             @Override
             public void record(String sensor, double value) { }
         };
-        groups = new GroupMetadataManager.Builder().withLogContext(LOG).withSnapshotRegistry(registry).withTime(clock).withTimer(timer)
+        groups = new GroupMetadataManager.Builder().withLogContext(LOG).withSnapshotRegistry(registry).withTime(wall).withTimer(timer)
             .withExecutor(new NoExecutor()).withConfig(config).withGroupConfigManager(groupConfigs)
             .withGroupCoordinatorMetricsShard(counters).withShareGroupAssignor(new SimpleAssignor())
             .withStreamsGroupAssignors(config.streamsGroupAssignors()).withAuthorizerPlugin(Optional.empty()).build();
         OffsetMetadataManager offsets = new OffsetMetadataManager.Builder().withLogContext(LOG).withSnapshotRegistry(registry)
-            .withTime(clock).withGroupMetadataManager(groups).withGroupCoordinatorConfig(config)
+            .withTime(wall).withGroupMetadataManager(groups).withGroupCoordinatorConfig(config)
             .withGroupCoordinatorMetricsShard(counters).build();
-        shard = new GroupCoordinatorShard(LOG, groups, offsets, clock, timer, config, metrics, counters);
+        shard = new GroupCoordinatorShard(LOG, groups, offsets, wall, timer, config, metrics, counters);
         for (int offset = 0; offset < log.size(); offset++) {
             shard.replay(offset, -1, (short) -1, log.get(offset));
         }

@@ -65,6 +65,7 @@ public final class ShareGroupSequence {
                 names.clear();
                 at = new ShardUnderTest(op.path("config"));
                 at.clock.now = op.path("now").asLong();
+                at.wall.now = at.clock.now;
                 administration = new GroupAdministration(at);
                 lastState = "{}";
             }
@@ -106,6 +107,7 @@ public final class ShareGroupSequence {
             }
             case "advance_clock" -> {
                 at.clock.now += op.get("ms").asLong();
+                at.wall.now += op.path("wall").asLong(op.get("ms").asLong());
                 for (TimeoutOperation<CoordinatorRecord> due = at.timer.takeDue(); due != null; due = at.timer.takeDue()) {
                     at.append(due.generateRecords());
                 }

@@ -63,7 +63,9 @@ def test_subjects_are_written_as_kafka_does(subject: str, name: str, has_version
 
 def test_a_real_certificate_of_a_version_and_its_ends() -> None:
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, "O,rg"), x509.NameAttribute(x509.NameOID.COMMON_NAME, "bob")])
+    subject = x509.Name(
+        [x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, "O,rg"), x509.NameAttribute(x509.NameOID.COMMON_NAME, "bob")]
+    )
     import datetime
 
     now = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -119,7 +121,10 @@ def test_handshakes_that_fail_leave_no_trace(bootstrap: str, tmp_path: Path) -> 
                     pass
         trusting = ssl.create_default_context(cafile=str(tmp_path / "ca.pem"))
         trusting.load_cert_chain(tmp_path / "client.pem", tmp_path / "client.key")
-        with socket.create_connection((host, port), timeout=30) as plain, trusting.wrap_socket(plain, server_hostname=host) as client:
+        with (
+            socket.create_connection((host, port), timeout=30) as plain,
+            trusting.wrap_socket(plain, server_hostname=host) as client,
+        ):
             client.sendall(b"\0\0\0\x0a\0\x12\0\0\0\0\0\x07\xff\xff")
             assert client.recv(8)[4:] == b"\0\0\0\x07"
         assert gateway.server.tls_failed >= 6

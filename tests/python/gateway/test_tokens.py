@@ -36,15 +36,30 @@ def claims(**others: Any) -> dict[str, Any]:
     return {key: value for key, value in {"sub": "alice", "exp": time.time() + 600, **others}.items() if value is not None}
 
 
-@pytest.mark.parametrize(("key", "algorithm", "key_id"), [(SECRET, "HS256", "secret"), (RSA, "RS256", "rsa"), (EC, "ES256", "ec")])
+@pytest.mark.parametrize(
+    ("key", "algorithm", "key_id"), [(SECRET, "HS256", "secret"), (RSA, "RS256", "rsa"), (EC, "ES256", "ec")]
+)
 def test_signed_tokens_count(tmp_path: Path, key: Any, algorithm: str, key_id: str) -> None:
     tokens = SignedTokens(keys(tmp_path / "keys"), audience=["share"], issuer="me")
     good = claims(aud="share", iss="me")
     assert tokens(jwt.encode(good, key, algorithm, headers={"kid": key_id})) == "alice"
-    wrong = [{"aud": "other"}, {"aud": None}, {"iss": "other"}, {"iss": None}, {"exp": None}, {"exp": 1}, {"sub": None}, {"sub": ""}]
+    wrong = [
+        {"aud": "other"},
+        {"aud": None},
+        {"iss": "other"},
+        {"iss": None},
+        {"exp": None},
+        {"exp": 1},
+        {"sub": None},
+        {"sub": ""},
+    ]
     for change in wrong:
         with pytest.raises(TokenRefusedError):
-            tokens(jwt.encode({name: v for name, v in {**good, **change}.items() if v is not None}, key, algorithm, headers={"kid": key_id}))
+            tokens(
+                jwt.encode(
+                    {name: v for name, v in {**good, **change}.items() if v is not None}, key, algorithm, headers={"kid": key_id}
+                )
+            )
     for header in ({"kid": "none"}, {}):
         with pytest.raises(TokenRefusedError):
             tokens(jwt.encode(good, key, algorithm, headers=header))

@@ -1,6 +1,5 @@
 """What deploy/ offers: the unit is one, its command line serves, the image's steps name what there is; and docs/gateway.md."""
 
-import os
 import re
 import shutil
 import signal
@@ -60,7 +59,7 @@ def test_the_command_line_of_the_unit_serves_and_ends_with_sigterm(tmp_path: Pat
         _, log = gateway.communicate(timeout=60)
     assert serving.startswith("serving share groups on 127.0.0.1:"), log
     assert gateway.returncode == 0, log
-    assert {"gateway", "groups", "state"} <= set(os.listdir(tmp_path / "state"))
+    assert {"gateway", "groups", "state"} <= {path.name for path in (tmp_path / "state").iterdir()}
 
 
 def test_the_unit_names_its_variables() -> None:

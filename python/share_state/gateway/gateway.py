@@ -211,7 +211,7 @@ class ShareGateway:
             92: Api(0, 0, offsets.delete),
         }
         self._fetches, self._offsets = fetch, offsets
-        return Dispatch(apis, fetch.answer, (1, 2), _features, self.options.limits, self.counts)
+        return Dispatch(apis, fetch.answer, (1, 2), _features, limits=self.options.limits, counts=self.counts)
 
     def _parts(self, queued: QueuedBytes) -> Parts:
         return Parts(

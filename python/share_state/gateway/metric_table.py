@@ -59,9 +59,7 @@ METRICS: Final = (
         ("kafka.network:RequestMetrics ErrorsPerSec",),
         "Answers with an error for the request as a whole.",
     ),
-    Metric(
-        "share_gateway_malformed_requests", _COUNTER, (), (), "Requests that could not be read; the connection was closed."
-    ),
+    Metric("share_gateway_malformed_requests", _COUNTER, (), (), "Requests that could not be read; the connection was closed."),
     Metric(
         "share_gateway_fetched_partitions",
         _COUNTER,

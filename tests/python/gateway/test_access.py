@@ -65,16 +65,19 @@ def code_79(connection: Connection, place: str) -> int:
             {
                 "topicId": place,
                 "partitions": [
-                    {"partitionIndex": 0, "acknowledgementBatches": [{"firstOffset": 0, "lastOffset": 0, "acknowledgeTypes": [1]}]}
+                    {
+                        "partitionIndex": 0,
+                        "acknowledgementBatches": [{"firstOffset": 0, "lastOffset": 0, "acknowledgeTypes": [1]}],
+                    }
                 ],
             }
         ],
     }
     answer = connection.ask("ShareAcknowledge", 1, asked)
     assert (answer["errorCode"] == 30) == (opened["errorCode"] == 30)
-    if answer["errorCode"] == 0:
-        return int(answer["responses"][0]["partitions"][0]["errorCode"])
-    return int(answer["errorCode"])
+    code = int(answer["errorCode"] or answer["responses"][0]["partitions"][0]["errorCode"])
+    # Allowed, but the record is not held.
+    return 0 if code == 121 else code
 
 
 def code_77(connection: Connection, _id: str) -> int:
@@ -115,7 +118,9 @@ def code_42(connection: Connection, _id: str) -> int:
 
 
 def code_15(connection: Connection, _id: str) -> int:
-    code = int(connection.ask("DescribeGroups", 6, {"groups": [GROUP], "includeAuthorizedOperations": False})["groups"][0]["errorCode"])
+    code = int(
+        connection.ask("DescribeGroups", 6, {"groups": [GROUP], "includeAuthorizedOperations": False})["groups"][0]["errorCode"]
+    )
     return 0 if code == 69 else code
 
 
@@ -153,7 +158,9 @@ def code_32_of_a_topic(connection: Connection, _id: str) -> int:
 def code_44(connection: Connection, _id: str) -> int:
     change = {"name": "share.session.timeout.ms", "configOperation": 0, "value": "50000"}
     resource = {"resourceType": 32, "resourceName": GROUP, "configs": [change]}
-    return int(connection.ask("IncrementalAlterConfigs", 1, {"resources": [resource], "validateOnly": True})["responses"][0]["errorCode"])
+    return int(
+        connection.ask("IncrementalAlterConfigs", 1, {"resources": [resource], "validateOnly": True})["responses"][0]["errorCode"]
+    )
 
 
 def code_74(connection: Connection, _id: str) -> int:
@@ -209,7 +216,9 @@ NAMES = {G: GROUP, T: TOPIC, C: "kafka-cluster"}
 BRINGS = {R: [R], X: [X], D: [D, R, X], DC: [DC, AC], AC: [AC]}
 
 
-def rule(operation: Operation, resource: Resource, *, allow: bool = True, name: str | None = None, prefixed: bool = False) -> Rule:
+def rule(
+    operation: Operation, resource: Resource, *, allow: bool = True, name: str | None = None, prefixed: bool = False
+) -> Rule:
     return Rule("User:user", operation, resource, NAMES[resource] if name is None else name, prefixed, allow)
 
 
@@ -218,17 +227,19 @@ def user(request: pytest.FixtureRequest, gateway: ShareGateway) -> Iterator[tupl
     with Connection(gateway.bootstrap_servers) as root:
         log_in(root, "root", "root-secret")
         place = topic_id(root)
+        assert root.ask("ShareGroupHeartbeat", 1, heartbeat())["errorCode"] == 0
         if any(name in request.node.name for name in ("code_91", "code_92")):
             # Offsets are for groups without members.
-            assert root.ask("ShareGroupHeartbeat", 1, {**heartbeat(), "memberEpoch": -1})["errorCode"] in {0, 25}
+            assert root.ask("ShareGroupHeartbeat", 1, {**heartbeat(), "memberEpoch": -1})["errorCode"] == 0
     with Connection(gateway.bootstrap_servers) as connection:
         log_in(connection, "user", "user-secret")
         yield connection, place
 
 
-
 @pytest.mark.parametrize(("ask", "needs"), NEEDS, ids=[ask.__name__ for ask, _ in NEEDS])
-def test_each_request_needs_what_it_needs_in_kafka(user: tuple[Connection, str], ask: Any, needs: list[tuple[Operation, Resource, int]]) -> None:
+def test_each_request_needs_what_it_needs_in_kafka(
+    user: tuple[Connection, str], ask: Any, needs: list[tuple[Operation, Resource, int]]
+) -> None:
     RULES.set()
     assert ask(*user) == needs[0][2]
     for at, (operation, resource, code) in enumerate(needs):
@@ -277,7 +288,9 @@ def test_operations_of_a_group_that_are_told(user: tuple[Connection, str]) -> No
 
 
 def test_the_relay_is_for_who_may_do_everything(bootstrap: str, tmp_path: Path) -> None:
-    rules = Access([Rule("User:all", Operation.ALL, C, "kafka-cluster", False, True), Rule("User:some", Operation.ALL, T, "*", False, True)])
+    rules = Access(
+        [Rule("User:all", Operation.ALL, C, "kafka-cluster", False, True), Rule("User:some", Operation.ALL, T, "*", False, True)]
+    )
     users = {"all": "x", "some": "x"}
     with serving(bootstrap, tmp_path, users=users, access=rules, relay=True) as gateway:
         for name in users:

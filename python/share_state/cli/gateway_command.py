@@ -92,6 +92,7 @@ def gateway(
             advertised=None if advertise is None else listen_address(advertise),
             sync=sync,
             relay=relay,
+            limits=Limits(queued=_QUEUED_WITH_RELAY) if relay else Limits(),
             broker=broker,
             groups=groups,
             upstream_security=upstream_security({} if upstream_config is None else read_properties(upstream_config)),
@@ -99,7 +100,6 @@ def gateway(
             users=None if sasl_users is None else read_users(sasl_users),
             tokens=_tokens(oauth_jwks, oauth_audience, oauth_issuer, unsecured=oauth_unsecured),
             access=Access() if acl is None else read_rules(acl),
-            limits=Limits(queued=_QUEUED_WITH_RELAY) if relay else Limits(),
             metrics=None if metrics is None else listen_address(metrics),
         )
     except (ConfigError, MissingPackageError) as wrong:

@@ -186,7 +186,7 @@ class ClientConnection(Frames):
         except ShareStateError as wrong:
             _LOG.warning("closed a connection: %s: %s", wrong, self.client)
             self.close()
-        except Exception:  # noqa: BLE001  it is logged
+        except Exception:  # noqa: BLE001
             # A bug of ours: this client loses its connection and comes back, the others see nothing.
             _LOG.exception("a connection ends: %s", self.client)
             self.close()

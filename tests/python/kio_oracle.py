@@ -23,7 +23,7 @@ from kio.serial import entity_reader, entity_writer
 ZERO = uuid.UUID(int=0)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MS = dt.timedelta(milliseconds=1)
-_BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
 
 class Shape(NamedTuple):
@@ -126,8 +126,8 @@ def _drawn_field(kafka_type: str, hint: Any, chance: random.Random) -> Any:
 def _drawn_one(kafka_type: str, hint: Any, chance: random.Random) -> Any:
     if dataclasses.is_dataclass(hint):
         return drawn(typing.cast("type[Any]", hint), chance)
-    if kafka_type in _BITS:
-        return _integer(_BITS[kafka_type], chance)
+    if kafka_type in BITS:
+        return _integer(BITS[kafka_type], chance)
     return _SCALARS[kafka_type](chance)
 
 

@@ -14,13 +14,15 @@ from share_state.cli.listening import listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError
-from share_state.gateway import Access, GatewayOptions, ShareGateway, read_properties, read_rules, split_properties
+from share_state.gateway import Access, GatewayOptions, Limits, ShareGateway, read_properties, read_rules, split_properties
 from share_state.gateway.tokens import SignedTokens, UnsecuredTokens
 from share_state.gateway.upstream_security import upstream_security
 from share_state.kafka.bearer_tokens import TokenValidator
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.logins import read_users
 
+#: Bytes; producers' requests may have 100 MiB each.
+_QUEUED_WITH_RELAY = 256 << 20
 _SYNC = ("always", "interval", "never")
 
 
@@ -92,6 +94,7 @@ def gateway(
             advertised=None if advertise is None else listen_address(advertise),
             sync=sync,
             relay=relay,
+            limits=Limits(queued=_QUEUED_WITH_RELAY) if relay else Limits(),
             broker=broker,
             groups=groups,
             upstream_security=upstream_security({} if upstream_config is None else read_properties(upstream_config)),

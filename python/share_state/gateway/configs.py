@@ -19,6 +19,12 @@ __all__ = ["Configs"]
 _LOG: Final = logging.getLogger("share_state.gateway")
 #: Types of resources (``ConfigResource.Type``).
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
+#: Whose configuration may be asked for: the resource that guards it, and what is said to who may not.
+_GUARDED: Final = {
+    _TOPIC: (Resource.TOPIC, codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."),
+    _BROKER: (Resource.CLUSTER, codes.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."),
+    _GROUP: (Resource.GROUP, codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."),
+}
 
 
 class Configs:
@@ -72,23 +78,12 @@ class Configs:
 
     def _described(self, client: Client, row: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
         kind, name, keys = row["resourceType"], row["resourceName"], row["configurationKeys"]
-        code, message, entries = codes.NONE, None, []
-        if kind == _GROUP and not name:
-            code, message = codes.INVALID_REQUEST, "Default group resources are not allowed."
-        elif kind == _GROUP and not client.may(Operation.DESCRIBE_CONFIGS, Resource.GROUP, name):
-            code, message = codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
-        elif kind == _BROKER and not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, CLUSTER_NAME):
-            code, message = codes.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed."
-        elif kind == _TOPIC and not client.may(Operation.DESCRIBE_CONFIGS, Resource.TOPIC, name):
-            code, message = codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."
-        elif kind == _GROUP:
+        code, message = self._refusal(client, kind, name)
+        entries: list[dict[str, Any]] = []
+        if code == codes.NONE and kind == _GROUP:
             entries = group_config_entries(self._configs.set_by(name), {**self._configs.broker, **self._as_broker()})
-        elif kind == _BROKER and name == str(self._node_id):
+        elif code == codes.NONE and kind == _BROKER:
             entries = broker_config_entries(self._configs.broker)
-        elif kind == _BROKER:
-            code, message = codes.INVALID_REQUEST, f"Unexpected broker id, expected {self._node_id} but received {name}"
-        elif kind != _TOPIC:
-            code, message = codes.INVALID_REQUEST, f"Unsupported resource type {kind}."
         if keys is not None:
             entries = [entry for entry in entries if entry["name"] in keys]
         if not asked["includeSynonyms"]:
@@ -96,6 +91,19 @@ class Configs:
         if not asked.get("includeDocumentation", False):
             entries = [{**entry, "documentation": None} for entry in entries]
         return {"errorCode": code, "errorMessage": message, "resourceType": kind, "resourceName": name, "configs": entries}
+
+    def _refusal(self, client: Client, kind: int, name: str) -> tuple[int, str | None]:
+        """Say why a resource is not described; 0 where it is."""
+        if kind == _GROUP and not name:
+            return codes.INVALID_REQUEST, "Default group resources are not allowed."
+        if kind not in _GUARDED:
+            return codes.INVALID_REQUEST, f"Unsupported resource type {kind}."
+        resource, code, message = _GUARDED[kind]
+        if not client.may(Operation.DESCRIBE_CONFIGS, resource, CLUSTER_NAME if resource == Resource.CLUSTER else name):
+            return code, message
+        if kind == _BROKER and name != str(self._node_id):
+            return codes.INVALID_REQUEST, f"Unexpected broker id, expected {self._node_id} but received {name}"
+        return codes.NONE, None
 
     def _as_broker(self) -> dict[str, str]:
         """Give the defaults of this gateway for groups as the broker configurations that stand behind them."""

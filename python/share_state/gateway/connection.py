@@ -24,8 +24,9 @@ __all__ = ["ClientConnection", "Respond", "Serving"]
 _LOG: Final = logging.getLogger("share_state.gateway.clients")
 #: Requests of one connection that may wait; no more is read then.
 _MAX_WAITING: Final = 16
-#: Bytes that TLS is given at once.
-_PIECE: Final = 64 << 10
+#: Bytes that a transport is given at once, and one over TLS.
+_PIECE: Final = 256 << 10
+_PIECE_OF_TLS: Final = 64 << 10
 
 #: Answers a request, given as a frame without its length; ``None`` closes the connection once what came before is sent.
 Respond = Callable[[Client, bytes], Awaitable[bytes | None]]
@@ -193,8 +194,8 @@ class ClientConnection(Frames):
             self._task = None
 
     async def _send(self, answer: bytes) -> None:
-        # TLS hands everything on that it is given, and is not held up before the next piece: hence pieces.
-        piece = _PIECE if self._is_secured else len(answer)
+        # In pieces: a transport copies what it cannot send at once, and one over TLS takes all that it is given.
+        piece = _PIECE_OF_TLS if self._is_secured else _PIECE
         for start in range(0, len(answer), piece):
             if self._out is None:
                 return
@@ -214,6 +215,9 @@ class ClientConnection(Frames):
             _LOG.warning("closed a connection: %s: %s", why, self.client)
         else:
             _LOG.debug("a client went away%s: %s: %s", " within a request" if within else "", why, self.client)
+        # Whoever still refers to the connection does not keep its bytes.
+        self._arrived.clear()
+        self._requests.clear()
         self._serving.queued.forget(self)
         self._serving.answers.give_back(self.client)
         if self._out is not None and not self._may_write.is_set():

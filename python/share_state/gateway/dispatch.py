@@ -69,6 +69,7 @@ class Dispatch:
         share_fetch: Callable[[Client, int, int, dict[str, Any]], Awaitable[bytes]],
         share_fetch_versions: tuple[int, int],
         features: Callable[[int], dict[str, Any]],
+        *,
         limits: Limits,
         counts: Counts,
     ) -> None:

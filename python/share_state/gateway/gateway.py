@@ -198,7 +198,15 @@ class ShareGateway:
 
     def _table(self) -> Dispatch:
         names = TopicNames(self._upstream)
-        fetch = ShareFetch(self.sessions, self.manager, names, self._configs, _FETCH_MAX_BYTES, self._answers, self.counts)
+        fetch = ShareFetch(
+            self.sessions,
+            self.manager,
+            names,
+            self._configs,
+            max_bytes=_FETCH_MAX_BYTES,
+            answers=self._answers,
+            counts=self.counts,
+        )
         acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs)
         offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager)
         configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id)
@@ -226,7 +234,7 @@ class ShareGateway:
             92: Api(0, 0, offsets.delete),
         }
         self._fetches, self._offsets = fetch, offsets
-        return Dispatch(apis, fetch.answer, (1, 2), _features, self.options.limits, self.counts)
+        return Dispatch(apis, fetch.answer, (1, 2), _features, limits=self.options.limits, counts=self.counts)
 
     def _parts(self, queued: QueuedBytes) -> Parts:
         return Parts(

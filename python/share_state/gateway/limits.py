@@ -34,7 +34,8 @@ class Limits:
         frame: bytes of ShareFetch and ShareAcknowledge, whose lists of acknowledgements may be long.
         other_frame: bytes of other requests; many small elements become 150 times their size in memory.
         relayed_frame: bytes of a request that is passed on upstream (``socket.request.max.bytes``).
-        queued: bytes of all requests that have arrived and are not begun (``queued.max.request.bytes``).
+        queued: bytes of all requests that have arrived and are not begun (``queued.max.request.bytes``). With the relay it
+            takes more than one request that is passed on may have.
         work: bytes of all larger requests that are being answered.
         answers: bytes of all answers that clients have not taken.
         connections: so many at once; one more is closed at once (``max.connections``).
@@ -47,7 +48,7 @@ class Limits:
     frame: int = 8 << 20
     other_frame: int = 1 << 20
     relayed_frame: int = 100 << 20
-    queued: int = 128 << 20
+    queued: int = 64 << 20
     work: int = 8 << 20
     answers: int = 256 << 20
     connections: int = 4000

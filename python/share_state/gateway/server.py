@@ -126,7 +126,7 @@ class Server:
             self.tls_failed += 1
             _LOG.warning("no TLS: %s: host=%s", wrong, peer[0] if peer else "")
             transport.abort()
-        except Exception:
+        except Exception:  # noqa: BLE001
             _LOG.exception("no TLS: host=%s", peer[0] if peer else "")
             transport.abort()
         finally:

@@ -218,6 +218,7 @@ class ShareFetch:
         manager: SharePartitionManager,
         names: TopicNames,
         configs: GroupConfigs,
+        *,
         max_bytes: int,
         answers: AnswerBytes,
         counts: Counts,

@@ -50,6 +50,8 @@ class ConnectionOptions:
         max_frame: bytes that an answer may have.
         apis: the versions of each request that we speak.
         needs: what a broker that lacks a request is told to be.
+        trailing: whether an answer may be longer than its message: Kafka's own clients do not look, and some servers send
+            more.
     """
 
     security: SecurityOptions
@@ -60,6 +62,7 @@ class ConnectionOptions:
     max_frame: int = MAX_FRAME
     apis: Mapping[int, tuple[int, int]] = field(default_factory=lambda: API_VERSIONS)
     needs: str = "share groups need Kafka 4.2 with share.version 1 or higher"
+    trailing: bool = False
 
 
 @dataclass(slots=True)
@@ -160,7 +163,9 @@ class Connection:
             else:
                 answer.set_result(what)
 
-        self.send(api_key, version, encode_message(api_key, version, message), _decoder(api_key), done)
+        self.send(
+            api_key, version, encode_message(api_key, version, message), _decoder(api_key, trailing=self._options.trailing), done
+        )
         return await answer
 
     def send(
@@ -367,13 +372,13 @@ def _name(api_key: int) -> str:
     return API_NAMES.get(api_key, f"request {api_key}")
 
 
-def _decoder(api_key: int) -> Callable[[int, bytes, int], dict[str, Any]]:
+def _decoder(api_key: int, *, trailing: bool) -> Callable[[int, bytes, int], dict[str, Any]]:
     def decode(version: int, frame: bytes, start: int) -> dict[str, Any]:
         body = frame[start:]
         if api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
             # Said in version 0, whatever was asked, so that anybody can read it.
             return {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}
-        return decode_message(api_key, version, body, response=True, trailing=True)
+        return decode_message(api_key, version, body, response=True, trailing=trailing)
 
     return decode
 

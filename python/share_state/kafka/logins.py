@@ -187,9 +187,7 @@ class Login:
             return self._refuse(codes.SASL_AUTHENTICATION_FAILED, INVALID_TOKEN)
         try:
             token, acting_for = token_of(said)
-            self.name = await self._bearer_of(token)
-            if acting_for not in ("", self.name):
-                raise TokenRefusedError(f"the token is of {self.name!r}, who may not act for {acting_for!r}", field="authBytes")
+            self.name = await self._bearer_of(token, acting_for)
         except TokenRefusedError as refused:
             _LOG.info("a token is not taken: %s", refused)
             self._token_refused = True
@@ -197,7 +195,7 @@ class Login:
         self.over = True
         return _content(b"")
 
-    async def _bearer_of(self, token: str) -> str:
+    async def _bearer_of(self, token: str, acting_for: str) -> str:
         if self._tokens is None:
             raise TokenRefusedError("no token counts here", field="authBytes")
         if inspect.iscoroutinefunction(self._tokens):
@@ -207,6 +205,8 @@ class Login:
             found = await given if inspect.isawaitable(given) else given
         if not isinstance(found, str) or not found:
             raise TokenRefusedError("the token names nobody", field="authBytes")
+        if acting_for not in ("", found):
+            raise TokenRefusedError(f"the token is of {found!r}, who may not act for {acting_for!r}", field="authBytes")
         return found
 
     def _refuse(self, code: int, reason: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import socket
 import ssl
 from pathlib import Path
@@ -34,11 +35,16 @@ SUBJECTS = [
         "1.2.840.113549.1.9.1=#16056140622e63,CN=x",
     ),
     (
-        "3062310a3008060355040a13016f31123010060a0992268993f22c64011916026463310b3009060355040913027374310a30080603550408130173"
-        "310a3008060355040713016c311b30080603550403130178300f060a0992268993f22c640101130131",
+        (
+            "3062310a3008060355040a13016f31123010060a0992268993f22c64011916026463310b3009060355040913027374310a3008060355"
+            "0408130173310a3008060355040713016c311b30080603550403130178300f060a0992268993f22c640101130131"
+        ),
         "CN=x+UID=1,L=l,ST=s,STREET=st,DC=dc,O=o",
     ),
-    ("3028310a30080603550403130178310b3009060355040513023132310d300b060355040c1304626f7373", "2.5.4.12=#1304626f7373,2.5.4.5=#13023132,CN=x"),
+    (
+        "3028310a30080603550403130178310b3009060355040513023132310d300b060355040c1304626f7373",
+        "2.5.4.12=#1304626f7373,2.5.4.5=#13023132,CN=x",
+    ),
     ("3011310f300d06035504030c067122756f7465", r"CN=q\"uote"),
     ("300f310d300b06035504030c0420612020", r"CN=\ a\ \ "),
 ]  # fmt: skip
@@ -66,9 +72,7 @@ def test_a_real_certificate_of_a_version_and_its_ends() -> None:
     subject = x509.Name(
         [x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, "O,rg"), x509.NameAttribute(x509.NameOID.COMMON_NAME, "bob")]
     )
-    import datetime
-
-    now = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    now = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     made = x509.CertificateBuilder(subject, subject, key.public_key(), 5, now, now).sign(key, hashes.SHA256())
     der = made.public_bytes(Encoding.DER)
     assert subject_of(der) == r"CN=bob,O=O\,rg"
@@ -131,6 +135,9 @@ def test_handshakes_that_fail_leave_no_trace(bootstrap: str, tmp_path: Path) -> 
 
 
 def test_a_client_without_tls_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
-    with serving(bootstrap, tmp_path / "gateway", ssl_context=contexts(tmp_path, "x")) as gateway:
-        with Connection(gateway.bootstrap_servers) as connection, pytest.raises(Disconnected):
-            connection.offered()
+    with (
+        serving(bootstrap, tmp_path / "gateway", ssl_context=contexts(tmp_path, "x")) as gateway,
+        Connection(gateway.bootstrap_servers) as connection,
+        pytest.raises(Disconnected),
+    ):
+        connection.offered()

@@ -10,7 +10,7 @@ import pytest
 import trustme
 
 from share_state.errors import ConfigError
-from share_state.gateway import GatewayOptions
+from share_state.gateway import GatewayOptions, Limits
 from share_state.gateway.authentication import Authentication
 from share_state.gateway.tokens import UnsecuredTokens
 from share_state.kafka.bearer_tokens import TokenRefusedError, token_of
@@ -115,13 +115,11 @@ def test_frames_of_strangers_are_short(bootstrap: str, tmp_path: Path) -> None:
 
 
 def test_who_does_not_log_in_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
-    from share_state.gateway import Limits
-
-    with serving(bootstrap, tmp_path, users=USERS, limits=Limits(login_time=0.1)) as gateway:
-        with Connection(gateway.bootstrap_servers) as connection:
-            connection.offered()
-            with pytest.raises(Disconnected):
-                connection.receive(18, 0)
+    limits = Limits(login_time=0.1)
+    with serving(bootstrap, tmp_path, users=USERS, limits=limits) as gateway, Connection(gateway.bootstrap_servers) as connection:
+        connection.offered()
+        with pytest.raises(Disconnected):
+            connection.receive(18, 0)
 
 
 def test_nobody_could_log_in() -> None:
@@ -147,8 +145,9 @@ def test_first_messages_of_bearers(said: bytes, found: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [b"", b"\x01", b"n,,\x01\x01", b"n,,\x01auth=Bearer abc\x01", b"n,,\x01auth=Basic abc\x01\x01", b"y,,\x01auth=Bearer a\x01\x01",
-     b"n,,\x01auth=Bearer a b\x01\x01", b"n,a=\xff,\x01auth=Bearer a\x01\x01", b"n,,\x01other=Bearer a\x01\x01"],
+    [b"", b"\x01", b"n,,\x01\x01", b"n,,\x01auth=Bearer abc\x01", b"n,,\x01auth=Basic abc\x01\x01",
+     b"y,,\x01auth=Bearer a\x01\x01", b"n,,\x01auth=Bearer a b\x01\x01", b"n,a=\xff,\x01auth=Bearer a\x01\x01",
+     b"n,,\x01other=Bearer a\x01\x01"],
 )  # fmt: skip
 def test_first_messages_that_are_none(said: bytes) -> None:
     with pytest.raises(TokenRefusedError):

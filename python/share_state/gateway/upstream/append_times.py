@@ -1,4 +1,4 @@
-"""When the records of a partition were appended, roughly: one mark for each answer that was read, thinned out as they grow many."""
+"""When the records of a partition were appended: a mark for each answer that was read, thinned out when they are many."""
 
 from __future__ import annotations
 

@@ -58,6 +58,7 @@ class Upstream:
             max_frame=_MAX_FRAME,
             apis=API_VERSIONS,
             needs=NEEDS,
+            trailing=True,
         )
         self._registry = registry
         self._connections: dict[str, Connections] = {}

@@ -12,6 +12,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CARGO ?= cargo
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 60
+BENCH_ARGS ?=
 ASV_RANGE ?= HEAD~2..HEAD
 CARGO_FUZZ_VERSION := 0.13.2
 FUZZ_TOOLS := build/fuzz-tools
@@ -127,7 +128,7 @@ test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Mav
 	$(CARGO) fmt $(JUDGE) --check
 	$(CARGO) clippy $(JUDGE) --all-targets --locked --quiet -- -D warnings
 	$(CARGO) test $(JUDGE) --locked --quiet
-	$(BIN)/python -m pytest -m kafka tests/kafka tests/python/kafka_persister $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m kafka tests/kafka tests/gateway tests/python/kafka_persister $(PYTEST_ARGS)
 
 # PySpark is published as sources only; without build isolation, so that what builds it is locked as well.
 $(SPARK_STAMP): $(DEPS_STAMP) requirements/spark-build.txt requirements/spark.txt
@@ -191,6 +192,11 @@ bench-history: build $(BENCH_STAMP) ## Measure the latest commits with asv (ASV_
 .PHONY: bench-persister
 bench-persister: build ## Measure the Kafka persisters beside Kafka's own (needs a JDK and Maven)
 	$(BIN)/python -m benches.persister.run
+
+# Kafka's own tool as the client of a broker and of the gateway over it. Needs a JDK and Maven.
+.PHONY: bench-gateway
+bench-gateway: build kafka ## Measure share groups through the gateway beside a broker's own (needs a JDK and Maven; a quarter of an hour)
+	$(BIN)/python -m benches.gateway.run $(BENCH_ARGS)
 
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.

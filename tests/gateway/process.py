@@ -52,6 +52,12 @@ class GatewayProcess:
         self.bootstrap = line[-1]
         return self
 
+    @property
+    def pid(self) -> int:
+        """Id of the process."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """End it as a power cut would."""
         if self._process is not None:

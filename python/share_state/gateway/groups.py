@@ -11,8 +11,9 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
-from share_state._core import ShareGroupStore, StateStore
+from share_state._core import HeartbeatAnswer, ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
 from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
@@ -68,8 +69,21 @@ class Groups:
         self._executor = executor
         self._upstream = upstream
         self._manager = manager
+        #: Only as long as somebody waits: groups come and go.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def turn(self, group: str) -> asyncio.Lock:
+        """Give the lock of a group, for steps that span both stores.
+
+        Two heartbeats at once would initialise the same states, the second over what has been acknowledged since; and a state
+        that is initialised while its group is being deleted would be deleted with it.
+        """
+        lock = self._turns.get(group)
+        if lock is None:
+            lock = self._turns[group] = asyncio.Lock()
+        return lock
 
     async def durable(self, ticket: int) -> None:
         """Wait until what was decided is on the disk.
@@ -87,13 +101,35 @@ class Groups:
 
     async def heartbeat(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ShareGroupHeartbeat (RPC 76)."""
-        group, member, epoch, topics = asked["groupId"], asked["memberId"], asked["memberEpoch"], asked["subscribedTopicNames"]
+        group, member, topics = asked["groupId"], asked["memberId"], asked["subscribedTopicNames"]
         if not client.may(Operation.READ, Resource.GROUP, group):
             return _refused(member, codes.GROUP_AUTHORIZATION_FAILED)
         if topics is not None and not all(client.may(Operation.DESCRIBE, Resource.TOPIC, name) for name in topics):
             return _refused(member, codes.TOPIC_AUTHORIZATION_FAILED)
         if topics:
             await self._learn(topics)
+        try:
+            async with self.turn(group):
+                answer = await self._heard(client, asked)
+            await self.durable(answer.ticket)
+        except ShareStateError as failed:
+            _LOG.error("a heartbeat is not durable: %s: %s %s", failed, named(group=group, member=member), client)
+            return _refused(member, codes.COORDINATOR_NOT_AVAILABLE)
+        assignment = None
+        if answer.assignment is not None:
+            rows = [{"topicId": topic_id, "partitions": partitions} for topic_id, partitions in answer.assignment]
+            assignment = {"topicPartitions": rows}
+        return {
+            "errorCode": answer.error_code,
+            "errorMessage": answer.error_message,
+            "memberId": member,
+            "memberEpoch": answer.member_epoch,
+            "heartbeatIntervalMs": answer.heartbeat_interval_ms,
+            "assignment": assignment,
+        }
+
+    async def _heard(self, client: Client, asked: dict[str, Any]) -> HeartbeatAnswer:
+        group, member, epoch, topics = asked["groupId"], asked["memberId"], asked["memberEpoch"], asked["subscribedTopicNames"]
         initialized: list[tuple[str, int]] = []
         if epoch != _LEAVE:
             wanted = self.store.to_initialize(group=group, member=member, member_epoch=epoch, topics=topics)
@@ -113,26 +149,12 @@ class Groups:
             initialized=initialized,
         )
         self._arm()
-        try:
-            await self.durable(answer.ticket)
-        except ShareStateError as failed:
-            _LOG.error("a heartbeat is not durable: %s: %s %s", failed, named(group=group, member=member), client)
-            return _refused(member, codes.COORDINATOR_NOT_AVAILABLE)
-        assignment = None
-        if answer.assignment is not None:
-            rows = [{"topicId": topic_id, "partitions": partitions} for topic_id, partitions in answer.assignment]
-            assignment = {"topicPartitions": rows}
-        return {
-            "errorCode": answer.error_code,
-            "errorMessage": answer.error_message,
-            "memberId": member,
-            "memberEpoch": answer.member_epoch,
-            "heartbeatIntervalMs": answer.heartbeat_interval_ms,
-            "assignment": assignment,
-        }
+        return answer
 
     async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ShareGroupDescribe (RPC 77)."""
+        # What is shown is on the disk.
+        await self.durable(self.store.ticket())
         rows = [self._described(client, group, asked["includeAuthorizedOperations"]) for group in asked["groupIds"]]
         return {"groups": rows}
 
@@ -177,7 +199,8 @@ class Groups:
         for group in asked["groupsNames"]:
             code = codes.GROUP_AUTHORIZATION_FAILED
             if client.may(Operation.DELETE, Resource.GROUP, group):
-                code = await self._delete(group)
+                async with self.turn(group):
+                    code = await self._delete(group)
             rows.append({"groupId": group, "errorCode": code, "errorMessage": None})
         return {"results": rows}
 

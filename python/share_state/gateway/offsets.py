@@ -81,7 +81,8 @@ class Offsets:
                 if code == codes.NONE and topic is not None:
                     wanted.append((topic, index, offset))
         try:
-            code = await self._alter(group, wanted, errors)
+            async with self._groups.turn(group):
+                code = await self._alter(group, wanted, errors)
         except ShareStateError as failed:
             _LOG.error("offsets of group %r were not altered: %s", group, failed)
             code = codes.COORDINATOR_NOT_AVAILABLE
@@ -128,7 +129,8 @@ class Offsets:
             else:
                 errors[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
         try:
-            code = await self._delete(group, ids, errors)
+            async with self._groups.turn(group):
+                code = await self._delete(group, ids, errors)
         except ShareStateError as failed:
             _LOG.error("offsets of group %r were not deleted: %s", group, failed)
             code = codes.COORDINATOR_NOT_AVAILABLE

@@ -55,7 +55,42 @@ BREAKS = (
         "engine",
         1_000,
     ),
+    Break(
+        "share sessions: a partition with records goes to the end of the order",
+        "rust/core/src/share_session/answer.rs",
+        "            if has_records {",
+        "            if has_error {",
+        "session",
+        200,
+    ),
+    Break(
+        "the assignor: so many members share a partition that everybody has one",
+        "rust/core/src/assignor/shares.rs",
+        "members.div_ceil(partitions);\n        let gifts",
+        "if members < partitions { 1 } else { members / partitions };\n        let gifts",
+        "assignor",
+        50,
+    ),
+    Break(
+        "share groups: what is left to subscribe to decides the hash when a member leaves",
+        "rust/core/src/share_group/leave.rs",
+        "self.hash_without(known, &metadata.subscribed_topics)",
+        "{ let _ = self.hash_without(known, &metadata.subscribed_topics); known.metadata_hash() }",
+        "group",
+        100,
+    ),
+    Break(
+        "share groups: an epoch between the last two of a member is fenced",
+        "rust/core/src/share_group/turn.rs",
+        "requested < current && requested == previous",
+        "requested <= current && requested >= previous",
+        "group",
+        1_000,
+    ),
 )
+
+#: The crates that the judge leans on.
+LEANT_ON = ("core", "wire")
 
 #: What the types need once the first rule is broken; every place is in the same file.
 _REVERSED = (
@@ -69,7 +104,7 @@ def main() -> int:
     missed = 0
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for crate in ("core", "judge"):
+        for crate in (*LEANT_ON, "judge"):
             shutil.copytree(REPOSITORY / "rust" / crate, tree / "rust" / crate, ignore=shutil.ignore_patterns("target"))
         shutil.copy(REPOSITORY / "Cargo.toml", tree / "workspace.toml")
         _stand_alone(tree)
@@ -106,12 +141,14 @@ def _break(source: str, broken: Break) -> str | None:
 
 
 def _stand_alone(tree: Path) -> None:
-    """The core leans on the workspace for what its manifest shares; the copy gets a workspace with itself alone."""
+    """The crates lean on the workspace for what their manifests share; the copy gets a workspace with themselves alone."""
     workspace = (tree / "workspace.toml").read_text(encoding="utf-8")
-    begin = workspace.index("[workspace.package]")
-    rest = workspace[begin:]
-    shared = [part for part in rest.split("\n[") if not part.startswith("workspace.dependencies]")]
-    text = '[workspace]\nresolver = "3"\nmembers = ["rust/core"]\nexclude = ["rust/judge"]\n\n' + "\n[".join(shared)
+    parts = workspace[workspace.index("[workspace.package]") :].split("\n[")
+    shared = [part for part in parts if not part.startswith("workspace.dependencies]")]
+    dependencies = [f'share-state-{crate} = {{ path = "rust/{crate}" }}' for crate in LEANT_ON]
+    members = ", ".join(f'"rust/{crate}"' for crate in LEANT_ON)
+    text = f'[workspace]\nresolver = "3"\nmembers = [{members}]\nexclude = ["rust/judge"]\n\n' + "\n[".join(shared)
+    text += "\n[workspace.dependencies]\n" + "\n".join(dependencies) + "\n"
     (tree / "Cargo.toml").write_text(text, encoding="utf-8")
 
 

@@ -13,10 +13,10 @@ from .differential import PROFILES, run
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
 #: Sequences of one run, by profile.
-SEQUENCES = {"combiner": 200, "engine": 1_500, "coordinator": 500, "session": 1_000}
+SEQUENCES = {"combiner": 200, "engine": 1_500, "coordinator": 500, "session": 1_000, "assignor": 500, "group": 1_000}
 LENGTH = 60
 #: Of a hundred operations so many are compared at least, the last plays of all sequences together.
-COMPARED = {"combiner": 100, "engine": 99, "coordinator": 99, "session": 99}
+COMPARED = {"combiner": 100, "engine": 99, "coordinator": 99, "session": 99, "assignor": 100, "group": 100}
 FRESH = secrets.randbits(32)
 
 
@@ -104,5 +104,56 @@ def test_every_request_of_a_session_and_refusal_is_reached() -> None:
         "meeting: nothing fetched, but a partition is new or had an error",
         "meeting: records and an error in one answer",
         "meeting: the connection of a replaced session ends",
+    ]
+    assert [what for what in wanted if what not in reached] == []
+
+
+def test_every_verb_of_a_share_group_and_refusal_is_reached() -> None:
+    reached = run("group", 3, 2_000, LENGTH).coverage
+    wanted = [
+        "advance_clock: 3 end",
+        "alter_offsets: 68",
+        *(f"delete_group: {code}" for code in (0, 15, 68, 69)),
+        *(f"delete_offsets: {code}" for code in ("0 of 1 topics", "68", "69")),
+        *(f"describe: {state}" for state in ("69", "Empty", "Stable")),
+        *(f"heartbeat: 0 {what}" for what in ("go on", "go on, told", "join, told", "leave")),
+        *(f"heartbeat: {code} go on" for code in (25, 42, 81, 110)),
+        *(f"heartbeat: {code} leave" for code in (25, 69)),
+        "heartbeat: 81 join",
+        "list: 0 groups",
+        "list: 2 groups",
+        "topics: 1 groups lose one",
+        "meeting: a group is deleted again",
+        "meeting: a group is deleted with its states",
+        "meeting: a heartbeat is repeated with the epoch before",
+        "meeting: a member joins again",
+        "meeting: a restart from a compacted log",
+        "meeting: a restart with an initialisation under way",
+        "meeting: a subscription to nothing",
+        "meeting: a topic grows",
+        "meeting: a topic is gone and made again",
+        "meeting: a topic that does not exist is subscribed to",
+        "meeting: a topic that is consumed has grown",
+        "meeting: an assignment was held back, and is made",
+        "meeting: an initialisation fails",
+        "meeting: members with different topics",
+        "meeting: offsets are altered of a group that has others",
+        "meeting: several sessions end together",
+        "meeting: state is initialised",
+        "meeting: the clock on the wall goes back",
+        "meeting: the last member leaves",
+    ]
+    assert [what for what in wanted if what not in reached] == []
+
+
+def test_assignments_of_every_kind_are_reached() -> None:
+    reached = run("assignor", 3, 1_000, LENGTH).coverage
+    wanted = [
+        *(f"assign: alike, {members} members" for members in ("no", "1", "2 to 3", "4 to 6", "more than 6")),
+        *(f"assign: by topic, {members} members" for members in ("2 to 3", "4 to 6", "more than 6")),
+        "assign: refused",
+        "meeting: Kafka moves more",
+        "meeting: both choose the same",
+        "meeting: only one answer is good",
     ]
     assert [what for what in wanted if what not in reached] == []

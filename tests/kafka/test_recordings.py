@@ -1,4 +1,5 @@
-"""One operation format: the driver plays every recorded file of share partitions, and Kafka 4.4.0 answers as was recorded."""
+"""One operation format: the driver plays every recorded file of share partitions and share sessions, and Kafka 4.4.0 answers as
+was recorded."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import pytest
 from tests.conformance.recordings import load
 from tests.python.recordings import shared_is_required
 
+from . import session_recordings
 from .home import REPOSITORY
 from .recordings import HINT, NOT_RECORDED, ORDER, THREADS, play
 
@@ -29,14 +31,23 @@ KNOWN = {
 }
 
 
-def files() -> list[Path]:
+def files(prefix: str) -> list[Path]:
     """Our copies, and all recordings where they are."""
-    shared = sorted(RECORDINGS.glob("share_partition*"))
+    shared = sorted(RECORDINGS.glob(f"{prefix}*"))
     assert shared or not shared_is_required(), f"no {RECORDINGS}"
-    return [*sorted(COPIES.glob("share_partition*")), *shared]
+    return [*sorted(COPIES.glob(f"{prefix}*")), *shared]
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.parent.name}-{path.name}")
+@pytest.mark.parametrize("path", files("share_session"), ids=lambda path: f"{path.parent.parent.name}-{path.name}")
+def test_kafka_answers_of_sessions_as_was_recorded(path: Path) -> None:
+    played = session_recordings.play(path)
+    assert played.differences == []
+    assert played.operations >= len(load(path).scenarios) > 0
+    if path.name.startswith("share_session_trunk"):
+        assert (played.operations, played.stubbed) == (91, 4)
+
+
+@pytest.mark.parametrize("path", files("share_partition"), ids=lambda path: f"{path.parent.parent.name}-{path.name}")
 def test_kafka_answers_as_was_recorded(path: Path) -> None:
     played = play(path)
     assert played.differences == []

@@ -78,13 +78,17 @@ class Connection:
         self.close()
 
     def _exactly(self, count: int) -> bytes:
-        try:
-            data = self._socket.recv(count, socket.MSG_WAITALL)
-        except OSError as error:
-            raise Disconnected(str(error)) from error
-        if len(data) < count:
-            raise Disconnected(f"closed after {len(data)} of {count} bytes")
-        return data
+        # Not MSG_WAITALL: with a timeout it gives what is there.
+        parts = bytearray()
+        while len(parts) < count:
+            try:
+                part = self._socket.recv(count - len(parts))
+            except OSError as error:
+                raise Disconnected(str(error)) from error
+            if not part:
+                raise Disconnected(f"closed after {len(parts)} of {count} bytes")
+            parts += part
+        return bytes(parts)
 
 
 def request_header(key: int, version: int, correlation: int, client_id: str | None, *, header_tags: bool | None = None) -> bytes:
@@ -92,5 +96,5 @@ def request_header(key: int, version: int, correlation: int, client_id: str | No
     name = None if client_id is None else client_id.encode()
     head = struct.pack(">hhih", key, version, correlation, -1 if name is None else len(name)) + (name or b"")
     if header_tags is None:
-        header_tags = flexible(key, version)
+        header_tags = version not in versions(key) or flexible(key, version)
     return head + b"\0" if header_tags else head

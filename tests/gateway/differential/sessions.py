@@ -265,10 +265,14 @@ def close(model: Model, member: Member) -> None:
 
 
 def disconnect(model: Model, member: Member) -> None:
-    """End the connection of a session, as a client that dies does."""
+    """End the connection of a session, as a client that dies does; it comes back as another.
+
+    A session that the same member has opened meanwhile may end with the old connection (KAFKA-19950).
+    """
     for view in model.duel.views:
         view.close(member.name)
     ended(model, member)
+    member.name = model.new_member_id()
 
 
 def ended(model: Model, member: Member) -> None:

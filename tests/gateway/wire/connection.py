@@ -67,6 +67,10 @@ class Connection:
         tagged = key != _API_VERSIONS and version in versions(key) and flexible(key, version)
         return answer[5:] if tagged else answer[4:]
 
+    def patience(self, seconds: float) -> None:
+        """Wait for answers no longer than this."""
+        self._socket.settimeout(seconds)
+
     def close(self) -> None:
         """End the connection."""
         self._socket.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
@@ -15,7 +15,9 @@ _CREATE_TOPICS = 19
 _UNKNOWN = 3
 
 
-def create_topic(bootstrap: str, name: str, partitions: int, *, replication: int = 1, **configs: str) -> None:
+def create_topic(
+    bootstrap: str, name: str, partitions: int, *, replication: int = 1, configs: Mapping[str, str] | None = None
+) -> None:
     """Make a topic and wait until it is known with all its leaders; a mock cluster makes it on being asked, in its own size."""
     with Connection(bootstrap.partition(",")[0]) as connection:
         if _CREATE_TOPICS in connection.offered():
@@ -23,7 +25,7 @@ def create_topic(bootstrap: str, name: str, partitions: int, *, replication: int
                 "name": name,
                 "numPartitions": partitions,
                 "replicationFactor": replication,
-                "configs": [{"name": key, "value": value} for key, value in configs.items()],
+                "configs": [{"name": key, "value": value} for key, value in (configs or {}).items()],
             }
             answer = connection.ask("CreateTopics", 5, {"topics": [wanted], "timeoutMs": round(PATIENCE_S * 1000)})
             assert [one["errorCode"] for one in answer["topics"]] == [0], answer["topics"]

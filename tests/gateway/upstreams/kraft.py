@@ -24,6 +24,16 @@ QUICK: Final[Mapping[str, str]] = {
     "group.share.heartbeat.interval.ms": "300",
 }
 
+#: Nothing ends by itself within a long comparison: neither locks nor members.
+PATIENT: Final[Mapping[str, str]] = {
+    **QUICK,
+    "group.share.max.record.lock.duration.ms": "3600000",
+    "group.share.record.lock.duration.ms": "3600000",
+    "group.share.max.session.timeout.ms": "3600000",
+    "group.share.session.timeout.ms": "3600000",
+    "group.share.assignment.interval.ms": "0",
+}
+
 #: For every upstream: topics are made by name, never by asking for them.
 _UPSTREAM_SETTINGS: Final[Mapping[str, str]] = {"auto.create.topics.enable": "false"}
 

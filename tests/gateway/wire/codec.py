@@ -145,7 +145,7 @@ def _entity(schema: type[Any]) -> _Codec:
         codec = _field(hints[field.name], field.metadata.get("kafka_type"), compact=compact)
         name = _json_name(field.name, field.metadata.get("kafka_type"))
         if (tag := field.metadata.get("tag")) is None:
-            default = _plain(field.default) if field.default is not dataclasses.MISSING else _zero(hints[field.name], field)
+            default = _zero(hints[field.name], field) if field.default in {dataclasses.MISSING, None} else _plain(field.default)
             plain.append((name, codec, default))
         else:
             tagged[tag] = (name, codec)
@@ -284,6 +284,7 @@ def _zero(hint: Any, field: dataclasses.Field[Any]) -> Any:
     if typing.get_origin(hint) is tuple:
         return []
     if types.NoneType in typing.get_args(hint):
-        return _ZERO_ID if field.metadata.get("kafka_type") == "uuid" else None
+        # A time that is not given is -1 on the wire.
+        return {"uuid": _ZERO_ID, "datetime_i64": -1}.get(field.metadata.get("kafka_type", ""))
     kind = field.metadata.get("kafka_type")
     return {"string": "", "bytes": b"", "uuid": _ZERO_ID, None: {}}.get(kind, 0)

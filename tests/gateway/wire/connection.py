@@ -67,6 +67,10 @@ class Connection:
         tagged = key != _API_VERSIONS and version in versions(key) and flexible(key, version)
         return answer[5:] if tagged else answer[4:]
 
+    def patience(self, seconds: float) -> None:
+        """Wait for answers no longer than this."""
+        self._socket.settimeout(seconds)
+
     def close(self) -> None:
         """End the connection."""
         self._socket.close()
@@ -78,17 +82,17 @@ class Connection:
         self.close()
 
     def _exactly(self, count: int) -> bytes:
-        data = bytearray()
-        # A socket with a time-out gives what there is, even when all is waited for.
-        while len(data) < count:
+        # Not MSG_WAITALL: with a timeout it gives what is there.
+        parts = bytearray()
+        while len(parts) < count:
             try:
-                piece = self._socket.recv(count - len(data))
+                part = self._socket.recv(count - len(parts))
             except OSError as error:
                 raise Disconnected(str(error)) from error
-            if not piece:
-                raise Disconnected(f"closed after {len(data)} of {count} bytes")
-            data += piece
-        return bytes(data)
+            if not part:
+                raise Disconnected(f"closed after {len(parts)} of {count} bytes")
+            parts += part
+        return bytes(parts)
 
 
 def request_header(key: int, version: int, correlation: int, client_id: str | None, *, header_tags: bool | None = None) -> bytes:
@@ -96,5 +100,5 @@ def request_header(key: int, version: int, correlation: int, client_id: str | No
     name = None if client_id is None else client_id.encode()
     head = struct.pack(">hhih", key, version, correlation, -1 if name is None else len(name)) + (name or b"")
     if header_tags is None:
-        header_tags = flexible(key, version)
+        header_tags = version not in versions(key) or flexible(key, version)
     return head + b"\0" if header_tags else head

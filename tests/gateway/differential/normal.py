@@ -1,0 +1,121 @@
+"""What of an answer has to be equal on both servers: fields by path, with what is each server's own masked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from tests.gateway.differential.view import View
+from tests.gateway.wire import api_key
+from tests.gateway.wire.batches import headers, whole_bytes
+from tests.gateway.wire.codec import Message
+
+#: Answers in place of a message.
+CLOSED, UNREADABLE = "connection closed", "unreadable answer"
+
+Fields = dict[str, Any]
+
+#: Names an element of a list by, so that order does not count; the first that it has.
+_NAMES = (
+    "topicId", "topicName", "topic", "name", "groupId", "partitionIndex", "partition", "memberId", "resourceName", "key",
+)  # fmt: skip
+#: Whatever these hold, in any answer.
+_DROPPED = frozenset(
+    {
+        "throttleTimeMs", "clusterId", "controllerId", "nodeEndpoints", "host", "port", "nodeId", "rack", "brokers",
+        "leaderId", "replicaNodes", "isrNodes", "offlineReplicas", "leaderEpoch", "currentLeader", "finalizedFeaturesEpoch",
+    }
+)  # fmt: skip
+#: Texts for people: that there is one counts, what it says does not.
+_TEXTS = frozenset({"errorMessage", "acknowledgeErrorMessage", "documentation"})
+#: Epochs of groups count assignments; when a server assigns is its own affair.
+_GROUP_EPOCHS = frozenset({"memberEpoch", "groupEpoch", "assignmentEpoch"})
+
+
+def fields(view: View, key: int, answer: Message | str) -> Fields:
+    """An answer as fields by path."""
+    if isinstance(answer, str):
+        return {"": answer}
+    return dict(_walk(view, "", _share_fetch(answer) if key == api_key("ShareFetch") else answer))
+
+
+def acquired(partition: Message) -> dict[int, int]:
+    """Delivery counts of the offsets that a partition's answer hands out."""
+    return {
+        offset: one["deliveryCount"]
+        for one in partition["acquiredRecords"]
+        for offset in range(one["firstOffset"], one["lastOffset"] + 1)
+    }
+
+
+def _share_fetch(answer: Message) -> Message:
+    responses = []
+    for topic in answer["responses"]:
+        partitions = []
+        for partition in topic["partitions"]:
+            told = dict(partition)
+            told["records"] = _batches(partition["records"] or b"")
+            told["acquiredRecords"] = [
+                f"{one['firstOffset']}-{one['lastOffset']}x{one['deliveryCount']}" for one in partition["acquiredRecords"]
+            ]
+            partitions.append(told)
+        responses.append({**topic, "partitions": partitions})
+    return {**answer, "responses": responses}
+
+
+def _batches(data: bytes) -> list[str]:
+    """Batches by offsets and checksum; of a producer with an id, which each cluster chooses, by offsets alone."""
+    told = []
+    for header in headers(data):
+        content = f"crc {header.crc:08x}" if header.producer_id < 0 else f"count {header.records}"
+        told.append(f"{header.base_offset}-{header.last_offset} {content}")
+    if cut := len(data) - whole_bytes(data):
+        told.append(f"{cut} bytes of a batch that is cut off")
+    return told
+
+
+def _walk(view: View, path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in _DROPPED:
+                yield from _field(view, f"{path}.{name}" if path else name, name, inner)
+    elif isinstance(value, list):
+        yield f"{path}[]", len(value)
+        seen: Counter[str] = Counter()
+        for number, inner in enumerate(value):
+            name = _element(view, number, inner)
+            seen[name] += 1
+            yield from _walk(view, f"{path}[{name}{'#' * (seen[name] - 1)}]", inner)
+    else:
+        yield path, value
+
+
+def _field(view: View, path: str, name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if name == "topicId":
+        yield path, view.topic_names.get(value, value)
+    elif name in _TEXTS:
+        yield path, None if value is None else "some text"
+    elif name in _GROUP_EPOCHS and isinstance(value, int) and value > 0:
+        yield path, "some epoch"
+    elif name == "assignment" and value is not None:
+        # Who gets what depends on the order of a hash over member ids and topic ids.
+        yield path, "some assignment"
+    else:
+        yield from _walk(view, path, value)
+
+
+def _element(view: View, number: int, value: Any) -> str:
+    if not isinstance(value, dict):
+        # Rows in an order that says something: ranges, offsets.
+        return str(number)
+    for name in _NAMES:
+        if value.get(name) is not None:
+            return str(view.topic_names.get(value[name], value[name]))
+    return str(number)
+
+
+def pattern_of(path: str) -> str:
+    """A path without the names in it: what kind of field it is."""
+    return re.sub(r"\[[^\]]*\]", "[]", path)

@@ -1,0 +1,388 @@
+"""ShareFetch: opening, continuing, replacing and closing sessions, and what is handed out in them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import partial
+from typing import Any
+
+from tests.gateway.differential.acknowledging import Batches, by_topic, enter, settle_answers, some_of, wire
+from tests.gateway.differential.duel import Answer, Diverged, Step
+from tests.gateway.differential.model import ACCEPT, REJECT, RELEASE, RENEW, Member, Model, Place
+from tests.gateway.differential.normal import acquired, fields
+from tests.gateway.differential.topics import EMPTY
+from tests.gateway.differential.view import View
+from tests.gateway.wire import api_key
+from tests.gateway.wire.codec import Message
+
+Limits = dict[str, int | bool]
+
+_FETCH = "ShareFetch"
+#: Takes no record.
+NOTHING: Limits = {"maxRecords": 0}
+_LAST_EPOCH = 2_147_483_647
+_PLENTY = 50 * 1024 * 1024
+#: How often a server that has handed out less is asked again, and how long it may wait then.
+_ASKED_AGAIN = 5
+_AGAIN_MS = 300
+_WARM_MS = 5000
+_WARM_EMPTY_MS = 500
+#: As many as all topics have together.
+_ALL = 2000
+#: How many sessions have one partition only.
+_SINGLE = 0.6
+#: One at a time, where records are near their limit of deliveries.
+_TURNS = 3000
+
+
+def message(
+    view: View,
+    model: Model,
+    member: Member,
+    epoch: int,
+    places: list[Place],
+    *,
+    forgotten: list[Place] = [],  # noqa: B006 - is not changed
+    batches: dict[Place, Batches] = {},  # noqa: B006 - is not changed
+    limits: Limits = {},  # noqa: B006 - is not changed
+) -> Message:
+    """A ShareFetch; what acknowledges is added to the partitions that are asked for."""
+    asked = {
+        place: {"partitionIndex": place[1], "acknowledgementBatches": batches.get(place, [])} for place in [*places, *batches]
+    }
+    dropped: dict[str, list[int]] = defaultdict(list)
+    for topic, partition in forgotten:
+        dropped[topic].append(partition)
+    return {
+        "groupId": model.group,
+        "memberId": member.name,
+        "shareSessionEpoch": epoch,
+        "maxWaitMs": 0,
+        "minBytes": 1,
+        "maxBytes": _PLENTY,
+        "maxRecords": 10,
+        "batchSize": 10,
+        **limits,
+        "topics": by_topic(view, asked),
+        "forgottenTopicsData": [
+            {"topicId": view.topic_id(topic), "partitions": partitions} for topic, partitions in dropped.items()
+        ],
+    }
+
+
+def fetch(model: Model, member: Member) -> None:
+    """Take records in a session that is opened, continued or replaced."""
+    chance = model.chance
+    renewed = member.open and chance.random() < 0.06
+    if not member.open or renewed:
+        wanted = chance.sample(model.places, 1 if chance.random() < _SINGLE else chance.randint(2, len(model.places)))
+        forgotten: list[Place] = []
+        let_go(model, member, [place for place in member.holds() if place not in wanted])
+        member.session = list(wanted)
+    else:
+        left = [place for place in model.places if place not in member.session]
+        wanted = chance.sample(left, chance.randint(0, min(2, len(left)))) if chance.random() < 0.1 else []
+        forgotten = chance.sample(member.session, 1) if len(member.session) > 1 and chance.random() < 0.1 else []
+        let_go(model, member, forgotten)
+        member.session = [place for place in [*member.session, *wanted] if place not in forgotten]
+    version = chance.choice((1, 2, 2))
+    # Which partition a limit is spent on first is in the order of a hash over topic ids, which clusters choose.
+    most = chance.choice((0, 1, 3, 10, 10, 40, 500)) if len(member.session) == 1 else chance.choice((0, _ALL))
+    limits: Limits = {"maxRecords": most, "batchSize": chance.choice((1, 4, 10, 100))}
+    if version == 2:
+        limits["shareAcquireMode"] = chance.choice((0, 0, 1))
+    if len(member.session) == 1 and chance.random() < 0.2:
+        limits["maxBytes"] = chance.choice((0, 1, 300))
+    first = not member.open or renewed
+    take(model, member, wanted, forgotten, version=version, limits=limits, first=first)
+    member.open = True
+
+
+def let_go(model: Model, member: Member, places: list[Place]) -> None:
+    """Accept what a member holds of partitions that leave its session: not every server releases that with the session."""
+    batches = {place: [[first, last, [ACCEPT]] for first, last in _ranges(member.held[place])] for place in places}
+    if any(batches.values()):
+        settle_answers(model, member, {place: found for place, found in batches.items() if found}, "let go")
+
+
+def take(
+    model: Model,
+    member: Member,
+    wanted: list[Place],
+    forgotten: list[Place],
+    *,
+    version: int,
+    limits: Limits,
+    first: bool,
+    label: str = "fetch",
+) -> None:
+    """Send one ShareFetch that may hand out records, and enter what it hands out."""
+    views = model.duel.views
+    if first:
+        for view in views:
+            view.session_epochs[member.name] = 0
+
+    def step(*, again: bool = False) -> Step:
+        def build(view: View) -> Message:
+            places, dropped = ([], []) if again else (wanted, forgotten)
+            wait: Limits = {"maxWaitMs": _AGAIN_MS} if again else {}
+            epoch = view.session_epochs[member.name]
+            return message(view, model, member, epoch, places, forgotten=dropped, limits=limits | wait)
+
+        return Step("asked again" if again else label, _FETCH, version, build, member.name)
+
+    asked = step()
+    answers = list(model.duel.exchange(asked))
+    for view, answer in zip(views, answers, strict=True):
+        advance(view, member, answer)
+    told = [handed_out(view, answer) for view, answer in zip(views, answers, strict=True)]
+    for _ in range(_ASKED_AGAIN):
+        # A share partition that another fetch has just left may still be locked: who got less is asked again.
+        sizes = [sum(map(len, one.values())) for one in told]
+        if told[0] == told[1] or any(isinstance(answer, str) or answer["errorCode"] for answer in answers):
+            break
+        behind = 0 if sizes[0] < sizes[1] else 1
+        view, more = views[behind], step(again=True)
+        answer = model.duel.exchange_with(view, more)
+        advance(view, member, answer)
+        answers[behind] = merged(answers[behind], answer)
+        told[behind] = handed_out(view, answers[behind])
+    found = [fields(view, api_key(_FETCH), answer) for view, answer in zip(views, answers, strict=True)]
+    model.duel.compare(asked, *found)
+    for place, counts in told[0].items():
+        member.held[place].update(counts)
+
+
+def advance(view: View, member: Member, answer: Answer) -> None:
+    """Count the session's epoch on, where the server has."""
+    if not isinstance(answer, str) and answer["errorCode"] == 0:
+        epoch = view.session_epochs[member.name]
+        view.session_epochs[member.name] = 1 if epoch == _LAST_EPOCH else epoch + 1
+
+
+def handed_out(view: View, answer: Answer) -> dict[Place, dict[int, int]]:
+    """Delivery counts by place and offset."""
+    if isinstance(answer, str):
+        return {}
+    return {
+        (view.topic_names.get(topic["topicId"], topic["topicId"]), partition["partitionIndex"]): counts
+        for topic in answer["responses"]
+        for partition in topic["partitions"]
+        if (counts := acquired(partition))
+    }
+
+
+def merged(first: Answer, second: Answer) -> Answer:
+    """Two answers of one session as one."""
+    if isinstance(first, str) or isinstance(second, str):
+        return second
+    topics: dict[str, dict[int, Message]] = defaultdict(dict)
+    for answer in (first, second):
+        for topic in answer["responses"]:
+            for partition in topic["partitions"]:
+                known = topics[topic["topicId"]].setdefault(partition["partitionIndex"], partition)
+                if known is not partition:
+                    known["records"] = (known["records"] or b"") + (partition["records"] or b"")
+                    known["acquiredRecords"] = sorted(
+                        known["acquiredRecords"] + partition["acquiredRecords"], key=lambda one: one["firstOffset"]
+                    )
+    responses = [{"topicId": topic, "partitions": list(found.values())} for topic, found in topics.items()]
+    return {**first, "responses": responses}
+
+
+def stale(model: Model, member: Member) -> None:
+    """Epochs that are none of this session's: the answer says so and nothing changes."""
+    chance = model.chance
+    off = chance.choice((-3, -1, 1, 2, 1000))
+
+    def build(view: View) -> Message:
+        epoch = view.session_epochs.get(member.name, 0) + off
+        # Neither of the two that mean something.
+        return message(view, model, member, max(epoch, 1) if epoch > 0 else _LAST_EPOCH, [], limits=NOTHING)
+
+    if member.open:
+        model.duel.ask(Step("stale session epoch", _FETCH, 2, build, member.name))
+    else:
+        model.duel.ask(Step("no session", _FETCH, 2, build, member.name))
+
+
+def refused(model: Model, member: Member) -> None:
+    """Requests that are refused before a session is looked at."""
+    chance = model.chance
+    changes: list[tuple[str, dict[str, Any]]] = [
+        ("no member id", {"memberId": None}),
+        ("empty member id", {"memberId": ""}),
+        ("long member id", {"memberId": "m" * 37}),
+        ("no group", {"groupId": None}),
+        ("renewal with limits", {"isRenewAck": True, "maxRecords": 1}),
+        ("renewal with a wait", {"isRenewAck": True, "maxWaitMs": 1, "minBytes": 0, "maxBytes": 0, "maxRecords": 0}),
+        ("close without a session", {"memberId": model.new_member_id(), "shareSessionEpoch": -1}),
+        ("strange epoch", {"shareSessionEpoch": -2}),
+    ]
+    label, change = chance.choice(changes)
+
+    def build(view: View) -> Message:
+        return {**message(view, model, member, view.session_epochs.get(member.name, 7) + 5, [], limits=NOTHING), **change}
+
+    model.duel.ask(Step(label, _FETCH, 2, build, member.name))
+
+
+def strange_places(model: Model) -> None:
+    """Topics and partitions that are not there, in a session of their own; a broker releases but one session a connection."""
+    chance = model.chance
+    other = Member(model.new_member_id())
+    strange: list[Place] = [(model.new_member_id(), 0), (model.places[0][0], 99), (model.places[0][0], -1)]
+    wanted = chance.sample(strange, chance.randint(1, len(strange)))
+    for view in model.duel.views:
+        view.session_epochs[other.name] = 0
+    for wanted_now in (wanted, []):
+
+        def build(view: View, wanted: list[Place] = wanted_now) -> Message:
+            return message(view, model, other, view.session_epochs[other.name], wanted)
+
+        answers = model.duel.ask(Step("strange partitions", _FETCH, 2, build, "strange"))
+        for view, answer in zip(model.duel.views, answers, strict=True):
+            advance(view, other, answer)
+
+    def close(view: View) -> Message:
+        return message(view, model, other, -1, [], limits=NOTHING)
+
+    model.duel.ask(Step("close", _FETCH, 2, close, "strange"))
+
+
+def close(model: Model, member: Member) -> None:
+    """End a session; what its member holds is released, which the answer does not wait for."""
+    if not member.open:
+        return
+    name = model.chance.choice((_FETCH, "ShareAcknowledge"))
+
+    def build(view: View) -> Message:
+        whole = message(view, model, member, -1, [], limits=NOTHING)
+        return whole if name == _FETCH else {key: whole[key] for key in ("groupId", "memberId", "shareSessionEpoch")}
+
+    model.duel.ask(Step("close", name, 2, build, member.name))
+    ended(model, member)
+
+
+def disconnect(model: Model, member: Member) -> None:
+    """End the connection of a session, as a client that dies does; it comes back as another.
+
+    A session that the same member has opened meanwhile may end with the old connection (KAFKA-19950).
+    """
+    for view in model.duel.views:
+        view.close(member.name)
+    ended(model, member)
+    member.name = model.new_member_id()
+
+
+def ended(model: Model, member: Member) -> None:
+    """A session has ended: wait until both servers have released its records, and see that they have."""
+    held = {place: dict(offsets) for place, offsets in member.held.items() if offsets}
+    member.open = False
+    member.session = []
+    member.held.clear()
+    if held:
+        drain(model, held)
+
+
+def drain(model: Model, awaited: dict[Place, dict[int, int]]) -> None:
+    """Take everything there is, with what was released among it, compare what it was, and let it go."""
+    probe = Member(model.new_member_id(), open=True)
+    model.probes += 1
+    for place, counts in awaited.items():
+        wanted = {offset for offset, count in counts.items() if count < model.limit}
+        found = [_drain(model, view, probe, place, wanted) for view in model.duel.views]
+        told = [{str(offset): count for offset, count in one.items()} for one in found]
+        model.duel.compare(_drained(place), told[0], told[1])
+        probe.held[place] = found[0]
+    kind = model.chance.choice((ACCEPT, RELEASE))
+    batches = {
+        place: [[first, last, [kind]] for first, last in _ranges(probe.held[place])] for place in awaited if probe.held[place]
+    }
+    if batches:
+        settle_answers(model, probe, batches, "drained")
+
+
+def _drain(model: Model, view: View, probe: Member, place: Place, wanted: set[int]) -> dict[int, int]:
+    """What one server hands out of a partition until nothing is left, what is wanted among it."""
+    found: dict[int, int] = {}
+    view.session_epochs[probe.name] = 0
+    dry = 0
+    for turn in range(_TURNS):
+        places = [place] if turn == 0 else []
+        limits: Limits = {"maxRecords": _ALL, "batchSize": _ALL, "maxWaitMs": 50}
+        epoch = view.session_epochs[probe.name]
+        build = partial(message, model=model, member=probe, epoch=epoch, places=places, limits=limits)
+        answer = model.duel.exchange_with(view, Step("drain", _FETCH, 2, build, "probe"))
+        advance(view, probe, answer)
+        news = handed_out(view, answer).get(place, {})
+        found.update(news)
+        dry = 0 if news else dry + 1
+        if wanted <= found.keys() and dry:
+            return found
+    missing = sorted(wanted - found.keys())
+    model.duel.compare(_drained(place), {"missing": missing}, {"missing": f"in vain waited for at {view.name}"})
+    raise Diverged("a released record did not come back")
+
+
+def _drained(place: Place) -> Step:
+    """Stands for the whole of it."""
+    return Step("drained", _FETCH, 2, lambda _: {"place": place})
+
+
+def _ranges(offsets: dict[int, int]) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    for offset in sorted(offsets):
+        if ranges and ranges[-1][1] == offset - 1:
+            ranges[-1] = (ranges[-1][0], offset)
+        else:
+            ranges.append((offset, offset))
+    return ranges
+
+
+def warm(model: Model) -> None:
+    """Have both servers load every share partition, so that no later step meets one that is being initialised."""
+    member = Member(model.new_member_id(), open=True)
+    for place in model.places:
+        # One at a time: a new session for each.
+        wait = _WARM_EMPTY_MS if place[0].endswith(EMPTY) else _WARM_MS
+        limits: Limits = {"maxRecords": 1, "batchSize": 1, "maxWaitMs": wait, "shareAcquireMode": 1}
+        take(model, member, [place], [], version=2, limits=limits, first=True, label="warm")
+    batches = {place: [[first, last, [ACCEPT]] for first, last in _ranges(member.held[place])] for place in member.holds()}
+    settle_answers(model, member, batches, "warm")
+
+
+def carried(model: Model, member: Member) -> None:
+    """Acknowledgements on the back of a ShareFetch that takes nothing: whether it would get what it released is a race."""
+    if not (member.open and member.holds()):
+        return
+    chance = model.chance
+    renewing = chance.random() < 0.2
+    batches = some_of(model, member, (RENEW, ACCEPT) if renewing else (ACCEPT, RELEASE, REJECT))
+    limits: Limits = {"maxRecords": 0}
+    if renewing:
+        limits |= {"isRenewAck": True, "minBytes": 0, "maxBytes": 0}
+    closing = not renewing and chance.random() < 0.1
+
+    def build(view: View) -> Message:
+        epoch = -1 if closing else view.session_epochs[member.name]
+        return message(view, model, member, epoch, [], batches=wire(batches), limits=limits)
+
+    answers = model.duel.ask(Step("carried acknowledgement", _FETCH, 2, build, member.name))
+    for view, answer in zip(model.duel.views, answers, strict=True):
+        advance(view, member, answer)
+    enter(model, member, batches, answers[0], "acknowledgeErrorCode")
+    if closing:
+        ended(model, member)
+
+
+def carried_too_early(model: Model, member: Member) -> None:
+    """Acknowledgements in a request that opens a session: refused, and the old session goes on."""
+    if not member.holds():
+        return
+    batches = some_of(model, member, (ACCEPT,))
+
+    def build(view: View) -> Message:
+        return message(view, model, member, 0, [], batches=wire(batches), limits=NOTHING)
+
+    model.duel.ask(Step("acknowledgement in epoch 0", _FETCH, 2, build, member.name))

@@ -1,0 +1,122 @@
+"""Record batches of format 2: made byte for byte, so that two clusters hold the same, and their headers read again."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+#: Base offset, length | leader epoch, magic, CRC | attributes, last offset delta, times, producer, base sequence, count.
+_OFFSET_AND_LENGTH = struct.Struct(">qi")
+_BEFORE_CHECKED = struct.Struct(">ibI")
+_CHECKED = struct.Struct(">hiqqqhii")
+HEADER_BYTES = _OFFSET_AND_LENGTH.size + _BEFORE_CHECKED.size + _CHECKED.size
+#: What the length does not count.
+LENGTH_FROM = _OFFSET_AND_LENGTH.size
+
+TRANSACTIONAL, CONTROL = 0x10, 0x20
+_ABORT, _COMMIT = 0, 1
+
+
+class Header(NamedTuple):
+    """What a batch says of itself."""
+
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records: int
+
+    @property
+    def last_offset(self) -> int:
+        """Inclusive."""
+        return self.base_offset + self.last_offset_delta
+
+
+def batch(
+    values: Sequence[bytes | None],
+    *,
+    base_offset: int = 0,
+    leader_epoch: int = 0,
+    timestamp: int = 1_700_000_000_000,
+    attributes: int = 0,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    last_offset_delta: int | None = None,
+    keys: Sequence[bytes | None] | None = None,
+) -> bytes:
+    """A batch of these values, uncompressed; ``last_offset_delta`` beyond them is a hole at its end, as compaction leaves it."""
+    records = b"".join(_record(delta, None if keys is None else keys[delta], value) for delta, value in enumerate(values))
+    last = len(values) - 1 if last_offset_delta is None else last_offset_delta
+    times = (timestamp, timestamp)
+    head = _CHECKED.pack(attributes, last, *times, producer_id, producer_epoch, base_sequence, len(values))
+    checked = head + records
+    length = _BEFORE_CHECKED.size + len(checked)
+    return _OFFSET_AND_LENGTH.pack(base_offset, length) + _BEFORE_CHECKED.pack(leader_epoch, 2, crc32c(checked)) + checked
+
+
+def marker(*, base_offset: int, producer_id: int, producer_epoch: int = 0, commit: bool, leader_epoch: int = 0) -> bytes:
+    """The control batch that ends a transaction."""
+    return batch(
+        [struct.pack(">hi", 0, 0)],
+        keys=[struct.pack(">hh", 0, _COMMIT if commit else _ABORT)],
+        base_offset=base_offset,
+        leader_epoch=leader_epoch,
+        attributes=TRANSACTIONAL | CONTROL,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+    )
+
+
+def headers(data: bytes) -> Iterator[Header]:
+    """The headers of the batches that are whole; one that is cut off at the end is not among them."""
+    at = 0
+    while at + HEADER_BYTES <= len(data):
+        base, length = _OFFSET_AND_LENGTH.unpack_from(data, at)
+        if length < HEADER_BYTES - LENGTH_FROM or at + LENGTH_FROM + length > len(data):
+            return
+        before = _BEFORE_CHECKED.unpack_from(data, at + LENGTH_FROM)
+        checked = _CHECKED.unpack_from(data, at + LENGTH_FROM + _BEFORE_CHECKED.size)
+        yield Header(base, length, *before, *checked)
+        at += LENGTH_FROM + length
+
+
+def whole_bytes(data: bytes) -> int:
+    """How many bytes the whole batches take."""
+    return sum(LENGTH_FROM + header.length for header in headers(data))
+
+
+def rebased(data: bytes, base_offset: int, leader_epoch: int) -> bytes:
+    """One batch at another place of a log: neither is under its checksum."""
+    rest = data[LENGTH_FROM + 4 :]
+    (length,) = struct.unpack_from(">i", data, 8)
+    return _OFFSET_AND_LENGTH.pack(base_offset, length) + struct.pack(">i", leader_epoch) + rest
+
+
+def _record(delta: int, key: bytes | None, value: bytes | None) -> bytes:
+    body = b"\0" + _varint(0) + _varint(delta) + _sized(key) + _sized(value) + _varint(0)
+    return _varint(len(body)) + body
+
+
+def _sized(data: bytes | None) -> bytes:
+    return _varint(-1) if data is None else _varint(len(data)) + data
+
+
+def _varint(number: int) -> bytes:
+    number = number << 1 ^ number >> 63
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])

@@ -103,9 +103,9 @@ class Groups:
         """Answer ShareGroupHeartbeat (RPC 76)."""
         group, member, topics = asked["groupId"], asked["memberId"], asked["subscribedTopicNames"]
         if not client.may(Operation.READ, Resource.GROUP, group):
-            return _refused(member, codes.GROUP_AUTHORIZATION_FAILED)
+            return _refused(codes.GROUP_AUTHORIZATION_FAILED)
         if topics is not None and not all(client.may(Operation.DESCRIBE, Resource.TOPIC, name) for name in topics):
-            return _refused(member, codes.TOPIC_AUTHORIZATION_FAILED)
+            return _refused(codes.TOPIC_AUTHORIZATION_FAILED)
         if topics:
             await self._learn(topics)
         try:
@@ -114,7 +114,7 @@ class Groups:
             await self.durable(answer.ticket)
         except ShareStateError as failed:
             _LOG.error("a heartbeat is not durable: %s: %s %s", failed, named(group=group, member=member), client)
-            return _refused(member, codes.COORDINATOR_NOT_AVAILABLE)
+            return _refused(codes.COORDINATOR_NOT_AVAILABLE)
         assignment = None
         if answer.assignment is not None:
             rows = [{"topicId": topic_id, "partitions": partitions} for topic_id, partitions in answer.assignment]
@@ -122,7 +122,7 @@ class Groups:
         return {
             "errorCode": answer.error_code,
             "errorMessage": answer.error_message,
-            "memberId": member,
+            "memberId": member if answer.error_code == codes.NONE else None,
             "memberEpoch": answer.member_epoch,
             "heartbeatIntervalMs": answer.heartbeat_interval_ms,
             "assignment": assignment,
@@ -326,11 +326,11 @@ class Groups:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def _refused(member: str, code: int) -> dict[str, Any]:
+def _refused(code: int) -> dict[str, Any]:
     return {
         "errorCode": code,
         "errorMessage": None,
-        "memberId": member,
+        "memberId": None,
         "memberEpoch": 0,
         "heartbeatIntervalMs": 0,
         "assignment": None,

@@ -22,7 +22,7 @@ from typing import Final
 
 from share_state.kafka import codes
 
-__all__ = ["FETCH_CODES", "MAX_WAIT_MS", "NO_LEADER", "acknowledge_code", "fetch_code"]
+__all__ = ["FETCH_CODES", "MAX_WAIT_MS", "NO_LEADER", "acknowledge_code", "fetch_code", "text_of"]
 
 FETCH_CODES: Final = frozenset(
     {
@@ -55,3 +55,22 @@ def acknowledge_code(code: int) -> int:
     """Give the code of acknowledgements to a client; any is survived, and goes to the application."""
     # Not KAFKA_STORAGE_ERROR: not every client tries again after that one.
     return codes.UNKNOWN_SERVER_ERROR if code == codes.KAFKA_STORAGE_ERROR else code
+
+
+#: Kafka's words (``Errors``) for what acknowledgements are answered with.
+_TEXTS: Final = {
+    codes.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+    codes.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    codes.INVALID_REQUEST: "The acknowledgements break the rules of the protocol.",
+    codes.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
+    codes.INVALID_RECORD_STATE: "The record state is invalid. The acknowledgement of delivery could not be completed.",
+}
+
+
+def text_of(code: int) -> str | None:
+    """Give the text beside a code of acknowledgements; none where there is no error."""
+    return (
+        None
+        if code == codes.NONE
+        else _TEXTS.get(code, "The server experienced an unexpected error when processing the request.")
+    )

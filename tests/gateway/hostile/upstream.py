@@ -106,6 +106,8 @@ class HostileUpstream(Cluster):
     def close(self) -> None:
         """Stop for good."""
         self.stop()
+        # What was aborted is closed in the turns of the loop that follow.
+        self._do(_some_turns())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -246,3 +248,8 @@ class HostileUpstream(Cluster):
             {"apiKey": key, "minVersion": offered[0], "maxVersion": offered[-1]} for key, offered in sorted(self._offered.items())
         ]
         return {"errorCode": code, "apiKeys": keys, **({"throttleTimeMs": self.faults.throttle_ms} if version >= 1 else {})}
+
+
+async def _some_turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)

@@ -26,6 +26,8 @@ VERSIONS = (JUDGE, "4.3.1")
 TOOLS = "4.3.1"
 #: Releases that have no share groups, or none that are used: what a gateway reads from, with brokers of the judge's.
 UPSTREAMS = ("3.9.2", "2.8.2")
+#: The oldest share consumer that is tried; those of the other releases come with their brokers.
+CLIENTS = "clients-4.2.2"
 
 #: Pinned as well: what the plugin's default version is depends on the Maven installed.
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
@@ -149,7 +151,7 @@ def _hash(files: Iterable[Path]) -> str:
 def main() -> int:
     """Fetch and compile everything; what is in place already is left alone."""
     try:
-        for version in (*VERSIONS, *UPSTREAMS):
+        for version in (*VERSIONS, *UPSTREAMS, CLIENTS):
             print(f"Kafka {version}: {libraries(version)}")
         print(f"driver: {judge_classes()}")
         print(f"our side: {our_side()}")

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from tests.gateway.clients.plan import Plan
 from tests.gateway.patience import PATIENCE_S, wait_until
 from tests.kafka.broker import die_with_parent
-from tests.kafka.home import REPOSITORY
+from tests.kafka.home import CLIENTS, JUDGE, REPOSITORY, TOOLS, compiled, java, libraries
 
 Event = dict[str, Any]
+
+#: The Java clients that are tried.
+JAVA = (CLIENTS, TOOLS, JUDGE)
+_SOURCES = Path(__file__).parents[1] / "java" / "workload"
 
 
 class Member:
@@ -126,3 +132,14 @@ class Member:
 def confluent(plan: Plan, number: int = 0) -> Member:
     """A member by confluent-kafka."""
     return Member([sys.executable, "-m", "tests.gateway.clients.worker"], plan, number)
+
+
+def java_member(plan: Plan, number: int = 0, *, version: str = JUDGE) -> Member:
+    """A member by KafkaShareConsumer of a release."""
+    classes = compiled(f"gateway-workload-{version}", _SOURCES, version)
+    return Member(
+        [java(), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m",
+         "-cp", os.pathsep.join([str(classes), f"{libraries(version)}/*"]), "ShareWorkload"],
+        plan,
+        number,
+    )  # fmt: skip

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.gateway.clients.ledger import Ledger
-from tests.gateway.clients.members import confluent
+from tests.gateway.clients.ledger import Ledger, Place
+from tests.gateway.clients.members import JAVA, confluent, java_member
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic, produce
@@ -26,12 +26,40 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         yield broker
 
 
-def test_three_members_settle_every_record(model: Broker) -> None:
-    create_topic(model.bootstrap, "jobs", 2)
-    configure_group(model.bootstrap, "workers", **{"share.auto.offset.reset": "earliest"})
-    produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+def filled(model: Broker, topic: str, group: str) -> set[Place]:
+    """A topic with records in two partitions for a group that begins with the first; their places."""
+    create_topic(model.bootstrap, topic, 2)
+    configure_group(model.bootstrap, group, **{"share.auto.offset.reset": "earliest"})
     for partition in (0, 1):
-        produce(model.bootstrap, "jobs", [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
+        produce(model.bootstrap, topic, [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
+    return {(topic, partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+
+
+@pytest.mark.parametrize("version", JAVA)
+@pytest.mark.parametrize("explicit", [True, False], ids=["explicit", "implicit"])
+def test_java_members_settle_every_record(model: Broker, version: str, explicit: bool) -> None:
+    name = f"{version}-{explicit}"
+    produced = filled(model, name, name)
+    base = Plan(
+        bootstrap=model.bootstrap, group=name, topics=[name], explicit=explicit, weights=(6, 2, 1, 2), commit="mixed",
+        settings={"max.poll.records": "50"},
+    )  # fmt: skip
+    limited = {"max.poll.records": "20", "share.acquire.mode": "record_limit"}
+    plans = [base, Plan(**{**vars(base), "seed": 1, "settings": limited})]
+    with ExitStack() as stack:
+        members = [stack.enter_context(java_member(plan, number, version=version)) for number, plan in enumerate(plans)]
+        members[0].wait_until(lambda _: not Ledger.of(members).open(produced), "every record is settled", 120)
+        assert [member.stop() for member in members] == [0, 0]
+        ledger = Ledger.of(members)
+        assert not [error for member in members for error in member.errors()]
+    assert not ledger.lost(produced)
+    assert not ledger.came_again()
+    assert not ledger.held_twice()
+    assert (ledger.outcomes["RENEW", None] > 0) == explicit
+
+
+def test_three_members_settle_every_record(model: Broker) -> None:
+    produced = filled(model, "jobs", "workers")
     base = Plan(bootstrap=model.bootstrap, group="workers", topics=["jobs"], weights=(6, 2, 1, 0), commit="mixed")
     plans = [
         base,

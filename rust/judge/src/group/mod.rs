@@ -10,6 +10,8 @@ mod point;
 mod seen;
 mod state;
 mod targets;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use serde_json::{Value, json};

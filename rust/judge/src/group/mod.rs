@@ -1,8 +1,11 @@
 //! Sequences on share groups: the share verbs of Kafka's group coordinator beside ours.
 
 mod administration;
+mod alter;
+mod delete;
 mod generate;
 mod heartbeat;
+mod initialize;
 mod log;
 mod operation;
 mod ours;

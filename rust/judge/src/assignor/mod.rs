@@ -3,6 +3,8 @@
 mod generate;
 mod operation;
 pub mod properties;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 

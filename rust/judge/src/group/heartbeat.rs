@@ -3,21 +3,19 @@
 //! Kafka initialises state behind the heartbeat, and assigns it with the next one; ours is told what the caller has initialised. So
 //! it is asked twice: with nothing initialised it must do as Kafka does; with everything, what Kafka will have done in the end.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use serde_json::Value;
 use share_state_core::share_group::{
     Decision, GroupError, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer, LEAVE_EPOCH,
-    NamedPartitions, Uninitialized,
+    Uninitialized,
 };
 
+use super::administration::number;
 use super::log::{read, shown};
 use super::operation::{Beat, Epoch, NO_EPOCH};
 use super::ours::Ours;
-use super::point::{G1, G2_AGAIN, G2_EPOCH, G2_START, G4, G6, G7, G8, G10, Points};
+use super::point::{G1, G4, G6, G7, G8, G10, Points};
 use super::targets::{self, Targets};
-use super::text::{assigned, assigned_json, lists};
+use super::text::{assigned, assigned_json};
 use crate::assignor::{COUNTED, NOBODY_LEFT};
 
 /// Longest member id (Kafka's clients take a UUID).
@@ -27,13 +25,12 @@ type Decided = Result<Decision<HeartbeatAnswer>, GroupError>;
 
 /// What both sides do with a heartbeat.
 pub struct Turn<'a> {
-    ours: &'a mut Ours,
-    request: Heartbeat<'a>,
-    points: Points,
-}
-
-fn number(value: &Value) -> i64 {
-    value.as_i64().unwrap_or(i64::MIN)
+    /// Our side.
+    pub ours: &'a mut Ours,
+    /// The heartbeat.
+    pub request: Heartbeat<'a>,
+    /// What differs.
+    pub points: Points,
 }
 
 /// Compares a heartbeat, and takes over what Kafka has decided; what was reached.
@@ -292,151 +289,5 @@ impl Turn<'_> {
         let class = (pending && own == soon && own < kafka).then_some(G4);
         self.points
             .differ("interval", kafka.to_string(), own.to_string(), class);
-    }
-
-    /// What each side asks the share coordinator for.
-    fn initialize(&mut self, need: &[Uninitialized], asked: &Value) {
-        let mut theirs: BTreeMap<(String, i64), (i64, i64)> = BTreeMap::new();
-        for (topic, partitions) in asked.as_object().into_iter().flatten() {
-            for p in partitions.as_array().into_iter().flatten() {
-                theirs.insert(
-                    (topic.clone(), number(&p[0])),
-                    (number(&p[1]), number(&p[2])),
-                );
-            }
-        }
-        let empty = self.ours.topics.is_empty();
-        let known = self.ours.latest.state_partitions(self.request.group);
-        let mut points = Points::default();
-        for new in need {
-            let place = (new.topic_id.to_base64(), i64::from(new.partition));
-            let own = (i64::from(new.state_epoch), new.start_offset);
-            let initializing = known.and_then(|known| known.initializing.get(&new.topic_id));
-            let is_known = initializing.is_some_and(|i| i.partitions.contains(&new.partition));
-            let Some(kafka) = theirs.remove(&place) else {
-                let class = (is_known && !empty).then_some(G2_AGAIN);
-                points.differ(
-                    "initialize",
-                    "nothing".to_owned(),
-                    format!("{new:?}"),
-                    class,
-                );
-                continue;
-            };
-            if kafka.0 != own.0 {
-                let class = (own.0 == kafka.0 + 1).then_some(G2_EPOCH);
-                points.differ(
-                    "state epoch",
-                    format!("{place:?} {kafka:?}"),
-                    format!("{own:?}"),
-                    class,
-                );
-            }
-            if kafka.1 != own.1 {
-                let only = initializing.is_some()
-                    && known.is_some_and(|k| !k.initialized.contains_key(&new.topic_id));
-                let class = (kafka.1 == 0 && own.1 == -1 && only).then_some(G2_START);
-                points.differ(
-                    "start offset",
-                    format!("{place:?} {kafka:?}"),
-                    format!("{own:?}"),
-                    class,
-                );
-            }
-        }
-        if !theirs.is_empty() {
-            points.differ(
-                "initialize",
-                format!("{theirs:?}"),
-                "nothing".to_owned(),
-                None,
-            );
-        }
-        self.points.0.extend(points.0);
-    }
-
-    /// With everything initialised our heartbeat does what Kafka does in the end.
-    fn one_step(&mut self, need: &[Uninitialized]) {
-        let partitions: Vec<_> = need
-            .iter()
-            .map(|new| (new.topic_id, new.partition))
-            .collect();
-        let decided =
-            self.ours
-                .groups
-                .decide_heartbeat(&self.request, &partitions, self.ours.now());
-        let Ok(decided) = decided else {
-            self.points.differ(
-                "in one step",
-                "accepted".to_owned(),
-                format!("{decided:?}"),
-                None,
-            );
-            return;
-        };
-        let mut expected = self
-            .ours
-            .latest
-            .state_partitions(self.request.group)
-            .cloned()
-            .unwrap_or_default();
-        for new in need {
-            let Some(topic) = self
-                .ours
-                .topics
-                .iter()
-                .find(|topic| topic.id == new.topic_id)
-            else {
-                continue;
-            };
-            let named = || NamedPartitions {
-                name: Arc::from(topic.name.as_str()),
-                partitions: std::collections::BTreeSet::new(),
-            };
-            let initialized = expected.initialized.entry(new.topic_id);
-            initialized
-                .or_insert_with(named)
-                .partitions
-                .insert(new.partition);
-            expected.deleting.remove(&new.topic_id);
-            if let Some(topic) = expected.initializing.get_mut(&new.topic_id) {
-                topic.partitions.remove(&new.partition);
-                if topic.partitions.is_empty() {
-                    expected.initializing.remove(&new.topic_id);
-                }
-            }
-        }
-        let told = decided
-            .records
-            .iter()
-            .find_map(|record| match &record.value {
-                GroupValue::StatePartitions(lists) => lists.clone(),
-                _ => None,
-            });
-        let expected = (!need.is_empty()).then_some(expected);
-        self.points.same(
-            "lists in one step",
-            format!("{:?}", expected.as_ref().map(lists)),
-            format!("{:?}", told.as_ref().map(lists)),
-        );
-        let mut after = self.ours.clone();
-        after.try_out(&decided.records);
-        let described = after.groups.describe(self.request.group);
-        if let (Some(new), Some(group)) = (need.first(), &described) {
-            self.points.same(
-                "state epoch in one step",
-                group.epoch.to_string(),
-                new.state_epoch.to_string(),
-            );
-        }
-        let is_assigned = decided
-            .records
-            .iter()
-            .any(|record| matches!(record.value, GroupValue::TargetAssignment(_)));
-        if is_assigned && self.request.member_epoch != LEAVE_EPOCH {
-            let flaws = Targets::of(self.ours, &self.request).flaws(&after, expected.as_ref());
-            self.points
-                .same("targets in one step", String::new(), flaws);
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! The records of share groups: Kafka's bytes read by our codec, and the latest of each key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
+use share_state_core::ids::TopicId;
 use share_state_core::share_group::{GroupRecord, GroupValue, StatePartitions};
 use share_state_wire::group_record::{Decoded, decode, encode_key, encode_value};
 
@@ -186,4 +187,16 @@ fn value(value: &GroupValue) -> String {
         GroupValue::StatePartitions(Some(s)) => format!("15 {}", lists(s)),
         GroupValue::StatePartitions(None) => "15 gone".to_owned(),
     }
+}
+
+/// Records without these topics in the lists of what is initialised and deleted.
+pub fn without(records: &[GroupRecord], topics: &BTreeSet<TopicId>) -> Vec<GroupRecord> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let GroupValue::StatePartitions(Some(lists)) = &mut record.value {
+            lists.initializing.retain(|id, _| !topics.contains(id));
+            lists.deleting.retain(|id, _| !topics.contains(id));
+        }
+    }
+    records
 }

@@ -1,8 +1,11 @@
 //! Sequences on share groups: the share verbs of Kafka's group coordinator beside ours.
 
 mod administration;
+mod alter;
+mod delete;
 mod generate;
 mod heartbeat;
+mod initialize;
 mod log;
 mod operation;
 mod ours;
@@ -10,6 +13,8 @@ mod point;
 mod seen;
 mod state;
 mod targets;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Who is to consume what, on both sides: where the two choose otherwise and both choices are good, the rest is compared with Kafka's.
+//! Who is to consume what, on both sides: where the two choose otherwise and both choices are good, the rest is compared with
+//! Kafka's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

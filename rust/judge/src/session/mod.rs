@@ -5,6 +5,8 @@ mod operation;
 mod ours;
 mod outcome;
 mod seen;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 

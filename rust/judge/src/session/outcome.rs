@@ -9,8 +9,8 @@ pub struct SessionOutcome {
     pub answer: String,
     /// Whose sessions a connection took along.
     pub told: String,
-    /// All sessions afterwards: epoch, connection, and the partitions in order, with a mark where the next answer lists one whatever
-    /// happens.
+    /// All sessions afterwards: epoch, connection, and the partitions in order, with a mark where the next answer lists one
+    /// whatever happens.
     pub sessions: String,
 }
 

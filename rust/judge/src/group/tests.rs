@@ -1,0 +1,124 @@
+use serde_json::{Value, json};
+
+use super::OnGroups;
+use super::log::{Latest, read};
+use super::operation::{Beat, Epoch, GroupOperation};
+use super::point::{G1, G4};
+use crate::sequences::{Profile, Verdict};
+
+const CREATE: GroupOperation = GroupOperation::Create {
+    config: Vec::new(),
+    now: 1_000,
+};
+
+fn beat(epoch: i32) -> GroupOperation {
+    GroupOperation::Heartbeat(Beat {
+        group: "g".to_owned(),
+        member: "m1".to_owned(),
+        epoch: Epoch::Is(epoch),
+        rack: None,
+        topics: Some(vec!["t".to_owned()]),
+        client: "client".to_owned(),
+        host: 1,
+    })
+}
+
+/// What Kafka 4.4.0 wrote when a first member joined a group, whose topic did not exist.
+fn joined() -> Value {
+    json!({
+        "result": {"code": 0, "member": "m1", "epoch": 2, "interval": 5000, "assignment": {}},
+        "records": [
+            ["000a00016700026d31", "00000007636c69656e740b2f3132372e302e302e3102027400"],
+            ["000b000167", "000000000002000000000000000000"],
+            ["000d00016700026d31", "00000100"],
+            ["000c000167", "00000000000201000800000000000003e8"],
+            ["000e00016700026d31", "00000000000200000000000100"],
+        ],
+        "state": {"g": {
+            "state": "Stable", "epoch": 2, "metadata_hash": 0, "assignment_epoch": 2, "assignment_timestamp": 1000,
+            "members": {"m1": {
+                "epoch": 2, "previous_epoch": 0, "rack": null, "client_id": "client", "client_host": "/127.0.0.1",
+                "topics": ["t"], "assigned": {},
+            }},
+            "target": {"m1": {}},
+        }},
+    })
+}
+
+fn judged(ops: &[GroupOperation], given: &[Value]) -> Verdict {
+    OnGroups::judge(ops, given)
+}
+
+#[test]
+fn a_join_as_kafka_records_it_agrees_but_for_its_epoch() {
+    let verdict = judged(&[CREATE, beat(0)], &[json!({}), joined()]);
+    assert!(verdict.difference.is_none(), "{:?}", verdict.difference);
+    let classes: Vec<_> = verdict.explained.iter().filter_map(|d| d.class).collect();
+    assert_eq!(classes, [super::point::G8]);
+}
+
+/// What is compared, and how it is spoilt.
+type Spoil = (&'static str, fn(&mut Value));
+
+#[test]
+fn every_part_of_a_join_is_compared() {
+    let spoils: [Spoil; 5] = [
+        ("epoch", |given| given["result"]["epoch"] = json!(7)),
+        ("interval", |given| given["result"]["interval"] = json!(1)),
+        ("assignment", |given| {
+            given["result"]
+                .as_object_mut()
+                .unwrap()
+                .remove("assignment");
+        }),
+        ("records", |given| {
+            given["records"].as_array_mut().unwrap().pop();
+        }),
+        ("state", |given| {
+            given["state"]["g"]["members"]["m1"]["epoch"] = json!(9)
+        }),
+    ];
+    for (what, spoil) in spoils {
+        let mut given = joined();
+        spoil(&mut given);
+        let verdict = judged(&[CREATE, beat(0)], &[json!({}), given]);
+        assert_eq!(verdict.difference.map(|found| found.what), Some(what));
+    }
+}
+
+#[test]
+fn a_lost_group_is_g1_and_a_member_that_leaves_one_is_not() {
+    let lost = json!({"result": {"code": 69, "error": "GroupIdNotFoundException"}});
+    let verdict = judged(&[CREATE, beat(5)], &[json!({}), lost.clone()]);
+    assert_eq!(verdict.explained[0].class, Some(G1));
+    let verdict = judged(&[CREATE, beat(-1)], &[json!({}), lost.clone()]);
+    assert!(verdict.explained.is_empty() && verdict.difference.is_none());
+    let verdict = judged(&[CREATE, beat(0)], &[json!({}), lost]);
+    assert_eq!(verdict.difference.map(|found| found.what), Some("code"));
+}
+
+#[test]
+fn records_that_say_nothing_new_are_left_out() {
+    let records = read(&joined()["records"]).unwrap();
+    let mut latest = Latest::default();
+    assert_eq!(latest.news(&records).len(), 5);
+    for record in &records {
+        assert!(latest.put(record));
+    }
+    assert!(latest.news(&records).is_empty());
+    assert!(latest.has_epoch("g") && !latest.has_epoch("h"));
+    let gone = read(&json!([["000b000167", null], ["000b000168", null]])).unwrap();
+    assert_eq!(latest.news(&gone).len(), 1, "the other is gone already");
+    assert_ne!(G1, G4);
+}
+
+#[test]
+fn records_that_are_none_are_refused() {
+    for wrong in [
+        json!([["zz", null]]),
+        json!([["0063000167", null]]),
+        json!([["000b000167", "0000"]]),
+    ] {
+        assert!(read(&wrong).is_err(), "{wrong}");
+    }
+}

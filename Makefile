@@ -130,6 +130,10 @@ test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Mav
 	$(CARGO) test $(JUDGE) --locked --quiet
 	$(BIN)/python -m pytest -m kafka tests/kafka tests/gateway tests/python/kafka_persister $(PYTEST_ARGS)
 
+.PHONY: test-gateway-lab
+test-gateway-lab: build kafka ## Run the tests of the gateway's lab against real Kafka (needs a JDK and Maven)
+	$(BIN)/python -m pytest -m kafka tests/gateway $(PYTEST_ARGS)
+
 # PySpark is published as sources only; without build isolation, so that what builds it is locked as well.
 $(SPARK_STAMP): $(DEPS_STAMP) requirements/spark-build.txt requirements/spark.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \

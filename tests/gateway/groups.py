@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from confluent_kafka import TopicPartition
+
 from tests.gateway.patience import wait_until
 from tests.gateway.wire import Connection
 from tests.gateway.wire.codec import Message
@@ -33,6 +35,16 @@ def describe_group(connection: Connection, group: str) -> Message:
 
     wait_until(answered, "the group coordinator")
     return found[0]
+
+
+def lag(bootstrap: str, group: str, place: TopicPartition) -> int:
+    """The lag of a share partition, as its coordinator tells it; -1 while nothing is known."""
+    asked = {"groupId": group, "topics": [{"topicName": place.topic, "partitions": [place.partition]}]}
+    with Connection(bootstrap.partition(",")[0]) as connection:
+        (told,) = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"]
+    (topic,) = told["topics"]
+    (partition,) = topic["partitions"]
+    return int(partition["lag"])
 
 
 def wait_for_members(bootstrap: str, group: str, count: int, seconds: float = 60.0) -> None:

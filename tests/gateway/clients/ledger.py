@@ -58,6 +58,13 @@ class Ledger:
                     if event["error"] is None and kind in _SETTLING:
                         self.settled.setdefault(place, Settled(kind, event["at"]))
 
+    def fates(self) -> dict[Place, tuple[int, str]]:
+        """How often each record was delivered, and how it ended: the same on every server as long as no lock runs out."""
+        return {
+            place: (max(count for _, _, count in given), self.settled[place].kind if place in self.settled else "EXHAUSTED")
+            for place, given in self.deliveries.items()
+        }
+
     def lost(self, produced: Iterable[Place]) -> list[Place]:
         """Records that nobody was given."""
         return sorted(place for place in produced if place not in self.deliveries)

@@ -28,7 +28,7 @@ class Plan:
     explicit: bool = True
     #: How often of their sum a record is accepted, released, rejected, renewed (only Java renews, and then accepts).
     weights: tuple[int, int, int, int] = (1, 0, 0, 0)
-    #: Of the choice among them.
+    #: Of the choice among them, which is made by the record and its delivery count, whenever it comes.
     seed: int = 0
     #: How explicit acknowledgements are sent: by "sync" or "async" commits, or with the next "poll"; "mixed" is all three.
     commit: str = "sync"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
+from confluent_kafka import TopicPartition
 
 from tests.gateway.clients.ledger import Ledger, Place
-from tests.gateway.clients.members import JAVA, confluent, java_member
+from tests.gateway.clients.members import JAVA, Member, confluent, java_member
 from tests.gateway.clients.plan import Plan
-from tests.gateway.groups import configure_group
+from tests.gateway.groups import configure_group, lag
+from tests.gateway.patience import wait_until
 from tests.gateway.records import create_topic, produce
 from tests.gateway.upstreams import kraft
 from tests.kafka.broker import Broker
@@ -56,6 +59,32 @@ def test_java_members_settle_every_record(model: Broker, version: str, explicit:
     assert not ledger.came_again()
     assert not ledger.held_twice()
     assert (ledger.outcomes["RENEW", None] > 0) == explicit
+
+
+def settled(model: Broker, group: str, place: TopicPartition) -> bool:
+    return lag(model.bootstrap, group, place) == 0
+
+
+@pytest.mark.parametrize("member", [confluent, java_member], ids=["confluent", "java"])
+def test_the_fate_of_a_record_is_the_same_every_time(model: Broker, member: Callable[[Plan], Member]) -> None:
+    name = f"fate-{member.__name__}"
+    produced = filled(model, name, name)
+    fates = []
+    for group in (name, f"{name}-again"):
+        configure_group(
+            model.bootstrap, group, **{"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "30000"}
+        )
+        plan = Plan(bootstrap=model.bootstrap, group=group, topics=[name], weights=(3, 4, 1, 0), commit="mixed")
+        with member(plan) as one:
+            one.wait_until(lambda one: not Ledger.of([one]).open(produced), "every record is settled", 120)
+            assert one.stop() == 0
+            fates.append(Ledger.of([one]).fates())
+        places = [TopicPartition(name, partition) for partition in (0, 1)]
+        for place in places:
+            wait_until(partial(settled, model, group, place), f"nothing is left of {place}")
+    assert fates[0] == fates[1]
+    assert {kind for _, kind in fates[0].values()} == {"ACCEPT", "REJECT", "EXHAUSTED"}
+    assert len({count for count, _ in fates[0].values()}) == 5
 
 
 def test_three_members_settle_every_record(model: Broker) -> None:

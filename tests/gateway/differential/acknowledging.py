@@ -183,3 +183,20 @@ def stale(model: Model, member: Member) -> None:
 
     if chosen(model.duel.real) != model.duel.real.session_epochs.get(member.name):
         model.duel.ask(Step("acknowledge with a stale epoch", _ACKNOWLEDGE, 2, build, member.name))
+
+
+def let_go(model: Model, member: Member, places: list[Place]) -> None:
+    """Accept what a member holds of partitions that leave its session: not every server releases that with the session."""
+    batches = {place: [[first, last, [ACCEPT]] for first, last in ranges(member.held[place])] for place in places}
+    if any(batches.values()):
+        settle_answers(model, member, {place: found for place, found in batches.items() if found}, "let go")
+
+
+def ranges(offsets: dict[int, int]) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    for offset in sorted(offsets):
+        if ranges and ranges[-1][1] == offset - 1:
+            ranges[-1] = (ranges[-1][0], offset)
+        else:
+            ranges.append((offset, offset))
+    return ranges

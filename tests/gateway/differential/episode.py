@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from tests.gateway.differential import acknowledging, admin, malformed, sessions
+from tests.gateway.differential import acknowledging, admin, endings, malformed, sessions
 from tests.gateway.differential.duel import Duel
 from tests.gateway.differential.members import Membership
 from tests.gateway.differential.model import Member, Model
@@ -18,15 +18,15 @@ _MEMBERS = 4
 _WITH_A_MEMBER: list[tuple[int, Callable[[Model, Member], None]]] = [
     (30, sessions.fetch),
     (40, acknowledging.acknowledge),
-    (8, sessions.carried),
+    (8, endings.carried),
     (12, acknowledging.refused),
     (3, acknowledging.elsewhere),
     (3, acknowledging.stale),
     (3, sessions.stale),
     (3, sessions.refused),
-    (2, sessions.carried_too_early),
-    (1, sessions.close),
-    (1, sessions.disconnect),
+    (2, endings.carried_too_early),
+    (1, endings.close),
+    (1, endings.disconnect),
 ]
 _WITHOUT: list[tuple[int, Callable[[Model], None]]] = [
     (2, admin.describe_offsets),
@@ -63,7 +63,7 @@ def play(duel: Duel, seed: int, prefix: str, topics: list[str], steps: int) -> N
         configure_group(view.side.share, group, **settings)
         configure_group(view.side.share, f"{group}-members", **settings)
     initialise(model, group, topics)
-    sessions.warm(model)
+    endings.warm(model)
     model.members = [Member(model.new_member_id()) for _ in range(_MEMBERS)]
     membership = Membership(model, f"{group}-members", topics)
     membership.join()
@@ -101,7 +101,7 @@ def finish(model: Model, membership: Membership) -> None:
     """Everybody goes, offsets are set and forgotten, the group is deleted."""
     chance = model.chance
     for member in model.members:
-        sessions.close(model, member)
+        endings.close(model, member)
     if membership.members:
         admin.delete_groups(model, [f"{model.group}-members", "nobody", ""])
     membership.leave_all()

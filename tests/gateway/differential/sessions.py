@@ -1,23 +1,21 @@
-"""ShareFetch: opening, continuing, replacing and closing sessions, and what is handed out in them."""
+"""ShareFetch: sessions are opened, continued and replaced, and records handed out in them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import partial
 from typing import Any
 
-from tests.gateway.differential.acknowledging import Batches, by_topic, enter, settle_answers, some_of, wire
-from tests.gateway.differential.duel import Answer, Diverged, Step
-from tests.gateway.differential.model import ACCEPT, REJECT, RELEASE, RENEW, Member, Model, Place
+from tests.gateway.differential.acknowledging import Batches, by_topic, let_go
+from tests.gateway.differential.duel import Answer, Step
+from tests.gateway.differential.model import Member, Model, Place
 from tests.gateway.differential.normal import acquired, fields
-from tests.gateway.differential.topics import EMPTY
 from tests.gateway.differential.view import View
 from tests.gateway.wire import api_key
 from tests.gateway.wire.codec import Message
 
 Limits = dict[str, int | bool]
 
-_FETCH = "ShareFetch"
+FETCH = "ShareFetch"
 #: Takes no record.
 NOTHING: Limits = {"maxRecords": 0}
 _LAST_EPOCH = 2_147_483_647
@@ -25,14 +23,10 @@ _PLENTY = 50 * 1024 * 1024
 #: How often a server that has handed out less is asked again, and how long it may wait then.
 _ASKED_AGAIN = 5
 _AGAIN_MS = 300
-_WARM_MS = 5000
-_WARM_EMPTY_MS = 500
 #: As many as all topics have together.
-_ALL = 2000
+ALL = 2000
 #: How many sessions have one partition only.
 _SINGLE = 0.6
-#: One at a time, where records are near their limit of deliveries.
-_TURNS = 3000
 
 
 def message(
@@ -87,7 +81,7 @@ def fetch(model: Model, member: Member) -> None:
         member.session = [place for place in [*member.session, *wanted] if place not in forgotten]
     version = chance.choice((1, 2, 2))
     # Which partition a limit is spent on first is in the order of a hash over topic ids, which clusters choose.
-    most = chance.choice((0, 1, 3, 10, 10, 40, 500)) if len(member.session) == 1 else chance.choice((0, _ALL))
+    most = chance.choice((0, 1, 3, 10, 10, 40, 500)) if len(member.session) == 1 else chance.choice((0, ALL))
     limits: Limits = {"maxRecords": most, "batchSize": chance.choice((1, 4, 10, 100))}
     if version == 2:
         limits["shareAcquireMode"] = chance.choice((0, 0, 1))
@@ -96,13 +90,6 @@ def fetch(model: Model, member: Member) -> None:
     first = not member.open or renewed
     take(model, member, wanted, forgotten, version=version, limits=limits, first=first)
     member.open = True
-
-
-def let_go(model: Model, member: Member, places: list[Place]) -> None:
-    """Accept what a member holds of partitions that leave its session: not every server releases that with the session."""
-    batches = {place: [[first, last, [ACCEPT]] for first, last in _ranges(member.held[place])] for place in places}
-    if any(batches.values()):
-        settle_answers(model, member, {place: found for place, found in batches.items() if found}, "let go")
 
 
 def take(
@@ -129,7 +116,7 @@ def take(
             epoch = view.session_epochs[member.name]
             return message(view, model, member, epoch, places, forgotten=dropped, limits=limits | wait)
 
-        return Step("asked again" if again else label, _FETCH, version, build, member.name)
+        return Step("asked again" if again else label, FETCH, version, build, member.name)
 
     asked = step()
     answers = list(model.duel.exchange(asked))
@@ -147,7 +134,7 @@ def take(
         advance(view, member, answer)
         answers[behind] = merged(answers[behind], answer)
         told[behind] = handed_out(view, answers[behind])
-    found = [fields(view, api_key(_FETCH), answer) for view, answer in zip(views, answers, strict=True)]
+    found = [fields(view, api_key(FETCH), answer) for view, answer in zip(views, answers, strict=True)]
     model.duel.compare(asked, *found)
     for place, counts in told[0].items():
         member.held[place].update(counts)
@@ -201,9 +188,9 @@ def stale(model: Model, member: Member) -> None:
         return message(view, model, member, max(epoch, 1) if epoch > 0 else _LAST_EPOCH, [], limits=NOTHING)
 
     if member.open:
-        model.duel.ask(Step("stale session epoch", _FETCH, 2, build, member.name))
+        model.duel.ask(Step("stale session epoch", FETCH, 2, build, member.name))
     else:
-        model.duel.ask(Step("no session", _FETCH, 2, build, member.name))
+        model.duel.ask(Step("no session", FETCH, 2, build, member.name))
 
 
 def refused(model: Model, member: Member) -> None:
@@ -224,7 +211,7 @@ def refused(model: Model, member: Member) -> None:
     def build(view: View) -> Message:
         return {**message(view, model, member, view.session_epochs.get(member.name, 7) + 5, [], limits=NOTHING), **change}
 
-    model.duel.ask(Step(label, _FETCH, 2, build, member.name))
+    model.duel.ask(Step(label, FETCH, 2, build, member.name))
 
 
 def strange_places(model: Model) -> None:
@@ -240,149 +227,11 @@ def strange_places(model: Model) -> None:
         def build(view: View, wanted: list[Place] = wanted_now) -> Message:
             return message(view, model, other, view.session_epochs[other.name], wanted)
 
-        answers = model.duel.ask(Step("strange partitions", _FETCH, 2, build, "strange"))
+        answers = model.duel.ask(Step("strange partitions", FETCH, 2, build, "strange"))
         for view, answer in zip(model.duel.views, answers, strict=True):
             advance(view, other, answer)
 
     def close(view: View) -> Message:
         return message(view, model, other, -1, [], limits=NOTHING)
 
-    model.duel.ask(Step("close", _FETCH, 2, close, "strange"))
-
-
-def close(model: Model, member: Member) -> None:
-    """End a session; what its member holds is released, which the answer does not wait for."""
-    if not member.open:
-        return
-    name = model.chance.choice((_FETCH, "ShareAcknowledge"))
-
-    def build(view: View) -> Message:
-        whole = message(view, model, member, -1, [], limits=NOTHING)
-        return whole if name == _FETCH else {key: whole[key] for key in ("groupId", "memberId", "shareSessionEpoch")}
-
-    model.duel.ask(Step("close", name, 2, build, member.name))
-    ended(model, member)
-
-
-def disconnect(model: Model, member: Member) -> None:
-    """End the connection of a session, as a client that dies does; it comes back as another.
-
-    A session that the same member has opened meanwhile may end with the old connection (KAFKA-19950).
-    """
-    for view in model.duel.views:
-        view.close(member.name)
-    ended(model, member)
-    member.name = model.new_member_id()
-
-
-def ended(model: Model, member: Member) -> None:
-    """A session has ended: wait until both servers have released its records, and see that they have."""
-    held = {place: dict(offsets) for place, offsets in member.held.items() if offsets}
-    member.open = False
-    member.session = []
-    member.held.clear()
-    if held:
-        drain(model, held)
-
-
-def drain(model: Model, awaited: dict[Place, dict[int, int]]) -> None:
-    """Take everything there is, with what was released among it, compare what it was, and let it go."""
-    probe = Member(model.new_member_id(), open=True)
-    model.probes += 1
-    for place, counts in awaited.items():
-        wanted = {offset for offset, count in counts.items() if count < model.limit}
-        found = [_drain(model, view, probe, place, wanted) for view in model.duel.views]
-        told = [{str(offset): count for offset, count in one.items()} for one in found]
-        model.duel.compare(_drained(place), told[0], told[1])
-        probe.held[place] = found[0]
-    kind = model.chance.choice((ACCEPT, RELEASE))
-    batches = {
-        place: [[first, last, [kind]] for first, last in _ranges(probe.held[place])] for place in awaited if probe.held[place]
-    }
-    if batches:
-        settle_answers(model, probe, batches, "drained")
-
-
-def _drain(model: Model, view: View, probe: Member, place: Place, wanted: set[int]) -> dict[int, int]:
-    """What one server hands out of a partition until nothing is left, what is wanted among it."""
-    found: dict[int, int] = {}
-    view.session_epochs[probe.name] = 0
-    dry = 0
-    for turn in range(_TURNS):
-        places = [place] if turn == 0 else []
-        limits: Limits = {"maxRecords": _ALL, "batchSize": _ALL, "maxWaitMs": 50}
-        epoch = view.session_epochs[probe.name]
-        build = partial(message, model=model, member=probe, epoch=epoch, places=places, limits=limits)
-        answer = model.duel.exchange_with(view, Step("drain", _FETCH, 2, build, "probe"))
-        advance(view, probe, answer)
-        news = handed_out(view, answer).get(place, {})
-        found.update(news)
-        dry = 0 if news else dry + 1
-        if wanted <= found.keys() and dry:
-            return found
-    missing = sorted(wanted - found.keys())
-    model.duel.compare(_drained(place), {"missing": missing}, {"missing": f"in vain waited for at {view.name}"})
-    raise Diverged("a released record did not come back")
-
-
-def _drained(place: Place) -> Step:
-    """Stands for the whole of it."""
-    return Step("drained", _FETCH, 2, lambda _: {"place": place})
-
-
-def _ranges(offsets: dict[int, int]) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    for offset in sorted(offsets):
-        if ranges and ranges[-1][1] == offset - 1:
-            ranges[-1] = (ranges[-1][0], offset)
-        else:
-            ranges.append((offset, offset))
-    return ranges
-
-
-def warm(model: Model) -> None:
-    """Have both servers load every share partition, so that no later step meets one that is being initialised."""
-    member = Member(model.new_member_id(), open=True)
-    for place in model.places:
-        # One at a time: a new session for each.
-        wait = _WARM_EMPTY_MS if place[0].endswith(EMPTY) else _WARM_MS
-        limits: Limits = {"maxRecords": 1, "batchSize": 1, "maxWaitMs": wait, "shareAcquireMode": 1}
-        take(model, member, [place], [], version=2, limits=limits, first=True, label="warm")
-    batches = {place: [[first, last, [ACCEPT]] for first, last in _ranges(member.held[place])] for place in member.holds()}
-    settle_answers(model, member, batches, "warm")
-
-
-def carried(model: Model, member: Member) -> None:
-    """Acknowledgements on the back of a ShareFetch that takes nothing: whether it would get what it released is a race."""
-    if not (member.open and member.holds()):
-        return
-    chance = model.chance
-    renewing = chance.random() < 0.2
-    batches = some_of(model, member, (RENEW, ACCEPT) if renewing else (ACCEPT, RELEASE, REJECT))
-    limits: Limits = {"maxRecords": 0}
-    if renewing:
-        limits |= {"isRenewAck": True, "minBytes": 0, "maxBytes": 0}
-    closing = not renewing and chance.random() < 0.1
-
-    def build(view: View) -> Message:
-        epoch = -1 if closing else view.session_epochs[member.name]
-        return message(view, model, member, epoch, [], batches=wire(batches), limits=limits)
-
-    answers = model.duel.ask(Step("carried acknowledgement", _FETCH, 2, build, member.name))
-    for view, answer in zip(model.duel.views, answers, strict=True):
-        advance(view, member, answer)
-    enter(model, member, batches, answers[0], "acknowledgeErrorCode")
-    if closing:
-        ended(model, member)
-
-
-def carried_too_early(model: Model, member: Member) -> None:
-    """Acknowledgements in a request that opens a session: refused, and the old session goes on."""
-    if not member.holds():
-        return
-    batches = some_of(model, member, (ACCEPT,))
-
-    def build(view: View) -> Message:
-        return message(view, model, member, 0, [], batches=wire(batches), limits=NOTHING)
-
-    model.duel.ask(Step("acknowledgement in epoch 0", _FETCH, 2, build, member.name))
+    model.duel.ask(Step("close", FETCH, 2, close, "strange"))

@@ -18,9 +18,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 
 /** A member by KafkaShareConsumer, of whichever release is on the class path. Its plan and its report are those of plan.py. */
 public final class ShareWorkload {
@@ -136,7 +138,7 @@ public final class ShareWorkload {
         List<AcknowledgeType> chosen = new ArrayList<>();
         ArrayNode asked = JSON.createArrayNode();
         for (ConsumerRecord<byte[], byte[]> record : polled) {
-            AcknowledgeType type = renewed.remove(place(record)) ? AcknowledgeType.ACCEPT : choose();
+            AcknowledgeType type = renewed.remove(place(record)) ? AcknowledgeType.ACCEPT : choose(record);
             chosen.add(type);
             asked.add(row(record).add(type.name()));
         }
@@ -158,13 +160,15 @@ public final class ShareWorkload {
         }
     }
 
-    private AcknowledgeType choose() {
+    /** By what the record is, not by when it comes: so its fate is the same on every server. */
+    private AcknowledgeType choose(ConsumerRecord<?, ?> record) {
+        SplittableRandom own = new SplittableRandom(Objects.hash(plan.get("seed").longValue(), place(record), record.deliveryCount()));
         JsonNode weights = plan.get("weights");
         int sum = 0;
         for (JsonNode weight : weights) {
             sum += weight.intValue();
         }
-        int drawn = random.nextInt(sum);
+        int drawn = own.nextInt(sum);
         int kind = 0;
         while (drawn >= weights.get(kind).intValue()) {
             drawn -= weights.get(kind++).intValue();

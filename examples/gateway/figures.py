@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from examples.demo.history import log_bytes
-from examples.gateway.journal import Event
+from examples.gateway.journal import Event, lost_locks
 from examples.gateway.plan import DELIVERY_COUNT_LIMIT
-from examples.gateway.verdict import Evidence, lost_locks, outcomes, redelivered_after_the_kill
+from examples.gateway.verdict import Evidence, lives, outcomes, redelivered_after_the_kill
 from share_state import AcknowledgeType, RecordState
 
 
@@ -60,7 +60,7 @@ def count(evidence: Evidence) -> Figures:
         redeliveries_after_the_kill=redelivered_after_the_kill(evidence),
         released=records(Event.CONFIRMED, AcknowledgeType.RELEASE),
         rejected=records(Event.CONFIRMED, AcknowledgeType.REJECT),
-        lost_locks=len(lost_locks(evidence)),
+        lost_locks=len(lost_locks(lives(evidence)[0])),
         refused=records(Event.REFUSED),
         unanswered=records(Event.UNANSWERED),
         writes=sum(history.writes for history in evidence.histories.values()),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from examples.gateway.plan import DELIVERY_COUNT_LIMIT, Place
+from examples.gateway.plan import DELIVERY_COUNT_LIMIT, Part, Place, members
 from share_state import AcknowledgeType
 
 
@@ -99,6 +99,26 @@ class Reader:
         whole = added[: added.rfind(b"\n") + 1]
         self._position += len(whole)
         return [_entry(json.loads(line)) for line in whole.splitlines()]
+
+
+def lost_locks(entries: Iterable[Entry]) -> set[Place]:
+    """Collect records that other members got while the member that stalls sat on them, in one life of the gateway.
+
+    Its own acknowledgement comes too late: it is refused, or of no effect where the start offset has passed the records.
+    """
+    entries = list(entries)
+    held = {place for entry in entries if entry.event is Event.HOLDING and _stalls(entry) for place in entry.places}
+    return {
+        place
+        for entry in entries
+        if entry.event is Event.DELIVERED and not _stalls(entry) and entry.delivery_count > 1
+        for place in entry.places
+        if place in held
+    }
+
+
+def _stalls(entry: Entry) -> bool:
+    return members()[entry.member] is Part.STALLS
 
 
 def _runs(

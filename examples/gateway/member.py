@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from confluent_kafka import AcknowledgeType as ClientsType
 from confluent_kafka import KafkaException, Message, ShareConsumer, TopicPartition
 
 from examples.gateway.journal import Event, Journal
-from examples.gateway.plan import GROUP, STALL_SECONDS, TOPIC, WORK_SECONDS, Part, Place, Plan
+from examples.gateway.plan import GROUP, TOPIC, WORK_SECONDS, Part, Place, Plan
 from share_state import AcknowledgeType
 
 #: INVALID_RECORD_STATE: the member does not hold the record any more.
@@ -50,8 +51,7 @@ class Member:
         """Work until the parent says that nothing is left."""
         self._consumer.subscribe([TOPIC])
         self._journal.write(Event.READY)
-        while not self._plan.go.exists():
-            time.sleep(0.01)
+        _await(self._plan.go)
         while not self._plan.done.exists():
             messages = [message for message in self._consumer.poll(_POLL_SECONDS) if message.error() is None]
             if messages:
@@ -68,7 +68,7 @@ class Member:
             self._journal.write(Event.GARBLED, garbled)
         if self._part is Part.STALLS and self._polls == 1:
             self._journal.write(Event.HOLDING, ((place, count, None) for place, count, _ in held))
-            time.sleep(STALL_SECONDS)
+            _await(self._plan.lost)
         if self._part is Part.IS_KILLED and self._polls > _POLLS_BEFORE_THE_KILL:
             self._journal.write(Event.HOLDING, ((place, count, None) for place, count, _ in held))
             time.sleep(3600)
@@ -91,6 +91,12 @@ class Member:
         places = [Place(found.partition, offset) for found, answered in offsets.items() for offset in sorted(answered)]
         # Offsets that hold no record are acknowledged by the client itself.
         self._journal.write(event, ((place, *self._sent.pop(place)) for place in places if place in self._sent))
+
+
+def _await(word: Path) -> None:
+    """Wait for a word of the parent."""
+    while not word.exists():
+        time.sleep(0.01)
 
 
 def _place(message: Message) -> Place:

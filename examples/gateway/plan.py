@@ -17,8 +17,6 @@ WORKERS = 4
 LOCK_DURATION_MS = 1_000
 #: Kafka's default. The delivery with this count is a record's last.
 DELIVERY_COUNT_LIMIT = 5
-#: How long the slow member sits on its records: beyond the lock.
-STALL_SECONDS = 1.3 * LOCK_DURATION_MS / 1_000
 #: Make-believe work on the records of one poll. Without it one member is done before the next has started.
 WORK_SECONDS = 0.05
 
@@ -43,7 +41,7 @@ class Part(Enum):
 
     #: Nothing.
     WORKS = "works"
-    #: It sits on the records of its first poll until after their locks have run out.
+    #: It sits on the records of its first poll until their locks have run out and another member has got one of them.
     STALLS = "stalls"
     #: It waits, with records in its hands, for the SIGKILL that ends it.
     IS_KILLED = "is killed"
@@ -90,6 +88,11 @@ class Plan:
     def go(self) -> Path:
         """A file that is there when the members may begin."""
         return self.directory / "go"
+
+    @property
+    def lost(self) -> Path:
+        """A file that is there when the member that stalls has lost a record to another."""
+        return self.directory / "lost"
 
     @property
     def done(self) -> Path:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import share_state
 from examples.demo.history import SETTLED
 from examples.demo.supervise import start_deaf_to_ctrl_c
-from examples.gateway.journal import Entry, Event, Reader
+from examples.gateway.journal import Entry, Event, Reader, lost_locks
 from examples.gateway.member import work
 from examples.gateway.plan import PARTITIONS, Part, Place, Plan, members
 from examples.gateway.server import Gateway, GatewayError
@@ -121,6 +121,8 @@ def serve_with_kills(plan: Plan, upstream: str, console: Console) -> Run:
                 victim.kill()
                 victim.join()
                 console.print(f"SIGKILL to a member with records in its hands, {len(group.settled):,} records settled")
+            if not plan.lost.exists() and lost_locks(group.entries):
+                plan.lost.touch()
             # Not before the late member has lost its locks to others: the kill would end them too.
             hit = not victim.is_alive() and group.saw(Part.STALLS, Event.SENT)
             if hit and not restarted_at and len(group.settled) >= kill_at:

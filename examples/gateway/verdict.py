@@ -11,7 +11,7 @@ from typing import Any
 
 from examples.demo.history import SETTLED, History
 from examples.demo.verdict import Check
-from examples.gateway.journal import Entry, Event
+from examples.gateway.journal import Entry, Event, lost_locks
 from examples.gateway.plan import DELIVERY_COUNT_LIMIT, GROUP, PARTITIONS, Part, Place, Plan, members
 from examples.gateway.supervise import Run, is_settled
 from share_state import AcknowledgeType, RecordState
@@ -96,7 +96,7 @@ def _counts_go_up(evidence: Evidence) -> str:
     A kill may take back a count that was not written: the deliveries of the records that were in hand. So the second life
     begins at some count that is at most one above the last.
     """
-    before, after = (_counts(entries) for entries in _lives(evidence))
+    before, after = (_counts(entries) for entries in lives(evidence))
     wrong = {place for place, counts in before.items() if sorted(counts) != list(range(1, len(counts) + 1))}
     for place, counts in after.items():
         first = min(counts)
@@ -125,7 +125,7 @@ def _everything_happened(evidence: Evidence) -> str:
         "accept": _answers(evidence, Event.CONFIRMED, AcknowledgeType.ACCEPT),
         "release": _answers(evidence, Event.CONFIRMED, AcknowledgeType.RELEASE),
         "reject": _answers(evidence, Event.CONFIRMED, AcknowledgeType.REJECT),
-        "lock that ran out": lost_locks(evidence),
+        "lock that ran out": lost_locks(lives(evidence)[0]),
         "record of the killed member that another got": killed & others,
     }
     missing = [name for name, places in wanted.items() if not places]
@@ -165,29 +165,13 @@ _CHECKS: dict[str, Callable[[Evidence], str]] = {
 }
 
 
-def lost_locks(evidence: Evidence) -> set[Place]:
-    """Collect records that others got, in the same life of the gateway, while the stalling member sat on them.
-
-    Its own acknowledgement comes too late: it is refused, or of no effect where the start offset has passed the records.
-    """
-    before, _ = _lives(evidence)
-    held = {place for entry in before if entry.event is Event.HOLDING and _part(entry) is Part.STALLS for place in entry.places}
-    return {
-        place
-        for entry in before
-        if entry.event is Event.DELIVERED and _part(entry) is not Part.STALLS and entry.delivery_count > 1
-        for place in entry.places
-        if place in held
-    }
-
-
 def redelivered_after_the_kill(evidence: Evidence) -> int:
     """Count records that were in a member's hands when the gateway was killed, and came again."""
-    before, after = (_counts(entries) for entries in _lives(evidence))
+    before, after = (_counts(entries) for entries in lives(evidence))
     return sum(place in before for place, counts in after.items() if min(counts) <= max(before.get(place, [0])))
 
 
-def _lives(evidence: Evidence) -> tuple[list[Entry], list[Entry]]:
+def lives(evidence: Evidence) -> tuple[list[Entry], list[Entry]]:
     """Tell the entries of the first life of the gateway from those of the second."""
     entries, since = evidence.run.entries, evidence.run.restarted_at
     return [entry for entry in entries if entry.at < since], [entry for entry in entries if entry.at >= since]

@@ -197,9 +197,9 @@ bench-history: build $(BENCH_STAMP) ## Measure the latest commits with asv (ASV_
 bench-persister: build ## Measure the Kafka persisters beside Kafka's own (needs a JDK and Maven)
 	$(BIN)/python -m benches.persister.run
 
-# Kafka's own tool as the client of a broker and of the gateway over it. Needs a JDK and Maven.
+# Kafka's own tools, confluent's and bare members as the clients of a broker and of the gateway over it. Go adds NATS JetStream.
 .PHONY: bench-gateway
-bench-gateway: build kafka ## Measure share groups through the gateway beside a broker's own (needs a JDK and Maven; a quarter of an hour)
+bench-gateway: build kafka ## Measure share groups through the gateway beside a broker's own (needs a JDK and Maven; about an hour)
 	$(BIN)/python -m benches.gateway.run $(BENCH_ARGS)
 
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and

@@ -1,1 +1,1 @@
-"""The gateway beside a broker's own share groups, with Kafka's own tool as the client."""
+"""The gateway beside a broker's own share groups, consumer groups and NATS JetStream, on one machine."""

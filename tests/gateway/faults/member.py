@@ -38,7 +38,7 @@ class Member:
         self._bootstrap = bootstrap
         self._group = group
         self._topics = topics
-        self._places: set[tuple[str, int]] = set()
+        self.places: set[tuple[str, int]] = set()
         self._epoch = 0
         self._to_acknowledge: list[tuple[Place, int]] = []
         self._connection: Connection | None = None
@@ -70,7 +70,7 @@ class Member:
         })  # fmt: skip
         assert answer["errorCode"] == 0, answer
         found = self.connection.ask("Metadata", 12, {"topics": [{"name": name} for name in self._topics]})["topics"]
-        self._places = {
+        self.places = {
             (topic["topicId"], one["partitionIndex"]) for topic in found if topic["errorCode"] == 0 for one in topic["partitions"]
         }
         return self
@@ -126,7 +126,7 @@ class Member:
     def _request(self, sent: list[tuple[Place, int]], wait_ms: int, most: int) -> Message:
         topics: dict[str, dict[int, list[Message]]] = defaultdict(lambda: defaultdict(list))
         if self._epoch == 0:
-            for topic_id, number in self._places:
+            for topic_id, number in self.places:
                 topics[topic_id][number] = []
         for place, kind in sorted(sent):
             batch = {"firstOffset": place.offset, "lastOffset": place.offset, "acknowledgeTypes": [kind]}

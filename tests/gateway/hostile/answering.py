@@ -152,7 +152,7 @@ class Broker(NamedTuple):
     def fetch_partition(self, version: int, asked: Message, want: Message, place: tuple[str | None, str | None]) -> Message:
         """What a Fetch gets of one partition; ``place`` is the topic's name or its id."""
         number, offset = want["partition"], want["fetchOffset"]
-        code, partition, _ = self.find(*place, number, want.get("currentLeaderEpoch", -1))
+        code, partition, topic = self.find(*place, number, want.get("currentLeaderEpoch", -1))
         told: Message = {"partitionIndex": number, "errorCode": code, "highWatermark": -1, "records": b""}
         if partition is None:
             return told
@@ -172,7 +172,7 @@ class Broker(NamedTuple):
         if not log.start <= offset <= log.end:
             return {**told, "errorCode": OUT_OF_RANGE, "highWatermark": -1}
         committed = asked["isolationLevel"] == 1
-        told["records"] = self._records(log, offset, committed=committed, most=want["partitionMaxBytes"])
+        told["records"] = self.faults.records(topic, self._records(log, offset, committed=committed, most=want["partitionMaxBytes"]))
         aborted = log.aborted_in(offset, told["records"]) if committed else []
         told["abortedTransactions"] = [{"producerId": one.producer_id, "firstOffset": one.first_offset} for one in aborted]
         return told

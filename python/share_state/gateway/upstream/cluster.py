@@ -6,10 +6,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from share_state.gateway.upstream.apis import API_VERSIONS, METADATA, NEEDS
-from share_state.gateway.upstream.topics import ZERO_ID, Topic, TopicRegistry, partitions_of
+from share_state.gateway.upstream.topics import ZERO_ID, Partition, Topic, TopicRegistry, newest, partitions_of
 from share_state.kafka import codes
 from share_state.kafka.clock import LoopClock
 from share_state.kafka.connection import Connection, ConnectionOptions
@@ -106,6 +107,18 @@ class Upstream:
         addresses = [node.address for node in self._nodes.values()] + self._bootstrap
         return Connections(list(dict.fromkeys(addresses)), self._options)
 
+    def moved(self, topic_id: str, partition: int, leader: int, leader_epoch: int) -> bool:
+        """Take a broker's word for who leads a partition now; says whether that is news, and the leader is known."""
+        topic = self.known(topic_id)
+        if topic is None or not 0 <= partition < len(topic.partitions) or leader not in self._nodes:
+            return False
+        if leader_epoch <= topic.partitions[partition].leader_epoch:
+            return False
+        partitions = list(topic.partitions)
+        partitions[partition] = Partition(leader, leader_epoch)
+        self._topics[topic.name] = replace(topic, partitions=tuple(partitions))
+        return True
+
     async def topics(self, names: Iterable[str]) -> dict[str, Topic]:
         """Ask upstream for topics; those that do not exist are not among the answers.
 
@@ -181,6 +194,9 @@ class Upstream:
                 continue
             partitions = partitions_of(row["partitions"])
             topic_id, former = self._registry.see(row["name"], row.get("topicId", ZERO_ID), len(partitions))
+            before = self._topics.get(row["name"])
+            if before is not None and before.topic_id == topic_id:
+                partitions = newest(before.partitions, partitions)
             topic = Topic(row["name"], topic_id, row.get("isInternal", False), partitions)
             if former is not None:
                 _LOG.warning("topic %r was created anew: id %s in place of %s", topic.name, topic_id, former)

@@ -58,6 +58,12 @@ class _Lane:
         if connection is not self._connection and self._session is not None:
             self._session.reset()
         self._connection = connection
+        had_session = self._session is not None and self._session.is_open
+        answer = await self._ask(connection, wanted)
+        # Brokers forget sessions: that alone is no reason to wait.
+        return await self._ask(connection, wanted) if had_session and answer.error_code in _SESSION_LOST else answer
+
+    async def _ask(self, connection: Connection, wanted: dict[PartitionReader, int]) -> fetch.Answer:
         version = connection.version_of(FETCH)
         if self._readers.has_made_up_ids:
             version = min(version, FETCH_BY_NAME)

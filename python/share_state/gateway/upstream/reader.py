@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from share_state._core import BatchRing, Delivery, SharePartition
+from share_state.errors import WireDecodeError
 from share_state.gateway.upstream.append_times import AppendTimes
 
 if TYPE_CHECKING:
@@ -159,10 +160,10 @@ class PartitionReader:
         """Keep the batches of an answer.
 
         Returns:
-            Whether there were any.
+            Whether there were any that are new.
 
         Raises:
-            WireDecodeError: they are no batches.
+            WireDecodeError: they are no batches, or none is whole.
         """
         if self.isolation == 0:
             aborted = None
@@ -170,6 +171,8 @@ class PartitionReader:
             aborted = []
         self.appended.see(data, start, end)
         after, kept = self.ring.append(asked, data, start, end, aborted=aborted)
+        if start < end and after == asked and not kept:
+            raise WireDecodeError(f"no whole batch from offset {asked} on", position=start, kind="batches")
         if asked == self.tail:
             self.tail = after
         if kept and self.ring.nbytes > _KEEP:

@@ -104,6 +104,9 @@ class Readers:
         if answer.error_code != codes.NONE:
             self.counts.upstream_errors[answer.error_code] += 1
             _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
+            for reader in wanted:
+                self._fail(reader)
+            return
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
         self._bound(len(answer.frame))
@@ -177,6 +180,11 @@ class Readers:
         if row.error_code == codes.OFFSET_OUT_OF_RANGE:
             self._fail(reader, look_for_home=False)
             self._begin(self._find_range(reader, asked))
+            return
+        if row.current_leader is not None and self.upstream.moved(reader.topic_id, reader.partition, *row.current_leader):
+            # The broker that led says who leads now: no need to look.
+            self._leave(reader)
+            self._move_in(reader)
             return
         if row.error_code != codes.NONE:
             _LOG.info(

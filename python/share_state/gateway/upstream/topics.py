@@ -18,7 +18,7 @@ from typing import Any, Final
 from share_state.errors import StoreError
 from share_state.gateway.files import read_json, write_json
 
-__all__ = ["ZERO_ID", "Partition", "Topic", "TopicRegistry"]
+__all__ = ["ZERO_ID", "Partition", "Topic", "TopicRegistry", "newest", "partitions_of"]
 
 _FILE: Final = "topics.json"
 _FORMAT: Final = 1
@@ -159,6 +159,12 @@ def partitions_of(answered: Iterable[dict[str, Any]]) -> tuple[Partition, ...]:
     """Give the partitions of a topic in an answer to Metadata, by index; a missing one has no leader."""
     found = {row["partitionIndex"]: Partition(row["leaderId"], row.get("leaderEpoch", -1)) for row in answered}
     return tuple(found.get(index, Partition(-1, -1)) for index in range(len(found)))
+
+
+def newest(known: tuple[Partition, ...], told: tuple[Partition, ...]) -> tuple[Partition, ...]:
+    """Give each partition as it is in the newer of its two leader epochs: a broker may be behind the one that was asked before."""
+    newer = tuple(old if 0 <= new.leader_epoch < old.leader_epoch else new for old, new in zip(known, told, strict=False))
+    return newer + told[len(newer) :]
 
 
 def _random_id() -> str:

@@ -120,7 +120,8 @@ class WaitingFetch:
         Returns:
             Whether the fetch is complete: it has records, or every partition has failed.
         """
-        if self._is_over:
+        if self._is_over or self._deliveries:
+            # Woken again before it could answer: what it acquired now would take the place of what it has, and reach nobody.
             return True
         acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
         if not acquirable:

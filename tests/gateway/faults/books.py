@@ -26,6 +26,8 @@ class Books:
         self.settled: dict[Place, int] = {}
         #: Acknowledgements that were sent and not answered: they may have been taken or not.
         self.unheard: set[Place] = set()
+        #: Acknowledgements that were not taken, with Kafka's code.
+        self.refused: list[tuple[Place, int]] = []
         self.deliveries: Counter[Place] = Counter()
         self.values: dict[Place, bytes | None] = {}
 
@@ -45,6 +47,7 @@ class Books:
         """The gateway has answered an acknowledgement; one that it has refused leaves the record with its holder."""
         self.unheard.discard(place)
         if code != 0:
+            self.refused.append((place, code))
             return
         assert self.holders.pop(place, None) == member, f"an acknowledgement of {place} by {member}, who does not hold it, is taken"
         if kind != RELEASE:

@@ -384,7 +384,7 @@ def _has_more(served: ServedPartition) -> bool:
 
 
 def _unavailable(served: ServedPartition) -> int:
-    since = served.reader.failing_since
+    since = None if served.reader.is_beyond_end else served.reader.failing_since
     return codes.UNKNOWN_SERVER_ERROR if since is not None and time.monotonic() - since > _UNAVAILABLE else codes.NONE
 
 

@@ -58,6 +58,15 @@ class Books:
         for place in [place for place, holder in self.holders.items() if holder == member]:
             del self.holders[place]
 
+    def cut(self, topic_id: str, partition: int, offset: int) -> None:
+        """The offsets from here on are given to other records."""
+
+        def is_gone(place: Place) -> bool:
+            return place[:2] == (topic_id, partition) and place.offset >= offset
+
+        self.holders = {place: member for place, member in self.holders.items() if not is_gone(place)}
+        self.settled = {place: kind for place, kind in self.settled.items() if not is_gone(place)}
+
     def settled_values(self, topic_id: str, partition: int = 0) -> list[bytes | None]:
         """The values of what was settled, in the order of their offsets."""
         return [self.values[place] for place in sorted(self.settled) if place[:2] == (topic_id, partition)]

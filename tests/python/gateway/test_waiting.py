@@ -13,6 +13,12 @@ from share_state.gateway.share_fetch import WaitingFetch, wake
 from share_state.kafka.peers import Address
 
 
+class Served(SimpleNamespace):
+    """Stands in for a share partition."""
+
+    __hash__ = object.__hash__
+
+
 def test_a_fetch_that_is_woken_again_before_it_answers() -> None:
     deliveries: list[Any] = [None]
 
@@ -21,7 +27,7 @@ def test_a_fetch_that_is_woken_again_before_it_answers() -> None:
 
     engine = SimpleNamespace(can_acquire=lambda: True, next_fetch_offset=lambda: 0)
     reader = SimpleNamespace(deliver=deliver, isolation=0, ring=SimpleNamespace(holds=lambda _: True))
-    served: Any = SimpleNamespace(engine=engine, reader=reader, is_ready=True, error_code=0, waiting={})
+    served: Any = Served(engine=engine, reader=reader, is_ready=True, error_code=0, waiting={})
     held: list[str] = []
     manager: Any = SimpleNamespace(holds=lambda _, member: held.append(member))
     client = Client(1, "", Address("", 0), Access())

@@ -43,6 +43,8 @@ class PartitionReader:
         log_start_offset: where the log starts, -1 while nobody has said.
         served: the share partitions that read here.
         failing_since: since when upstream has given no batches (``time.monotonic()``), or ``None``.
+        is_beyond_end: whether that is because the log ends before the offset that is wanted, and upstream is well.
+        life: how often it has begun anew. What was asked for in an earlier life is no longer wanted.
     """
 
     __slots__ = (
@@ -54,10 +56,12 @@ class PartitionReader:
         "heard_at",
         "high_watermark",
         "interest",
+        "is_beyond_end",
         "is_reading_tail",
         "isolation",
         "lanes",
         "leader_epoch",
+        "life",
         "log_start_offset",
         "partition",
         "ring",
@@ -97,6 +101,8 @@ class PartitionReader:
         self.back_reads: set[int] = set()
         self.interest = 0.0
         self.failing_since: float | None = None
+        self.is_beyond_end = False
+        self.life = 0
 
     def deliver(
         self,
@@ -181,6 +187,7 @@ class PartitionReader:
 
     def restart(self) -> None:
         """Forget every batch: what is upstream is not what it was."""
+        self.life += 1
         self.ring.clear()
         self.appended.clear()
         self.tail = self.front = -1

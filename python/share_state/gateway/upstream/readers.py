@@ -12,6 +12,7 @@ from typing import Any, Final
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
+from share_state.gateway.upstream.epochs import cut_at
 from share_state.gateway.upstream.fetch import Answer, PartitionAnswer
 from share_state.gateway.upstream.lanes import BrokerLanes
 from share_state.gateway.upstream.offsets import EARLIEST, LATEST, list_offsets
@@ -206,6 +207,7 @@ class Readers:
             self._fail(reader)
             return
         reader.failing_since = None
+        reader.is_beyond_end = False
         reader.heard_at = time.monotonic()
         has_moved = reader.high_watermark != row.high_watermark
         reader.high_watermark = row.high_watermark
@@ -249,8 +251,26 @@ class Readers:
                 with contextlib.suppress(*UpstreamError):
                     await self.upstream.topics(wanted)
             for reader in list(self._homeless):
-                if self._move_in(reader):
+                if await self._looked_at(reader) and self._move_in(reader):
                     self._homeless.discard(reader)
+
+    async def _looked_at(self, reader: PartitionReader) -> bool:
+        """See whether a new leader still has what was read from the one before; says whether that is known."""
+        topic = self.upstream.known(reader.topic_id)
+        if topic is None or reader.partition >= len(topic.partitions):
+            return False
+        partition = topic.partitions[reader.partition]
+        node = self.upstream.node(partition.leader)
+        if node is None:
+            return False
+        try:
+            cut = await cut_at(self.upstream, node, reader, partition.leader_epoch)
+        except UpstreamError as lost:
+            _LOG.info("%s-%d: its new leader cannot be asked: %s", reader.topic, reader.partition, lost)
+            return False
+        if cut is not None:
+            self._truncate(reader, cut)
+        return True
 
     def _move_in(self, reader: PartitionReader) -> bool:
         topic = self.upstream.known(reader.topic_id)
@@ -273,18 +293,25 @@ class Readers:
     async def _find_range(self, reader: PartitionReader, asked: int) -> None:
         """Find out on which side of the log an offset lies that upstream does not have."""
         topic = self.upstream.known(reader.topic_id)
-        if topic is not None:
-            first = (await list_offsets(self.upstream, [(topic, reader.partition, EARLIEST)]))[topic.topic_id, reader.partition]
-            last = (await list_offsets(self.upstream, [(topic, reader.partition, LATEST)]))[topic.topic_id, reader.partition]
-            if first.error_code == codes.NONE and asked < first.offset:
-                reader.restart()
-                reader.log_start_offset = first.offset
-                self.log_start_moved(reader)
-                self.arrived(reader)
-            elif last.error_code == codes.NONE and asked > last.offset:
-                self._truncate(reader, last.offset)
-        # Looked for anew in any case: a replica that is behind others says the same, and must not be asked in a loop.
-        self._find_home(reader)
+        try:
+            if topic is not None:
+                await self._compare(reader, topic, asked)
+        finally:
+            # In any case: a replica that is behind others says the same, and must not be asked in a loop.
+            self._find_home(reader)
+
+    async def _compare(self, reader: PartitionReader, topic: Topic, asked: int) -> None:
+        place = topic.topic_id, reader.partition
+        first = (await list_offsets(self.upstream, [(topic, reader.partition, EARLIEST)]))[place]
+        last = (await list_offsets(self.upstream, [(topic, reader.partition, LATEST)]))[place]
+        if first.error_code == codes.NONE and asked < first.offset:
+            reader.restart()
+            reader.log_start_offset = first.offset
+            self.log_start_moved(reader)
+            self.arrived(reader)
+        elif last.error_code == codes.NONE and asked > last.offset:
+            reader.is_beyond_end = True
+            self._truncate(reader, last.offset)
 
     def _truncate(self, reader: PartitionReader, offset: int) -> None:
         self.counts.truncations += 1

@@ -35,6 +35,8 @@ class Member:
         self.name = str(uuid.uuid4())
         self.books = books
         self.errors: list[int] = []
+        #: Its epochs, as it was told.
+        self.epochs: list[int] = []
         self._bootstrap = bootstrap
         self._group = group
         self._topics = topics
@@ -69,11 +71,29 @@ class Member:
             "groupId": self._group, "memberId": self.name, "memberEpoch": 0, "rackId": None, "subscribedTopicNames": self._topics,
         })  # fmt: skip
         assert answer["errorCode"] == 0, answer
+        self.epochs.append(answer["memberEpoch"])
         found = self.connection.ask("Metadata", 12, {"topics": [{"name": name} for name in self._topics]})["topics"]
         self.places = {
             (topic["topicId"], one["partitionIndex"]) for topic in found if topic["errorCode"] == 0 for one in topic["partitions"]
         }
         return self
+
+    def moved(self, bootstrap: str) -> None:
+        """The gateway listens elsewhere, if this is another address than before."""
+        if bootstrap != self._bootstrap:
+            self.close()
+            self._bootstrap = bootstrap
+
+    @property
+    def has_more_to_say(self) -> bool:
+        """Whether there are acknowledgements that go with the next poll."""
+        return bool(self._to_acknowledge)
+
+    @property
+    def topic(self) -> str:
+        """The id of the only topic."""
+        (found,) = {topic_id for topic_id, _ in self.places}
+        return found
 
     def topic_id(self, name: str) -> str:
         """The id of a topic, as Metadata tells it now."""

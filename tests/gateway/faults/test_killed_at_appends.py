@@ -114,7 +114,7 @@ class Workload:
             pass
         for place in got:
             self.first.acknowledge([place], (ACCEPT, RELEASE, REJECT)[place.offset % 3])
-        self.first.acknowledge(self.first.poll())
+        self.first.acknowledge(self.first.poll(0))
 
     def settle(self) -> None:
         assert self.first is not None
@@ -178,7 +178,8 @@ class Workload:
         """Until all are settled, those of which the gateway died before it could say so among them."""
 
         def look() -> bool:
-            got = member.poll(50)
+            # Not waiting for records: the answer leaves as soon as the acknowledgements are done.
+            got = member.poll(0 if member.has_more_to_say else 20)
             member.acknowledge(got)
             return not got and not member.has_more_to_say and len(member.books.settled.keys() | member.books.unheard) >= count
 

@@ -123,6 +123,9 @@ class WaitingFetch:
         if self._is_over or self._deliveries:
             # Woken again before it could answer: what it acquired now would take the place of what it has, and reach nobody.
             return True
+        if manager.writes.is_closed:
+            # What was given out now could never be settled.
+            return False
         acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
         if not acquirable:
             done = all(served.error_code != codes.NONE for served in self._partitions)

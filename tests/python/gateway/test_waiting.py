@@ -29,7 +29,7 @@ def test_a_fetch_that_is_woken_again_before_it_answers() -> None:
     reader = SimpleNamespace(deliver=deliver, isolation=0, ring=SimpleNamespace(holds=lambda _: True))
     served: Any = Served(engine=engine, reader=reader, is_ready=True, error_code=0, waiting={})
     held: list[str] = []
-    manager: Any = SimpleNamespace(holds=lambda _, member: held.append(member))
+    manager: Any = SimpleNamespace(holds=lambda _, member: held.append(member), writes=SimpleNamespace(is_closed=False))
     client = Client(1, "", Address("", 0), Access())
 
     async def test() -> None:

@@ -10,15 +10,14 @@ from typing import Final, Self
 from tests.gateway.faults.books import ACCEPT, Books, Place
 from tests.gateway.patience import wait_until
 from tests.gateway.wire.batches import records
-from tests.gateway.wire.codec import Message
+from tests.gateway.wire.codec import Message, api_key, decode, encode
 from tests.gateway.wire.connection import Connection, Disconnected
 
+_FETCH: Final = api_key("ShareFetch")
 _VERSION: Final = 1
 _GAP: Final = 0
 #: SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH: begin another session.
 _SESSION_LOST: Final = frozenset({122, 123})
-#: UNKNOWN_SERVER_ERROR: what clients log, and ask again after.
-_TRY_AGAIN: Final = frozenset({0, -1})
 
 
 class Member:
@@ -43,6 +42,7 @@ class Member:
         self.places: set[tuple[str, int]] = set()
         self._epoch = 0
         self._to_acknowledge: list[tuple[Place, int]] = []
+        self._sent: list[tuple[Place, int]] = []
         self._connection: Connection | None = None
 
     def __enter__(self) -> Self:
@@ -110,14 +110,27 @@ class Member:
         Raises:
             Disconnected: the connection is gone, and with it everything that was held.
         """
-        sent, self._to_acknowledge = self._to_acknowledge, []
+        self.ask(wait_ms, most=most)
+        return self.answered()
+
+    def ask(self, wait_ms: int = 200, *, most: int = 500) -> None:
+        """Send what :meth:`poll` sends, and do not wait."""
+        self._sent, self._to_acknowledge = self._to_acknowledge, []
         if self._epoch == 0:
             # Acknowledgements belong to a session: what was held in an earlier one is no longer.
-            sent = []
-        for place, _ in sent:
+            self._sent = []
+        for place, _ in self._sent:
             self.books.send(place)
         try:
-            answer = self.connection.ask("ShareFetch", _VERSION, self._request(sent, wait_ms, most), complete=False)
+            self.connection.send(_FETCH, _VERSION, encode(_FETCH, _VERSION, self._request(self._sent, wait_ms, most)))
+        except Disconnected:
+            self.close()
+            raise
+
+    def answered(self) -> list[Place]:
+        """Take the answer to what was asked."""
+        try:
+            answer = decode(_FETCH, _VERSION, self.connection.receive(_FETCH, _VERSION), response=True, complete=False)
         except Disconnected:
             self.close()
             raise
@@ -126,7 +139,7 @@ class Member:
             self._forget()
             return []
         self._epoch += 1
-        return self._take(answer, sent)
+        return self._take(answer, self._sent)
 
     def drain(self, settled: int, what: str = "every record is settled") -> None:
         """Accept whatever comes until so many records of the group are settled."""

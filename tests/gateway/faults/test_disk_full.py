@@ -59,7 +59,7 @@ def test_no_room(tmp_path: Path) -> None:
             room(gateway, 1)
             # What cannot be kept is not confirmed, and the session goes on.
             member.acknowledge(held)
-            member.poll(0)
+            member.poll(0, most=10)
             assert {code for _, code in books.refused} == REFUSED
             assert len(books.settled) == 10
             wait_until(lambda: ready(port) == (503, "the log of share partitions takes no writes\n"), "it says so")

@@ -60,6 +60,7 @@ class Readers:
         self._search: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._since_bounded = 0
+        upstream.lives.end_of = self._end_of
 
     @property
     def has_made_up_ids(self) -> bool:
@@ -77,6 +78,11 @@ class Readers:
     def all(self) -> Iterable[PartitionReader]:
         """Give every reader."""
         return self._readers.values()
+
+    def _end_of(self, topic_id: str, partition: int) -> int:
+        """Give the greatest end offset that was seen of a partition, -1 for none."""
+        readers = (self._readers.get((topic_id, partition, isolation)) for isolation in (0, 1))
+        return max((max(reader.high_watermark, reader.tail) for reader in readers if reader is not None), default=-1)
 
     def forget(self, topic_id: str) -> None:
         """Read no more of a topic."""
@@ -268,7 +274,7 @@ class Readers:
         except UpstreamError as lost:
             _LOG.info("%s-%d: its new leader cannot be asked: %s", reader.topic, reader.partition, lost)
             return False
-        if cut is not None:
+        if cut is not None and not await self.upstream.lives.shrank(topic):
             self._truncate(reader, cut)
         return True
 
@@ -310,6 +316,8 @@ class Readers:
             self.log_start_moved(reader)
             self.arrived(reader)
         elif last.error_code == codes.NONE and asked > last.offset:
+            if await self.upstream.lives.shrank(topic):
+                return
             reader.is_beyond_end = True
             self._truncate(reader, last.offset)
 

@@ -49,7 +49,9 @@ class Books:
         if code != 0:
             self.refused.append((place, code))
             return
-        assert self.holders.pop(place, None) == member, f"an acknowledgement of {place} by {member}, who does not hold it, is taken"
+        assert self.holders.pop(place, None) == member, (
+            f"an acknowledgement of {place} by {member}, who does not hold it, is taken"
+        )
         if kind != RELEASE:
             self.settled[place] = kind
 

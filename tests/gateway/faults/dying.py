@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from share_state._core import ShareGroupStore, StateStore
 from share_state.gateway import GatewayOptions, ShareGateway, gateway, group_configs, identity
@@ -75,7 +75,7 @@ class Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> Self:
         self._store.__enter__()
         return self
 
@@ -92,7 +92,8 @@ def watch(points: Points) -> None:
     def groups(*args: Any, **kwargs: Any) -> Watched:
         return Watched(ShareGroupStore(*args, **kwargs), GROUPS, points)
 
-    gateway.StateStore, gateway.ShareGroupStore = states, groups  # type: ignore[assignment, misc]
+    for module, name, watched in ((gateway, "StateStore", states), (gateway, "ShareGroupStore", groups)):
+        setattr(module, name, watched)
     for module in (topics, group_configs, identity):
         module.write_json = points.around(module.write_json)  # type: ignore[attr-defined]
 

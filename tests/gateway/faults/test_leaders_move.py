@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.gateway.clients.ledger import Ledger
-from tests.gateway.clients.members import confluent
+from tests.gateway.clients.members import Member, confluent
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
 from tests.gateway.process import GatewayProcess
@@ -19,6 +20,10 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
 RECORDS = 100
 MOVES = 4
+
+
+def _has_settled(members: list[Member], count: int, _: Member) -> bool:
+    return len(Ledger.of(members).settled) > count
 
 
 def test_every_record_is_settled_while_leaders_move(tmp_path: Path) -> None:
@@ -38,8 +43,7 @@ def test_every_record_is_settled_while_leaders_move(tmp_path: Path) -> None:
                 values = [b"%d" % number for number in range(first, first + RECORDS)]
                 produce(records, "jobs", values, partition=partition, batch=20)
                 produced |= {("jobs", partition, offset) for offset in range(first, first + RECORDS)}
-            wanted = len(produced) - RECORDS
-            members[0].wait_until(lambda _, wanted=wanted: len(Ledger.of(members).settled) > wanted, "some are settled", 100)
+            members[0].wait_until(partial(_has_settled, members, len(produced) - RECORDS), "some are settled", 100)
             for partition in (0, 1):
                 brokers.move_leader("jobs", partition, to=2 - (move + partition) % 2)
         members[0].wait_until(lambda _: not Ledger.of(members).open(produced), "every record is settled", 100)

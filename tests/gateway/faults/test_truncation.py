@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.gateway.faults.books import Books
+from share_state.gateway import ShareGateway
+from tests.gateway.faults.books import Books, Place
 from tests.gateway.faults.member import Member
 from tests.gateway.faults.upstreams import settled, there, values
 from tests.gateway.hostile import HostileUpstream
@@ -29,6 +31,10 @@ BY_END: dict[str, Offered] = {
     **BY_EPOCH,
     "the end": {name: offered for name, offered in {**WITHOUT_IDS, "Fetch": (4, 8)}.items() if name != "OffsetForLeaderEpoch"},
 }
+
+
+def _has_seen(gateway: ShareGateway, member: Member, before: int) -> bool:
+    return member.poll() == [] and gateway.counts.truncations > before
 
 
 def cut(upstream: HostileUpstream, offset: int) -> None:
@@ -53,7 +59,7 @@ def test_a_log_that_is_as_long_as_before(tmp_path: Path, offered: Offered) -> No
             books.cut(topic, 0, 20)
             member.drain(30)
             assert settled(books, topic) == there(upstream, "t")
-            assert books.deliveries[topic, 0, 19] == 1
+            assert books.deliveries[Place(topic, 0, 19)] == 1
             assert gateway.counts.truncations == 1
 
 
@@ -64,21 +70,15 @@ def test_a_log_that_is_shorter(tmp_path: Path, offered: Offered) -> None:
         upstream.create("t")
         for first in (0, 10, 20):
             upstream.append("t", 0, values(first, 10))
-        with serving(upstream.bootstrap, tmp_path) as gateway:
-            with Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-                member.join().drain(30)
-                topic = member.topic_id("t")
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            member.join().drain(30)
+            topic = member.topic_id("t")
+            # Twice, the second time at what is new.
+            for turn in (1, 2):
                 cut(upstream, 20)
-                wait_until(lambda: member.poll() == [] and gateway.counts.truncations > 0, "the cut is seen")
+                wait_until(partial(_has_seen, gateway, member, gateway.counts.truncations), "the cut is seen")
                 books.cut(topic, 0, 20)
-                upstream.append("t", 0, values(1020, 5))
-                member.drain(25)
-                # Once more, at what is new: the state can be cut again.
-                cut(upstream, 20)
-                before = gateway.counts.truncations
-                wait_until(lambda: member.poll() == [] and gateway.counts.truncations > before, "the second cut is seen")
-                books.cut(topic, 0, 20)
-                upstream.append("t", 0, values(2020, 5))
+                upstream.append("t", 0, values(1000 * turn + 20, 5))
                 member.drain(25)
         # And what is stored is what was in memory.
         upstream.append("t", 0, values(3025, 5))
@@ -110,7 +110,7 @@ def test_records_that_are_held_when_the_log_is_cut(tmp_path: Path) -> None:
             with Member(gateway.bootstrap_servers, "a", ["t"], books) as other:
                 other.join().drain(30)
                 assert settled(books, topic) == there(upstream, "t")
-                assert [books.deliveries[topic, 0, offset] for offset in (3, 4, 12, 5)] == [1, 1, 1, 2]
+                assert [books.deliveries[Place(topic, 0, offset)] for offset in (3, 4, 12, 5)] == [1, 1, 1, 2]
 
 
 def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:
             upstream.append("t", 0, values(1025, 10))
             member.drain(35)
             assert [books.values[place] for place in sorted(books.settled)] == values(0, 30) + values(1030, 5)
-            assert all(books.deliveries[topic, 0, offset] == 1 for offset in range(35))
+            assert all(books.deliveries[Place(topic, 0, offset)] == 1 for offset in range(35))
             assert not member.errors
 
 
@@ -147,8 +147,7 @@ def test_offsets_are_altered_after_a_cut(tmp_path: Path) -> None:
                 topic = member.topic_id("t")
                 for turn in range(3):
                     cut(upstream, 20)
-                    wait_until(lambda: member.poll() == [], "nothing is there")
-                    wait_until(lambda turn=turn: member.poll() == [] and gateway.counts.truncations > turn, "the cut is seen")
+                    wait_until(partial(_has_seen, gateway, member, turn), "the cut is seen")
                     books.cut(topic, 0, 20)
                     upstream.append("t", 0, values(1020, 10))
                     member.drain(30)

@@ -18,6 +18,7 @@ from tests.python.gateway.serving import serving
 
 pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
+
 @pytest.fixture
 def upstream() -> Iterator[HostileUpstream]:
     """Two brokers; the first leads what is spoilt, the second what is not."""
@@ -73,22 +74,21 @@ def test_a_spoilt_fetch(upstream: HostileUpstream, tmp_path: Path, fault: dict[s
 @pytest.mark.parametrize("fault", list(SPOILT)[1:])
 def test_what_tells_of_topics_is_spoilt(upstream: HostileUpstream, tmp_path: Path, fault: str) -> None:
     books = Books()
-    with serving(upstream.bootstrap, tmp_path) as gateway:
-        with Member(gateway.bootstrap_servers, "a", ["sound"], books) as member:
-            upstream.append("sound", 0, values(0, 10))
-            member.join().drain(10)
-            spoil(upstream, of("Metadata", "ListOffsets", "ApiVersions"), SPOILT[fault])
-            # Its leader moves, and the connections are lost: the gateway has to ask anew.
-            upstream.move_leader("sound", 0, to=1)
-            upstream.drop_connections(2)
-            asked = len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions"))
-            upstream.append("sound", 0, values(10, 10))
-            for _ in range(2):
-                member.acknowledge(member.poll())
-            wait_until(
-                lambda: len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions")) > asked, "the fault was met"
-            )
-            upstream.faults.clear()
-            member.drain(20)
-            assert books.settled_values(member.topic_id("sound")) == values(0, 20)
-            assert set(member.errors) <= {-1}
+    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["sound"], books) as member:
+        upstream.append("sound", 0, values(0, 10))
+        member.join().drain(10)
+        spoil(upstream, of("Metadata", "ListOffsets", "ApiVersions"), SPOILT[fault])
+        # Its leader moves, and the connections are lost: the gateway has to ask anew.
+        upstream.move_leader("sound", 0, to=1)
+        upstream.drop_connections(2)
+        asked = len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions"))
+        upstream.append("sound", 0, values(10, 10))
+        for _ in range(2):
+            member.acknowledge(member.poll())
+        wait_until(
+            lambda: len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions")) > asked, "the fault was met"
+        )
+        upstream.faults.clear()
+        member.drain(20)
+        assert books.settled_values(member.topic_id("sound")) == values(0, 20)
+        assert set(member.errors) <= {-1}

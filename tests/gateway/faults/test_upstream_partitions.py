@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from tests.gateway.faults.books import Books
 from tests.gateway.faults.member import Member
 from tests.gateway.faults.upstreams import settled, there, values
 from tests.gateway.hostile import HostileUpstream
-from tests.gateway.hostile.upstream import WITHOUT_IDS
+from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
 from tests.gateway.wire.batches import LENGTH_FROM, headers
 from tests.python.gateway.serving import serving
@@ -136,9 +136,9 @@ def test_a_wrong_checksum_is_passed_on_as_a_broker_does(upstream: HostileUpstrea
         member.join().drain(3)
 
 
-@pytest.mark.parametrize("offered", [None, WITHOUT_IDS], ids=["by id", "by name"])
-def test_leaders_move(tmp_path: Path, offered: dict[str, tuple[int, int]] | None) -> None:
-    with HostileUpstream(2, **({} if offered is None else {"offered": offered})) as upstream:
+@pytest.mark.parametrize("offered", [OFFERED, WITHOUT_IDS], ids=["by id", "by name"])
+def test_leaders_move(tmp_path: Path, offered: Mapping[str, tuple[int, int]]) -> None:
+    with HostileUpstream(2, offered=offered) as upstream:
         upstream.create("t", 2)
         first, second = Books(), Books()
         with (
@@ -204,6 +204,31 @@ def test_the_broker_that_no_longer_leads_says_who_does(upstream: HostileUpstream
         member.drain(10)
 
 
+def test_a_follower_is_read_when_the_leader_says_so(upstream: HostileUpstream, tmp_path: Path) -> None:
+    upstream.create("t")
+    books = Books()
+    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+        upstream.append("t", 0, values(0, 5))
+        upstream.faults.preferred["t", 0] = 2
+        member.join().drain(5)
+        asked = upstream.requests("Fetch")
+        assert [one.node for one in asked[:2]] == [1, 2]
+        # It is gone: back to the leader, which reads for itself from now on.
+        upstream.faults.preferred.clear()
+        upstream.stop_broker(2)
+        upstream.append("t", 0, values(5, 5))
+        member.drain(10)
+        # One that nobody knows is not looked for without a pause.
+        upstream.faults.preferred["t", 0] = 77
+        upstream.append("t", 0, values(10, 5))
+        before = len(upstream.requests("Fetch"))
+        for _ in range(2):
+            member.acknowledge(member.poll())
+        assert len(upstream.requests("Fetch")) < before + FEW
+        upstream.faults.preferred.clear()
+        member.drain(15)
+
+
 def test_the_log_loses_its_beginning(upstream: HostileUpstream, tmp_path: Path) -> None:
     upstream.create("t")
     books = Books()
@@ -229,8 +254,9 @@ def test_holes_and_partitions_that_come(upstream: HostileUpstream, tmp_path: Pat
     books = Books()
     for first in range(0, 50, 10):
         upstream.append("t", 0, values(first, 10))
-    for base in (0, 20, 40):
-        upstream.change("t", 0, lambda log, base=base: log.remove(base))
+    with upstream.lock:
+        for base in (0, 20, 40):
+            upstream.topics["t"].partitions[0].log.remove(base)
     upstream.append("t", 0, [])
     with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
         member.join().drain(20)

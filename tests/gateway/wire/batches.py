@@ -149,5 +149,5 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         at += 1
         number |= (byte & 0x7F) << shift
         shift += 7
-        if byte < 0x80:  # noqa: PLR2004
+        if byte < 0x80:
             return number >> 1 ^ -(number & 1), at

@@ -13,10 +13,16 @@ from share_state.gateway.share_fetch import WaitingFetch, wake
 from share_state.kafka.peers import Address
 
 
-class Served(SimpleNamespace):
-    """Stands in for a share partition."""
+class Served:
+    """Stands in for a share partition that can be served."""
 
-    __hash__ = object.__hash__
+    is_ready = True
+    error_code = 0
+
+    def __init__(self, engine: object, reader: object) -> None:
+        self.engine = engine
+        self.reader = reader
+        self.waiting: dict[object, None] = {}
 
 
 def test_a_fetch_that_is_woken_again_before_it_answers() -> None:
@@ -27,7 +33,7 @@ def test_a_fetch_that_is_woken_again_before_it_answers() -> None:
 
     engine = SimpleNamespace(can_acquire=lambda: True, next_fetch_offset=lambda: 0)
     reader = SimpleNamespace(deliver=deliver, isolation=0, ring=SimpleNamespace(holds=lambda _: True))
-    served: Any = Served(engine=engine, reader=reader, is_ready=True, error_code=0, waiting={})
+    served: Any = Served(engine, reader)
     held: list[str] = []
     manager: Any = SimpleNamespace(holds=lambda _, member: held.append(member), writes=SimpleNamespace(is_closed=False))
     client = Client(1, "", Address("", 0), Access())
@@ -43,7 +49,8 @@ def test_a_fetch_that_is_woken_again_before_it_answers() -> None:
         wake(manager, served)
         # What comes in the same turn of the loop is for the next fetch.
         wake(manager, served)
-        assert (await waiting)[served].name == "first"
+        found: Any = (await waiting)[served]
+        assert found.name == "first"
         assert [left.name for left in deliveries] == ["second"]
         assert held == ["member"]
 

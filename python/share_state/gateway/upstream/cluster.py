@@ -188,7 +188,9 @@ class Upstream:
 
     async def _asked_again(self, first: Connection, asked: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Ask another broker for topics that the first does not know any more: it may have just started."""
-        lost = {row["name"] for row in rows if row["errorCode"] == codes.UNKNOWN_TOPIC_OR_PARTITION and row["name"] in self._topics}
+        lost = {
+            row["name"] for row in rows if row["errorCode"] == codes.UNKNOWN_TOPIC_OR_PARTITION and row["name"] in self._topics
+        }
         for name in lost:
             self.lives.missed(name, first.node.address)
         other = next((node for node in self._nodes.values() if node.address != first.node.address), None)

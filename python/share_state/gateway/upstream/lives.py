@@ -1,7 +1,7 @@
 """Which life of a topic is it, where upstream has no ids for topics: signs that it was deleted and created again.
 
-(a) Its name was unknown to two brokers in a row and is known again. (b) A log ends earlier than before. (c) A leader epoch is lower
-than before, and the broker that leads in it says so itself. (d) It has fewer partitions.
+(a) Its name was unknown to two brokers in a row and is known again. (b) A log ends earlier than before. (c) A leader epoch is
+lower than before, and the broker that leads in it says so itself. (d) It has fewer partitions.
 
 (d) is proof, and so are two of the others together. (b) alone is a log that was cut, (a) alone a broker that has just started
 and has not heard of the topic, (c) alone metadata of a broker that is behind: a needless new id would lose records with
@@ -45,11 +45,11 @@ class Lives:
         self._back: set[str] = set()
 
     def missed(self, name: str, broker: Address) -> None:
-        """A broker does not know a topic."""
+        """Note that a broker does not know a topic."""
         self._unknown_to.setdefault(name, []).append(broker)
 
     def knows(self, name: str) -> None:
-        """A broker knows a topic."""
+        """Note that a broker knows a topic."""
         witnesses = self._unknown_to.pop(name, [])
         if len(witnesses) >= _WITNESSES and len(set(witnesses)) >= min(_WITNESSES, len(self._upstream.nodes())):
             self._back.add(name)
@@ -77,7 +77,7 @@ class Lives:
         return False, tuple(told[number] if number in confirmed else one for number, one in enumerate(believed))
 
     async def shrank(self, topic: Topic) -> bool:
-        """A log ends earlier than before: say whether the topic is another one, once Metadata was looked at again."""
+        """Look at Metadata because a log ends earlier than before, and say whether the topic is another one."""
         if not self._registry.is_made_up(topic.name):
             return False
         await self._upstream.topics([topic.name])
@@ -90,6 +90,6 @@ class Lives:
         return True
 
     def _older(self, name: str, told: tuple[Partition, ...]) -> set[int]:
-        """The partitions whose leader epoch is lower than one that was seen."""
+        """Give the partitions whose leader epoch is lower than one that was seen."""
         seen = self._registry.epochs_of(name)
         return {number for number, (one, epoch) in enumerate(zip(told, seen, strict=False)) if 0 <= one.leader_epoch < epoch}

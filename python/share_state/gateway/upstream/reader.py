@@ -64,6 +64,7 @@ class PartitionReader:
         "life",
         "log_start_offset",
         "partition",
+        "preferred",
         "ring",
         "seen_at",
         "served",
@@ -103,6 +104,8 @@ class PartitionReader:
         self.failing_since: float | None = None
         self.is_beyond_end = False
         self.life = 0
+        #: The follower that the leader wants to be read, and until when (``time.monotonic()``); KIP-392.
+        self.preferred: tuple[int, float] | None = None
 
     def deliver(
         self,

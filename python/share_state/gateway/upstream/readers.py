@@ -30,6 +30,8 @@ _BUDGET: Final = 256 << 20
 _PATIENCE: Final = 1.0
 #: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
 _FIRST_WAIT: Final = 0.1
+#: Seconds for which a follower is read because the leader said so (``metadata.max.age.ms``).
+_PREFERENCE: Final = 300.0
 _LONGEST_WAIT: Final = 1.0
 
 
@@ -111,8 +113,8 @@ class Readers:
         if answer.error_code != codes.NONE:
             self.counts.upstream_errors[answer.error_code] += 1
             _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
-            for reader in wanted:
-                self._fail(reader)
+            for one in wanted:
+                self._fail(one)
             return
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
@@ -184,7 +186,7 @@ class Readers:
     def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
         if row.error_code != codes.NONE:
             self.counts.upstream_errors[row.error_code] += 1
-        if row.error_code == codes.OFFSET_OUT_OF_RANGE:
+        if row.error_code == codes.OFFSET_OUT_OF_RANGE and reader.preferred is None:
             self._fail(reader, look_for_home=False)
             self._begin(self._find_range(reader, asked))
             return
@@ -203,6 +205,13 @@ class Readers:
             )
             self._fail(reader)
             return
+        if row.preferred_read_replica >= 0 and reader.preferred is None:
+            # There is nothing else in such an answer. The leader is asked again in a while.
+            reader.preferred = (row.preferred_read_replica, time.monotonic() + _PREFERENCE)
+            self._leave(reader)
+            if not self._move_in(reader):
+                self._fail(reader)
+            return
         if row.diverging_epoch is not None:
             self._truncate(reader, row.diverging_epoch[1])
             return
@@ -212,6 +221,9 @@ class Readers:
             _LOG.error("%s-%d at offset %d: upstream sent no batches: %s", reader.topic, reader.partition, asked, wrong)
             self._fail(reader)
             return
+        if reader.preferred is not None and reader.preferred[1] < time.monotonic():
+            self._leave(reader)
+            self._move_in(reader)
         reader.failing_since = None
         reader.is_beyond_end = False
         reader.heard_at = time.monotonic()
@@ -224,6 +236,8 @@ class Readers:
             self.arrived(reader)
 
     def _fail(self, reader: PartitionReader, *, look_for_home: bool = True) -> None:
+        # A follower may be behind, or have lost its leader: whatever it says, the leader knows better.
+        reader.preferred = None
         if reader.failing_since is None:
             reader.failing_since = time.monotonic()
         self._leave(reader)
@@ -283,7 +297,9 @@ class Readers:
         if topic is None or reader.partition >= len(topic.partitions):
             return False
         partition = topic.partitions[reader.partition]
-        node = self.upstream.node(partition.leader)
+        if reader.preferred is not None and reader.preferred[1] < time.monotonic():
+            reader.preferred = None
+        node = self.upstream.node(partition.leader if reader.preferred is None else reader.preferred[0])
         if node is None:
             return False
         lanes = self._lanes.get((node, reader.isolation))

@@ -74,7 +74,10 @@ class TopicRegistry:
         if found.get("format") != _FORMAT:
             raise StoreError(f"{self._path} is of no format that this release knows")
         try:
-            self._known = {name: _Known(row["id"], row["real"], row["partitions"], tuple(row.get("epochs", ()))) for name, row in found["topics"].items()}
+            self._known = {
+                name: _Known(row["id"], row["real"], row["partitions"], tuple(row.get("epochs", ())))
+                for name, row in found["topics"].items()
+            }
         except (KeyError, TypeError, AttributeError):
             raise StoreError(f"{self._path} holds a topic that cannot be read") from None
         self._names = {known.topic_id: name for name, known in self._known.items()}
@@ -187,7 +190,7 @@ def partitions_of(answered: Iterable[dict[str, Any]]) -> tuple[Partition, ...]:
 
 
 def newest(known: tuple[Partition, ...], told: tuple[Partition, ...]) -> tuple[Partition, ...]:
-    """Give each partition as it is in the newer of its two leader epochs: a broker may be behind the one that was asked before."""
+    """Give each partition as it is in the newer of its two leader epochs: a broker may be behind another one."""
     newer = tuple(old if 0 <= new.leader_epoch < old.leader_epoch else new for old, new in zip(known, told, strict=False))
     return newer + told[len(newer) :]
 

@@ -307,7 +307,9 @@ class ShareFetch:
             for partition, delivery in (await self._waited(fetch, asked)).items():
                 found.deliveries[partition.key.topic_id, partition.key.partition] = delivery
         for partition in served:
-            error = fetch_code(partition.error_code or _unavailable(partition))
+            is_given = (partition.key.topic_id, partition.key.partition) in found.deliveries
+            # A client drops the records of a partition that has an error, and they would be locked for nobody.
+            error = codes.NONE if is_given else fetch_code(partition.error_code or _unavailable(partition))
             if error == codes.UNKNOWN_SERVER_ERROR:
                 cause = codes.name_of(partition.error_code) if partition.error_code else "upstream_unavailable"
                 self._counts.hidden[cause] += 1

@@ -186,31 +186,11 @@ class Readers:
     def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
         if row.error_code != codes.NONE:
             self.counts.upstream_errors[row.error_code] += 1
-        if row.error_code == codes.OFFSET_OUT_OF_RANGE and reader.preferred is None:
-            self._fail(reader, look_for_home=False)
-            self._begin(self._find_range(reader, asked))
-            return
-        if row.current_leader is not None and self.upstream.moved(reader.topic_id, reader.partition, *row.current_leader):
-            # The broker that led says who leads now: no need to look.
-            self._leave(reader)
-            self._move_in(reader)
-            return
-        if row.error_code != codes.NONE:
-            _LOG.info(
-                "%s-%d: upstream answered with code %d (%s)",
-                reader.topic,
-                reader.partition,
-                row.error_code,
-                codes.name_of(row.error_code),
-            )
-            self._fail(reader)
+            self._refused(reader, asked, row)
             return
         if row.preferred_read_replica >= 0 and reader.preferred is None:
             # There is nothing else in such an answer. The leader is asked again in a while.
-            reader.preferred = (row.preferred_read_replica, time.monotonic() + _PREFERENCE)
-            self._leave(reader)
-            if not self._move_in(reader):
-                self._fail(reader)
+            self._move(reader, (row.preferred_read_replica, time.monotonic() + _PREFERENCE))
             return
         if row.diverging_epoch is not None:
             self._truncate(reader, row.diverging_epoch[1])
@@ -222,8 +202,7 @@ class Readers:
             self._fail(reader)
             return
         if reader.preferred is not None and reader.preferred[1] < time.monotonic():
-            self._leave(reader)
-            self._move_in(reader)
+            self._move(reader, None)
         reader.failing_since = None
         reader.is_beyond_end = False
         reader.heard_at = time.monotonic()
@@ -234,6 +213,26 @@ class Readers:
             self.log_start_moved(reader)
         if has_more or has_moved:
             self.arrived(reader)
+
+    def _refused(self, reader: PartitionReader, asked: int, row: PartitionAnswer) -> None:
+        """Take an error about a partition."""
+        if row.error_code == codes.OFFSET_OUT_OF_RANGE and reader.preferred is None:
+            self._fail(reader, look_for_home=False)
+            self._begin(self._find_range(reader, asked))
+        elif row.current_leader is not None and self.upstream.moved(reader.topic_id, reader.partition, *row.current_leader):
+            # The broker that led says who leads now: no need to look.
+            self._move(reader, None)
+        else:
+            name = codes.name_of(row.error_code)
+            _LOG.info("%s-%d: upstream answered with code %d (%s)", reader.topic, reader.partition, row.error_code, name)
+            self._fail(reader)
+
+    def _move(self, reader: PartitionReader, preferred: tuple[int, float] | None) -> None:
+        """Read elsewhere from now on: at a follower, or at the leader."""
+        reader.preferred = preferred
+        self._leave(reader)
+        if not self._move_in(reader):
+            self._fail(reader)
 
     def _fail(self, reader: PartitionReader, *, look_for_home: bool = True) -> None:
         # A follower may be behind, or have lost its leader: whatever it says, the leader knows better.

@@ -77,11 +77,11 @@ def test_what_tells_of_topics_is_spoilt(upstream: HostileUpstream, tmp_path: Pat
     with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["sound"], books) as member:
         upstream.append("sound", 0, values(0, 10))
         member.join().drain(10)
+        asked = len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions"))
         spoil(upstream, of("Metadata", "ListOffsets", "ApiVersions"), SPOILT[fault])
         # Its leader moves, and the connections are lost: the gateway has to ask anew.
         upstream.move_leader("sound", 0, to=1)
         upstream.drop_connections(2)
-        asked = len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions"))
         upstream.append("sound", 0, values(10, 10))
         for _ in range(2):
             member.acknowledge(member.poll())

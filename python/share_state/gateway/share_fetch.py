@@ -120,8 +120,12 @@ class WaitingFetch:
         Returns:
             Whether the fetch is complete: it has records, or every partition has failed.
         """
-        if self._is_over:
+        if self._is_over or self._deliveries:
+            # Woken again before it could answer: what it acquired now would take the place of what it has, and reach nobody.
             return True
+        if manager.writes.is_closed:
+            # What was given out now could never be settled.
+            return False
         acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
         if not acquirable:
             done = all(served.error_code != codes.NONE for served in self._partitions)
@@ -303,7 +307,9 @@ class ShareFetch:
             for partition, delivery in (await self._waited(fetch, asked)).items():
                 found.deliveries[partition.key.topic_id, partition.key.partition] = delivery
         for partition in served:
-            error = fetch_code(partition.error_code or _unavailable(partition))
+            is_given = (partition.key.topic_id, partition.key.partition) in found.deliveries
+            # A client drops the records of a partition that has an error, and they would be locked for nobody.
+            error = codes.NONE if is_given else fetch_code(partition.error_code or _unavailable(partition))
             if error == codes.UNKNOWN_SERVER_ERROR:
                 cause = codes.name_of(partition.error_code) if partition.error_code else "upstream_unavailable"
                 self._counts.hidden[cause] += 1
@@ -383,7 +389,7 @@ def _has_more(served: ServedPartition) -> bool:
 
 
 def _unavailable(served: ServedPartition) -> int:
-    since = served.reader.failing_since
+    since = None if served.reader.is_beyond_end else served.reader.failing_since
     return codes.UNKNOWN_SERVER_ERROR if since is not None and time.monotonic() - since > _UNAVAILABLE else codes.NONE
 
 

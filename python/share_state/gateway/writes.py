@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from share_state._core import StateStore
-from share_state.errors import PersisterError, ShareStateError
+from share_state.errors import PersisterError, ShareStateError, StoreError
 from share_state.gateway.counts import Counts
 from share_state.kafka import codes
 
@@ -47,6 +47,8 @@ class WritePump:
         self.written = 0
         #: Whether the last round was not kept: the disk is full, or the store is closed.
         self.is_failing = False
+        #: Whether the store takes nothing until it is opened again: after a write that failed nobody knows what the disk holds.
+        self.is_closed = False
         self._store = store
         self._executor = executor
         self._settled = settled
@@ -103,6 +105,7 @@ class WritePump:
         else:
             outcomes = done.result()
         self.is_failing = any(isinstance(outcome, Exception) and not isinstance(outcome, PersisterError) for outcome in outcomes)
+        self.is_closed = self.is_closed or any(isinstance(outcome, StoreError) for outcome in outcomes)
         for (served, token), outcome in zip(tokens, outcomes, strict=True):
             self._settled(served, token, _code_of(outcome))
         self._counts.settle_times.observe(time.monotonic() - ended)

@@ -72,7 +72,9 @@ class Broker(NamedTuple):
             told["partitions"].append(one)
         return told
 
-    def find(self, name: str | None, topic_id: str | None, number: int, epoch: int) -> tuple[int, Partition | None, str]:
+    def find(
+        self, name: str | None, topic_id: str | None, number: int, epoch: int, *, fetches: bool = False
+    ) -> tuple[int, Partition | None, str]:
         """A partition that this broker leads in an epoch (-1: any), or the code that says why not; the topic's name."""
         topic = self.cluster.topics.get(name) if name is not None else self.cluster.by_id(topic_id or _NO_ID)
         missing = UNKNOWN if name is not None else UNKNOWN_ID
@@ -83,9 +85,10 @@ class Broker(NamedTuple):
         partition = topic.partitions[number]
         if (code := self.faults.codes.get((topic.name, number), 0)) != 0:
             return code, partition, topic.name
+        replica = self.faults.preferred.get((topic.name, number))
         if epoch >= 0 and epoch != partition.epoch:
             return (FENCED if epoch < partition.epoch else TOO_NEW), partition, topic.name
-        if partition.leader != self.node:
+        if self.node not in {partition.leader, *((replica,) if fetches else ())}:
             return NOT_LEADER, partition, topic.name
         return 0, partition, topic.name
 
@@ -152,7 +155,7 @@ class Broker(NamedTuple):
     def fetch_partition(self, version: int, asked: Message, want: Message, place: tuple[str | None, str | None]) -> Message:
         """What a Fetch gets of one partition; ``place`` is the topic's name or its id."""
         number, offset = want["partition"], want["fetchOffset"]
-        code, partition, _ = self.find(*place, number, want.get("currentLeaderEpoch", -1))
+        code, partition, topic = self.find(*place, number, want.get("currentLeaderEpoch", -1), fetches=True)
         told: Message = {"partitionIndex": number, "errorCode": code, "highWatermark": -1, "records": b""}
         if partition is None:
             return told
@@ -160,6 +163,8 @@ class Broker(NamedTuple):
             told["currentLeader"] = {"leaderId": partition.leader, "leaderEpoch": partition.epoch}
         if code:
             return told
+        if (replica := self.faults.preferred.get((topic, number), self.node)) != self.node:
+            return {**told, "highWatermark": partition.log.high_watermark, "preferredReadReplica": replica}
         log = partition.log
         told["highWatermark"] = max(log.start, log.high_watermark - self.faults.watermark_back)
         told["lastStableOffset"] = min(log.last_stable_offset, told["highWatermark"])
@@ -172,7 +177,9 @@ class Broker(NamedTuple):
         if not log.start <= offset <= log.end:
             return {**told, "errorCode": OUT_OF_RANGE, "highWatermark": -1}
         committed = asked["isolationLevel"] == 1
-        told["records"] = self._records(log, offset, committed=committed, most=want["partitionMaxBytes"])
+        told["records"] = self.faults.records(
+            topic, self._records(log, offset, committed=committed, most=want["partitionMaxBytes"])
+        )
         aborted = log.aborted_in(offset, told["records"]) if committed else []
         told["abortedTransactions"] = [{"producerId": one.producer_id, "firstOffset": one.first_offset} for one in aborted]
         return told

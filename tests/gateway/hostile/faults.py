@@ -19,6 +19,11 @@ def of(*names: str) -> Which:
     return lambda key, _: key in keys
 
 
+def unspoilt(_topic: str, records: bytes) -> bytes:
+    """The records as they are."""
+    return records
+
+
 def nobody(_key: int, _message: Message) -> bool:
     """No request."""
     return False
@@ -55,10 +60,14 @@ class Faults:
     tail_bytes: int = 0
     #: A Fetch begins with so many batches before the one that was asked for.
     earlier_batches: int = 0
+    #: What becomes of the batches of a Fetch, by the name of their topic.
+    records: Callable[[str, bytes], bytes] = unspoilt
     #: High watermarks and log ends are told lower by so much.
     watermark_back: int = 0
     #: Metadata names leaders of so many epochs ago, with their epochs.
     epochs_back: int = 0
+    #: Brokers that a Fetch is sent away to, by topic and partition, with nothing else in the answer (KIP-392).
+    preferred: dict[tuple[str, int], int] = field(default_factory=dict)
     #: What is drawn for nonsense.
     chance: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311 - test data
 

@@ -241,7 +241,9 @@ class HostileUpstream(Cluster):
                 if has_enough(broker, self._sessions, version, asked) or self._loop.time() >= until:
                     return fetch(broker, self._sessions, version, asked)
             with suppress(TimeoutError):
-                await asyncio.wait_for(news.wait(), until - self._loop.time())
+                # Not wait_for: in Python 3.11 it forgets that it was cancelled when there is news at the same moment.
+                async with asyncio.timeout_at(until):
+                    await news.wait()
 
     def _api_versions(self, version: int, code: int) -> Message:
         keys = [

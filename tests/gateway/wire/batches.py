@@ -92,6 +92,25 @@ def headers(data: bytes) -> Iterator[Header]:
         at += LENGTH_FROM + length
 
 
+def records(data: bytes) -> Iterator[tuple[int, bytes | None]]:
+    """Offsets and values of the records in whole batches that are not compressed; markers are none."""
+    at = 0
+    for header in headers(data):
+        place, end = at + HEADER_BYTES, at + LENGTH_FROM + header.length
+        at = end
+        if header.attributes & CONTROL:
+            continue
+        while place < end:
+            length, place = _read_varint(data, place)
+            after = place + length
+            _, delta_at = _read_varint(data, place + 1)
+            delta, key_at = _read_varint(data, delta_at)
+            key_bytes, value_at = _read_varint(data, key_at)
+            size, value_at = _read_varint(data, value_at + max(key_bytes, 0))
+            yield header.base_offset + delta, None if size < 0 else data[value_at : value_at + size]
+            place = after
+
+
 def whole_bytes(data: bytes) -> int:
     """How many bytes the whole batches take."""
     return sum(LENGTH_FROM + header.length for header in headers(data))
@@ -120,3 +139,15 @@ def _varint(number: int) -> bytes:
         out.append(number & 0x7F | 0x80)
         number >>= 7
     return bytes([*out, number])
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number, and the place after it."""
+    number = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return number >> 1 ^ -(number & 1), at

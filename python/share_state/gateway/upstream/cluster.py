@@ -6,10 +6,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from share_state.gateway.upstream.apis import API_VERSIONS, METADATA, NEEDS
-from share_state.gateway.upstream.topics import ZERO_ID, Topic, TopicRegistry, partitions_of
+from share_state.gateway.upstream.lives import Lives
+from share_state.gateway.upstream.topics import ZERO_ID, Partition, Topic, TopicRegistry, newest, partitions_of
 from share_state.kafka import codes
 from share_state.kafka.clock import LoopClock
 from share_state.kafka.connection import Connection, ConnectionOptions
@@ -64,8 +66,11 @@ class Upstream:
         self._connections: dict[str, Connections] = {}
         self._nodes: dict[int, Node] = {}
         self._topics: dict[str, Topic] = {}
+        #: The same with those that upstream does not know any more, as they were.
+        self._last: dict[str, Topic] = {}
         #: Topics that upstream no longer knows, and since when (``time.monotonic()``).
         self._missing: dict[str, float] = {}
+        self.lives = Lives(self, registry)
         #: Topics that were deleted and created again.
         self.recreations = 0
         #: Called when topics came, went or changed, with the ids of those that are gone.
@@ -105,6 +110,28 @@ class Upstream:
         # The brokers that answered last are asked first; what was given stays the last resort.
         addresses = [node.address for node in self._nodes.values()] + self._bootstrap
         return Connections(list(dict.fromkeys(addresses)), self._options)
+
+    def moved(self, topic_id: str, partition: int, leader: int, leader_epoch: int) -> bool:
+        """Take a broker's word for who leads a partition now; says whether that is news, and the leader is known."""
+        topic = self.known(topic_id)
+        if topic is None or not 0 <= partition < len(topic.partitions) or leader not in self._nodes:
+            return False
+        if leader_epoch <= topic.partitions[partition].leader_epoch:
+            return False
+        partitions = list(topic.partitions)
+        partitions[partition] = Partition(leader, leader_epoch)
+        self._topics[topic.name] = self._last[topic.name] = replace(topic, partitions=tuple(partitions))
+        return True
+
+    async def begin_anew(self, name: str) -> None:
+        """Take a topic without an id for another one than before."""
+        former = self._registry.renew(name)
+        self._last.pop(name, None)
+        if former is not None:
+            _LOG.warning("topic %r was created anew: it had the id %s", name, former)
+            self.recreations += 1
+            self.changed([former])
+        await self.topics([name])
 
     async def topics(self, names: Iterable[str]) -> dict[str, Topic]:
         """Ask upstream for topics; those that do not exist are not among the answers.
@@ -156,7 +183,30 @@ class Upstream:
         }
         answer = await connection.request(METADATA, asked)
         self._nodes = {row["nodeId"]: Node(row["nodeId"], Address(row["host"], row["port"])) for row in answer["brokers"]}
-        return await self._seen(answer["topics"])
+        rows = await self._asked_again(connection, asked, answer["topics"])
+        return await self._seen(rows)
+
+    async def _asked_again(self, first: Connection, asked: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Ask another broker for topics that the first does not know any more: it may have just started."""
+        lost = {
+            row["name"] for row in rows if row["errorCode"] == codes.UNKNOWN_TOPIC_OR_PARTITION and row["name"] in self._topics
+        }
+        for name in lost:
+            self.lives.missed(name, first.node.address)
+        other = next((node for node in self._nodes.values() if node.address != first.node.address), None)
+        if not lost or other is None:
+            return rows
+        try:
+            connection = await self.lane("control").connection(other)
+            topics = [{"topicId": ZERO_ID, "name": name} for name in sorted(lost)]
+            answer = await connection.request(METADATA, {**asked, "topics": topics})
+        except UpstreamError:
+            return rows
+        for row in answer["topics"]:
+            if row["errorCode"] == codes.UNKNOWN_TOPIC_OR_PARTITION:
+                self.lives.missed(row["name"], other.address)
+        second = {row["name"]: row for row in answer["topics"]}
+        return [second.get(row["name"], row) for row in rows]
 
     async def _opened(self, connections: Connections) -> Connection:
         try:
@@ -179,9 +229,21 @@ class Upstream:
             # An error of a topic that exists: its leader is being elected, or it is none of ours.
             if row["errorCode"] not in {codes.NONE, codes.LEADER_NOT_AVAILABLE} or row["name"] is None:
                 continue
-            partitions = partitions_of(row["partitions"])
-            topic_id, former = self._registry.see(row["name"], row.get("topicId", ZERO_ID), len(partitions))
-            topic = Topic(row["name"], topic_id, row.get("isInternal", False), partitions)
+            name, partitions, former = row["name"], partitions_of(row["partitions"]), None
+            self.lives.knows(name)
+            before = self._last.get(name)
+            if row.get("topicId", ZERO_ID) == ZERO_ID and before is not None and self._registry.id_of(name) == before.topic_id:
+                is_another, partitions = await self.lives.judged(before, partitions)
+                # Somebody else may have judged it meanwhile.
+                if is_another and self._registry.id_of(name) == before.topic_id:
+                    former = self._registry.renew(name)
+            topic_id, replaced = self._registry.see(name, row.get("topicId", ZERO_ID), len(partitions))
+            former = former or replaced
+            if before is not None and before.topic_id == topic_id and row.get("topicId", ZERO_ID) != ZERO_ID:
+                partitions = newest(before.partitions, partitions)
+            self._registry.saw_epochs(name, partitions)
+            topic = Topic(name, topic_id, row.get("isInternal", False), partitions)
+            self._last[name] = topic
             if former is not None:
                 _LOG.warning("topic %r was created anew: id %s in place of %s", topic.name, topic_id, former)
                 self.recreations += 1
@@ -212,6 +274,7 @@ class Upstream:
         for name in gone:
             _LOG.warning("topic %r is gone", name)
             del self._missing[name]
+            self._last.pop(name, None)
         await self._registry.save()
         if ids:
             self.changed(ids)

@@ -63,6 +63,11 @@ class FetchSession:
         self._epoch = 0
         self._asked: dict[PartitionReader, tuple[int, int]] = {}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the broker keeps one."""
+        return self._id != 0
+
     def changes(self, wanted: dict[PartitionReader, int]) -> tuple[int, int, dict[PartitionReader, int], list[PartitionReader]]:
         """Give session id, session epoch, what is to be said, and what is to be forgotten."""
         if self._id == 0:

@@ -58,6 +58,12 @@ class _Lane:
         if connection is not self._connection and self._session is not None:
             self._session.reset()
         self._connection = connection
+        had_session = self._session is not None and self._session.is_open
+        answer = await self._ask(connection, wanted)
+        # Brokers forget sessions: that alone is no reason to wait.
+        return await self._ask(connection, wanted) if had_session and answer.error_code in _SESSION_LOST else answer
+
+    async def _ask(self, connection: Connection, wanted: dict[PartitionReader, int]) -> fetch.Answer:
         version = connection.version_of(FETCH)
         if self._readers.has_made_up_ids:
             version = min(version, FETCH_BY_NAME)
@@ -142,29 +148,31 @@ class BrokerLanes:
 
     def _begin(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
         lane.is_busy = True
-        for reader, offset in wanted.items():
-            if offset == reader.tail:
-                reader.is_reading_tail = True
-        task = asyncio.get_running_loop().create_task(self._read(lane, wanted))
+        tails = {reader for reader, offset in wanted.items() if offset == reader.tail}
+        for reader in tails:
+            reader.is_reading_tail = True
+        task = asyncio.get_running_loop().create_task(self._read(lane, wanted, tails))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _read(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+    async def _read(self, lane: _Lane, wanted: dict[PartitionReader, int], tails: set[PartitionReader]) -> None:
         counts, began = self._readers.counts, time.monotonic()
+        lives = {reader: reader.life for reader in wanted}
         try:
             answer = await lane.read(wanted)
             counts.upstream_times.observe(time.monotonic() - began)
             if answer.throttle_ms > 0:
                 await asyncio.sleep(answer.throttle_ms / 1000)
         except (LostError, ShareStateError) as error:
-            self._end(lane, wanted)
+            self._end(lane, wanted, tails)
             self._readers.lost(self.node, list(wanted), error)
         except BaseException:
-            self._end(lane, wanted)
+            self._end(lane, wanted, tails)
             raise
         else:
-            self._end(lane, wanted)
-            self._readers.take(wanted, answer)
+            self._end(lane, wanted, tails)
+            # Not for one that has begun anew meanwhile: the log may be another one.
+            self._readers.take({reader: offset for reader, offset in wanted.items() if reader.life == lives[reader]}, answer)
         for reader in wanted:
             # Not one that has lost its home by the answer.
             if reader.lanes is self:
@@ -179,9 +187,10 @@ class BrokerLanes:
             self._back_wanted.add(reader)
 
     @staticmethod
-    def _end(lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+    def _end(lane: _Lane, wanted: dict[PartitionReader, int], tails: set[PartitionReader]) -> None:
         lane.is_busy = False
+        # By name and not by offset: the tail of one that has begun anew is elsewhere.
+        for reader in tails:
+            reader.is_reading_tail = False
         for reader, offset in wanted.items():
-            if offset == reader.tail:
-                reader.is_reading_tail = False
             reader.back_reads.discard(offset)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from share_state.gateway.upstream.apis import LIST_OFFSETS
-from share_state.gateway.upstream.cluster import Upstream
 from share_state.gateway.upstream.topics import Topic
 from share_state.kafka import codes
 from share_state.kafka.peers import LostError, Node
+
+if TYPE_CHECKING:
+    from share_state.gateway.upstream.cluster import Upstream
 
 __all__ = ["EARLIEST", "LATEST", "Found", "list_offsets"]
 
@@ -28,7 +30,7 @@ class Found(NamedTuple):
 
 
 async def list_offsets(
-    upstream: Upstream, asked: Iterable[tuple[Topic, int, int]], *, isolation: int = 0
+    upstream: Upstream, asked: Iterable[tuple[Topic, int, int]], *, isolation: int = 0, in_epoch: bool = False
 ) -> dict[tuple[str, int], Found]:
     """Ask the leader of each partition.
 
@@ -36,6 +38,7 @@ async def list_offsets(
         upstream: the cluster.
         asked: topic, partition, and a timestamp in ms or one of the special ones.
         isolation: 0 for the high watermark as the latest offset, 1 for the last stable offset.
+        in_epoch: whether leaders are to answer only in the epoch that the topic tells of them.
 
     Returns:
         What was found by topic id and partition. A partition that could not be asked has a code.
@@ -51,19 +54,20 @@ async def list_offsets(
             found[topic.topic_id, partition] = Found(codes.LEADER_NOT_AVAILABLE, -1)
         else:
             by_node.setdefault(node, []).append((topic, partition, timestamp))
-    for answered in await asyncio.gather(*(_ask(upstream, node, rows, isolation) for node, rows in by_node.items())):
+    for answered in await asyncio.gather(*(_ask(upstream, node, rows, isolation, in_epoch) for node, rows in by_node.items())):
         found |= answered
     return found
 
 
 async def _ask(
-    upstream: Upstream, node: Node, rows: list[tuple[Topic, int, int]], isolation: int
+    upstream: Upstream, node: Node, rows: list[tuple[Topic, int, int]], isolation: int, in_epoch: bool
 ) -> dict[tuple[str, int], Found]:
     topics: dict[str, list[dict[str, int]]] = {}
     ids = {}
     for topic, partition, timestamp in rows:
         ids[topic.name] = topic.topic_id
-        row = {"partitionIndex": partition, "currentLeaderEpoch": -1, "timestamp": timestamp}
+        epoch = topic.partitions[partition].leader_epoch if in_epoch else -1
+        row = {"partitionIndex": partition, "currentLeaderEpoch": epoch, "timestamp": timestamp}
         topics.setdefault(topic.name, []).append(row)
     message = {
         "replicaId": -1,

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from share_state._core import BatchRing, Delivery, SharePartition
+from share_state.errors import WireDecodeError
 from share_state.gateway.upstream.append_times import AppendTimes
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class PartitionReader:
         log_start_offset: where the log starts, -1 while nobody has said.
         served: the share partitions that read here.
         failing_since: since when upstream has given no batches (``time.monotonic()``), or ``None``.
+        is_beyond_end: whether that is because the log ends before the offset that is wanted, and upstream is well.
+        life: how often it has begun anew. What was asked for in an earlier life is no longer wanted.
     """
 
     __slots__ = (
@@ -53,12 +56,15 @@ class PartitionReader:
         "heard_at",
         "high_watermark",
         "interest",
+        "is_beyond_end",
         "is_reading_tail",
         "isolation",
         "lanes",
         "leader_epoch",
+        "life",
         "log_start_offset",
         "partition",
+        "preferred",
         "ring",
         "seen_at",
         "served",
@@ -96,6 +102,10 @@ class PartitionReader:
         self.back_reads: set[int] = set()
         self.interest = 0.0
         self.failing_since: float | None = None
+        self.is_beyond_end = False
+        self.life = 0
+        #: The follower that the leader wants to be read, and until when (``time.monotonic()``); KIP-392.
+        self.preferred: tuple[int, float] | None = None
 
     def deliver(
         self,
@@ -159,10 +169,10 @@ class PartitionReader:
         """Keep the batches of an answer.
 
         Returns:
-            Whether there were any.
+            Whether there were any that are new.
 
         Raises:
-            WireDecodeError: they are no batches.
+            WireDecodeError: they are no batches, or none is whole.
         """
         if self.isolation == 0:
             aborted = None
@@ -170,6 +180,8 @@ class PartitionReader:
             aborted = []
         self.appended.see(data, start, end)
         after, kept = self.ring.append(asked, data, start, end, aborted=aborted)
+        if start < end and after == asked and not kept:
+            raise WireDecodeError(f"no whole batch from offset {asked} on", position=start, kind="batches")
         if asked == self.tail:
             self.tail = after
         if kept and self.ring.nbytes > _KEEP:
@@ -178,6 +190,7 @@ class PartitionReader:
 
     def restart(self) -> None:
         """Forget every batch: what is upstream is not what it was."""
+        self.life += 1
         self.ring.clear()
         self.appended.clear()
         self.tail = self.front = -1

@@ -12,6 +12,7 @@ from typing import Any, Final
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
+from share_state.gateway.upstream.epochs import cut_at
 from share_state.gateway.upstream.fetch import Answer, PartitionAnswer
 from share_state.gateway.upstream.lanes import BrokerLanes
 from share_state.gateway.upstream.offsets import EARLIEST, LATEST, list_offsets
@@ -29,6 +30,8 @@ _BUDGET: Final = 256 << 20
 _PATIENCE: Final = 1.0
 #: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
 _FIRST_WAIT: Final = 0.1
+#: Seconds for which a follower is read because the leader said so (``metadata.max.age.ms``).
+_PREFERENCE: Final = 300.0
 _LONGEST_WAIT: Final = 1.0
 
 
@@ -59,6 +62,7 @@ class Readers:
         self._search: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._since_bounded = 0
+        upstream.lives.end_of = self._end_of
 
     @property
     def has_made_up_ids(self) -> bool:
@@ -76,6 +80,11 @@ class Readers:
     def all(self) -> Iterable[PartitionReader]:
         """Give every reader."""
         return self._readers.values()
+
+    def _end_of(self, topic_id: str, partition: int) -> int:
+        """Give the greatest end offset that was seen of a partition, -1 for none."""
+        readers = (self._readers.get((topic_id, partition, isolation)) for isolation in (0, 1))
+        return max((max(reader.high_watermark, reader.tail) for reader in readers if reader is not None), default=-1)
 
     def forget(self, topic_id: str) -> None:
         """Read no more of a topic."""
@@ -104,6 +113,9 @@ class Readers:
         if answer.error_code != codes.NONE:
             self.counts.upstream_errors[answer.error_code] += 1
             _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
+            for one in wanted:
+                self._fail(one)
+            return
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
         self._bound(len(answer.frame))
@@ -174,19 +186,11 @@ class Readers:
     def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
         if row.error_code != codes.NONE:
             self.counts.upstream_errors[row.error_code] += 1
-        if row.error_code == codes.OFFSET_OUT_OF_RANGE:
-            self._fail(reader, look_for_home=False)
-            self._begin(self._find_range(reader, asked))
+            self._refused(reader, asked, row)
             return
-        if row.error_code != codes.NONE:
-            _LOG.info(
-                "%s-%d: upstream answered with code %d (%s)",
-                reader.topic,
-                reader.partition,
-                row.error_code,
-                codes.name_of(row.error_code),
-            )
-            self._fail(reader)
+        if row.preferred_read_replica >= 0 and reader.preferred is None:
+            # There is nothing else in such an answer. The leader is asked again in a while.
+            self._move(reader, (row.preferred_read_replica, time.monotonic() + _PREFERENCE))
             return
         if row.diverging_epoch is not None:
             self._truncate(reader, row.diverging_epoch[1])
@@ -197,7 +201,10 @@ class Readers:
             _LOG.error("%s-%d at offset %d: upstream sent no batches: %s", reader.topic, reader.partition, asked, wrong)
             self._fail(reader)
             return
+        if reader.preferred is not None and reader.preferred[1] < time.monotonic():
+            self._move(reader, None)
         reader.failing_since = None
+        reader.is_beyond_end = False
         reader.heard_at = time.monotonic()
         has_moved = reader.high_watermark != row.high_watermark
         reader.high_watermark = row.high_watermark
@@ -207,7 +214,29 @@ class Readers:
         if has_more or has_moved:
             self.arrived(reader)
 
+    def _refused(self, reader: PartitionReader, asked: int, row: PartitionAnswer) -> None:
+        """Take an error about a partition."""
+        if row.error_code == codes.OFFSET_OUT_OF_RANGE and reader.preferred is None:
+            self._fail(reader, look_for_home=False)
+            self._begin(self._find_range(reader, asked))
+        elif row.current_leader is not None and self.upstream.moved(reader.topic_id, reader.partition, *row.current_leader):
+            # The broker that led says who leads now: no need to look.
+            self._move(reader, None)
+        else:
+            name = codes.name_of(row.error_code)
+            _LOG.info("%s-%d: upstream answered with code %d (%s)", reader.topic, reader.partition, row.error_code, name)
+            self._fail(reader)
+
+    def _move(self, reader: PartitionReader, preferred: tuple[int, float] | None) -> None:
+        """Read elsewhere from now on: at a follower, or at the leader."""
+        reader.preferred = preferred
+        self._leave(reader)
+        if not self._move_in(reader):
+            self._fail(reader)
+
     def _fail(self, reader: PartitionReader, *, look_for_home: bool = True) -> None:
+        # A follower may be behind, or have lost its leader: whatever it says, the leader knows better.
+        reader.preferred = None
         if reader.failing_since is None:
             reader.failing_since = time.monotonic()
         self._leave(reader)
@@ -241,15 +270,35 @@ class Readers:
                 with contextlib.suppress(*UpstreamError):
                     await self.upstream.topics(wanted)
             for reader in list(self._homeless):
-                if self._move_in(reader):
+                if await self._looked_at(reader) and self._move_in(reader):
                     self._homeless.discard(reader)
+
+    async def _looked_at(self, reader: PartitionReader) -> bool:
+        """See whether a new leader still has what was read from the one before; says whether that is known."""
+        topic = self.upstream.known(reader.topic_id)
+        if topic is None or reader.partition >= len(topic.partitions):
+            return False
+        partition = topic.partitions[reader.partition]
+        node = self.upstream.node(partition.leader)
+        if node is None:
+            return False
+        try:
+            cut = await cut_at(self.upstream, node, reader, partition.leader_epoch)
+        except UpstreamError as lost:
+            _LOG.info("%s-%d: its new leader cannot be asked: %s", reader.topic, reader.partition, lost)
+            return False
+        if cut is not None and not await self.upstream.lives.shrank(topic):
+            self._truncate(reader, cut)
+        return True
 
     def _move_in(self, reader: PartitionReader) -> bool:
         topic = self.upstream.known(reader.topic_id)
         if topic is None or reader.partition >= len(topic.partitions):
             return False
         partition = topic.partitions[reader.partition]
-        node = self.upstream.node(partition.leader)
+        if reader.preferred is not None and reader.preferred[1] < time.monotonic():
+            reader.preferred = None
+        node = self.upstream.node(partition.leader if reader.preferred is None else reader.preferred[0])
         if node is None:
             return False
         lanes = self._lanes.get((node, reader.isolation))
@@ -265,18 +314,27 @@ class Readers:
     async def _find_range(self, reader: PartitionReader, asked: int) -> None:
         """Find out on which side of the log an offset lies that upstream does not have."""
         topic = self.upstream.known(reader.topic_id)
-        if topic is not None:
-            first = (await list_offsets(self.upstream, [(topic, reader.partition, EARLIEST)]))[topic.topic_id, reader.partition]
-            last = (await list_offsets(self.upstream, [(topic, reader.partition, LATEST)]))[topic.topic_id, reader.partition]
-            if first.error_code == codes.NONE and asked < first.offset:
-                reader.restart()
-                reader.log_start_offset = first.offset
-                self.log_start_moved(reader)
-                self.arrived(reader)
-            elif last.error_code == codes.NONE and asked > last.offset:
-                self._truncate(reader, last.offset)
-        # Looked for anew in any case: a replica that is behind others says the same, and must not be asked in a loop.
-        self._find_home(reader)
+        try:
+            if topic is not None:
+                await self._compare(reader, topic, asked)
+        finally:
+            # In any case: a replica that is behind others says the same, and must not be asked in a loop.
+            self._find_home(reader)
+
+    async def _compare(self, reader: PartitionReader, topic: Topic, asked: int) -> None:
+        place = topic.topic_id, reader.partition
+        first = (await list_offsets(self.upstream, [(topic, reader.partition, EARLIEST)]))[place]
+        last = (await list_offsets(self.upstream, [(topic, reader.partition, LATEST)]))[place]
+        if first.error_code == codes.NONE and asked < first.offset:
+            reader.restart()
+            reader.log_start_offset = first.offset
+            self.log_start_moved(reader)
+            self.arrived(reader)
+        elif last.error_code == codes.NONE and asked > last.offset:
+            if await self.upstream.lives.shrank(topic):
+                return
+            reader.is_beyond_end = True
+            self._truncate(reader, last.offset)
 
     def _truncate(self, reader: PartitionReader, offset: int) -> None:
         self.counts.truncations += 1

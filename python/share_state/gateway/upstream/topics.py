@@ -11,14 +11,14 @@ import asyncio
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from share_state.errors import StoreError
 from share_state.gateway.files import read_json, write_json
 
-__all__ = ["ZERO_ID", "Partition", "Topic", "TopicRegistry"]
+__all__ = ["ZERO_ID", "Partition", "Topic", "TopicRegistry", "newest", "partitions_of"]
 
 _FILE: Final = "topics.json"
 _FORMAT: Final = 1
@@ -61,6 +61,8 @@ class _Known:
     topic_id: str
     real: bool
     partitions: int
+    #: The highest leader epoch that was seen of each partition; only of a topic whose id is made up.
+    epochs: tuple[int, ...] = ()
 
 
 class TopicRegistry:
@@ -72,7 +74,10 @@ class TopicRegistry:
         if found.get("format") != _FORMAT:
             raise StoreError(f"{self._path} is of no format that this release knows")
         try:
-            self._known = {name: _Known(row["id"], row["real"], row["partitions"]) for name, row in found["topics"].items()}
+            self._known = {
+                name: _Known(row["id"], row["real"], row["partitions"], tuple(row.get("epochs", ())))
+                for name, row in found["topics"].items()
+            }
         except (KeyError, TypeError, AttributeError):
             raise StoreError(f"{self._path} holds a topic that cannot be read") from None
         self._names = {known.topic_id: name for name, known in self._known.items()}
@@ -84,6 +89,28 @@ class TopicRegistry:
     def has_made_up_ids(self) -> bool:
         """Whether some topic has an id that upstream does not know."""
         return any(not known.real for known in self._known.values())
+
+    def is_made_up(self, name: str) -> bool:
+        """Whether the id of a topic is from here."""
+        known = self._known.get(name)
+        return known is not None and not known.real
+
+    def epochs_of(self, name: str) -> tuple[int, ...]:
+        """Give the highest leader epochs that were seen of the partitions of a topic without an id."""
+        known = self._known.get(name)
+        return () if known is None else known.epochs
+
+    def saw_epochs(self, name: str, partitions: Iterable[Partition]) -> None:
+        """Note leader epochs of a topic without an id."""
+        known = self._known.get(name)
+        if known is None or known.real:
+            return
+        told = [partition.leader_epoch for partition in partitions]
+        before = known.epochs + (-1,) * (len(told) - len(known.epochs))
+        epochs = tuple(max(old, new) for old, new in zip(before, told, strict=False))
+        if epochs != known.epochs:
+            self._known[name] = replace(known, epochs=epochs)
+            self._dirty = True
 
     def name_of(self, topic_id: str) -> str | None:
         """Give the name of a topic by its id."""
@@ -118,7 +145,8 @@ class TopicRegistry:
             topic_id = _random_id()
         if known is None or known.topic_id != topic_id or known.partitions != partitions:
             self._dirty = True
-            self._known[name] = _Known(topic_id, real, partitions)
+            epochs = known.epochs if known is not None and known.topic_id == topic_id else ()
+            self._known[name] = _Known(topic_id, real, partitions, epochs)
             self._names[topic_id] = name
         if known is None or known.topic_id == topic_id:
             return topic_id, None
@@ -144,7 +172,7 @@ class TopicRegistry:
             if not self._dirty:
                 return
             topics = {
-                name: {"id": known.topic_id, "real": known.real, "partitions": known.partitions}
+                name: {"id": known.topic_id, "real": known.real, "partitions": known.partitions, "epochs": known.epochs}
                 for name, known in self._known.items()
             }
             self._dirty = False
@@ -159,6 +187,12 @@ def partitions_of(answered: Iterable[dict[str, Any]]) -> tuple[Partition, ...]:
     """Give the partitions of a topic in an answer to Metadata, by index; a missing one has no leader."""
     found = {row["partitionIndex"]: Partition(row["leaderId"], row.get("leaderEpoch", -1)) for row in answered}
     return tuple(found.get(index, Partition(-1, -1)) for index in range(len(found)))
+
+
+def newest(known: tuple[Partition, ...], told: tuple[Partition, ...]) -> tuple[Partition, ...]:
+    """Give each partition as it is in the newer of its two leader epochs: a broker may be behind another one."""
+    newer = tuple(old if 0 <= new.leader_epoch < old.leader_epoch else new for old, new in zip(known, told, strict=False))
+    return newer + told[len(newer) :]
 
 
 def _random_id() -> str:

@@ -1,0 +1,163 @@
+"""The log is cut upstream, and other records get the offsets: what is known of them is forgotten, or kept as in Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from share_state.gateway import ShareGateway
+from tests.gateway.faults.books import Books, Place
+from tests.gateway.faults.member import Member
+from tests.gateway.faults.upstreams import settled, there, values
+from tests.gateway.hostile import HostileUpstream
+from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
+from tests.gateway.patience import wait_until
+from tests.python.gateway.serving import serving
+
+pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+
+Offered = Mapping[str, tuple[int, int]]
+#: How the gateway can see the cut while the log is as long as before.
+BY_EPOCH: dict[str, Offered] = {
+    "the diverging epoch of Fetch": OFFERED,
+    "the diverging epoch of Fetch by name": {**OFFERED, "Metadata": (0, 9), "Fetch": (4, 12)},
+    "OffsetForLeaderEpoch": WITHOUT_IDS,
+}
+#: The same, and without any epoch: the log is shorter.
+BY_END: dict[str, Offered] = {
+    **BY_EPOCH,
+    "the end": {name: offered for name, offered in {**WITHOUT_IDS, "Fetch": (4, 8)}.items() if name != "OffsetForLeaderEpoch"},
+}
+
+
+def _has_seen(gateway: ShareGateway, member: Member, before: int) -> bool:
+    return member.poll() == [] and gateway.counts.truncations > before
+
+
+def cut(upstream: HostileUpstream, offset: int) -> None:
+    """An unclean election: the new leader has less."""
+    upstream.change("t", 0, lambda log: log.truncate(offset))
+    upstream.move_leader("t", 0, to=2)
+
+
+@pytest.mark.parametrize("offered", BY_EPOCH.values(), ids=BY_EPOCH.keys())
+def test_a_log_that_is_as_long_as_before(tmp_path: Path, offered: Offered) -> None:
+    with HostileUpstream(2, offered=offered) as upstream:
+        books = Books()
+        upstream.create("t")
+        for first in (0, 10, 20):
+            upstream.append("t", 0, values(first, 10))
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            member.join().drain(30)
+            topic = member.topic_id("t")
+            with upstream.lock:
+                cut(upstream, 20)
+                upstream.append("t", 0, values(1020, 10))
+            books.cut(topic, 0, 20)
+            member.drain(30)
+            assert settled(books, topic) == there(upstream, "t")
+            assert books.deliveries[Place(topic, 0, 19)] == 1
+            assert gateway.counts.truncations == 1
+
+
+@pytest.mark.parametrize("offered", BY_END.values(), ids=BY_END.keys())
+def test_a_log_that_is_shorter(tmp_path: Path, offered: Offered) -> None:
+    with HostileUpstream(2, offered=offered) as upstream:
+        books = Books()
+        upstream.create("t")
+        for first in (0, 10, 20):
+            upstream.append("t", 0, values(first, 10))
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            member.join().drain(30)
+            topic = member.topic_id("t")
+            # Twice, the second time at what is new.
+            for turn in (1, 2):
+                cut(upstream, 20)
+                wait_until(partial(_has_seen, gateway, member, gateway.counts.truncations), "the cut is seen")
+                books.cut(topic, 0, 20)
+                upstream.append("t", 0, values(1000 * turn + 20, 5))
+                member.drain(25)
+        # And what is stored is what was in memory.
+        upstream.append("t", 0, values(3025, 5))
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            member.join().drain(30)
+            assert settled(books, topic) == there(upstream, "t")
+
+
+def test_records_that_are_held_when_the_log_is_cut(tmp_path: Path) -> None:
+    with HostileUpstream(2) as upstream:
+        books = Books()
+        upstream.create("t")
+        for first in (0, 10, 20):
+            upstream.append("t", 0, values(first, 10))
+        with serving(upstream.bootstrap, tmp_path) as gateway:
+            with Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+                held = member.join().poll()
+                while len(held) < 30:
+                    held += member.poll()
+                topic = member.topic_id("t")
+                # Settled below the cut and beyond it; the rest is in its hands.
+                member.acknowledge([place for place in held if place.offset in {3, 4, 12, 25}])
+                member.poll(0)
+                with upstream.lock:
+                    cut(upstream, 20)
+                    upstream.append("t", 0, values(1020, 10))
+                wait_until(lambda: member.poll(0) == [] and gateway.counts.truncations > 0, "the cut is seen")
+            books.cut(topic, 0, 20)
+            with Member(gateway.bootstrap_servers, "a", ["t"], books) as other:
+                other.join().drain(30)
+                assert settled(books, topic) == there(upstream, "t")
+                assert [books.deliveries[Place(topic, 0, offset)] for offset in (3, 4, 12, 5)] == [1, 1, 1, 2]
+
+
+def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:
+    with HostileUpstream(2) as upstream:
+        books = Books()
+        upstream.create("t")
+        for first in (0, 10, 20):
+            upstream.append("t", 0, values(first, 10))
+        with (
+            serving(upstream.bootstrap, tmp_path, on_truncation="keep") as gateway,
+            Member(gateway.bootstrap_servers, "a", ["t"], books) as member,
+        ):
+            member.join().drain(30)
+            topic = member.topic_id("t")
+            cut(upstream, 20)
+            upstream.append("t", 0, values(1020, 5))
+            wait_until(lambda: member.poll() == [] and gateway.counts.truncations > 0, "the cut is seen")
+            upstream.append("t", 0, values(1025, 10))
+            member.drain(35)
+            assert [books.values[place] for place in sorted(books.settled)] == values(0, 30) + values(1030, 5)
+            assert all(books.deliveries[Place(topic, 0, offset)] == 1 for offset in range(35))
+            assert not member.errors
+
+
+def test_offsets_are_altered_after_a_cut(tmp_path: Path) -> None:
+    with HostileUpstream(2) as upstream:
+        books = Books()
+        upstream.create("t")
+        for first in (0, 10, 20):
+            upstream.append("t", 0, values(first, 10))
+        with serving(upstream.bootstrap, tmp_path) as gateway:
+            with Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+                member.join().drain(30)
+                topic = member.topic_id("t")
+                for turn in range(3):
+                    cut(upstream, 20)
+                    wait_until(partial(_has_seen, gateway, member, turn), "the cut is seen")
+                    books.cut(topic, 0, 20)
+                    upstream.append("t", 0, values(1020, 10))
+                    member.drain(30)
+                leave = {"groupId": "a", "memberId": member.name, "memberEpoch": -1, "rackId": None, "subscribedTopicNames": None}
+                assert member.connection.ask("ShareGroupHeartbeat", 1, leave)["errorCode"] == 0
+                rows = [{"topicName": "t", "partitions": [{"partitionIndex": 0, "startOffset": 5}]}]
+                answer = member.connection.ask("AlterShareGroupOffsets", 0, {"groupId": "a", "topics": rows})
+                codes = [answer["errorCode"], *(row["errorCode"] for one in answer["responses"] for row in one["partitions"])]
+                assert set(codes) == {0}
+            again = Books()
+            with Member(gateway.bootstrap_servers, "a", ["t"], again) as member:
+                member.join().drain(25)
+                assert sorted(place.offset for place in again.settled) == list(range(5, 30))

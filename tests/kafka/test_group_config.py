@@ -112,7 +112,7 @@ def altered(
 def our_answer(broker: Broker, changes: Sequence[tuple[str, int, str | None]]) -> tuple[int, str | None]:
     """The same of ours, for a group that has set nothing."""
     try:
-        alter_group_config({}, list(changes), properties(broker))
+        alter_group_config({}, list(changes), properties(broker), name="g")
     except ConfigError as error:
         return error.kafka_code or -1, str(error)
     return 0, None
@@ -134,7 +134,7 @@ def test_a_group_shows_the_same_before_and_after_it_is_altered(kafka_440: Broker
         ("share.assignor.offload.enable", SET, "false"),
     ]
     assert altered(kafka_440, group, changes) == (0, None)
-    ours_altered = alter_group_config({}, changes, broker)
+    ours_altered = alter_group_config({}, changes, broker, name="g")
     expected = ours(group_config_entries(ours_altered, broker))
     assert len(expected) == 12
     # The broker has the alteration once its metadata has come round.

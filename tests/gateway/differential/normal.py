@@ -28,7 +28,7 @@ _DROPPED = frozenset(
         "leaderId", "replicaNodes", "isrNodes", "offlineReplicas", "leaderEpoch", "currentLeader", "finalizedFeaturesEpoch",
     }
 )  # fmt: skip
-#: Texts for people: that there is one counts, what it says does not.
+#: Texts for people: that there is one, and whether it is empty, counts, what it says does not.
 _TEXTS = frozenset({"errorMessage", "acknowledgeErrorMessage", "documentation"})
 #: Epochs of groups count assignments; when a server assigns is its own affair.
 _GROUP_EPOCHS = frozenset({"memberEpoch", "groupEpoch", "assignmentEpoch"})
@@ -96,7 +96,7 @@ def _field(view: View, path: str, name: str, value: Any) -> Iterator[tuple[str, 
     if name == "topicId":
         yield path, view.topic_names.get(value, value)
     elif name in _TEXTS:
-        yield path, None if value is None else "some text"
+        yield path, "some text" if value else value
     elif name in _GROUP_EPOCHS and isinstance(value, int) and value > 0:
         yield path, "some epoch"
     elif name == "assignment" and value is not None:

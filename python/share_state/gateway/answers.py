@@ -70,9 +70,7 @@ _TEXTS: Final = {
     codes.INVALID_RECORD_STATE: "The record state is invalid. The acknowledgement of delivery could not be completed.",
 }
 #: What acknowledgements are refused for before a share partition has seen them: Kafka says the code alone.
-_WITHOUT_TEXT: Final = frozenset(
-    {codes.UNKNOWN_TOPIC_OR_PARTITION, codes.TOPIC_AUTHORIZATION_FAILED, codes.INVALID_REQUEST, codes.UNKNOWN_TOPIC_ID}
-)
+_WITHOUT_TEXT: Final = frozenset({codes.UNKNOWN_TOPIC_OR_PARTITION, codes.TOPIC_AUTHORIZATION_FAILED, codes.UNKNOWN_TOPIC_ID})
 
 
 def text_of(code: int) -> str | None:

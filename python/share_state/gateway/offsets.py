@@ -144,8 +144,8 @@ class Offsets:
                 {
                     "topicName": row["topicName"],
                     "topicId": ids.get(row["topicName"], ZERO_ID),
-                    "errorCode": errors.get(row["topicName"], codes.NONE),
-                    "errorMessage": _NOTHING_TO_DELETE if row["topicName"] in stateless else None,
+                    "errorCode": (code := errors.get(row["topicName"], codes.NONE)),
+                    "errorMessage": _NOTHING_TO_DELETE if row["topicName"] in stateless else text_of(code),
                 }
                 for row in asked["topics"]
             ],
@@ -220,9 +220,8 @@ class Offsets:
         row: dict[str, Any] = {"groupId": group, "topics": [], "errorCode": codes.NONE, "errorMessage": None}
         if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
             return {**row, "errorCode": codes.GROUP_AUTHORIZATION_FAILED}
-        initialized = self._groups.store.share_partitions(group)
-        if initialized is None:
-            return row
+        # As Kafka: of a group that there is not, every partition is one without state.
+        initialized = self._groups.store.share_partitions(group) or []
         there = {(name, partition): topic_id for topic_id, name, numbers in initialized for partition in numbers}
         if topics is None:
             asked = [(name, numbers) for _, name, numbers in initialized]

@@ -45,6 +45,8 @@ class Model:
     limit: int
     members: list[Member] = field(default_factory=list)
     probes: int = 0
+    #: Groups that were made by setting their offsets.
+    moved: int = 0
 
     def new_member_id(self) -> str:
         """A member id as clients make them; the same on both servers."""

@@ -145,7 +145,7 @@ def test_a_group_shows_the_same_before_and_after_it_is_altered(kafka_440: Broker
     while (shown := described(kafka_440, GROUP, group))["share.session.timeout.ms"]["configSource"] == 8:
         pass
     deleted: list[tuple[str, int, str | None]] = [("share.session.timeout.ms", DELETE, None), ("nobody.knows", DELETE, None)]
-    assert ours(group_config_entries(alter_group_config(ours_altered, deleted, broker), broker)) == shown
+    assert ours(group_config_entries(alter_group_config(ours_altered, deleted, broker, name="g"), broker)) == shown
 
 
 def test_the_broker_shows_the_same_of_share_groups(kafka_440: Broker) -> None:

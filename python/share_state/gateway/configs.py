@@ -22,6 +22,7 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
 #: Of which a list may be asked for: these, loggers of brokers and client metrics.
 _LISTABLE: Final = frozenset({_TOPIC, _BROKER, 8, 16, _GROUP})
+_REPEATED: Final = (codes.INVALID_REQUEST, "Each resource must appear at most once.")
 #: Whose configuration may be asked for: the resource that guards it, and what is said to who may not.
 _GUARDED: Final = {
     _TOPIC: (Resource.TOPIC, codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."),
@@ -57,10 +58,10 @@ class Configs:
         rows = []
         times = Counter((resource["resourceType"], resource["resourceName"]) for resource in asked["resources"])
         for resource in asked["resources"]:
-            if times[resource["resourceType"], resource["resourceName"]] > 1:
-                code, message = codes.INVALID_REQUEST, "Each resource must appear at most once."
-            else:
-                code, message = await self._altered(client, resource, validate_only=asked["validateOnly"])
+            is_repeated = times[resource["resourceType"], resource["resourceName"]] > 1
+            code, message = (
+                _REPEATED if is_repeated else await self._altered(client, resource, validate_only=asked["validateOnly"])
+            )
             rows.append(
                 {
                     "errorCode": code,

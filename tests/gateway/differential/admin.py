@@ -81,3 +81,9 @@ def list_config_resources(model: Model) -> None:
     """Which groups have configurations of their own; and of a kind that there is not."""
     types = model.chance.choice(([_GROUP], [_GROUP], [99]))
     model.duel.ask(Step("list config resources", "ListConfigResources", 1, lambda _: {"resourceTypes": types}))
+
+
+def delete_groups(model: Model, groups: list[str]) -> None:
+    """Delete groups, the empty name and nobody's among them."""
+    version = model.chance.randint(0, 2)
+    model.duel.ask(Step("delete groups", "DeleteGroups", version, lambda _: {"groupsNames": groups}))

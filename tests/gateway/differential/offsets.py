@@ -50,10 +50,13 @@ def alter_offsets(model: Model, group: str) -> None:
 
 def delete_offsets(model: Model, group: str) -> None:
     """Forget where a group stands in a topic."""
-    topic = model.chance.choice([*{place[0]: None for place in model.places}, "no-such-topic"])
-    model.duel.ask(
-        Step("delete offsets", "DeleteShareGroupOffsets", 0, lambda _: {"groupId": group, "topics": [{"topicName": topic}]})
-    )
+    forget(model, group, model.chance.choice([*{place[0]: None for place in model.places}, "no-such-topic"]))
+
+
+def forget(model: Model, group: str, topic: str) -> None:
+    """Forget where a group stands in this topic."""
+    message = {"groupId": group, "topics": [{"topicName": topic}]}
+    model.duel.ask(Step("delete offsets", "DeleteShareGroupOffsets", 0, lambda _: message))
 
 
 def moved(model: Model) -> None:
@@ -74,8 +77,7 @@ def moved(model: Model) -> None:
     for _ in range(2):
         alter_offsets(group, group.group)
     for name in (topic, topic, "no-such-topic")[: chance.randint(1, 3)]:
-        forgotten = {"groupId": group.group, "topics": [{"topicName": name}]}
-        model.duel.ask(Step("delete offsets", "DeleteShareGroupOffsets", 0, lambda _, message=forgotten: message))
+        forget(model, group.group, name)
     describe_offsets(group)
     admin.delete_groups(model, [group.group, *(["nobody"] if chance.random() < 0.3 else [])])
     describe_offsets(group)

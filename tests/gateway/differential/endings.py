@@ -10,10 +10,11 @@ from tests.gateway.differential.model import ACCEPT, REJECT, RELEASE, RENEW, Mem
 from tests.gateway.differential.sessions import ALL, FETCH, NOTHING, Limits, advance, handed_out, message, take
 from tests.gateway.differential.topics import EMPTY
 from tests.gateway.differential.view import View
+from tests.gateway.patience import wait_until
 from tests.gateway.wire.codec import Message
 
 _WARM_MS = 5000
-_WARM_EMPTY_MS = 500
+_WARM_EMPTY_MS = 50
 #: One record at a time, where they are near their limit of deliveries.
 _TURNS = 3000
 
@@ -23,11 +24,23 @@ def warm(model: Model) -> None:
     member = Member(model.new_member_id(), open=True)
     for place in model.places:
         # One at a time: a new session for each.
-        wait = _WARM_EMPTY_MS if place[0].endswith(EMPTY) else _WARM_MS
-        limits: Limits = {"maxRecords": 1, "batchSize": 1, "maxWaitMs": wait, "shareAcquireMode": 1}
+        if place[0].endswith(EMPTY):
+            for view in model.duel.views:
+                wait_until(partial(_lists, model, view, member, place), f"{view.name} lists {place}")
+            continue
+        limits: Limits = {"maxRecords": 1, "batchSize": 1, "maxWaitMs": _WARM_MS, "shareAcquireMode": 1}
         take(model, member, [place], [], version=2, limits=limits, first=True, label="warm")
     batches = {place: [[first, last, [ACCEPT]] for first, last in ranges(member.held[place])] for place in member.holds()}
     settle_answers(model, member, batches, "warm")
+
+
+def _lists(model: Model, view: View, member: Member, place: Place) -> bool:
+    """Whether a server lists a partition, which it does once it has loaded it, records or not."""
+    view.session_epochs[member.name] = 0
+    build = partial(message, model=model, member=member, epoch=0, places=[place], limits={"maxWaitMs": _WARM_EMPTY_MS})
+    answer = model.duel.exchange_with(view, Step("warm", FETCH, 2, build, member.name))
+    advance(view, member, answer)
+    return isinstance(answer, dict) and bool(answer["responses"])
 
 
 def carried(model: Model, member: Member) -> None:

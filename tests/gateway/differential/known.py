@@ -14,11 +14,20 @@ from tests.gateway.differential.topics import TRANSACTIONS
 _ACKNOWLEDGED = r"responses\[.*\]\.partitions\[.*\]"
 _OFFSETS = r"groups\[.*\]\.topics\[.*\]\.partitions\[.*\]"
 _V1_V6 = "Acknowledgements of ranges that touch, or of negative offsets, are malformed (42; V1, V6)."
+_SERVED = "Requests and features that are not served are not listed, and of others only the versions that clients need."
 _WHOLE = "Answers end with a whole batch, not in the middle of one."
 
 
 def _not_behind(real: Any, other: Any) -> bool:
     return isinstance(real, int) and isinstance(other, int) and other >= real
+
+
+def _fewer(real: Any, other: Any) -> bool:
+    return isinstance(real, int) and isinstance(other, int) and 0 < other < real
+
+
+def _one_less(real: Any, other: Any) -> bool:
+    return isinstance(real, int) and isinstance(other, int) and other == real - 1
 
 
 KNOWN: tuple[Known, ...] = (
@@ -44,7 +53,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "DescribeShareGroupOffsets",
         rf"groups\[.*\]\.topics\[.*{TRANSACTIONS}\]\.partitions\[0\]\.lag",
-        lambda real, other: 0 <= other <= real,
+        lambda real, other: isinstance(other, int) and 0 <= other <= real,
         "The lag leaves out records of aborted transactions as soon as one is passed over (S8).",
     ),
     Known(
@@ -54,7 +63,7 @@ KNOWN: tuple[Known, ...] = (
         _WHOLE,
     ),
     # Shows only with the one above: what else is missing is a difference of its own.
-    Known("ShareFetch", rf"{_ACKNOWLEDGED}\.records\[\]", lambda real, other: real == other + 1, _WHOLE),
+    Known("ShareFetch", rf"{_ACKNOWLEDGED}\.records\[\]", _one_less, _WHOLE),
     Known(
         "ShareAcknowledge",
         rf"{_ACKNOWLEDGED}\.errorMessage",
@@ -69,10 +78,16 @@ KNOWN: tuple[Known, ...] = (
         _V1_V6,
         label="acknowledgement twice in one",
     ),
+    Known("ApiVersions", r"apiKeys\[\d+\]\.\w+", lambda _, other: other == ABSENT, _SERVED),
+    Known("ApiVersions", r"apiKeys\[\]", _fewer, _SERVED),
+    Known("ApiVersions", r"apiKeys\[\d+\]\.minVersion", _not_behind, _SERVED),
+    Known("ApiVersions", r"apiKeys\[\d+\]\.maxVersion", _fewer, _SERVED),
     Known(
         "ApiVersions",
-        r"apiKeys\[.*",
-        lambda _, other: other == ABSENT,
-        "Requests that are not served are not listed, and of others only the versions that clients need.",
+        r"(supported|finalized)Features\[share\.version\]\.(maxVersion|maxVersionLevel|minVersionLevel)",
+        lambda real, other: (real, other) == (2, 1),
+        "Records go to no dead-letter topic: share.version is 1.",
     ),
+    Known("ApiVersions", r"(supported|finalized)Features.*", lambda _, other: other == ABSENT, _SERVED),
+    Known("ApiVersions", r"(supported|finalized)Features\[\]", _fewer, _SERVED),
 )

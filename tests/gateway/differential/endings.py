@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.gateway.differential.acknowledging import enter, ranges, settle_answers, some_of, wire
+from tests.gateway.differential.acknowledging import enter, let_go, ranges, settle_answers, some_of, wire
 from tests.gateway.differential.duel import Diverged, Step
 from tests.gateway.differential.model import ACCEPT, REJECT, RELEASE, RENEW, Member, Model, Place
 from tests.gateway.differential.sessions import ALL, FETCH, NOTHING, Limits, advance, handed_out, message, take
@@ -53,7 +53,7 @@ def carried(model: Model, member: Member) -> None:
     limits: Limits = {"maxRecords": 0}
     if renewing:
         limits |= {"isRenewAck": True, "minBytes": 0, "maxBytes": 0}
-    closing = not renewing and chance.random() < 0.1
+    closing = not renewing and not model.narrow and chance.random() < 0.1
 
     def build(view: View) -> Message:
         epoch = -1 if closing else view.session_epochs[member.name]
@@ -83,6 +83,7 @@ def close(model: Model, member: Member) -> None:
     """End a session; what its member holds is released, which the answer does not wait for."""
     if not member.open:
         return
+    _settle_first(model, member)
     name = model.chance.choice((FETCH, "ShareAcknowledge"))
 
     def build(view: View) -> Message:
@@ -98,10 +99,17 @@ def disconnect(model: Model, member: Member) -> None:
 
     A session that the same member has opened meanwhile may end with the old connection (KAFKA-19950).
     """
+    if member.open:
+        _settle_first(model, member)
     for view in model.duel.views:
         view.close(member.name)
     ended(model, member)
     member.name = model.new_member_id()
+
+
+def _settle_first(model: Model, member: Member) -> None:
+    if model.narrow:
+        let_go(model, member, member.holds())
 
 
 def ended(model: Model, member: Member) -> None:

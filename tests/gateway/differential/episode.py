@@ -59,12 +59,11 @@ def play(duel: Duel, seed: int, prefix: str, topics: list[str], steps: int) -> N
     group = f"{prefix}g{seed}"
     places = [(name, partition) for name in topics for partition in range(TOPICS[name.removeprefix(prefix)])]
     limit = chance.choice((5, 10))
-    model = Model(duel, chance, group, places, limit)
+    model = Model(duel, chance, group, places, limit, narrow=chance.random() < 0.25)
     settings = {"share.auto.offset.reset": "earliest", "share.delivery.count.limit": str(limit)}
     if chance.random() < 0.5:
         settings["share.isolation.level"] = "read_committed"
-    if chance.random() < 0.25:
-        # Share partitions that are full.
+    if model.narrow:
         settings["share.partition.max.record.locks"] = "100"
     for view in duel.views:
         configure_group(view.side.share, group, **settings)

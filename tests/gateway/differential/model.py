@@ -43,6 +43,8 @@ class Model:
     places: list[Place]
     #: After so many deliveries a record is archived.
     limit: int
+    #: Whether share partitions are full after some records: what comes next then depends on when others are released.
+    narrow: bool = False
     members: list[Member] = field(default_factory=list)
     probes: int = 0
     #: Groups that were made by setting their offsets.

@@ -40,6 +40,7 @@ _WITHOUT: list[tuple[int, Callable[[Model], None]]] = [
     (1, discovery.api_versions),
     (1, discovery.describe_cluster),
     (1, offsets.moved),
+    (1, offsets.bare),
     (2, malformed.malformed),
     (2, sessions.strange_places),
 ]

@@ -78,6 +78,13 @@ KNOWN: tuple[Known, ...] = (
         _V1_V6,
         label="acknowledgement twice in one",
     ),
+    Known(
+        "DeleteShareGroupOffsets",
+        r"responses\[.*",
+        lambda real, _: real in {ABSENT, 0},
+        "Every topic of a request to delete offsets is answered, also in a group that has none (G9).",
+        label="delete offsets of a bare group",
+    ),
     Known("ApiVersions", r"apiKeys\[\d+\]\.\w+", lambda _, other: other == ABSENT, _SERVED),
     Known("ApiVersions", r"apiKeys\[\]", _fewer, _SERVED),
     Known("ApiVersions", r"apiKeys\[\d+\]\.minVersion", _not_behind, _SERVED),

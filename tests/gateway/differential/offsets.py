@@ -54,10 +54,10 @@ def delete_offsets(model: Model, group: str) -> None:
     forget(model, group, model.chance.choice([*{place[0]: None for place in model.places}, "no-such-topic"]))
 
 
-def forget(model: Model, group: str, topic: str) -> None:
+def forget(model: Model, group: str, topic: str, *, label: str = "delete offsets") -> None:
     """Forget where a group stands in this topic."""
     message = {"groupId": group, "topics": [{"topicName": topic}]}
-    model.duel.ask(Step("delete offsets", "DeleteShareGroupOffsets", 0, lambda _: message))
+    model.duel.ask(Step(label, "DeleteShareGroupOffsets", 0, lambda _: message))
 
 
 def moved(model: Model) -> None:
@@ -82,3 +82,29 @@ def moved(model: Model) -> None:
     describe_offsets(group)
     admin.delete_groups(model, [group.group, *(["nobody"] if chance.random() < 0.3 else [])])
     describe_offsets(group)
+
+
+def bare(model: Model) -> None:
+    """Groups without any offsets: one that nothing was altered of, and one whose only member found none of its topics."""
+    model.moved += 1
+    nothing, group = f"{model.group}-nothing{model.moved}", f"{model.group}-bare{model.moved}"
+    unknown = {"topicName": "no-such-topic", "partitions": [{"partitionIndex": 0, "startOffset": 0}]}
+    member = model.new_member_id()
+    beat = {"groupId": group, "memberId": member, "subscribedTopicNames": ["no-such-topic"]}
+    asked: list[tuple[str, str, int, Message]] = [
+        ("alter nothing", "AlterShareGroupOffsets", 0, {"groupId": nothing, "topics": [unknown]}),
+        ("alter nothing", "AlterShareGroupOffsets", 0, {"groupId": nothing, "topics": []}),
+        ("join in vain", "ShareGroupHeartbeat", 1, {**beat, "memberEpoch": 0}),
+        ("leave in vain", "ShareGroupHeartbeat", 1, {**beat, "memberEpoch": -1}),
+    ]
+    for label, name, version, message in asked:
+        _ask(model, label, name, version, message)
+    both = [nothing, group]
+    model.duel.ask(Step("describe bare groups", "ShareGroupDescribe", 1, lambda _: {"groupIds": both}))
+    model.duel.ask(Step("describe offsets", "DescribeShareGroupOffsets", 1, lambda _: _offsets_of([(one, None) for one in both])))
+    forget(model, group, "no-such-topic", label="delete offsets of a bare group")
+    admin.delete_groups(model, both)
+
+
+def _ask(model: Model, label: str, name: str, version: int, message: Message) -> None:
+    model.duel.ask(Step(label, name, version, lambda _: message))

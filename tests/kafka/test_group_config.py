@@ -112,7 +112,7 @@ def altered(
 def our_answer(broker: Broker, changes: Sequence[tuple[str, int, str | None]]) -> tuple[int, str | None]:
     """The same of ours, for a group that has set nothing."""
     try:
-        alter_group_config({}, list(changes), properties(broker))
+        alter_group_config({}, list(changes), properties(broker), name="g")
     except ConfigError as error:
         return error.kafka_code or -1, str(error)
     return 0, None
@@ -134,7 +134,7 @@ def test_a_group_shows_the_same_before_and_after_it_is_altered(kafka_440: Broker
         ("share.assignor.offload.enable", SET, "false"),
     ]
     assert altered(kafka_440, group, changes) == (0, None)
-    ours_altered = alter_group_config({}, changes, broker)
+    ours_altered = alter_group_config({}, changes, broker, name="g")
     expected = ours(group_config_entries(ours_altered, broker))
     assert len(expected) == 12
     # The broker has the alteration once its metadata has come round.
@@ -145,7 +145,7 @@ def test_a_group_shows_the_same_before_and_after_it_is_altered(kafka_440: Broker
     while (shown := described(kafka_440, GROUP, group))["share.session.timeout.ms"]["configSource"] == 8:
         pass
     deleted: list[tuple[str, int, str | None]] = [("share.session.timeout.ms", DELETE, None), ("nobody.knows", DELETE, None)]
-    assert ours(group_config_entries(alter_group_config(ours_altered, deleted, broker), broker)) == shown
+    assert ours(group_config_entries(alter_group_config(ours_altered, deleted, broker, name="g"), broker)) == shown
 
 
 def test_the_broker_shows_the_same_of_share_groups(kafka_440: Broker) -> None:

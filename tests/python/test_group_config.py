@@ -58,7 +58,7 @@ def test_what_is_in_force_is_typed_and_clamped() -> None:
 def test_an_alteration_makes_a_new_configuration() -> None:
     group = {SESSION: "50000"}
     changes = [(SESSION, 1, None), ("share.isolation.level", 0, "read_committed")]
-    assert alter_group_config(group, changes, {}) == {"share.isolation.level": "read_committed"}
+    assert alter_group_config(group, changes, {}, name="g") == {"share.isolation.level": "read_committed"}
     assert group == {SESSION: "50000"}
 
 
@@ -75,12 +75,12 @@ _REFUSED: list[tuple[Callable[[], object], tuple[object, ...], str]] = [
         "Unknown group config name: unknown.key",
     ),
     (
-        lambda: alter_group_config({}, [(SESSION, 0, None)], {}),
+        lambda: alter_group_config({}, [(SESSION, 0, None)], {}, name="g"),
         (42, SESSION, None, None, None),
         f"Null value not supported for : {SESSION}",
     ),
     (
-        lambda: alter_group_config({}, [(SESSION, 9, "1")], {}),
+        lambda: alter_group_config({}, [(SESSION, 9, "1")], {}, name="g"),
         (42, SESSION, None, None, None),
         f"There is no operation 9, asked for {SESSION}",
     ),

@@ -22,7 +22,7 @@ from typing import Final
 
 from share_state.kafka import codes
 
-__all__ = ["FETCH_CODES", "MAX_WAIT_MS", "NO_LEADER", "acknowledge_code", "fetch_code", "text_of"]
+__all__ = ["FETCH_CODES", "MAX_WAIT_MS", "NO_LEADER", "acknowledge_code", "acknowledge_text", "fetch_code", "text_of"]
 
 FETCH_CODES: Final = frozenset(
     {
@@ -57,20 +57,27 @@ def acknowledge_code(code: int) -> int:
     return codes.UNKNOWN_SERVER_ERROR if code == codes.KAFKA_STORAGE_ERROR else code
 
 
-#: Kafka's words (``Errors``) for what acknowledgements are answered with.
+_UNEXPECTED: Final = "The server experienced an unexpected error when processing the request."
+#: Kafka's words (``Errors``).
 _TEXTS: Final = {
     codes.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+    codes.COORDINATOR_NOT_AVAILABLE: "The coordinator is not available.",
+    codes.INVALID_GROUP_ID: "The group id is invalid.",
     codes.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
-    codes.INVALID_REQUEST: "The acknowledgements break the rules of the protocol.",
-    codes.UNKNOWN_TOPIC_ID: "This server does not host this topic ID.",
+    codes.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    codes.INVALID_REQUEST: "The request is malformed, or was sent to a server of another kind.",
+    codes.NON_EMPTY_GROUP: "The group is not empty.",
     codes.INVALID_RECORD_STATE: "The record state is invalid. The acknowledgement of delivery could not be completed.",
 }
+#: What acknowledgements are refused for before a share partition has seen them: Kafka says the code alone.
+_WITHOUT_TEXT: Final = frozenset({codes.UNKNOWN_TOPIC_OR_PARTITION, codes.TOPIC_AUTHORIZATION_FAILED, codes.UNKNOWN_TOPIC_ID})
 
 
 def text_of(code: int) -> str | None:
-    """Give the text beside a code of acknowledgements; none where there is no error."""
-    return (
-        None
-        if code == codes.NONE
-        else _TEXTS.get(code, "The server experienced an unexpected error when processing the request.")
-    )
+    """Give Kafka's text for a code; none where there is no error."""
+    return None if code == codes.NONE else _TEXTS.get(code, _UNEXPECTED)
+
+
+def acknowledge_text(code: int) -> str | None:
+    """Give the text beside a code of acknowledgements."""
+    return None if code in _WITHOUT_TEXT else text_of(code)

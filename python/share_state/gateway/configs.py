@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -19,6 +20,9 @@ __all__ = ["Configs"]
 _LOG: Final = logging.getLogger("share_state.gateway")
 #: Types of resources (``ConfigResource.Type``).
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
+#: Of which a list may be asked for: these, loggers of brokers and client metrics.
+_LISTABLE: Final = frozenset({_TOPIC, _BROKER, 8, 16, _GROUP})
+_REPEATED: Final = (codes.INVALID_REQUEST, "Each resource must appear at most once.")
 #: Whose configuration may be asked for: the resource that guards it, and what is said to who may not.
 _GUARDED: Final = {
     _TOPIC: (Resource.TOPIC, codes.TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed."),
@@ -52,8 +56,12 @@ class Configs:
     async def alter(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer IncrementalAlterConfigs (RPC 44); all changes of a resource are made, or none."""
         rows = []
+        times = Counter((resource["resourceType"], resource["resourceName"]) for resource in asked["resources"])
         for resource in asked["resources"]:
-            code, message = await self._altered(client, resource, validate_only=asked["validateOnly"])
+            is_repeated = times[resource["resourceType"], resource["resourceName"]] > 1
+            code, message = (
+                _REPEATED if is_repeated else await self._altered(client, resource, validate_only=asked["validateOnly"])
+            )
             rows.append(
                 {
                     "errorCode": code,
@@ -69,6 +77,8 @@ class Configs:
         if not client.may(Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, CLUSTER_NAME):
             return {"errorCode": codes.CLUSTER_AUTHORIZATION_FAILED, "configResources": []}
         types = asked.get("resourceTypes")
+        if types and not _LISTABLE.issuperset(types):
+            return {"errorCode": codes.UNSUPPORTED_VERSION, "configResources": []}
         # Version 0 knows client metrics alone, of which there are none.
         groups = self._configs.names() if types is not None and (not types or _GROUP in list(types)) else []
         return {
@@ -92,10 +102,10 @@ class Configs:
             entries = [{**entry, "documentation": None} for entry in entries]
         return {"errorCode": code, "errorMessage": message, "resourceType": kind, "resourceName": name, "configs": entries}
 
-    def _refusal(self, client: Client, kind: int, name: str) -> tuple[int, str | None]:
-        """Say why a resource is not described; 0 where it is."""
+    def _refusal(self, client: Client, kind: int, name: str) -> tuple[int, str]:
+        """Say why a resource is not described; 0 where it is, with the empty text of Kafka's answer."""
         if kind == _GROUP and not name:
-            return codes.INVALID_REQUEST, "Default group resources are not allowed."
+            return codes.INVALID_REQUEST, "Group name must not be empty"
         if kind not in _GUARDED:
             return codes.INVALID_REQUEST, f"Unsupported resource type {kind}."
         resource, code, message = _GUARDED[kind]
@@ -103,7 +113,7 @@ class Configs:
             return code, message
         if kind == _BROKER and name != str(self._node_id):
             return codes.INVALID_REQUEST, f"Unexpected broker id, expected {self._node_id} but received {name}"
-        return codes.NONE, None
+        return codes.NONE, ""
 
     def _as_broker(self) -> dict[str, str]:
         """Give the defaults of this gateway for groups as the broker configurations that stand behind them."""
@@ -111,19 +121,18 @@ class Configs:
 
     async def _altered(self, client: Client, resource: dict[str, Any], *, validate_only: bool) -> tuple[int, str | None]:
         kind, group = resource["resourceType"], resource["resourceName"]
-        if kind != _GROUP or not group:
-            what = "Default group resources are not allowed." if kind == _GROUP else f"Resource type {kind} is not altered here."
-            return codes.INVALID_REQUEST, what
+        if kind != _GROUP:
+            return codes.INVALID_REQUEST, f"Resource type {kind} is not altered here."
         if not client.may(Operation.ALTER_CONFIGS, Resource.GROUP, group):
             return codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."
         alterations = [(change["name"], change["configOperation"], change["value"]) for change in resource["configs"]]
         try:
             async with self._turn:
-                settings = alter_group_config(self._configs.set_by(group), alterations, self._configs.broker)
+                settings = alter_group_config(self._configs.set_by(group), alterations, self._configs.broker, name=group)
                 if not validate_only:
                     await asyncio.get_running_loop().run_in_executor(self._executor, self._configs.replace, group, settings)
         except ConfigError as wrong:
-            return codes.INVALID_CONFIG, str(wrong)
+            return wrong.kafka_code or codes.INVALID_CONFIG, str(wrong)
         except ShareStateError as failed:
             _LOG.error("the configuration of group %r was not kept: %s", group, failed)
             return codes.KAFKA_STORAGE_ERROR, "The configuration could not be kept."

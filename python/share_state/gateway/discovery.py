@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from share_state.gateway.access import Operation, Resource
+from share_state.gateway.answers import text_of
 from share_state.gateway.identity import Identity
 from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
@@ -17,9 +18,13 @@ __all__ = ["Discovery"]
 
 _GROUP: Final = 0
 _TRANSACTION: Final = 1
+#: With share partitions, whose coordinator is the gateway's own affair.
+_KEY_TYPES: Final = frozenset({_GROUP, _TRANSACTION, 2})
 #: "Was not asked what the client may do" (``MetadataResponse.AUTHORIZED_OPERATIONS_OMITTED``).
 _NOT_ASKED: Final = -(1 << 31)
 _ALL_BY_EMPTY: Final = 0
+#: Types of endpoints (``EndpointType``).
+_BROKERS, _CONTROLLERS = 1, 2
 
 
 class Discovery:
@@ -65,7 +70,8 @@ class Discovery:
             code = await self._coordinates(client, key_type, key)
             host, port = self._here(client) if code == codes.NONE else ("", -1)
             node_id = self._node_id if code == codes.NONE else -1
-            row = {"key": key, "nodeId": node_id, "host": host, "port": port, "errorCode": code, "errorMessage": None}
+            message = _text(code, is_one="coordinatorKeys" not in asked, is_known=key_type in _KEY_TYPES)
+            row = {"key": key, "nodeId": node_id, "host": host, "port": port, "errorCode": code, "errorMessage": message}
             found.append(row)
         return {"coordinators": found} if "coordinatorKeys" in asked else found[0]
 
@@ -74,7 +80,6 @@ class Discovery:
         if key_type == _GROUP and not client.may(Operation.DESCRIBE, Resource.GROUP, key):
             return codes.GROUP_AUTHORIZATION_FAILED
         if key_type not in {_GROUP, _TRANSACTION}:
-            # The share coordinator of the gateway is its own affair.
             return codes.INVALID_REQUEST
         if self._relay is None or (key_type == _GROUP and self._has_groups_upstream):
             return codes.NONE if key_type == _GROUP else codes.COORDINATOR_NOT_AVAILABLE
@@ -89,11 +94,14 @@ class Discovery:
 
     async def describe_cluster(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeCluster (RPC 60)."""
+        endpoint = asked.get("endpointType", _BROKERS)
+        if endpoint != _BROKERS:
+            return _no_endpoint(endpoint)
         broker = self._broker(client)
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
-            "endpointType": asked.get("endpointType", 1),
+            "endpointType": endpoint,
             "clusterId": self._identity.cluster_id,
             "controllerId": self._node_id,
             "brokers": [{"brokerId": broker["nodeId"], "host": broker["host"], "port": broker["port"], "rack": None}],
@@ -165,6 +173,27 @@ class Discovery:
             ],
             "topicAuthorizedOperations": _NOT_ASKED,
         }
+
+
+def _no_endpoint(endpoint: int) -> dict[str, Any]:
+    """Refuse to describe a cluster of which this is no endpoint (``AuthHelper.computeDescribeClusterResponse``)."""
+    is_controller = endpoint == _CONTROLLERS
+    return {
+        "errorCode": codes.MISMATCHED_ENDPOINT_TYPE if is_controller else codes.UNSUPPORTED_ENDPOINT_TYPE,
+        "errorMessage": "This is an endpoint of brokers." if is_controller else f"Unsupported endpoint type {endpoint}",
+        "endpointType": _BROKERS,
+        "clusterId": "",
+        "controllerId": -1,
+        "brokers": [],
+        "clusterAuthorizedOperations": _NOT_ASKED,
+    }
+
+
+def _text(code: int, *, is_one: bool, is_known: bool) -> str:
+    """Give Kafka's text: in answers about one key also "NONE", in answers about several only for a type that there is not."""
+    if is_one:
+        return text_of(code) or "NONE"
+    return "" if is_known else text_of(code) or ""
 
 
 def _missing(name: str | None, topic_id: str, code: int) -> dict[str, Any]:

@@ -178,7 +178,7 @@ class Dispatch:
                 client.software = " ".join(software)
                 answer |= self._features(version)
             else:
-                answer["errorCode"] = codes.INVALID_REQUEST
+                answer |= {"errorCode": codes.INVALID_REQUEST, "apiKeys": []}
         body = encode_message(API_VERSIONS, version, answer, response=True)
         return response_bytes(API_VERSIONS, version, request.correlation_id, body)
 

@@ -17,7 +17,7 @@ from share_state._core import HeartbeatAnswer, ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
 from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
-from share_state.gateway.requests import Client
+from share_state.gateway.requests import Client, is_member_id
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.kafka import codes
@@ -106,6 +106,8 @@ class Groups:
             return _refused(codes.GROUP_AUTHORIZATION_FAILED)
         if topics is not None and not all(client.may(Operation.DESCRIBE, Resource.TOPIC, name) for name in topics):
             return _refused(codes.TOPIC_AUTHORIZATION_FAILED)
+        if not is_member_id(member):
+            return _refused(codes.INVALID_REQUEST)
         if topics:
             await self._learn(topics)
         try:
@@ -167,7 +169,7 @@ class Groups:
             if group in hidden
             else {
                 "errorCode": codes.GROUP_ID_NOT_FOUND if says_so else codes.NONE,
-                "errorMessage": f"Group {group} is not a classic group." if says_so else None,
+                "errorMessage": self._not_classic(group) if says_so else None,
                 "groupId": group,
                 "groupState": "Dead",
                 "protocolType": "",
@@ -178,6 +180,9 @@ class Groups:
             for group in asked["groups"]
         ]
         return {"groups": rows}
+
+    def _not_classic(self, group: str) -> str:
+        return _not_found(group) if self.store.describe(group) is None else f"Group {group} is not a classic group."
 
     async def list_groups(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer ListGroups (RPC 16)."""
@@ -272,9 +277,11 @@ class Groups:
     def _described(self, client: Client, group: str, with_operations: bool) -> dict[str, Any]:
         if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
             return _undescribed(group, codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed.")
+        if not group:
+            return _undescribed(group, codes.INVALID_GROUP_ID, None)
         found = self.store.describe(group)
         if found is None:
-            return _undescribed(group, codes.GROUP_ID_NOT_FOUND, f"Group {group} not found.")
+            return _undescribed(group, codes.GROUP_ID_NOT_FOUND, _not_found(group))
         members = []
         for member in found["members"]:
             topics = []
@@ -350,7 +357,11 @@ def _hidden(group: str) -> dict[str, Any]:
     }
 
 
-def _undescribed(group: str, code: int, message: str) -> dict[str, Any]:
+def _not_found(group: str) -> str:
+    return f"Group {group} not found."
+
+
+def _undescribed(group: str, code: int, message: str | None) -> dict[str, Any]:
     return {
         "errorCode": code,
         "errorMessage": message,

@@ -14,6 +14,7 @@ from typing import Any, Final
 from share_state._core import StateStore
 from share_state.errors import ShareStateError
 from share_state.gateway.access import Operation, Resource
+from share_state.gateway.answers import text_of
 from share_state.gateway.clock import wall_ms
 from share_state.gateway.groups import Groups
 from share_state.gateway.requests import Client
@@ -64,7 +65,7 @@ class Offsets:
         """Answer AlterShareGroupOffsets (RPC 91)."""
         group = asked["groupId"]
         if not group:
-            return _refused(codes.INVALID_GROUP_ID)
+            return _refused(codes.INVALID_GROUP_ID, text_of(codes.INVALID_GROUP_ID))
         if not client.may(Operation.READ, Resource.GROUP, group):
             return _refused(codes.GROUP_AUTHORIZATION_FAILED)
         topics = await self._topics(row["topicName"] for row in asked["topics"])
@@ -87,7 +88,7 @@ class Offsets:
             _LOG.error("offsets of group %r were not altered: %s", group, failed)
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
-            return _refused(code)
+            return _refused(code, text_of(code))
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
@@ -98,8 +99,8 @@ class Offsets:
                     "partitions": [
                         {
                             "partitionIndex": partition["partitionIndex"],
-                            "errorCode": errors[row["topicName"], partition["partitionIndex"]],
-                            "errorMessage": None,
+                            "errorCode": (code := errors[row["topicName"], partition["partitionIndex"]]),
+                            "errorMessage": text_of(code),
                         }
                         for partition in row["partitions"]
                     ],
@@ -112,7 +113,7 @@ class Offsets:
         """Answer DeleteShareGroupOffsets (RPC 92)."""
         group = asked["groupId"]
         if not group:
-            return _refused(codes.INVALID_GROUP_ID)
+            return _refused(codes.INVALID_GROUP_ID, text_of(codes.INVALID_GROUP_ID))
         if not client.may(Operation.DELETE, Resource.GROUP, group):
             return _refused(codes.GROUP_AUTHORIZATION_FAILED)
         known = {name: topic_id for topic_id, name, _ in self._groups.store.share_partitions(group) or ()}
@@ -135,7 +136,7 @@ class Offsets:
             _LOG.error("offsets of group %r were not deleted: %s", group, failed)
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
-            return _refused(code, f"Group {group} not found." if code == codes.GROUP_ID_NOT_FOUND else None)
+            return _refused(code, f"Group {group} not found." if code == codes.GROUP_ID_NOT_FOUND else text_of(code))
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
@@ -143,8 +144,8 @@ class Offsets:
                 {
                     "topicName": row["topicName"],
                     "topicId": ids.get(row["topicName"], ZERO_ID),
-                    "errorCode": errors.get(row["topicName"], codes.NONE),
-                    "errorMessage": _NOTHING_TO_DELETE if row["topicName"] in stateless else None,
+                    "errorCode": (code := errors.get(row["topicName"], codes.NONE)),
+                    "errorMessage": _NOTHING_TO_DELETE if row["topicName"] in stateless else text_of(code),
                 }
                 for row in asked["topics"]
             ],
@@ -219,9 +220,8 @@ class Offsets:
         row: dict[str, Any] = {"groupId": group, "topics": [], "errorCode": codes.NONE, "errorMessage": None}
         if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
             return {**row, "errorCode": codes.GROUP_AUTHORIZATION_FAILED}
-        initialized = self._groups.store.share_partitions(group)
-        if initialized is None:
-            return row
+        # As Kafka: of a group that there is not, every partition is one without state.
+        initialized = self._groups.store.share_partitions(group) or []
         there = {(name, partition): topic_id for topic_id, name, numbers in initialized for partition in numbers}
         if topics is None:
             asked = [(name, numbers) for _, name, numbers in initialized]

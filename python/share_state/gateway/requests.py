@@ -10,7 +10,7 @@ from share_state.kafka import codes
 from share_state.kafka.logins import Login
 from share_state.kafka.peers import Address
 
-__all__ = ["Client", "check_member"]
+__all__ = ["Client", "check_member", "is_member_id"]
 
 #: Characters of a member id (``ShareGroupHeartbeatRequest``: a UUID).
 _MAX_MEMBER_ID: Final = 36
@@ -60,6 +60,9 @@ def check_member(client: Client, group: str | None, member: str | None) -> int:
         return codes.INVALID_REQUEST
     if not client.may(Operation.READ, Resource.GROUP, group):
         return codes.GROUP_AUTHORIZATION_FAILED
-    if not member or len(member) > _MAX_MEMBER_ID:
-        return codes.INVALID_REQUEST
-    return codes.NONE
+    return codes.NONE if is_member_id(member) else codes.INVALID_REQUEST
+
+
+def is_member_id(member: str | None) -> bool:
+    """Say whether this can be the id of a member, as ``KafkaApis`` does for each request of one."""
+    return bool(member) and len(member or "") <= _MAX_MEMBER_ID

@@ -6,7 +6,7 @@ from typing import Any
 
 from share_state._core import ShareSessions
 from share_state.gateway.acknowledgements import Acknowledgements, merged
-from share_state.gateway.answers import NO_LEADER, acknowledge_code, text_of
+from share_state.gateway.answers import NO_LEADER, acknowledge_code, acknowledge_text
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.requests import Client, check_member
 from share_state.gateway.share_partitions import SharePartitionManager
@@ -58,7 +58,7 @@ class ShareAcknowledge:
                 {
                     "partitionIndex": partition,
                     "errorCode": acknowledge_code(outcome),
-                    "errorMessage": text_of(acknowledge_code(outcome)),
+                    "errorMessage": acknowledge_text(acknowledge_code(outcome)),
                     "currentLeader": {"leaderId": leader_id, "leaderEpoch": leader_epoch},
                 }
             )

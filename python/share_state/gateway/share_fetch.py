@@ -55,6 +55,7 @@ class WaitingFetch:
         "_min_bytes",
         "_mode",
         "_partitions",
+        "acquirable",
     )
 
     def __init__(
@@ -83,6 +84,8 @@ class WaitingFetch:
         self._answers = answers
         self._again: Callable[[], object] | None = None
         self._is_over = False
+        #: The share partitions that could give records when the fetch was last tried: Kafka lists no others.
+        self.acquirable: list[ServedPartition] = []
 
     async def wait(self, manager: SharePartitionManager, max_wait_ms: int) -> dict[ServedPartition, Delivery]:
         """Acquire records, for so long until there are some or the time is over."""
@@ -121,16 +124,17 @@ class WaitingFetch:
             Whether the fetch is complete: it has records, or every partition has failed.
         """
         if self._is_over or self._deliveries:
-            # Woken again before it could answer: what it acquired now would take the place of what it has, and reach nobody.
+            # Two of its share partitions may wake it before it has left: what it acquired now would take the place of what it
+            # has, and reach nobody.
             return True
         if manager.writes.is_closed:
             # What was given out now could never be settled.
             return False
-        acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
-        if not acquirable:
+        self.acquirable = [served for served in self._partitions if served.is_ready and served.engine.can_acquire()]
+        if not self.acquirable:
             done = all(served.error_code != codes.NONE for served in self._partitions)
         else:
-            done = self._acquire(manager, acquirable)
+            done = self._acquire(manager, self.acquirable)
         if done:
             self._complete()
         return done
@@ -199,6 +203,8 @@ class WaitingFetch:
 class _Found:
     """What a fetch has come to, by partition."""
 
+    #: What could be read from, whether or not there was a record.
+    fetched: list[_Place] = field(default_factory=list)
     deliveries: dict[_Place, Delivery] = field(default_factory=dict)
     errors: dict[_Place, int] = field(default_factory=dict)
 
@@ -304,7 +310,9 @@ class ShareFetch:
                 client=client,
                 answers=self._answers,
             )
-            for partition, delivery in (await self._waited(fetch, asked)).items():
+            deliveries = await self._waited(fetch, asked)
+            found.fetched = [(one.key.topic_id, one.key.partition) for one in fetch.acquirable]
+            for partition, delivery in deliveries.items():
                 found.deliveries[partition.key.topic_id, partition.key.partition] = delivery
         for partition in served:
             is_given = (partition.key.topic_id, partition.key.partition) in found.deliveries
@@ -346,7 +354,8 @@ class ShareFetch:
         self, context: ShareFetchContext, found: _Found, acknowledged: dict[_Place, int]
     ) -> list[tuple[str, int, int, int, int, int, Delivery | None]] | None:
         """Give the partitions of the answer; ``None`` when the session is no longer where the request was."""
-        places = dict.fromkeys(context.partitions) | dict.fromkeys(acknowledged)
+        told = {*found.fetched, *found.errors}
+        places = dict.fromkeys(place for place in context.partitions if place in told) | dict.fromkeys(acknowledged)
         outcomes = [(*place, place in found.deliveries, place in found.errors, place in acknowledged) for place in places]
         listed = self._sessions.answer(context, outcomes)
         if listed is None:

@@ -70,6 +70,7 @@ pub fn check_group_config(
 ///     group: what the group has set.
 ///     alterations: `(name, operation, value)`; operations are 0 set, 1 delete, 2 append, 3 subtract.
 ///     broker: the broker's properties.
+///     name: the group; one without a name is refused.
 ///
 /// Returns:
 ///     What the group has set then.
@@ -77,11 +78,13 @@ pub fn check_group_config(
 /// Raises:
 ///     ConfigError: an alteration is refused; the text is that of Kafka's answer, `kafka_code` 40, or 42 for a request out of form.
 #[pyfunction]
+#[pyo3(signature = (group, alterations, broker, *, name))]
 pub fn alter_group_config(
     py: Python<'_>,
     group: &Bound<'_, PyMapping>,
     alterations: Vec<(String, Int<i8>, Option<String>)>,
     broker: &Bound<'_, PyMapping>,
+    name: &str,
 ) -> PyResult<Properties> {
     let alterations: Vec<_> = alterations
         .into_iter()
@@ -92,7 +95,7 @@ pub fn alter_group_config(
         })
         .collect();
     let (group, broker) = (properties(group)?, properties(broker)?);
-    alter_group(&group, &alterations, &broker).map_err(|error| raised(py, &error))
+    alter_group(name, &group, &alterations, &broker).map_err(|error| raised(py, &error))
 }
 
 /// Tell what is in force for a share group: what it has set, clamped to what the broker allows now, or else what the broker has.

@@ -5,7 +5,8 @@
 * :mod:`normal`: what of an answer has to be equal.
 * :mod:`known`: what may differ, each with a reason.
 * :mod:`episode`: a fresh group and some hundreds of random steps on it, chosen from what both servers have answered so far,
-  by the generators in :mod:`sessions`, :mod:`endings`, :mod:`acknowledging`, :mod:`members`, :mod:`admin` and :mod:`malformed`.
+  by the generators in :mod:`sessions`, :mod:`endings`, :mod:`acknowledging`, :mod:`members`, :mod:`admin`, :mod:`offsets`,
+  :mod:`discovery` and :mod:`malformed`.
 
 ``python -m tests.gateway.differential --real HOST:PORT --other HOST:PORT [--upstream HOST:PORT] [--compared N] [--seed N]``
 """

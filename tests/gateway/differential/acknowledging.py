@@ -113,6 +113,7 @@ def enter(model: Model, member: Member, batches: dict[Place, list[Batch]], answe
         if codes.get(place) != 0:
             continue
         for first, last, types in found:
+            model.duel.contents.update(f"acknowledgements of type {kind}" for kind in set(types))
             for number, offset in enumerate(range(first, last + 1)):
                 if types[number if len(types) > 1 else 0] != RENEW:
                     member.held[place].pop(offset, None)

@@ -1,13 +1,9 @@
-"""Administration: what every group tool asks, for groups, topics and configurations that are there and that are not."""
+"""Administration: what every group tool asks, for groups and configurations that are there and that are not."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.gateway.differential.duel import Step
 from tests.gateway.differential.model import Model
-from tests.gateway.differential.topics import TRANSACTIONS
-from tests.gateway.differential.view import View
 from tests.gateway.wire.codec import Message
 
 _GROUP, _SET, _DELETE, _APPEND, _SUBTRACT = 32, 0, 1, 2, 3
@@ -24,27 +20,6 @@ _KEYS = (
 )
 #: Which the share groups of a gateway have as well: consumer and streams groups are not its business.
 _SHARE_KEYS = [name for name, _ in _KEYS if name != "share.no.such.config"]
-
-
-def _offsets_of(model: Model, groups: list[tuple[str, Any]]) -> Message:
-    del model
-    return {"groups": [{"groupId": group, "topics": topics} for group, topics in groups]}
-
-
-def describe_offsets(model: Model) -> None:
-    """Where groups stand."""
-    chance = model.chance
-    topic = model.places[0][0]
-    asked: list[tuple[str, Any]] = [
-        (model.group, None),
-        # Not a partition that the topic does not have: for that a broker tries half a minute.
-        (model.group, [{"topicName": topic, "partitions": [0]}, {"topicName": "no-such-topic", "partitions": [0]}]),
-        ("nobody", None),
-        ("nobody", [{"topicName": topic, "partitions": [0]}]),
-    ]
-    version = chance.choice((0, 1))
-    chosen = [chance.choice(asked)]
-    model.duel.ask(Step("describe offsets", "DescribeShareGroupOffsets", version, lambda _: _offsets_of(model, chosen)))
 
 
 def list_groups(model: Model) -> None:
@@ -66,51 +41,13 @@ def describe_classic(model: Model) -> None:
     model.duel.ask(Step("describe as a classic group", "DescribeGroups", version, lambda _: {"groups": [group]}))
 
 
-def find_coordinator(model: Model) -> None:
-    """Of a group; of what has another coordinator, or none."""
-    chance = model.chance
-    version = chance.randint(0, 6)
-    group = chance.choice((model.group, "nobody", ""))
-    message: Message = {"coordinatorKeys": [group]} if version >= 4 else {"key": group}
-    if version >= 1:
-        message["keyType"] = chance.choice((0, 0, 0, 7, -1))
-    model.duel.ask(Step("find coordinator", "FindCoordinator", version, lambda _: message))
-
-
-def metadata(model: Model) -> None:
-    """Topics by name and by id, there and not."""
-    chance = model.chance
-    version = chance.randint(0, 13)
-    names = chance.sample([model.places[0][0], model.places[-1][0], "no-such-topic"], chance.randint(1, 2))
-    by_id = version >= 12 and chance.random() < 0.4
-    strange = model.new_member_id()
-
-    def build(view: View) -> Message:
-        topics: list[Message]
-        if by_id:
-            topics = [{"topicId": view.topic_ids.get(name, strange), "name": None} for name in names]
-        else:
-            topics = [{"name": name} for name in names]
-        return {"topics": topics, **({"allowAutoTopicCreation": False} if version >= 4 else {})}
-
-    model.duel.ask(Step("metadata by id" if by_id else "metadata", "Metadata", version, build))
-
-
-def list_offsets(model: Model) -> None:
-    """Earliest, latest, by time, of what is there and what is not."""
-    chance = model.chance
-    version = chance.randint(1, 7)
-    topic, partition = chance.choice([*model.places, ("no-such-topic", 0), (model.places[0][0], 99)])
-    at = chance.choice((-1, -2, 0, 1_700_000_000_005, 9_000_000_000_000, -3) if version >= 7 else (-1, -2, 0, 1_700_000_000_005))
-    if topic.endswith(TRANSACTIONS):
-        # Its markers have the time of the cluster's clock.
-        at = chance.choice((-1, -2))
-    one = {"partitionIndex": partition, "timestamp": at}
-    model.duel.ask(
-        Step(
-            "list offsets", "ListOffsets", version, lambda _: {"replicaId": -1, "topics": [{"name": topic, "partitions": [one]}]}
-        )
-    )
+def describe_consumer(model: Model) -> None:
+    """What tools ask first to know of which kind a group is; a gateway without a relay does not list it."""
+    if not all(view.offers("ConsumerGroupDescribe") for view in model.duel.views):
+        return
+    groups = model.chance.sample([model.group, "nobody"], model.chance.randint(1, 2))
+    version = model.chance.randint(0, 1)
+    model.duel.ask(Step("describe as a consumer group", "ConsumerGroupDescribe", version, lambda _: {"groupIds": groups}))
 
 
 def alter_configs(model: Model, group: str) -> None:
@@ -123,7 +60,8 @@ def alter_configs(model: Model, group: str) -> None:
             {"name": name, "configOperation": operation, "value": None if operation == _DELETE else chance.choice(values)}
         )
     resource = {"resourceType": _GROUP, "resourceName": chance.choice((group, group, group, "")), "configs": changes}
-    message = {"resources": [resource], "validateOnly": chance.random() < 0.2}
+    resources = [resource] * (2 if chance.random() < 0.05 else 1)
+    message = {"resources": resources, "validateOnly": chance.random() < 0.2}
     model.duel.ask(Step("alter configs", "IncrementalAlterConfigs", chance.choice((0, 1)), lambda _: message))
     describe_configs(model, group)
 
@@ -133,35 +71,16 @@ def describe_configs(model: Model, group: str) -> None:
     chance = model.chance
     version = chance.randint(1, 4)
     keys = chance.sample(_SHARE_KEYS, 3) if chance.random() < 0.3 else _SHARE_KEYS
-    resource = {"resourceType": _GROUP, "resourceName": group, "configurationKeys": keys}
+    name = chance.choice((group, group, group, "never-configured", ""))
+    resource = {"resourceType": _GROUP, "resourceName": name, "configurationKeys": keys}
     message: Message = {"resources": [resource], "includeSynonyms": chance.random() < 0.5}
     model.duel.ask(Step("describe configs", "DescribeConfigs", version, lambda _: message))
 
 
 def list_config_resources(model: Model) -> None:
-    """Which groups have configurations of their own."""
-    model.duel.ask(Step("list config resources", "ListConfigResources", 1, lambda _: {"resourceTypes": [_GROUP]}))
-
-
-def alter_offsets(model: Model, group: str) -> None:
-    """Set where a group without members goes on; what is not there is told apart."""
-    chance = model.chance
-    topic, partition = chance.choice(model.places)
-    places = [{"partitionIndex": partition, "startOffset": chance.choice((0, 5, 100, 10_000))}]
-    if chance.random() < 0.2:
-        places.append({"partitionIndex": 99, "startOffset": 0})
-    topics = [{"topicName": topic, "partitions": places}]
-    if chance.random() < 0.2:
-        topics.append({"topicName": "no-such-topic", "partitions": [{"partitionIndex": 0, "startOffset": 0}]})
-    model.duel.ask(Step("alter offsets", "AlterShareGroupOffsets", 0, lambda _: {"groupId": group, "topics": topics}))
-
-
-def delete_offsets(model: Model, group: str) -> None:
-    """Forget where a group stands in a topic."""
-    topic = model.chance.choice([*{place[0] for place in model.places}, "no-such-topic"])
-    model.duel.ask(
-        Step("delete offsets", "DeleteShareGroupOffsets", 0, lambda _: {"groupId": group, "topics": [{"topicName": topic}]})
-    )
+    """Which groups have configurations of their own; and of a kind that there is not."""
+    types = model.chance.choice(([_GROUP], [_GROUP], [99]))
+    model.duel.ask(Step("list config resources", "ListConfigResources", 1, lambda _: {"resourceTypes": types}))
 
 
 def delete_groups(model: Model, groups: list[str]) -> None:

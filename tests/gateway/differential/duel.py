@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tests.gateway.differential.contents import codes_in, contents
 from tests.gateway.differential.normal import CLOSED, UNREADABLE, Fields, fields
 from tests.gateway.differential.view import View
 from tests.gateway.wire import CodecError, Disconnected, api_key, decode, encode
@@ -44,11 +45,23 @@ class Known:
     api: str
     path: str
     may: Callable[[Any, Any], bool]
+    #: A line of the page on the gateway.
     reason: str
+    #: Of which kind of request only (a pattern).
+    label: str = ".*"
+    #: Fields beside it that the real answer has to have.
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
-    def fits(self, api: str, path: str, real: Any, other: Any) -> bool:
+    def fits(self, step: Step, path: str, real: Fields, other: Fields) -> bool:
         """Whether this is it."""
-        return self.api in {api, "*"} and re.fullmatch(self.path, path) is not None and self.may(real, other)
+        prefix = path.rpartition(".")[0]
+        return (
+            self.api == step.name
+            and re.fullmatch(self.path, path) is not None
+            and re.fullmatch(self.label, step.label) is not None
+            and all(real.get(f"{prefix}.{name}" if prefix else name) == value for name, value in self.beside.items())
+            and self.may(real.get(path, ABSENT), other.get(path, ABSENT))
+        )
 
 
 class Difference(NamedTuple):
@@ -79,7 +92,10 @@ class Duel:
     #: Sent to each, and how many answers were compared one by one; the rest is waiting for servers to come to rest.
     requests: int = 0
     compared: int = 0
+    apis: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
+    #: What answers of the real server held, so that it can be seen that more was compared than refusals.
+    contents: Counter[str] = field(default_factory=Counter)
     codes: Counter[tuple[str, int]] = field(default_factory=Counter)
     excused: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
@@ -114,18 +130,19 @@ class Duel:
     def compare(self, step: Step, real: Fields, other: Fields) -> None:
         """Note every field that differs without being known to."""
         self.compared += 1
+        self.apis[step.name] += 1
         found = []
         for path in sorted(real.keys() | other.keys()):
             left, right = real.get(path, ABSENT), other.get(path, ABSENT)
-            if left != right and not self._is_known(step, path, left, right):
+            if left != right and not self._is_known(step, path, real, other):
                 found.append((path, left, right))
         if found:
             self.differences.append(Difference(f"{step.label} ({step.name} v{step.version})", str(step.build(self.real)), found))
             raise Diverged(step.label)
 
-    def _is_known(self, step: Step, path: str, real: Any, other: Any) -> bool:
+    def _is_known(self, step: Step, path: str, real: Fields, other: Fields) -> bool:
         for known in self.known:
-            if known.fits(step.name, path, real, other):
+            if known.fits(step, path, real, other):
                 self.excused[known.reason] += 1
                 return True
         return False
@@ -164,18 +181,6 @@ class Duel:
         if isinstance(answer, str):
             self.codes[f"{step.name}: {answer.partition(':')[0]}", 0] += 1
             return
-        for code in _codes(answer):
+        for code in codes_in(answer):
             self.codes[step.name, code] += 1
-
-
-def _codes(value: Any) -> Iterable[int]:
-    """Every error code in an answer."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name in {"errorCode", "acknowledgeErrorCode"}:
-                yield inner
-            else:
-                yield from _codes(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _codes(inner)
+        self.contents.update(contents(step.name, answer))

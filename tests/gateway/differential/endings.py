@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.gateway.differential.acknowledging import enter, ranges, settle_answers, some_of, wire
+from tests.gateway.differential.acknowledging import enter, let_go, ranges, settle_answers, some_of, wire
 from tests.gateway.differential.duel import Diverged, Step
 from tests.gateway.differential.model import ACCEPT, REJECT, RELEASE, RENEW, Member, Model, Place
 from tests.gateway.differential.sessions import ALL, FETCH, NOTHING, Limits, advance, handed_out, message, take
 from tests.gateway.differential.topics import EMPTY
 from tests.gateway.differential.view import View
+from tests.gateway.patience import wait_until
 from tests.gateway.wire.codec import Message
 
 _WARM_MS = 5000
-_WARM_EMPTY_MS = 500
+_WARM_EMPTY_MS = 50
 #: One record at a time, where they are near their limit of deliveries.
 _TURNS = 3000
 
@@ -23,11 +24,23 @@ def warm(model: Model) -> None:
     member = Member(model.new_member_id(), open=True)
     for place in model.places:
         # One at a time: a new session for each.
-        wait = _WARM_EMPTY_MS if place[0].endswith(EMPTY) else _WARM_MS
-        limits: Limits = {"maxRecords": 1, "batchSize": 1, "maxWaitMs": wait, "shareAcquireMode": 1}
+        if place[0].endswith(EMPTY):
+            for view in model.duel.views:
+                wait_until(partial(_lists, model, view, member, place), f"{view.name} lists {place}")
+            continue
+        limits: Limits = {"maxRecords": 1, "batchSize": 1, "maxWaitMs": _WARM_MS, "shareAcquireMode": 1}
         take(model, member, [place], [], version=2, limits=limits, first=True, label="warm")
     batches = {place: [[first, last, [ACCEPT]] for first, last in ranges(member.held[place])] for place in member.holds()}
     settle_answers(model, member, batches, "warm")
+
+
+def _lists(model: Model, view: View, member: Member, place: Place) -> bool:
+    """Whether a server lists a partition, which it does once it has loaded it, records or not."""
+    view.session_epochs[member.name] = 0
+    build = partial(message, model=model, member=member, epoch=0, places=[place], limits={"maxWaitMs": _WARM_EMPTY_MS})
+    answer = model.duel.exchange_with(view, Step("warm", FETCH, 2, build, member.name))
+    advance(view, member, answer)
+    return isinstance(answer, dict) and bool(answer["responses"])
 
 
 def carried(model: Model, member: Member) -> None:
@@ -40,7 +53,7 @@ def carried(model: Model, member: Member) -> None:
     limits: Limits = {"maxRecords": 0}
     if renewing:
         limits |= {"isRenewAck": True, "minBytes": 0, "maxBytes": 0}
-    closing = not renewing and chance.random() < 0.1
+    closing = not renewing and not model.narrow and chance.random() < 0.1
 
     def build(view: View) -> Message:
         epoch = -1 if closing else view.session_epochs[member.name]
@@ -70,6 +83,7 @@ def close(model: Model, member: Member) -> None:
     """End a session; what its member holds is released, which the answer does not wait for."""
     if not member.open:
         return
+    _settle_first(model, member)
     name = model.chance.choice((FETCH, "ShareAcknowledge"))
 
     def build(view: View) -> Message:
@@ -85,10 +99,17 @@ def disconnect(model: Model, member: Member) -> None:
 
     A session that the same member has opened meanwhile may end with the old connection (KAFKA-19950).
     """
+    if member.open:
+        _settle_first(model, member)
     for view in model.duel.views:
         view.close(member.name)
     ended(model, member)
     member.name = model.new_member_id()
+
+
+def _settle_first(model: Model, member: Member) -> None:
+    if model.narrow:
+        let_go(model, member, member.holds())
 
 
 def ended(model: Model, member: Member) -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from tests.gateway.differential import acknowledging, admin, endings, malformed, sessions
+from tests.gateway.differential import acknowledging, admin, discovery, endings, malformed, offsets, sessions
 from tests.gateway.differential.duel import Duel
 from tests.gateway.differential.members import Membership
 from tests.gateway.differential.model import Member, Model
@@ -29,13 +29,18 @@ _WITH_A_MEMBER: list[tuple[int, Callable[[Model, Member], None]]] = [
     (1, endings.disconnect),
 ]
 _WITHOUT: list[tuple[int, Callable[[Model], None]]] = [
-    (2, admin.describe_offsets),
+    (2, offsets.describe_offsets),
     (2, admin.list_groups),
     (1, admin.describe_classic),
-    (2, admin.find_coordinator),
-    (2, admin.metadata),
-    (2, admin.list_offsets),
+    (2, discovery.find_coordinator),
+    (2, discovery.metadata),
+    (2, discovery.list_offsets),
     (1, admin.list_config_resources),
+    (1, admin.describe_consumer),
+    (1, discovery.api_versions),
+    (1, discovery.describe_cluster),
+    (1, offsets.moved),
+    (1, offsets.bare),
     (2, malformed.malformed),
     (2, sessions.strange_places),
 ]
@@ -55,10 +60,12 @@ def play(duel: Duel, seed: int, prefix: str, topics: list[str], steps: int) -> N
     group = f"{prefix}g{seed}"
     places = [(name, partition) for name in topics for partition in range(TOPICS[name.removeprefix(prefix)])]
     limit = chance.choice((5, 10))
-    model = Model(duel, chance, group, places, limit)
+    model = Model(duel, chance, group, places, limit, narrow=chance.random() < 0.25)
     settings = {"share.auto.offset.reset": "earliest", "share.delivery.count.limit": str(limit)}
     if chance.random() < 0.5:
         settings["share.isolation.level"] = "read_committed"
+    if model.narrow:
+        settings["share.partition.max.record.locks"] = "100"
     for view in duel.views:
         configure_group(view.side.share, group, **settings)
         configure_group(view.side.share, f"{group}-members", **settings)
@@ -106,10 +113,10 @@ def finish(model: Model, membership: Membership) -> None:
         admin.delete_groups(model, [f"{model.group}-members", "nobody", ""])
     membership.leave_all()
     for _ in range(3):
-        admin.alter_offsets(model, chance.choice((model.group, f"{model.group}-new")))
-        admin.describe_offsets(model)
+        offsets.alter_offsets(model, chance.choice((model.group, f"{model.group}-new")))
+        offsets.describe_offsets(model)
     for _ in range(2):
-        admin.delete_offsets(model, chance.choice((model.group, "nobody")))
-        admin.describe_offsets(model)
+        offsets.delete_offsets(model, chance.choice((model.group, "nobody")))
+        offsets.describe_offsets(model)
     admin.delete_groups(model, [model.group, f"{model.group}-members", f"{model.group}-new", "nobody"])
     admin.list_groups(model)

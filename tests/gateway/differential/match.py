@@ -34,6 +34,8 @@ def match(duel: Duel, seed: int, compared: int) -> None:
 def score(duel: Duel) -> str:
     """The counts, what was excused, and what was not."""
     lines = [f"{duel.requests} requests, {duel.compared} answers compared, {len(duel.differences)} differences"]
+    lines += [f"  {times:6} answers of {name}" for name, times in duel.apis.most_common()]
+    lines += [f"  {times:6} {what}" for what, times in sorted(duel.contents.items())]
     lines += [f"  {times:6} {label}" for label, times in duel.labels.most_common()]
     lines += [f"  {times:6} {name} code {code}" for (name, code), times in sorted(duel.codes.items())]
     lines += [f"  {times:6} excused: {reason}" for reason, times in duel.excused.most_common()]

@@ -43,8 +43,12 @@ class Model:
     places: list[Place]
     #: After so many deliveries a record is archived.
     limit: int
+    #: Whether share partitions are full after some records: what comes next then depends on when others are released.
+    narrow: bool = False
     members: list[Member] = field(default_factory=list)
     probes: int = 0
+    #: Groups that were made by setting their offsets.
+    moved: int = 0
 
     def new_member_id(self) -> str:
         """A member id as clients make them; the same on both servers."""

@@ -14,12 +14,14 @@ from tests.gateway.wire.codec import Message
 
 #: Answers in place of a message.
 CLOSED, UNREADABLE = "connection closed", "unreadable answer"
+CUT_OFF = "bytes of a batch that is cut off"
 
 Fields = dict[str, Any]
 
 #: Names an element of a list by, so that order does not count; the first that it has.
 _NAMES = (
     "topicId", "topicName", "topic", "name", "groupId", "partitionIndex", "partition", "memberId", "resourceName", "key",
+    "apiKey",
 )  # fmt: skip
 #: Whatever these hold, in any answer.
 _DROPPED = frozenset(
@@ -28,8 +30,10 @@ _DROPPED = frozenset(
         "leaderId", "replicaNodes", "isrNodes", "offlineReplicas", "leaderEpoch", "currentLeader", "finalizedFeaturesEpoch",
     }
 )  # fmt: skip
-#: Texts for people: that there is one counts, what it says does not.
+#: Texts for people: that there is one, and whether it is empty, counts, what it says does not.
 _TEXTS = frozenset({"errorMessage", "acknowledgeErrorMessage", "documentation"})
+#: Sets, in the order of a hash.
+_SETS = frozenset({"subscribedTopicNames"})
 #: Epochs of groups count assignments; when a server assigns is its own affair.
 _GROUP_EPOCHS = frozenset({"memberEpoch", "groupEpoch", "assignmentEpoch"})
 
@@ -72,7 +76,7 @@ def _batches(data: bytes) -> list[str]:
         content = f"crc {header.crc:08x}" if header.producer_id < 0 else f"count {header.records}"
         told.append(f"{header.base_offset}-{header.last_offset} {content}")
     if cut := len(data) - whole_bytes(data):
-        told.append(f"{cut} bytes of a batch that is cut off")
+        told.append(f"{cut} {CUT_OFF}")
     return told
 
 
@@ -95,8 +99,10 @@ def _walk(view: View, path: str, value: Any) -> Iterator[tuple[str, Any]]:
 def _field(view: View, path: str, name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if name == "topicId":
         yield path, view.topic_names.get(value, value)
+    elif name in _SETS and value is not None:
+        yield from _walk(view, path, sorted(value))
     elif name in _TEXTS:
-        yield path, None if value is None else "some text"
+        yield path, "some text" if value else value
     elif name in _GROUP_EPOCHS and isinstance(value, int) and value > 0:
         yield path, "some epoch"
     elif name == "assignment" and value is not None:

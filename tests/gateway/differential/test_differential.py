@@ -1,7 +1,8 @@
-"""Two real brokers answer the same; and what a proxy changes in one's answers is found."""
+"""Two real brokers answer the same, and a gateway as a real broker; and what a proxy changes in an answer is found."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 
 from tests.gateway.differential.duel import Duel
+from tests.gateway.differential.known import KNOWN
 from tests.gateway.differential.match import match, score
 from tests.gateway.differential.view import View
+from tests.gateway.process import GatewayProcess
 from tests.gateway.tools.compare import Side
 from tests.gateway.upstreams import kraft
 from tests.gateway.wire import api_key
@@ -21,6 +24,39 @@ from tests.kafka.broker import Broker
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
 COMPARED = 1500
+#: Of a gateway, and of its answers at least so many for each request.
+COMPARED_OF_A_GATEWAY = 2000
+AT_LEAST = {
+    "ShareFetch": 500,
+    "ShareAcknowledge": 300,
+    "ShareGroupHeartbeat": 100,
+    "ShareGroupDescribe": 20,
+    "DescribeShareGroupOffsets": 30,
+    "AlterShareGroupOffsets": 15,
+    "DeleteShareGroupOffsets": 10,
+    "DeleteGroups": 5,
+    "ListGroups": 20,
+    "IncrementalAlterConfigs": 3,
+    "DescribeConfigs": 3,
+    "FindCoordinator": 10,
+    "Metadata": 5,
+    "ListOffsets": 10,
+    "ApiVersions": 2,
+}
+#: What has to have been in answers without an error, or taken.
+HELD = (
+    "ShareFetch with records",
+    "ShareFetch with records delivered again",
+    "ShareFetch with several ranges",
+    "ShareAcknowledge with rows and no error",
+    "ShareGroupHeartbeat with rows and no error",
+    "DescribeShareGroupOffsets with rows and no error",
+    "AlterShareGroupOffsets with rows and no error",
+    "DeleteShareGroupOffsets with rows and no error",
+    "DescribeConfigs with rows and no error",
+    "ListGroups with rows and no error",
+    *(f"acknowledgements of type {kind}" for kind in range(5)),
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +77,24 @@ def test_two_brokers_answer_the_same(brokers: list[Broker], tell: Callable[[str]
     asked = {name for name, _ in duel.codes}
     assert {"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat", "ShareGroupDescribe", "DescribeShareGroupOffsets"} <= asked
     assert {0, 42, 100, 121, 122, 123} <= {code for _, code in duel.codes}
+
+
+def test_a_gateway_answers_as_a_broker(tmp_path_factory: pytest.TempPathFactory, tell: Callable[[str], None]) -> None:
+    seed = random.SystemRandom().randrange(1000, 2**31)
+    tell(f"differential of the gateway: seed {seed}")
+    with ExitStack() as stack:
+        upstream = stack.enter_context(kraft.without_share_groups(tmp_path_factory.mktemp("upstream")))
+        settings = {**kraft.SHARE_SETTINGS, **kraft.PATIENT}
+        gateway = stack.enter_context(GatewayProcess(tmp_path_factory.mktemp("gateway"), upstream.bootstrap, settings, "--relay"))
+        # A model of its own: other tests have left groups in theirs, which a list shows.
+        model = stack.enter_context(kraft.with_share_groups(tmp_path_factory.mktemp("model"), kraft.PATIENT))
+        duel = Duel(View("real", Side.broker(model.bootstrap)), View("gateway", Side.broker(gateway.bootstrap)), KNOWN)
+        match(duel, seed, COMPARED_OF_A_GATEWAY)
+    tell(f"differential of the gateway: {duel.requests} requests, {duel.compared} answers compared: {dict(duel.apis)}")
+    assert not duel.differences, score(duel)
+    assert duel.compared >= COMPARED_OF_A_GATEWAY
+    assert {name: duel.apis[name] for name, least in AT_LEAST.items() if duel.apis[name] < least} == {}
+    assert [what for what in HELD if not duel.contents[what]] == []
 
 
 def in_partitions(change: Callable[[Message], bool]) -> Callable[[int, int, Message], Message | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.gateway.tools.compare import Side
-from tests.gateway.wire import Connection
+from tests.gateway.wire import Connection, api_key
 
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -21,6 +21,7 @@ class View:
         #: The epoch of a member in its group, as last answered.
         self.member_epochs: dict[str, int] = {}
         self._connections: dict[str, Connection] = {}
+        self._offered: set[int] | None = None
 
     def learn_topics(self, names: list[str]) -> None:
         """Ask for the ids of topics."""
@@ -29,6 +30,12 @@ class View:
             assert topic["errorCode"] == 0, topic
             self.topic_ids[topic["name"]] = topic["topicId"]
             self.topic_names[topic["topicId"]] = topic["name"]
+
+    def offers(self, name: str) -> bool:
+        """Whether it lists the requests of this name."""
+        if self._offered is None:
+            self._offered = set(self.connection("topics").offered())
+        return api_key(name) in self._offered
 
     def topic_id(self, name: str) -> str:
         """A topic's id here; a name that is an id already stands for a topic that is not there."""

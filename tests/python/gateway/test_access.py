@@ -49,8 +49,9 @@ def code_76(connection: Connection, _id: str) -> int:
 
 def code_78(connection: Connection, place: str) -> int:
     answer = connection.ask("ShareFetch", 1, fetch(GROUP, 0, [(place, 0)]))
-    if answer["errorCode"] == 0:
+    if answer["errorCode"] == 0 and answer["responses"]:
         return int(answer["responses"][0]["partitions"][0]["errorCode"])
+    # A share partition that is being loaded is not listed.
     return int(answer["errorCode"])
 
 

@@ -9,6 +9,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,11 @@ def is_closed(connection: socket.socket) -> bool:
     except ConnectionError:
         pass
     return True
+
+
+def holds_records(answer: dict[str, Any]) -> bool:
+    """Whether a ShareFetch has brought any; a share partition without news is not listed."""
+    return any(partition["acquiredRecords"] for topic in answer["responses"] for partition in topic["partitions"])
 
 
 @pytest.mark.parametrize(
@@ -261,10 +267,7 @@ def test_who_does_not_read_holds_up_nobody_else(large: str, tmp_path: Path) -> N
                 connection.close()
             found = other.ask("ShareFetch", 1, fetch("last", 1, [], maxWaitMs=20_000), complete=False)
             assert found["errorCode"] == 0
-            assert (
-                found["responses"][0]["partitions"][0]["acquiredRecords"]
-                or answer["responses"][0]["partitions"][0]["acquiredRecords"]
-            )
+            assert holds_records(answer) or holds_records(found)
 
 
 def test_an_answer_that_is_not_taken_ends_the_connection(large: str, tmp_path: Path) -> None:
@@ -284,7 +287,7 @@ def test_an_answer_that_is_not_taken_ends_the_connection(large: str, tmp_path: P
             # What it held is released with its session, and goes to the next one.
             for _ in range(100):
                 answer = connection.ask("ShareFetch", 1, fetch("slow", 0, [(place, 0)], maxWaitMs=1000), complete=False)
-                if answer["responses"][0]["partitions"][0]["acquiredRecords"]:
+                if holds_records(answer):
                     break
             else:
                 pytest.fail("the records were not released")

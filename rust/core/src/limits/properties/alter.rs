@@ -44,12 +44,15 @@ impl From<i8> for AlterOperation {
 
 /// What a group's properties are after these alterations: all of them or none. No group property is a list.
 ///
+/// `name` is that of the group. An empty one is refused after the form of the alterations, before their values.
+///
 /// As in Kafka, *every* property of the group must be allowed afterwards, so one that the broker has outlawed since must be
 /// altered with the first; and a property that there is not may be deleted.
 ///
 /// # Errors
 /// The first alteration or value that is refused.
 pub fn alter_group(
+    name: &str,
     group: &Properties,
     alterations: &[Alteration],
     broker: &Properties,
@@ -99,6 +102,9 @@ pub fn alter_group(
                 });
             }
         }
+    }
+    if name.is_empty() {
+        return Err(PropertyError::NoGroupName);
     }
     for alteration in alterations {
         if alteration.operation == AlterOperation::Set {

@@ -95,6 +95,8 @@ pub enum PropertyError {
         /// Kafka's name of the operation.
         operation: &'static str,
     },
+    /// The alterations are for a group without a name, which would be for all groups.
+    NoGroupName,
     /// There is no such operation.
     UnknownOperation {
         /// The name given.
@@ -149,7 +151,7 @@ impl PropertyError {
         Self::invalid(name, value, "Class cannot be found")
     }
 
-    /// Name of the property at fault.
+    /// Name of the property at fault; empty where none is.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -166,6 +168,7 @@ impl PropertyError {
             | Self::EmptyList { name }
             | Self::EmptyWord { name }
             | Self::Order { name, .. } => name,
+            Self::NoGroupName => "",
         }
     }
 
@@ -183,6 +186,7 @@ impl PropertyError {
             | Self::Repeated { .. }
             | Self::Null { .. }
             | Self::NoList { .. }
+            | Self::NoGroupName
             | Self::UnknownOperation { .. } => None,
         }
     }
@@ -202,9 +206,10 @@ impl PropertyError {
     #[must_use]
     pub const fn kafka_code(&self) -> KafkaCode {
         match self {
-            Self::Repeated { .. } | Self::Null { .. } | Self::UnknownOperation { .. } => {
-                KafkaCode::InvalidRequest
-            }
+            Self::Repeated { .. }
+            | Self::Null { .. }
+            | Self::NoGroupName
+            | Self::UnknownOperation { .. } => KafkaCode::InvalidRequest,
             _ => KafkaCode::InvalidConfig,
         }
     }
@@ -260,6 +265,7 @@ impl fmt::Display for PropertyError {
                 write!(f, "{name} must be {relation} {other}")
             }
             Self::Repeated { .. } => f.write_str("Error due to duplicate config keys"),
+            Self::NoGroupName => f.write_str("Default group resources are not allowed."),
             Self::Null { name } => write!(f, "Null value not supported for : {name}"),
             Self::NoList { name, operation } => write!(
                 f,

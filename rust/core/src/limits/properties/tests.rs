@@ -191,7 +191,7 @@ fn alteration(name: &str, operation: i8, value: Option<&str>) -> Alteration {
 fn an_alteration_is_carried_out_whole_or_not_at_all() {
     let none = Properties::new();
     let before = properties(&[("share.session.timeout.ms", "50000")]);
-    let alter = |alterations: &[Alteration]| alter_group(&before, alterations, &none);
+    let alter = |alterations: &[Alteration]| alter_group("g", &before, alterations, &none);
     let session = "share.session.timeout.ms";
     assert_eq!(alter(&[]), Ok(before.clone()));
     assert_eq!(
@@ -249,15 +249,27 @@ fn an_alteration_is_carried_out_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_group_without_a_name_is_refused_after_the_form_of_its_alterations() {
+    let none = Properties::new();
+    let refused = |operation| {
+        let unknown = alteration("unknown.key", operation, Some("1"));
+        alter_group("", &none, &[unknown], &none).unwrap_err()
+    };
+    assert_eq!(refused(0), PropertyError::NoGroupName);
+    assert_eq!(refused(0).kafka_code(), KafkaCode::InvalidRequest);
+    assert_eq!(refused(2).kafka_code(), KafkaCode::InvalidConfig);
+}
+
+#[test]
 fn an_alteration_meets_what_the_broker_has_outlawed_since() {
     let group = properties(&[("share.session.timeout.ms", "50000")]);
     let broker = properties(&[("group.share.max.session.timeout.ms", "46000")]);
     let heartbeat = alteration("share.heartbeat.interval.ms", 0, Some("6000"));
-    let refused = alter_group(&group, std::slice::from_ref(&heartbeat), &broker).unwrap_err();
+    let refused = alter_group("g", &group, std::slice::from_ref(&heartbeat), &broker).unwrap_err();
     assert_eq!(refused.name(), "share.session.timeout.ms");
     assert_eq!(refused.bounds(), (Some(45_000), Some(46_000)));
     let both = [heartbeat, alteration("share.session.timeout.ms", 1, None)];
-    assert!(alter_group(&group, &both, &broker).is_ok());
+    assert!(alter_group("g", &group, &both, &broker).is_ok());
 }
 
 #[test]

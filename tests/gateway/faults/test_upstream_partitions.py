@@ -19,7 +19,7 @@ from tests.python.gateway.serving import serving
 
 pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
-#: Fetches of one broker while a member waits twice for 200 ms: one that asks again without a pause sends thousands.
+#: Fetches of one broker while a member waits twice for 100 ms: one that asks again without a pause sends thousands.
 FEW = 40
 #: What a broker may say of a partition, and codes that nobody has heard of.
 CODES = (-1, 2, 3, 5, 6, 9, 29, 30, 56, 58, 74, 75, 76, 78, 100, 103, 109, 1, 999)
@@ -62,7 +62,7 @@ def test_codes_of_partitions(upstream: HostileUpstream, tmp_path: Path) -> None:
         assert set(member.errors) <= {-1}
 
 
-@pytest.mark.parametrize("code", [-1, 8, 56, 70, 71, 106, 110])
+@pytest.mark.parametrize("code", [-1, 56, 70, 106])
 def test_a_fetch_that_fails_as_a_whole_is_not_repeated_without_a_pause(
     upstream: HostileUpstream, tmp_path: Path, code: int
 ) -> None:

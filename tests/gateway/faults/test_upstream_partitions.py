@@ -272,3 +272,23 @@ def test_holes_and_partitions_that_come(upstream: HostileUpstream, tmp_path: Pat
         with Member(gateway.bootstrap_servers, "a", ["t"], books) as late:
             late.join().drain(30)
             assert settled(books, late.topic_id("t")) == there(upstream, "t")
+
+
+def test_an_error_comes_without_records(upstream: HostileUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("share_state.gateway.share_fetch._UNAVAILABLE", 0.0)
+    upstream.create("t")
+    books = Books()
+    for first in range(0, 20, 5):
+        upstream.append("t", 0, values(first, 5))
+    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+        held = member.join().poll(20_000, most=5)
+        (reader,) = gateway._readers.all()
+        wait_until(lambda: reader.tail == 20, "everything is read")
+        upstream.faults.codes["t", 0] = -1
+        wait_until(lambda: reader.failing_since is not None, "upstream fails")
+        # A client drops the records of a partition that has an error: what is at hand comes without one.
+        while len(held) < 20:
+            held += member.poll(most=5)
+            assert not member.errors
+        assert not member.poll()
+        assert member.errors == [-1]

@@ -104,7 +104,7 @@ class Member:
         """Acknowledge with the next poll."""
         self._to_acknowledge += [(place, kind) for place in places]
 
-    def poll(self, wait_ms: int = 200, *, most: int = 500) -> list[Place]:
+    def poll(self, wait_ms: int = 100, *, most: int = 500) -> list[Place]:
         """Send acknowledgements and take records.
 
         Raises:
@@ -113,7 +113,7 @@ class Member:
         self.ask(wait_ms, most=most)
         return self.answered()
 
-    def ask(self, wait_ms: int = 200, *, most: int = 500) -> None:
+    def ask(self, wait_ms: int = 100, *, most: int = 500) -> None:
         """Send what :meth:`poll` sends, and do not wait."""
         self._sent, self._to_acknowledge = self._to_acknowledge, []
         if self._epoch == 0:

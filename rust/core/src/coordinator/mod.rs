@@ -14,6 +14,7 @@
 //! | read the summary | 87 | `summary.rs` |
 //! | rewrite cold keys, so that the log can be pruned | – | `cold_snapshot.rs` |
 //! | forget the keys of deleted topics | – | `topic_deletion.rs` |
+//! | forget the offsets of a log that was cut | – | `log_truncation.rs` |
 //!
 //! The rules are those of Kafka 4.4 (negative epochs refused, KAFKA-20743; start offset and delivery complete count
 //! never go back in a write, #23074 and #23112) and the idempotent Initialize that came after it (#23190).
@@ -24,6 +25,7 @@ mod config;
 mod delete;
 mod error;
 mod initialize;
+mod log_truncation;
 mod read;
 mod redundant_offset;
 mod replay;

@@ -19,6 +19,7 @@ enum Step {
     Delete(usize),
     ColdSnapshots,
     TopicDeleted,
+    LogTruncated(i64),
     Wait(i64),
 }
 
@@ -55,6 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => group.prop_map(Step::Delete),
         1 => Just(Step::ColdSnapshots),
         1 => Just(Step::TopicDeleted),
+        1 => (-1..25i64).prop_map(Step::LogTruncated),
         1 => (0..20_000i64).prop_map(Step::Wait),
     ]
 }
@@ -78,6 +80,13 @@ fn take(owner: &mut Owner, step: &Step) {
         }
         Step::TopicDeleted => {
             let records = owner.coordinator.decide_topics_deleted(&[TOPIC]);
+            owner.append(&records);
+        }
+        Step::LogTruncated(offset) => {
+            let now = owner.now;
+            let records = owner
+                .coordinator
+                .decide_log_truncated(TOPIC, 0, *offset, now);
             owner.append(&records);
         }
         Step::Wait(ms) => owner.now.0 += ms,
@@ -202,6 +211,14 @@ proptest! {
             }
             for (key, old) in before {
                 if let Some(new) = owner.coordinator.state(&key) {
+                    if let Step::LogTruncated(offset) = step {
+                        let kept: BTreeMap<_, _> = per_offset(&old).into_iter().filter(|(at, _)| at < offset).collect();
+                        prop_assert_eq!(per_offset(new), kept);
+                        prop_assert_eq!(new.start_offset, old.start_offset.min((*offset).max(0)));
+                        if new.state_epoch > old.state_epoch {
+                            continue;
+                        }
+                    }
                     prop_assert!(new.start_offset >= old.start_offset);
                     prop_assert!(new.leader_epoch >= old.leader_epoch);
                     prop_assert!(new.snapshot_epoch >= old.snapshot_epoch);

@@ -13,3 +13,5 @@ mod scenarios;
 mod snapshots;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod truncation;

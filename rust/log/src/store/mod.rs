@@ -195,6 +195,25 @@ impl StateStore {
         })
     }
 
+    /// Forgets the offsets from `offset` on in every state of a topic partition whose log was cut. Returns how many states
+    /// knew something of them.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub fn log_truncated(
+        &self,
+        topic_id: TopicId,
+        partition: i32,
+        offset: i64,
+        wall: WallTime,
+    ) -> Result<usize, StoreError> {
+        self.each(|state_partition| {
+            state_partition.append_each(wall, |coordinator| {
+                coordinator.decide_log_truncated(topic_id, partition, offset, wall)
+            })
+        })
+    }
+
     /// Writes again the snapshots that are older than the interval of the settings, so that [`Self::prune`] finds
     /// something to delete. Returns how many. A broker does both every five minutes; here the caller does.
     ///

@@ -169,6 +169,36 @@ impl StateStore {
         self.call(py, |store| store.topics_deleted(&ids, wall(wall_ms)))
     }
 
+    /// Forget the offsets from `offset` on in every state of a topic partition whose log was cut: they are those of other
+    /// records now. Not Kafka's, which keeps what was settled. The state epochs rise, so leaders of the old states are fenced.
+    ///
+    /// Args:
+    ///     topic_id: the topic, in Kafka's base64 form.
+    ///     partition: the partition.
+    ///     offset: the first that is forgotten.
+    ///     wall_ms: as for `initialize_state`.
+    ///
+    /// Returns:
+    ///     How many states knew something of these offsets.
+    ///
+    /// Raises:
+    ///     ValueError: the topic id is not one.
+    ///     StoreError: the store cannot be used.
+    #[pyo3(signature = (topic_id, partition, offset, *, wall_ms = None))]
+    fn log_truncated(
+        &self,
+        py: Python<'_>,
+        topic_id: String,
+        partition: Int<i32>,
+        offset: Int<i64>,
+        wall_ms: Option<WallMs>,
+    ) -> PyResult<usize> {
+        let id = convert::topic_id(&topic_id)?;
+        self.call(py, |store| {
+            store.log_truncated(id, partition.0, offset.0, wall(wall_ms))
+        })
+    }
+
     /// Write again the snapshots that are older than the interval, so that `prune` finds something to delete (KAFKA-18170). A
     /// broker does both every five minutes; here the caller does.
     ///

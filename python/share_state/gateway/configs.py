@@ -14,6 +14,7 @@ from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.requests import Client
 from share_state.kafka import codes
+from share_state.logs import named
 
 __all__ = ["Configs"]
 
@@ -134,7 +135,7 @@ class Configs:
         except ConfigError as wrong:
             return wrong.kafka_code or codes.INVALID_CONFIG, str(wrong)
         except ShareStateError as failed:
-            _LOG.error("the configuration of group %r was not kept: %s", group, failed)
+            _LOG.error("a configuration was not kept: %s: %s", failed, named(group=group))
             return codes.KAFKA_STORAGE_ERROR, "The configuration could not be kept."
         else:
             if not validate_only:

@@ -111,10 +111,8 @@ class ShareGateway:
             start_offsets=start_offsets,
             counts=self.counts,
         )
-        truncation = Truncation(
-            self._store, self._executor, self.manager, self.identity.generation, rewinds=options.on_truncation == "rewind"
-        )
-        self._readers.truncated = lambda reader, offset: truncation.begin(list(reader.served), offset)
+        truncation = Truncation(self._store, self._executor, self.manager, rewinds=options.on_truncation == "rewind")
+        self._readers.truncated = truncation.begin
         self.manager.wake = lambda served: share_fetch.wake(self.manager, served)
         self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
         self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)

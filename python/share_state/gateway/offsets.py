@@ -23,6 +23,7 @@ from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.offsets import LATEST, list_offsets
 from share_state.gateway.upstream.topics import ZERO_ID, Topic
 from share_state.kafka import codes
+from share_state.logs import named
 from share_state.types import SharePartitionKey
 
 __all__ = ["Offsets"]
@@ -85,7 +86,7 @@ class Offsets:
             async with self._groups.turn(group):
                 code = await self._alter(group, wanted, errors)
         except ShareStateError as failed:
-            _LOG.error("offsets of group %r were not altered: %s", group, failed)
+            _LOG.error("offsets were not altered: %s: %s", failed, named(group=group))
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
             return _refused(code, text_of(code))
@@ -133,7 +134,7 @@ class Offsets:
             async with self._groups.turn(group):
                 code = await self._delete(group, ids, errors)
         except ShareStateError as failed:
-            _LOG.error("offsets of group %r were not deleted: %s", group, failed)
+            _LOG.error("offsets were not deleted: %s: %s", failed, named(group=group))
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
             return _refused(code, f"Group {group} not found." if code == codes.GROUP_ID_NOT_FOUND else text_of(code))

@@ -75,7 +75,7 @@ class Relay:
             connection = await connections.connection(Node(-1, self._address))
             return await _pass_on(connection, _without_epochs(payload))
         except LostError as lost:
-            _LOG.warning("a request of %r was not passed on: %s", client.client_id, lost)
+            _LOG.warning("a request was not passed on: %s: %s", lost, client)
             return None
 
     async def find_coordinator(self, key_type: int, key: str) -> int:

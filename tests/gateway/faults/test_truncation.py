@@ -12,6 +12,7 @@ from share_state.gateway import ShareGateway
 from tests.gateway.faults.books import Books, Place
 from tests.gateway.faults.member import Member
 from tests.gateway.faults.upstreams import settled, there, values
+from tests.gateway.groups import configure_group
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
@@ -112,6 +113,45 @@ def test_records_that_are_held_when_the_log_is_cut(tmp_path: Path) -> None:
                 other.join().drain(30)
                 assert settled(books, topic) == there(upstream, "t")
                 assert [books.deliveries[Place(topic, 0, offset)] for offset in (3, 4, 12, 5)] == [1, 1, 1, 2]
+
+
+def test_every_group_is_cut_once_in_memory_or_not(tmp_path: Path) -> None:
+    """A cut is seen by whoever reads first; it counts for the groups of the other isolation level, and for those at rest."""
+    groups = {"uncommitted": {}, "committed": {"share.isolation.level": "read_committed"}, "at rest": {}}
+    with HostileUpstream(2) as upstream:
+        upstream.create("t")
+        for first in (0, 10, 20):
+            upstream.append("t", 0, values(first, 10))
+        books = {group: Books() for group in groups}
+        topic = ""
+        with serving(upstream.bootstrap, tmp_path) as gateway:
+            for group, configs in groups.items():
+                configure_group(gateway.bootstrap_servers, group, **configs)
+                with Member(gateway.bootstrap_servers, group, ["t"], books[group]) as member:
+                    member.join().drain(30)
+                    topic = member.topic_id("t")
+        with serving(upstream.bootstrap, tmp_path) as gateway:
+            with (
+                Member(gateway.bootstrap_servers, "uncommitted", ["t"], books["uncommitted"]) as first_member,
+                Member(gateway.bootstrap_servers, "committed", ["t"], books["committed"]) as second_member,
+            ):
+                upstream.append("t", 0, values(30, 10))
+                # Both readers have read from the log that is about to be cut.
+                first_member.join().drain(40)
+                second_member.join().drain(40)
+                with upstream.lock:
+                    cut(upstream, 20)
+                    upstream.append("t", 0, values(1020, 20))
+                for group in groups:
+                    books[group].cut(topic, 0, 20)
+                first_member.drain(40)
+                second_member.drain(40)
+            with Member(gateway.bootstrap_servers, "at rest", ["t"], books["at rest"]) as third_member:
+                third_member.join().drain(40)
+            assert gateway.counts.truncations == 1
+        for group in groups:
+            assert settled(books[group], topic) == there(upstream, "t"), group
+            assert [books[group].deliveries[Place(topic, 0, offset)] for offset in (0, 19)] == [1, 1], group
 
 
 def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:

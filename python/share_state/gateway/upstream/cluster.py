@@ -19,6 +19,7 @@ from share_state.kafka.connections import Connections
 from share_state.kafka.errors import BrokerUnreachableError, KafkaPersisterError
 from share_state.kafka.peers import Address, LostError, Node
 from share_state.kafka.security import SecurityOptions
+from share_state.logs import named
 
 __all__ = ["Upstream", "UpstreamError"]
 
@@ -128,7 +129,7 @@ class Upstream:
         former = self._registry.renew(name)
         self._last.pop(name, None)
         if former is not None:
-            _LOG.warning("topic %r was created anew: it had the id %s", name, former)
+            _LOG.warning("a topic was created anew: %s", named(topic=name, former_id=former))
             self.recreations += 1
             self.changed([former])
         await self.topics([name])
@@ -245,7 +246,7 @@ class Upstream:
             topic = Topic(name, topic_id, row.get("isInternal", False), partitions)
             self._last[name] = topic
             if former is not None:
-                _LOG.warning("topic %r was created anew: id %s in place of %s", topic.name, topic_id, former)
+                _LOG.warning("a topic was created anew: %s", named(topic=topic.name, topic_id=topic_id, former_id=former))
                 self.recreations += 1
                 gone.append(former)
             is_news = is_news or self._topics.get(topic.name) != topic
@@ -272,7 +273,7 @@ class Upstream:
         gone = [name for name, missing in self._missing.items() if missing < since]
         ids = [topic_id for name in gone if (topic_id := self._registry.renew(name)) is not None]
         for name in gone:
-            _LOG.warning("topic %r is gone", name)
+            _LOG.warning("a topic is gone: %s", named(topic=name))
             del self._missing[name]
             self._last.pop(name, None)
         await self._registry.save()

@@ -20,6 +20,7 @@ from share_state.gateway.upstream.reader import PartitionReader
 from share_state.gateway.upstream.topics import Topic, TopicRegistry
 from share_state.kafka import codes
 from share_state.kafka.peers import Node
+from share_state.logs import named
 
 __all__ = ["Readers"]
 
@@ -46,7 +47,8 @@ class Readers:
     Attributes:
         arrived: called with a reader that has new batches, or whose log has moved.
         log_start_moved: called with a reader when its log starts later than before.
-        truncated: called with a reader and the offset at which its log ends now, when that is before what was read.
+        truncated: called with the readers of a partition and the offset at which its log ends, when that is before what was
+            read.
     """
 
     def __init__(self, upstream: Upstream, registry: TopicRegistry, counts: Counts) -> None:
@@ -54,7 +56,7 @@ class Readers:
         self.counts = counts
         self.arrived: Callable[[PartitionReader], None] = lambda _reader: None
         self.log_start_moved: Callable[[PartitionReader], None] = lambda _reader: None
-        self.truncated: Callable[[PartitionReader, int], None] = lambda _reader, _offset: None
+        self.truncated: Callable[[list[PartitionReader], int], None] = lambda _readers, _offset: None
         self._registry = registry
         self._readers: dict[tuple[str, int, int], PartitionReader] = {}
         self._lanes: dict[tuple[Node, int], BrokerLanes] = {}
@@ -83,8 +85,12 @@ class Readers:
 
     def _end_of(self, topic_id: str, partition: int) -> int:
         """Give the greatest end offset that was seen of a partition, -1 for none."""
-        readers = (self._readers.get((topic_id, partition, isolation)) for isolation in (0, 1))
-        return max((max(reader.high_watermark, reader.tail) for reader in readers if reader is not None), default=-1)
+        return max((max(reader.high_watermark, reader.tail) for reader in self._of(topic_id, partition)), default=-1)
+
+    def _of(self, topic_id: str, partition: int) -> list[PartitionReader]:
+        """Give the readers of a partition, one for each isolation level that is used."""
+        found = (self._readers.get((topic_id, partition, isolation)) for isolation in (0, 1))
+        return [reader for reader in found if reader is not None]
 
     def forget(self, topic_id: str) -> None:
         """Read no more of a topic."""
@@ -112,7 +118,7 @@ class Readers:
         self.counts.upstream_bytes += len(answer.frame)
         if answer.error_code != codes.NONE:
             self.counts.upstream_errors[answer.error_code] += 1
-            _LOG.info("a Fetch was answered with code %d (%s)", answer.error_code, codes.name_of(answer.error_code))
+            _LOG.info("a Fetch was refused: code=%d (%s)", answer.error_code, codes.name_of(answer.error_code))
             for one in wanted:
                 self._fail(one)
             return
@@ -198,7 +204,7 @@ class Readers:
         try:
             has_more = reader.take(asked, frame, row.start, row.end, row.aborted)
         except WireDecodeError as wrong:
-            _LOG.error("%s-%d at offset %d: upstream sent no batches: %s", reader.topic, reader.partition, asked, wrong)
+            _LOG.error("upstream sent no batches at offset %d: %s: %s", asked, wrong, _named(reader))
             self._fail(reader)
             return
         if reader.preferred is not None and reader.preferred[1] < time.monotonic():
@@ -224,7 +230,7 @@ class Readers:
             self._move(reader, None)
         else:
             name = codes.name_of(row.error_code)
-            _LOG.info("%s-%d: upstream answered with code %d (%s)", reader.topic, reader.partition, row.error_code, name)
+            _LOG.info("upstream refused a partition: code=%d (%s) %s", row.error_code, name, _named(reader))
             self._fail(reader)
 
     def _move(self, reader: PartitionReader, preferred: tuple[int, float] | None) -> None:
@@ -285,7 +291,7 @@ class Readers:
         try:
             cut = await cut_at(self.upstream, node, reader, partition.leader_epoch)
         except UpstreamError as lost:
-            _LOG.info("%s-%d: its new leader cannot be asked: %s", reader.topic, reader.partition, lost)
+            _LOG.info("a new leader cannot be asked: %s: %s", lost, _named(reader))
             return False
         if cut is not None and not await self.upstream.lives.shrank(topic):
             self._truncate(reader, cut)
@@ -338,10 +344,14 @@ class Readers:
 
     def _truncate(self, reader: PartitionReader, offset: int) -> None:
         self.counts.truncations += 1
-        _LOG.warning("%s-%d: the log was cut upstream and ends at offset %d", reader.topic, reader.partition, offset)
-        reader.restart()
-        self.truncated(reader, offset)
-        self.arrived(reader)
+        _LOG.warning("the log was cut upstream and ends at offset %d: %s", offset, _named(reader))
+        # Seen once for both: who saw it later would forget what was settled of the new records.
+        readers = self._of(reader.topic_id, reader.partition)
+        for one in readers:
+            one.restart()
+        self.truncated(readers, offset)
+        for one in readers:
+            self.arrived(one)
 
     def _begin(self, work: Any) -> None:  # noqa: ANN401  a coroutine
         async def guarded() -> None:
@@ -351,3 +361,8 @@ class Readers:
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _named(reader: PartitionReader) -> str:
+    """Name a partition for the log."""
+    return named(topic=reader.topic, topic_id=reader.topic_id, partition=reader.partition)

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from benches.gateway import sides, tools
+from benches.gateway import sides
 from benches.gateway.members import Member, open_group, refused, topic_id
-from benches.gateway.records import fill
+from benches.gateway.records import TOPIC, fill
 from benches.gateway.sides import Side
 from benches.programs import rust
 from tests.gateway.groups import configure_group
@@ -45,8 +45,8 @@ def acknowledgements(say: Say, rounds: int, share: int) -> dict[str, Any]:
         _, (synced,) = stack.enter_context(sides.running(("B",), _SETTINGS, _SYNCED))
         named = {**{side.name: side for side in found}, "B synced": synced}
         for bootstrap in {found[0].bootstrap, synced.bootstrap}:
-            create_topic(bootstrap, tools.TOPIC, _PARTITIONS)
-            fill(bootstrap, tools.TOPIC, _RECORDS, 100, _PARTITIONS, single=False)
+            create_topic(bootstrap, TOPIC, _PARTITIONS)
+            fill(bootstrap, TOPIC, _RECORDS, 100, _PARTITIONS, single=False)
         for number in range(rounds):
             for members, each in _STEPS:
                 for name in random.sample(sorted(named), len(named)):
@@ -59,8 +59,8 @@ def acknowledgements(say: Say, rounds: int, share: int) -> dict[str, Any]:
 
 async def _measure(side: Side, group: str, members: int, each: int) -> dict[str, float]:
     configure_group(side.bootstrap, group, **{"share.auto.offset.reset": "earliest"})
-    await asyncio.to_thread(open_group, side.bootstrap, group, tools.TOPIC, _PARTITIONS)
-    topic = topic_id(side.bootstrap, tools.TOPIC)
+    await asyncio.to_thread(open_group, side.bootstrap, group, TOPIC, _PARTITIONS)
+    topic = topic_id(side.bootstrap, TOPIC)
     opened = [await Member(group, topic, [number % _PARTITIONS]).connect(side.bootstrap) for number in range(members)]
     try:
         frames = [member.acknowledging(await _take(member, each)) for member in opened]

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from benches.gateway import sides, tools
+from benches.gateway import sides
 from benches.gateway.members import Member, open_group, topic_id
+from benches.gateway.records import TOPIC
 from benches.gateway.sides import Side
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic
@@ -29,7 +30,7 @@ def partitions(say: Say, rounds: int, share: int) -> dict[str, Any]:
     rows = []
     for _ in range(min(rounds, 3)):
         with sides.running(("C interval",)) as (broker, (side,)):
-            create_topic(broker.bootstrap, tools.TOPIC, count)
+            create_topic(broker.bootstrap, TOPIC, count)
             _use(side, "first", count)
             before = sides.resident_mib(side.pid)
             for number in range(_GROUPS):
@@ -47,7 +48,7 @@ def members(say: Say, rounds: int, share: int) -> dict[str, Any]:
     settings = {"group.share.max.size": "1000", "group.share.max.share.sessions": "2000"}
     rows = []
     with sides.running(("B", "C interval"), settings) as (broker, found):
-        create_topic(broker.bootstrap, tools.TOPIC, 6)
+        create_topic(broker.bootstrap, TOPIC, 6)
         for number in range(min(rounds, 3)):
             for side in found:
                 row = asyncio.run(_rest(side, f"rest-{side.name[0]}-{number}", count, seconds))
@@ -59,10 +60,10 @@ def members(say: Say, rounds: int, share: int) -> dict[str, Any]:
 def _use(side: Side, group: str, count: int) -> None:
     """Have a group initialise the share partitions, and look into each once."""
     configure_group(side.bootstrap, group, **{"share.auto.offset.reset": "earliest"})
-    open_group(side.bootstrap, group, tools.TOPIC, count)
+    open_group(side.bootstrap, group, TOPIC, count)
 
     async def look() -> None:
-        member = await Member(group, topic_id(side.bootstrap, tools.TOPIC), range(count)).connect(side.bootstrap)
+        member = await Member(group, topic_id(side.bootstrap, TOPIC), range(count)).connect(side.bootstrap)
         await member.fetch(1)
         await member.fetch(1, _FETCH_WAIT_MS)
         member.close()
@@ -72,15 +73,15 @@ def _use(side: Side, group: str, count: int) -> None:
 
 async def _rest(side: Side, group: str, count: int, seconds: float) -> dict[str, float]:
     configure_group(side.bootstrap, group, **{"share.heartbeat.interval.ms": str(round(_HEARTBEAT_S * 1000))})
-    topic = topic_id(side.bootstrap, tools.TOPIC)
-    await asyncio.to_thread(open_group, side.bootstrap, group, tools.TOPIC, 6)
+    topic = topic_id(side.bootstrap, TOPIC)
+    await asyncio.to_thread(open_group, side.bootstrap, group, TOPIC, 6)
     telling = [await Member(group, topic, range(6)).connect(side.bootstrap) for _ in range(count)]
     waiting = [await Member(group, topic, range(6)).connect(side.bootstrap) for _ in range(count)]
     try:
-        epochs = [await member.heartbeat_once(tools.TOPIC, 0) for member in telling]
+        epochs = [await member.heartbeat_once(TOPIC, 0) for member in telling]
         # Everything that joining brings about is over.
         for member, number in zip(telling, range(count), strict=True):
-            epochs[number] = await member.heartbeat_once(tools.TOPIC, epochs[number])
+            epochs[number] = await member.heartbeat_once(TOPIC, epochs[number])
         until = time.monotonic() + seconds
         with sides.watch(side) as quiet:
             await asyncio.gather(*_tellers(telling, epochs, until))
@@ -108,5 +109,5 @@ async def _tell(member: Member, epoch: int, phase: float, until: float) -> None:
     """Heartbeat evenly, at a phase of one's own."""
     await asyncio.sleep(phase * _HEARTBEAT_S)
     while time.monotonic() < until:
-        epoch = await member.heartbeat_once(tools.TOPIC, epoch)
+        epoch = await member.heartbeat_once(TOPIC, epoch)
         await asyncio.sleep(_HEARTBEAT_S)

@@ -12,7 +12,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, Message, Producer, ShareConsumer
 
-from benches.gateway import sides, tools
+from benches.gateway import sides
+from benches.gateway.records import TOPIC
 from benches.gateway.sides import Side
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic
@@ -36,7 +37,7 @@ def latency(say: Say, rounds: int, share: int) -> dict[str, Any]:
     seconds = max(5, 20 // share)
     rows = []
     with sides.running(_NAMES) as (broker, found):
-        create_topic(broker.bootstrap, tools.TOPIC, _PARTITIONS)
+        create_topic(broker.bootstrap, TOPIC, _PARTITIONS)
         for number in range(rounds):
             for side in random.sample(found, len(found)):
                 row = _measure(side, f"latency-{side.name.replace(' ', '-')}-{number}", seconds)
@@ -82,17 +83,17 @@ def _member(side: Side, group: str) -> Iterator[Callable[[], list[Message]]]:
     """A member of a consumer group or of a share group; gives the call that takes what is there."""
     settings: dict[str, Any] = {"bootstrap.servers": side.bootstrap, "group.id": group, "log_level": 0}
     if side.name == "A":
-        plain = Consumer({**settings, "auto.offset.reset": "earliest"})
-        plain.subscribe([tools.TOPIC])
+        plain = Consumer({**settings, "auto.offset.reset": "latest"})
+        plain.subscribe([TOPIC])
         try:
             # `consume` waits until it has as many as it may give; `poll` gives the first that comes.
             yield lambda: [message] if (message := plain.poll(_POLL_S)) is not None else []
         finally:
             plain.close()
         return
-    configure_group(side.bootstrap, group, **{"share.auto.offset.reset": "earliest"})
+    configure_group(side.bootstrap, group, **{"share.auto.offset.reset": "latest"})
     sharing = ShareConsumer(settings)
-    sharing.subscribe([tools.TOPIC])
+    sharing.subscribe([TOPIC])
     try:
         yield lambda: [message for message in sharing.poll(_POLL_S) if message.error() is None]
     finally:
@@ -106,6 +107,6 @@ def produce(upstream: str, seconds: float) -> None:
     for number in range(int(seconds * RECORDS_A_SECOND)):
         while (left := began + number / RECORDS_A_SECOND - time.monotonic()) > 0:
             time.sleep(left)
-        producer.produce(tools.TOPIC, _INSTANT.pack(time.monotonic_ns()).ljust(100, b"x"), partition=number % _PARTITIONS)
+        producer.produce(TOPIC, _INSTANT.pack(time.monotonic_ns()).ljust(100, b"x"), partition=number % _PARTITIONS)
         producer.poll(0)
     producer.flush()

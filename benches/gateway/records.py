@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from confluent_kafka import Producer
 
+#: What is consumed where one topic is enough.
+TOPIC = "load"
+
 
 def fill(bootstrap: str, topic: str, records: int, size: int, partitions: int, *, single: bool) -> None:
     """Produce records of one size over all partitions, in large batches or in batches of one."""

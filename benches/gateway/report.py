@@ -22,7 +22,7 @@ Kafka 4.4.0, without TLS, on loopback:
   acknowledgement is on the disk. A broker leaves that to the page cache, as `interval` leaves it to a timer; `always` answers
   after fsync.
 
-Rounds are in random order after a warm-up; a figure is the median, with the extremes where a table has room.
+Rounds are in random order, on servers that are warm; a figure is the median, with the extremes where a table has room.
 """
 _WHAT_STANDS_IN_THE_WAY = """\
 ## Where Python is the limit

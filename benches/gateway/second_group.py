@@ -9,8 +9,9 @@ from typing import Any
 
 from confluent_kafka import ShareConsumer
 
-from benches.gateway import sides, tools
+from benches.gateway import sides
 from benches.gateway.latency import RECORDS_A_SECOND, produce
+from benches.gateway.records import TOPIC
 from benches.gateway.sides import Side, counter
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic
@@ -28,7 +29,7 @@ def second_group(say: Say, rounds: int, share: int) -> dict[str, Any]:
     seconds = max(5.0, 15.0 / share)
     rows = []
     with sides.running(("C interval",)) as (broker, (side,)):
-        create_topic(broker.bootstrap, tools.TOPIC, 6)
+        create_topic(broker.bootstrap, TOPIC, 6)
         for number in range(min(rounds, 3)):
             for groups in (1, 2):
                 row = _measure(side, [f"of-{groups}-{number}-{one}" for one in range(groups)], seconds)
@@ -66,6 +67,6 @@ def _measure(side: Side, groups: list[str], seconds: float) -> dict[str, float]:
 def _take(bootstrap: str, group: str) -> None:
     """Be a member for ever."""
     consumer = ShareConsumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
-    consumer.subscribe([tools.TOPIC])
+    consumer.subscribe([TOPIC])
     while True:
         consumer.poll(1.0)

@@ -10,8 +10,6 @@ from datetime import datetime
 from tests.kafka.home import java, libraries
 
 VERSION = "4.3.1"
-#: What every measurement consumes.
-TOPIC = "load"
 _SHARE = "org.apache.kafka.tools.ShareConsumerPerformance"
 _PLAIN = "org.apache.kafka.tools.ConsumerPerformance"
 #: How a tool writes an instant: 2026-11-22 20:43:53:921.
@@ -48,29 +46,36 @@ class Consumed:
 
 
 def share_consumer(
-    bootstrap: str, group: str, records: int, *, threads: int = 1, max_poll_records: int = 500, cores: set[int] | None = None
+    bootstrap: str,
+    topic: str,
+    group: str,
+    records: int,
+    *,
+    threads: int = 1,
+    max_poll_records: int = 500,
+    cores: set[int] | None = None,
 ) -> Consumed:
-    """Consume with ``kafka-share-consumer-perf-test``; a member's first report comes with its first record."""
+    """Consume with ``kafka-share-consumer-perf-test``; a member reports for the first time with its first record."""
     options = ["--group", group, "--threads", str(threads), "--show-detailed-stats", "--reporting-interval", "50"]
-    *details, total = _run(_SHARE, bootstrap, records, max_poll_records, options, cores)
+    *details, total = _run(_SHARE, bootstrap, topic, records, max_poll_records, options, cores)
     begun, ended = _instant(total[0]), _instant(total[1])
     first = min((_instant(line[1]) for line in details if "share consumer" in line[-1]), default=begun)
     return _consumed(float(total[5]), records, ended - begun, first - begun)
 
 
-def consumer(bootstrap: str, group: str, records: int, *, cores: set[int] | None = None) -> Consumed:
+def consumer(bootstrap: str, topic: str, group: str, records: int, *, cores: set[int] | None = None) -> Consumed:
     """Consume with ``kafka-consumer-perf-test``: one consumer of a consumer group, which tells how long it has joined."""
-    *_, total = _run(_PLAIN, bootstrap, records, 500, ["--group", group], cores)
+    *_, total = _run(_PLAIN, bootstrap, topic, records, 500, ["--group", group], cores)
     return _consumed(float(total[4]), records, _instant(total[1]) - _instant(total[0]), float(total[6]) / 1000)
 
 
 def _run(
-    tool: str, bootstrap: str, records: int, max_poll_records: int, options: list[str], cores: set[int] | None
+    tool: str, bootstrap: str, topic: str, records: int, max_poll_records: int, options: list[str], cores: set[int] | None
 ) -> list[list[str]]:
     """Run a tool; the lines of its report, by fields."""
     command = [
         java(), "-Xmx512m", "-XX:+UseSerialGC", "-cp", f"{libraries(VERSION)}/*", tool, "--bootstrap-server", bootstrap,
-        "--topic", TOPIC, "--num-records", str(records), "--timeout", "60000",
+        "--topic", topic, "--num-records", str(records), "--timeout", "60000",
         "--command-property", f"max.poll.records={max_poll_records}", *options,
     ]  # fmt: skip
     pin = None if cores is None else (lambda: os.sched_setaffinity(0, cores))

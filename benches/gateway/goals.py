@@ -53,7 +53,8 @@ def of(rows: Iterable[Row], load: str, side: str, field: str) -> float:
 def _throughput(rows: list[Row]) -> Iterator[Goal]:
     for load in dict.fromkeys(row["load"] for row in rows):
         broker = of(rows, load, "B", "rate")
-        bound = 1.5 if "one record a batch" in load else 1.0
+        # The goal is for 500 a poll; with more nobody may lose much by the hop.
+        bound = 1.5 if "one record a batch" in load else 0.8 if "a poll" in load else 1.0
         yield Goal(f"records/s of C interval, times B: {load}", bound, True, of(rows, load, "C interval", "rate") / broker, "×")
         yield Goal(f"records/s of C always, times B: {load}", 0.8, True, of(rows, load, "C always", "rate") / broker, "×")
         cpu = of(rows, load, "C interval", "server_cpu_s") / of(rows, load, "B", "server_cpu_s")

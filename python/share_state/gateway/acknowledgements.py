@@ -84,10 +84,8 @@ class Acknowledgements:
 
     async def codes(self) -> dict[tuple[str, int], int]:
         """Give Kafka's code for each partition, once it is durable."""
-        waiting = [outcome for outcome in self._outcomes.values() if not isinstance(outcome, int)]
-        if waiting:
-            await asyncio.gather(*waiting)
-        found = {place: outcome if isinstance(outcome, int) else outcome.result() for place, outcome in self._outcomes.items()}
+        # One after the other: all are under way, and none is begun by being waited for.
+        found = {place: outcome if isinstance(outcome, int) else await outcome for place, outcome in self._outcomes.items()}
         counts = self._manager.counts
         for (topic_id, _), code in found.items():
             if topic_id in self._names:

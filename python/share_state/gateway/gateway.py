@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from share_state._core import ShareGroupStore, ShareSessions, StateStore
 from share_state.extras import require
-from share_state.gateway import share_fetch
+from share_state.gateway import waiting_fetch
 from share_state.gateway.authentication import Authentication
 from share_state.gateway.configs import Configs
 from share_state.gateway.connection import Serving
@@ -21,6 +21,7 @@ from share_state.gateway.counts import Counts
 from share_state.gateway.discovery import Discovery
 from share_state.gateway.dispatch import Api, Dispatch
 from share_state.gateway.group_configs import GroupConfigs
+from share_state.gateway.group_descriptions import GroupDescriptions
 from share_state.gateway.groups import Groups
 from share_state.gateway.identity import Identity
 from share_state.gateway.limits import AnswerBytes, QueuedBytes
@@ -113,7 +114,7 @@ class ShareGateway:
         )
         truncation = Truncation(self._store, self._executor, self.manager, rewinds=options.on_truncation == "rewind")
         self._readers.truncated = truncation.begin
-        self.manager.wake = lambda served: share_fetch.wake(self.manager, served)
+        self.manager.wake = lambda served: waiting_fetch.wake(self.manager, served)
         self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
         self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
         self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
@@ -209,6 +210,7 @@ class ShareGateway:
         offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager)
         configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id)
         groups, discovery = self._groups, self._discovery
+        descriptions = GroupDescriptions(groups, self._upstream)
 
         async def acknowledged(client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
             return await acknowledge.answer(client, asked)
@@ -217,15 +219,15 @@ class ShareGateway:
             2: Api(1, 7, offsets.list_offsets),
             3: Api(0, 13, discovery.metadata),
             10: Api(0, 6, discovery.find_coordinator),
-            15: Api(0, 6, groups.describe_classic),
-            16: Api(0, 5, groups.list_groups),
+            15: Api(0, 6, descriptions.describe_classic),
+            16: Api(0, 5, descriptions.list_groups),
             32: Api(1, 4, configs.describe),
             42: Api(0, 2, groups.delete),
             44: Api(0, 1, configs.alter),
             60: Api(0, 1, discovery.describe_cluster),
             74: Api(0, 1, configs.list_resources),
             76: Api(1, 1, groups.heartbeat),
-            77: Api(1, 1, groups.describe),
+            77: Api(1, 1, descriptions.describe),
             79: Api(1, 2, acknowledged),
             90: Api(0, 1, offsets.describe),
             91: Api(0, 0, offsets.alter),

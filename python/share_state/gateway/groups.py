@@ -1,7 +1,6 @@
-"""Members and groups: heartbeats, descriptions, lists, deletion (RPC 76, 77, 15, 16, 42).
+"""Members and groups: heartbeats and deletion (RPC 76, 42).
 
-The rules are those of ``ShareGroupStore``. Here are the order of its steps with those of the state store, and what clients
-may see.
+The rules are those of ``ShareGroupStore``. Here is the order of its steps with those of the state store.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from share_state._core import HeartbeatAnswer, ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
-from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
+from share_state.gateway.access import Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
 from share_state.gateway.requests import Client, is_member_id
 from share_state.gateway.share_partitions import SharePartitionManager
@@ -28,19 +27,6 @@ __all__ = ["Groups"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
 _LEAVE: Final = -1
-_NOT_ASKED: Final = -(1 << 31)
-_SHARE: Final = "share"
-_HAS_HIDDEN_TOPICS: Final = "The group has described topic(s) that the client is not authorized to describe."
-#: DescribeGroups says that a group is not of its kind from this version on; before, that it is dead.
-_SAYS_NOT_FOUND: Final = 6
-#: Bits of what may be done to a group: read, delete, describe, describe configs, alter configs.
-_OPERATIONS: Final = (
-    (Operation.READ, 3),
-    (Operation.DELETE, 6),
-    (Operation.DESCRIBE, 8),
-    (Operation.DESCRIBE_CONFIGS, 10),
-    (Operation.ALTER_CONFIGS, 11),
-)
 
 
 class Groups:
@@ -153,51 +139,6 @@ class Groups:
         self._arm()
         return answer
 
-    async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Answer ShareGroupDescribe (RPC 77)."""
-        # What is shown is on the disk.
-        await self.durable(self.store.ticket())
-        rows = [self._described(client, group, asked["includeAuthorizedOperations"]) for group in asked["groupIds"]]
-        return {"groups": rows}
-
-    async def describe_classic(self, client: Client, version: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Answer DescribeGroups (RPC 15): none of the groups here is of that kind."""
-        says_so = version >= _SAYS_NOT_FOUND
-        hidden = {group for group in asked["groups"] if not client.may(Operation.DESCRIBE, Resource.GROUP, group)}
-        rows = [
-            _hidden(group)
-            if group in hidden
-            else {
-                "errorCode": codes.GROUP_ID_NOT_FOUND if says_so else codes.NONE,
-                "errorMessage": self._not_classic(group) if says_so else None,
-                "groupId": group,
-                "groupState": "Dead",
-                "protocolType": "",
-                "protocolData": "",
-                "members": [],
-                "authorizedOperations": _NOT_ASKED,
-            }
-            for group in asked["groups"]
-        ]
-        return {"groups": rows}
-
-    def _not_classic(self, group: str) -> str:
-        return _not_found(group) if self.store.describe(group) is None else f"Group {group} is not a classic group."
-
-    async def list_groups(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Answer ListGroups (RPC 16)."""
-        states = {state.lower() for state in asked.get("statesFilter") or ()}
-        types = {kind.lower() for kind in asked.get("typesFilter") or ()}
-        if types and _SHARE not in types:
-            return {"errorCode": codes.NONE, "groups": []}
-        sees_all = client.may(Operation.DESCRIBE, Resource.CLUSTER, CLUSTER_NAME)
-        rows = [
-            {"groupId": group, "protocolType": _SHARE, "groupState": state, "groupType": _SHARE}
-            for group, state in self.store.groups()
-            if (not states or state.lower() in states) and (sees_all or client.may(Operation.DESCRIBE, Resource.GROUP, group))
-        ]
-        return {"errorCode": codes.NONE, "groups": rows}
-
     async def delete(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DeleteGroups (RPC 42)."""
         rows = []
@@ -274,41 +215,6 @@ class Groups:
             return codes.COORDINATOR_NOT_AVAILABLE
         return code
 
-    def _described(self, client: Client, group: str, with_operations: bool) -> dict[str, Any]:
-        if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
-            return _undescribed(group, codes.GROUP_AUTHORIZATION_FAILED, "Group authorization failed.")
-        if not group:
-            return _undescribed(group, codes.INVALID_GROUP_ID, None)
-        found = self.store.describe(group)
-        if found is None:
-            return _undescribed(group, codes.GROUP_ID_NOT_FOUND, _not_found(group))
-        members = []
-        for member in found["members"]:
-            topics = []
-            for topic_id, partitions in member["assignment"]:
-                topic = self._upstream.known(topic_id)
-                if topic is not None:
-                    topics.append({"topicId": topic_id, "topicName": topic.name, "partitions": partitions})
-            if not all(client.may(Operation.DESCRIBE, Resource.TOPIC, topic["topicName"]) for topic in topics):
-                return {
-                    **found,
-                    "errorCode": codes.TOPIC_AUTHORIZATION_FAILED,
-                    "errorMessage": _HAS_HIDDEN_TOPICS,
-                    "members": [],
-                    "authorizedOperations": _NOT_ASKED,
-                }
-            members.append({**member, "assignment": {"topicPartitions": topics}})
-        operations = _NOT_ASKED
-        if with_operations:
-            operations = sum(1 << bit for operation, bit in _OPERATIONS if client.may(operation, Resource.GROUP, group))
-        return {
-            **found,
-            "errorCode": codes.NONE,
-            "errorMessage": None,
-            "members": members,
-            "authorizedOperations": operations,
-        }
-
     def _arm(self) -> None:
         deadline = self.store.poll_timeout()
         if self._timer is not None:
@@ -341,35 +247,4 @@ def _refused(code: int) -> dict[str, Any]:
         "memberEpoch": 0,
         "heartbeatIntervalMs": 0,
         "assignment": None,
-    }
-
-
-def _hidden(group: str) -> dict[str, Any]:
-    return {
-        "errorCode": codes.GROUP_AUTHORIZATION_FAILED,
-        "errorMessage": None,
-        "groupId": group,
-        "groupState": "",
-        "protocolType": "",
-        "protocolData": "",
-        "members": [],
-        "authorizedOperations": _NOT_ASKED,
-    }
-
-
-def _not_found(group: str) -> str:
-    return f"Group {group} not found."
-
-
-def _undescribed(group: str, code: int, message: str | None) -> dict[str, Any]:
-    return {
-        "errorCode": code,
-        "errorMessage": message,
-        "groupId": group,
-        "groupState": "",
-        "groupEpoch": 0,
-        "assignmentEpoch": 0,
-        "assignorName": "",
-        "members": [],
-        "authorizedOperations": _NOT_ASKED,
     }

@@ -30,7 +30,7 @@ from share_state.logs import named
 from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
-    from share_state.gateway.share_fetch import WaitingFetch
+    from share_state.gateway.waiting_fetch import WaitingFetch
 
 __all__ = ["ServedPartition", "SharePartitionManager"]
 

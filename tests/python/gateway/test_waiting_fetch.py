@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from share_state.gateway.requests import Client
-from share_state.gateway.share_fetch import WaitingFetch
+from share_state.gateway.waiting_fetch import WaitingFetch
 
 
 class _Served:

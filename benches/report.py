@@ -70,8 +70,8 @@ _ABOUT = {
 
 def read(directory: Path) -> Results:
     """The results in a directory by the name of their row."""
-    # Those of Spark have a report of their own.
-    paths = (path for path in sorted(directory.glob("*.json")) if not path.name.startswith("spark-"))
+    # Those of Spark and of the gateway have reports of their own.
+    paths = (path for path in sorted(directory.glob("*.json")) if not path.name.startswith(("spark-", "gateway-")))
     found = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
     return {result["row"]: result for result in found}
 

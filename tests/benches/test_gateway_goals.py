@@ -1,10 +1,14 @@
-"""What the gateway's goals make of measurements that are made up."""
+"""What the gateway's goals make of measurements that are made up, and the page of those that are recorded."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from benches.gateway.goals import Found, goals
+from benches.gateway.report import page
+from benches.gateway.run import PARTS
+from tests.kafka.home import REPOSITORY
 
 
 def summed(**medians: float) -> dict[str, dict[str, float]]:
@@ -42,3 +46,11 @@ def test_goals_follow_from_the_rows() -> None:
         # Of 250, for 500.
         "CPU for 500 idle members": (0.08, True),
     }
+
+
+def test_the_page_is_what_the_recorded_results_say() -> None:
+    """Nobody edits the page by hand, and no result is changed without it."""
+    results = REPOSITORY / "benches" / "results"
+    assert page(results, list(PARTS)) == (REPOSITORY / "docs" / "benchmarks-gateway.md").read_text(encoding="utf-8")
+    told = [json.loads((results / f"gateway-{name}.json").read_text(encoding="utf-8")) for name in PARTS]
+    assert all(part["rows"] for part in told)

@@ -1,6 +1,7 @@
 """`share-state gateway`: share groups for a cluster that has none."""
 
 import asyncio
+import gc
 import logging
 import signal
 import ssl
@@ -24,6 +25,9 @@ from share_state.kafka.logins import read_users
 #: Bytes; producers' requests may have 100 MiB each.
 _QUEUED_WITH_RELAY = 256 << 20
 _SYNC = ("always", "interval", "never")
+#: How seldom Python looks for cycles of garbage (``gc.set_threshold``). What connections keep lives as long as they do: to look
+#: through it as often as Python likes takes a sixth of the time at 64 connections, and more at 1,000. Requests leave no cycles.
+_GARBAGE = (20_000, 50, 100)
 
 
 def gateway(
@@ -108,6 +112,7 @@ def gateway(
     except (ConfigError, MissingPackageError) as wrong:
         raise typer.BadParameter(printable(str(wrong))) from None
     try:
+        gc.set_threshold(*_GARBAGE)
         asyncio.run(_serve(options))
     except (ShareStateError, OSError, ssl.SSLError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)

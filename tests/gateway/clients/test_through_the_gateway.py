@@ -1,16 +1,19 @@
-"""The Java members of each release through the gateway, over a broker that has no share groups: their books balance too."""
+"""Members through the gateway: the books of each Java release balance, and records meet the fate that they meet on a broker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tests.gateway.clients.ledger import Ledger
-from tests.gateway.clients.members import JAVA, java_member
+from tests.gateway.clients.members import JAVA, Member, confluent, java_member
 from tests.gateway.clients.plan import Plan
-from tests.gateway.groups import configure_group
+from tests.gateway.groups import configure_group, group_offsets
+from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
 from tests.gateway.records import create_topic, produce
 from tests.gateway.upstreams import kraft
@@ -57,3 +60,34 @@ def test_java_members_settle_every_record(upstream: Broker, gateway: GatewayProc
     assert not ledger.lost(produced)
     assert not ledger.came_again()
     assert not ledger.held_twice()
+
+
+@pytest.mark.parametrize("member", [confluent, java_member], ids=["confluent", "java"])
+def test_a_record_meets_the_same_fate_as_on_a_broker(member: Callable[[Plan], Member], tmp_path: Path) -> None:
+    """One member, one plan, one topic: every delivery, with its count, and what is left in the end."""
+    (tmp_path / "broker").mkdir()
+    with ExitStack() as stack:
+        broker = stack.enter_context(kraft.with_share_groups(tmp_path / "broker", kraft.QUICK))
+        settings = {**kraft.SHARE_SETTINGS, **kraft.QUICK}
+        gateway = stack.enter_context(GatewayProcess(tmp_path / "gateway", broker.bootstrap, settings))
+        create_topic(broker.bootstrap, "jobs", 2)
+        for partition in (0, 1):
+            produce(broker.bootstrap, "jobs", [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
+        produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+        fates = []
+        for bootstrap in (broker.bootstrap, gateway.bootstrap):
+            configs = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "30000"}
+            configure_group(bootstrap, "workers", **configs)
+            plan = Plan(bootstrap=bootstrap, group="workers", topics=["jobs"], weights=(3, 4, 1, 0), commit="mixed")
+            with member(plan) as one:
+                one.wait_until(lambda one: not Ledger.of([one]).open(produced), "every record is settled", 120)
+                assert one.stop() == 0
+                fates.append(Ledger.of([one]).fates())
+            wait_until(partial(_is_finished, bootstrap), "all is settled, and nothing left")
+        assert fates[0] == fates[1]
+        assert fates[0].keys() == produced
+
+
+def _is_finished(bootstrap: str) -> bool:
+    """Whether start offset and lag of both partitions are those of the end."""
+    return group_offsets(bootstrap, "workers", "jobs", 2) == dict.fromkeys((0, 1), (RECORDS, 0))

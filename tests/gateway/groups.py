@@ -37,17 +37,14 @@ def describe_group(connection: Connection, group: str) -> Message:
     return found[0]
 
 
-def group_offsets(bootstrap: str, group: str, topic: str, partitions: int) -> dict[int, tuple[int, int]]:
-    """Start offset and lag of share partitions, as their coordinator tells them; -1 while nothing is known."""
-    asked = {"groupId": group, "topics": [{"topicName": topic, "partitions": list(range(partitions))}]}
-    with Connection(bootstrap.partition(",")[0]) as connection:
-        (told,) = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"]
-    return {one["partitionIndex"]: (one["startOffset"], one["lag"]) for row in told["topics"] for one in row["partitions"]}
-
-
 def lag(bootstrap: str, group: str, place: TopicPartition) -> int:
     """The lag of a share partition, as its coordinator tells it; -1 while nothing is known."""
-    return group_offsets(bootstrap, group, place.topic, place.partition + 1)[place.partition][1]
+    asked = {"groupId": group, "topics": [{"topicName": place.topic, "partitions": [place.partition]}]}
+    with Connection(bootstrap.partition(",")[0]) as connection:
+        (told,) = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"]
+    (topic,) = told["topics"]
+    (partition,) = topic["partitions"]
+    return int(partition["lag"])
 
 
 def wait_for_members(bootstrap: str, group: str, count: int, seconds: float = 60.0) -> None:

@@ -26,7 +26,7 @@ from share_state.kafka.logins import read_users
 _QUEUED_WITH_RELAY = 256 << 20
 _SYNC = ("always", "interval", "never")
 #: How seldom Python looks for cycles of garbage (``gc.set_threshold``). What connections keep lives as long as they do: to look
-#: through it as often as Python likes takes a sixth of the time at 64 connections, and more at 1,000. Requests leave no cycles.
+#: through it as often as Python likes takes a sixth of the time at 64 connections, and more at 1,000.
 _GARBAGE = (20_000, 50, 100)
 
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use share_state_core::assignment::Assignment;
-use share_state_core::assignor::{Subscriber, assign};
 
 use super::operation::{Assign, Member, topic_id};
 use crate::random::Random;
@@ -119,16 +118,7 @@ fn shuffle(random: &mut Random, op: &mut Assign) {
 
 /// Members have what we answer.
 fn answered(op: &mut Assign) {
-    let question = op.question();
-    let subscribers: Vec<Subscriber<'_>> = question
-        .members
-        .iter()
-        .map(|(topics, current)| Subscriber {
-            topics: topics.clone(),
-            current,
-        })
-        .collect();
-    if let Ok(answer) = assign(&subscribers, &question.topics) {
+    if let Some(answer) = super::answer(&op.question()) {
         for (member, answer) in op.members.values_mut().zip(answer) {
             member.current = answer;
         }

@@ -9,12 +9,12 @@ from functools import partial
 import pytest
 from confluent_kafka import TopicPartition
 
+from tests.gateway.clients.jobs import fill, settle_with_java
 from tests.gateway.clients.ledger import Ledger, Place
 from tests.gateway.clients.members import JAVA, Member, confluent, java_member
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group, lag
 from tests.gateway.patience import wait_until
-from tests.gateway.records import create_topic, produce
 from tests.gateway.upstreams import kraft
 from tests.kafka.broker import Broker
 
@@ -31,11 +31,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 def filled(model: Broker, topic: str, group: str) -> set[Place]:
     """A topic with records in two partitions for a group that begins with the first; their places."""
-    create_topic(model.bootstrap, topic, 2)
     configure_group(model.bootstrap, group, **{"share.auto.offset.reset": "earliest"})
-    for partition in (0, 1):
-        produce(model.bootstrap, topic, [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
-    return {(topic, partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+    return fill(model.bootstrap, topic, RECORDS)
 
 
 @pytest.mark.parametrize("version", JAVA)
@@ -49,15 +46,7 @@ def test_java_members_settle_every_record(model: Broker, version: str, explicit:
     )  # fmt: skip
     limited = {"max.poll.records": "20", "share.acquire.mode": "record_limit"}
     plans = [base, Plan(**{**vars(base), "seed": 1, "settings": limited})]
-    with ExitStack() as stack:
-        members = [stack.enter_context(java_member(plan, number, version=version)) for number, plan in enumerate(plans)]
-        members[0].wait_until(lambda _: not Ledger.of(members).open(produced), "every record is settled", 120)
-        assert [member.stop() for member in members] == [0, 0]
-        ledger = Ledger.of(members)
-        assert not [error for member in members for error in member.errors()]
-    assert not ledger.lost(produced)
-    assert not ledger.came_again()
-    assert not ledger.held_twice()
+    ledger = settle_with_java(plans, version, produced)
     assert (ledger.outcomes["RENEW", None] > 0) == explicit
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 
+from tests.gateway.clients.jobs import fill, settle_with_java
 from tests.gateway.clients.ledger import Ledger
 from tests.gateway.clients.members import JAVA, Member, confluent, java_member
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group, lag
 from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
-from tests.gateway.records import create_topic, produce
 from tests.gateway.upstreams import kraft
 from tests.kafka.broker import Broker
 
@@ -41,26 +41,15 @@ def gateway(upstream: Broker, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.mark.parametrize("version", JAVA)
 def test_java_members_settle_every_record(upstream: Broker, gateway: GatewayProcess, version: str) -> None:
     name = f"java-{version}"
-    create_topic(upstream.bootstrap, name, 2)
     configure_group(gateway.bootstrap, name, **{"share.auto.offset.reset": "earliest"})
-    for partition in (0, 1):
-        produce(upstream.bootstrap, name, [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
-    produced = {(name, partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+    produced = fill(upstream.bootstrap, name, RECORDS)
     base = Plan(
         bootstrap=gateway.bootstrap, group=name, topics=[name], weights=(6, 2, 1, 2), commit="mixed",
         settings={"max.poll.records": "50"},
     )  # fmt: skip
     # The one decides on each record, the other leaves that to its next poll.
     plans = [base, Plan(**{**vars(base), "seed": 1, "explicit": False})]
-    with ExitStack() as stack:
-        members = [stack.enter_context(java_member(plan, number, version=version)) for number, plan in enumerate(plans)]
-        members[0].wait_until(lambda _: not Ledger.of(members).open(produced), "every record is settled", 120)
-        assert [member.stop() for member in members] == [0, 0]
-        ledger = Ledger.of(members)
-        assert not [error for member in members for error in member.errors()]
-    assert not ledger.lost(produced)
-    assert not ledger.came_again()
-    assert not ledger.held_twice()
+    settle_with_java(plans, version, produced)
 
 
 @pytest.mark.parametrize("member", [confluent, java_member], ids=["confluent", "java"])
@@ -71,10 +60,7 @@ def test_a_record_meets_the_same_fate_as_on_a_broker(member: Callable[[Plan], Me
         broker = stack.enter_context(kraft.with_share_groups(tmp_path / "broker", kraft.QUICK))
         settings = {**kraft.SHARE_SETTINGS, **kraft.QUICK}
         gateway = stack.enter_context(GatewayProcess(tmp_path / "gateway", broker.bootstrap, settings))
-        create_topic(broker.bootstrap, "jobs", 2)
-        for partition in (0, 1):
-            produce(broker.bootstrap, "jobs", [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
-        produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+        produced = fill(broker.bootstrap, "jobs", RECORDS)
         fates = []
         for bootstrap in (broker.bootstrap, gateway.bootstrap):
             configs = {"share.auto.offset.reset": "earliest", "share.record.lock.duration.ms": "30000"}

@@ -38,6 +38,13 @@ def _has_seen(gateway: ShareGateway, member: Member, before: int) -> bool:
     return member.poll() == [] and gateway.counts.truncations > before
 
 
+def fill(upstream: HostileUpstream) -> None:
+    """Thirty records in three batches."""
+    upstream.create("t")
+    for first in (0, 10, 20):
+        upstream.append("t", 0, values(first, 10))
+
+
 def cut(upstream: HostileUpstream, offset: int) -> None:
     """An unclean election: the new leader has less."""
     upstream.change("t", 0, lambda log: log.truncate(offset))
@@ -48,9 +55,7 @@ def cut(upstream: HostileUpstream, offset: int) -> None:
 def test_a_log_that_is_as_long_as_before(tmp_path: Path, offered: Offered) -> None:
     with HostileUpstream(2, offered=offered) as upstream:
         books = Books()
-        upstream.create("t")
-        for first in (0, 10, 20):
-            upstream.append("t", 0, values(first, 10))
+        fill(upstream)
         with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
             member.join().drain(30)
             topic = member.topic_id("t")
@@ -68,9 +73,7 @@ def test_a_log_that_is_as_long_as_before(tmp_path: Path, offered: Offered) -> No
 def test_a_log_that_is_shorter(tmp_path: Path, offered: Offered) -> None:
     with HostileUpstream(2, offered=offered) as upstream:
         books = Books()
-        upstream.create("t")
-        for first in (0, 10, 20):
-            upstream.append("t", 0, values(first, 10))
+        fill(upstream)
         with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
             member.join().drain(30)
             topic = member.topic_id("t")
@@ -92,9 +95,7 @@ def test_a_log_that_is_shorter(tmp_path: Path, offered: Offered) -> None:
 def test_records_that_are_held_when_the_log_is_cut(tmp_path: Path) -> None:
     with HostileUpstream(2) as upstream:
         books = Books()
-        upstream.create("t")
-        for first in (0, 10, 20):
-            upstream.append("t", 0, values(first, 10))
+        fill(upstream)
         with serving(upstream.bootstrap, tmp_path) as gateway:
             with Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
                 held = member.join().poll()
@@ -119,9 +120,7 @@ def test_every_group_is_cut_once_in_memory_or_not(tmp_path: Path) -> None:
     """A cut is seen by whoever reads first; it counts for the groups of the other isolation level, and for those at rest."""
     groups = {"uncommitted": {}, "committed": {"share.isolation.level": "read_committed"}, "at rest": {}}
     with HostileUpstream(2) as upstream:
-        upstream.create("t")
-        for first in (0, 10, 20):
-            upstream.append("t", 0, values(first, 10))
+        fill(upstream)
         books = {group: Books() for group in groups}
         topic = ""
         with serving(upstream.bootstrap, tmp_path) as gateway:
@@ -157,9 +156,7 @@ def test_every_group_is_cut_once_in_memory_or_not(tmp_path: Path) -> None:
 def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:
     with HostileUpstream(2) as upstream:
         books = Books()
-        upstream.create("t")
-        for first in (0, 10, 20):
-            upstream.append("t", 0, values(first, 10))
+        fill(upstream)
         with (
             serving(upstream.bootstrap, tmp_path, on_truncation="keep") as gateway,
             Member(gateway.bootstrap_servers, "a", ["t"], books) as member,
@@ -179,9 +176,7 @@ def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:
 def test_offsets_are_altered_after_a_cut(tmp_path: Path) -> None:
     with HostileUpstream(2) as upstream:
         books = Books()
-        upstream.create("t")
-        for first in (0, 10, 20):
-            upstream.append("t", 0, values(first, 10))
+        fill(upstream)
         with serving(upstream.bootstrap, tmp_path) as gateway:
             with Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
                 member.join().drain(30)

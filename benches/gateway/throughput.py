@@ -127,7 +127,6 @@ def _consume(side: Side, load: Load, topic: str, group: str) -> Figures:
             )  # fmt: skip
     return {
         "rate": found.rate,
-        "rate_with_joining": found.rate_with_joining,
         "joining_s": found.joining_s,
         "server_cpu_s": spent[0].server,
         "upstream_cpu_s": spent[0].upstream,

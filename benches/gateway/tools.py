@@ -39,11 +39,6 @@ class Consumed:
         """Records a second from the first to the last."""
         return self.records / (self.seconds - self.joining_s)
 
-    @property
-    def rate_with_joining(self) -> float:
-        """Records a second from the start of the tool's clock."""
-        return self.records / self.seconds
-
 
 def share_consumer(
     bootstrap: str,

@@ -58,7 +58,7 @@ def acknowledge_code(code: int) -> int:
 
 
 _UNEXPECTED: Final = "The server experienced an unexpected error when processing the request."
-#: Kafka's words (``Errors``).
+#: After Kafka's (``Errors``); clients show them and decide by the code.
 _TEXTS: Final = {
     codes.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
     codes.COORDINATOR_NOT_AVAILABLE: "The coordinator is not available.",
@@ -74,7 +74,7 @@ _WITHOUT_TEXT: Final = frozenset({codes.UNKNOWN_TOPIC_OR_PARTITION, codes.TOPIC_
 
 
 def text_of(code: int) -> str | None:
-    """Give Kafka's text for a code; none where there is no error."""
+    """Give the text beside a code; none where there is no error."""
     return None if code == codes.NONE else _TEXTS.get(code, _UNEXPECTED)
 
 

@@ -54,11 +54,12 @@ class ShareAcknowledge:
         responses: dict[str, list[dict[str, Any]]] = {}
         leader_id, leader_epoch = NO_LEADER
         for (topic_id, partition), outcome in found.items():
+            code = acknowledge_code(outcome)
             responses.setdefault(topic_id, []).append(
                 {
                     "partitionIndex": partition,
-                    "errorCode": acknowledge_code(outcome),
-                    "errorMessage": acknowledge_text(acknowledge_code(outcome)),
+                    "errorCode": code,
+                    "errorMessage": acknowledge_text(code),
                     "currentLeader": {"leaderId": leader_id, "leaderEpoch": leader_epoch},
                 }
             )

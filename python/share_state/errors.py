@@ -4,6 +4,10 @@
 
     ShareStateError
     ├── InvalidRequestError            42   the call breaks the protocol's rules
+    │   └── ArgumentValueError         42   an argument has a value that it cannot have; also a ValueError
+    │       └── ArgumentRangeError     42   a number is too large or too small; also an OverflowError
+    ├── ArgumentTypeError               –   an argument is of a type that it cannot be; also a TypeError
+    ├── SharePartitionNotActiveError  5/-1  the share partition serves nobody now; status
     ├── InvalidRecordStateError       121   a record is not in the state that the call needs
     ├── ShareSessionNotFoundError     122
     ├── InvalidShareSessionEpochError 123
@@ -17,19 +21,28 @@
     ├── WireDecodeError                42   position, kind
     ├── LimitExceededError              –   limit, asked, allowed
     ├── RowError                        –   row, partition, offset, reason
-    ├── PersisterError               (any)  the persister answered with this code
+    ├── PersisterError               (any)  the persister refused; its own code, name and text, and its exception as the cause
     ├── ShareGroupError              (any)  a share group refuses with this code
     ├── ConfigError                     –   field, value, minimum, maximum
     ├── StoreError                      –   the embedded store failed or is in use; also an OSError where a file is at fault
     └── EnginePoisonedError             –   a bug: the object is unusable, others are not affected
 
-Every error says in attributes what it says in its text. ``kafka_code`` is the number for the wire, or ``None`` when the
-error has no place there.
+Every error says in attributes what it says in its text: ``field`` is the argument as the caller spells it, ``key`` the share
+partition. ``kafka_code`` is the number for the wire, or ``None`` when the error has no place there. All of them are
+attributes of ``share_state`` too: ``except ss.PersisterError``.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from share_state.types import SharePartitionKey
+
 __all__ = [
+    "ArgumentRangeError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
     "ConfigError",
     "CorruptLogError",
     "CorruptStateError",
@@ -44,6 +57,7 @@ __all__ = [
     "RowError",
     "SessionLimitError",
     "ShareGroupError",
+    "SharePartitionNotActiveError",
     "ShareSessionNotFoundError",
     "ShareStateError",
     "StoreError",
@@ -61,9 +75,11 @@ class ShareStateError(Exception):
         field: the argument or field at fault, or ``None``.
         value: the value found there, or ``None``.
         index: the index of the batch at fault, or ``None``.
+        key: the share partition that it is about, or ``None``.
     """
 
     kafka_code: int | None = None
+    key: SharePartitionKey | None = None
 
     def __init__(
         self,
@@ -81,11 +97,81 @@ class ShareStateError(Exception):
         self.value = value
         self.index = index
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # The constructors take their facts by name, which the way of `Exception` would forget.
+        return _remade, (type(self), self.args, self.__dict__)
+
+
+def _remade(error: type[ShareStateError], args: tuple[object, ...], facts: dict[str, object]) -> ShareStateError:
+    made = error.__new__(error, *args)
+    made.args = args
+    made.__dict__.update(facts)
+    return made
+
 
 class InvalidRequestError(ShareStateError, ValueError):
     """The call breaks the protocol's rules; nothing has changed."""
 
     kafka_code = 42
+
+
+#: How PyO3 says, in a note to an exception, which argument it could not convert.
+_PROCESSING: Final = "while processing '"
+
+#: Stands in the text of such an exception where the name of the argument is to be.
+_UNNAMED: Final = "a value"
+
+
+class _ArgumentError(ShareStateError):
+    """An argument cannot be used. What converts it does not know its name."""
+
+    def add_note(self, note: str, /) -> None:
+        """Take the name of the argument, or of what it is a part of, which the extension gives as a note."""
+        if not note.startswith(_PROCESSING):
+            super().add_note(note)
+            return
+        if self.field is None:
+            self.field = note.removeprefix(_PROCESSING).removesuffix("'")
+            self.args = (str(self.args[0]).replace(_UNNAMED, self.field, 1),)
+
+
+class ArgumentValueError(_ArgumentError, InvalidRequestError):
+    """An argument has a value that it cannot have; nothing has changed."""
+
+
+class ArgumentRangeError(ArgumentValueError, OverflowError):
+    """A number is too large or too small for its argument; nothing has changed.
+
+    Attributes:
+        minimum: the smallest number that fits.
+        maximum: the greatest number that fits.
+    """
+
+    def __init__(
+        self, message: str = "", *, value: object = None, minimum: int | None = None, maximum: int | None = None
+    ) -> None:
+        super().__init__(message, value=value)
+        self.minimum = minimum
+        self.maximum = maximum
+
+
+class ArgumentTypeError(_ArgumentError, TypeError):
+    """An argument is of a type, or an array of a dtype or shape, that it cannot be; nothing has changed."""
+
+
+class SharePartitionNotActiveError(ShareStateError):
+    """The share partition serves nobody now: it is not initialised yet, its state could not be read, or it is fenced.
+
+    ``kafka_code`` is LEADER_NOT_AVAILABLE (5), or UNKNOWN_SERVER_ERROR (-1) when the state could not be read. Nothing has
+    changed.
+
+    Attributes:
+        status: ``SharePartition.status`` as the call found it.
+    """
+
+    def __init__(self, message: str = "", *, status: str = "", kafka_code: int | None = None) -> None:
+        super().__init__(message, kafka_code=kafka_code)
+        self.status = status
 
 
 class InvalidRecordStateError(ShareStateError):
@@ -227,7 +313,29 @@ class RowError(ShareStateError, ValueError):
 
 
 class PersisterError(ShareStateError):
-    """The persister refused; ``kafka_code`` is the code for the member (KIP-932, ``SharePartition.fetchPersisterError``)."""
+    """The persister refused; ``kafka_code`` is the code for the member (KIP-932, ``SharePartition.fetchPersisterError``).
+
+    The exception of the persister itself, where there is one, is the ``__cause__``.
+
+    Attributes:
+        persister_code: Kafka's code that the persister answered, or ``None`` where it is not told apart.
+        persister_code_name: Kafka's name of that code, or ``None``.
+        persister_message: what the persister says in words, or ``None``.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        kafka_code: int | None = None,
+        persister_code: int | None = None,
+        persister_code_name: str | None = None,
+        persister_message: str | None = None,
+    ) -> None:
+        super().__init__(message, kafka_code=kafka_code)
+        self.persister_code = persister_code
+        self.persister_code_name = persister_code_name
+        self.persister_message = persister_message
 
 
 class ShareGroupError(ShareStateError):

@@ -20,7 +20,6 @@ from share_state._core import (
     GroupConfig,
     NoOpStatePersister,
     ReadStateResult,
-    Record,
     RecordingPersister,
     ShareCoordinator,
     SharePartition,
@@ -30,7 +29,7 @@ from share_state._core import (
 )
 from share_state.errors import ShareStateError
 from share_state.logs import PERSISTER
-from share_state.types import LockTime, SharePartitionKey, WallTime
+from share_state.types import LockTime, Record, SharePartitionKey, WallTime
 
 __all__ = [
     "ManyAtOnce",

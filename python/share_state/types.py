@@ -3,6 +3,7 @@
 Two clocks must not be mixed: locks live on the caller's monotonic clock, record timestamps on the wall clock. A parameter
 ``now_ms`` takes a :class:`LockTime`, ``wall_ms`` a :class:`WallTime`; one for the other is a type error for a checker and a
 ``TypeError`` at run time. Either also takes a plain number of ms, for callers who keep their clocks apart themselves.
+``LockTime.now() + 500`` is a moment, and the difference of two moments is a number of ms.
 """
 
 from __future__ import annotations
@@ -10,15 +11,25 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, Self
+from operator import index
+from typing import TYPE_CHECKING, NamedTuple, Self, SupportsIndex, overload
+
+if TYPE_CHECKING:
+    from share_state._core import ReadStateResult, WriteState
 
 __all__ = [
     "AcknowledgeType",
     "AcquireMode",
     "AcquiredRange",
     "ControlType",
+    "DeadLetter",
+    "Decision",
     "FetchedBatch",
+    "HeartbeatAnswer",
+    "InFlight",
     "LockTime",
+    "PendingWrite",
+    "Record",
     "RecordState",
     "SharePartitionKey",
     "StateBatch",
@@ -27,14 +38,38 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class LockTime:
+class _Time:
+    """A moment on one of the two clocks. Moments of one clock have a distance in ms; those of two clocks have none."""
+
+    ms: int
+
+    def __add__(self, ms: SupportsIndex) -> Self:
+        """Give the moment ``ms`` milliseconds later."""
+        return type(self)(self.ms + index(ms))
+
+    __radd__ = __add__
+
+    @overload
+    def __sub__(self, other: Self) -> int: ...
+    @overload
+    def __sub__(self, other: SupportsIndex) -> Self: ...
+    def __sub__(self, other: SupportsIndex | Self) -> int | Self:
+        """Give the moment so many milliseconds earlier, or the milliseconds that have passed since another moment."""
+        if isinstance(other, _Time):
+            return self.ms - other.ms if type(other) is type(self) else NotImplemented
+        return type(self)(self.ms - index(other))
+
+    def __int__(self) -> int:
+        return self.ms
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LockTime(_Time):
     """A moment on the caller's monotonic clock, on which locks live. It means nothing to another process.
 
     Attributes:
         ms: milliseconds since a moment of the clock's own.
     """
-
-    ms: int
 
     @classmethod
     def now(cls) -> Self:
@@ -43,14 +78,12 @@ class LockTime:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class WallTime:
+class WallTime(_Time):
     """A moment on the wall clock, on which the timestamps of records live.
 
     Attributes:
         ms: milliseconds since the epoch.
     """
-
-    ms: int
 
     @classmethod
     def now(cls) -> Self:
@@ -125,3 +158,99 @@ class AcquiredRange(NamedTuple):
     first_offset: int
     last_offset: int
     delivery_count: int
+
+
+class InFlight(NamedTuple):
+    """A run of in-flight records that are alike, offsets inclusive; made by ``SharePartition.in_flight``.
+
+    Attributes:
+        state: a :class:`RecordState`; while ``pending``, the state that is being written.
+        delivery_count: how often the records were delivered.
+        pending: whether a write of them is under way.
+        member: id of the member that holds them, or ``None``.
+        acquired_at_ms: since when, in ms on the caller's monotonic clock, or ``None``.
+        deadline_ms: until when, in ms on the caller's monotonic clock, or ``None``.
+        below_start_offset: whether the start offset has passed them: the log start moved while a member held them.
+    """
+
+    first_offset: int
+    last_offset: int
+    state: int
+    delivery_count: int
+    pending: bool
+    member: str | None
+    acquired_at_ms: int | None
+    deadline_ms: int | None
+    below_start_offset: bool
+
+
+class PendingWrite(NamedTuple):
+    """A write to be made; made by ``SharePartition.poll_write``.
+
+    Attributes:
+        token: names the write in ``SharePartition.handle_write_result``.
+        state: what to write.
+    """
+
+    token: int
+    state: WriteState
+
+
+class DeadLetter(NamedTuple):
+    """Records for the dead-letter queue (KIP-1191), offsets inclusive; made by ``SharePartition.poll_dead_letter``.
+
+    Attributes:
+        token: names them in ``SharePartition.handle_dead_letter_done``.
+        delivery_count: how often they were delivered.
+        cause: ``"client_reject"`` or ``"delivery_count_exceeded"``.
+    """
+
+    token: int
+    first_offset: int
+    last_offset: int
+    delivery_count: int
+    cause: str
+
+
+class Record(NamedTuple):
+    """A record of ``__share_group_state``, as bytes (Kafka: ``CoordinatorRecord``); ``decode_record`` reads it.
+
+    Attributes:
+        key: record type, group, topic id and partition.
+        value: ``None`` in a tombstone.
+    """
+
+    key: bytes
+    value: bytes | None
+
+
+class Decision(NamedTuple):
+    """What a share coordinator decided (Kafka: ``CoordinatorResult``).
+
+    Attributes:
+        records: to be appended in one go; may be empty.
+        answer: to give once the records are durable and replayed: a ``ReadStateResult`` for a read, else ``None``.
+    """
+
+    records: list[Record]
+    answer: ReadStateResult | None
+
+
+class HeartbeatAnswer(NamedTuple):
+    """The answer to a heartbeat of a share group's member. It must not leave before ``ticket`` is durable.
+
+    Attributes:
+        error_code: Kafka's error code; 0 when there is none.
+        error_message: what is wrong, in Kafka's words.
+        member_epoch: the member's epoch from now on.
+        heartbeat_interval_ms: when the member is to be heard again, ms.
+        assignment: the partitions that the member is to consume, as (topic id, partitions); ``None`` when that has not changed.
+        ticket: what to wait for before the answer leaves.
+    """
+
+    error_code: int
+    error_message: str | None
+    member_epoch: int
+    heartbeat_interval_ms: int
+    assignment: list[tuple[str, list[int]]] | None
+    ticket: int

@@ -13,6 +13,8 @@ The letters are those of ``docs/deliberate-differences.md``.
   record is that is given back below the start offset (§1.1). :func:`as_ours` reads the recorded state so.
 * **N1, no exception for a hole** (§8 point 7). Where nothing is cached at the start offset Kafka dereferences null (§1.10
   step 3); the request is refused as one for records that are not held. :func:`refused_where_kafka_throws`.
+* **S9, one that does not serve says so.** The recordings are of Kafka's class, which its manager fences and asks no more:
+  ``fencing.py``, and the operations that ask one which is not active.
 
 What differs because several start offsets are sound stands in ``sound_starts.py``, what the recorder's clocks did in
 ``foresight.py`` and ``splits.py``, and the outcomes of single probes in ``probe_outcomes.py``.

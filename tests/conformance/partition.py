@@ -15,10 +15,14 @@ from share_state import GroupConfig, PendingWrite, RecordState, SharePartition
 from .deliberate import RENEW
 from .durable import Batch, DurableFold
 from .effective import EffectiveRun, PartitionState, coalesce
+from .fencing import FENCING, member_code
 from .invariants import Breaks, Invariants
 from .kafka_names import expected_code
 from .recorded_writes import RecordedDeadLetter, RecordedWrite, join_dead_letters
 from .recordings import FormatError, Json
+
+#: A refusal that leaves a share partition in service.
+_ANOTHER_REFUSAL = -1
 
 TOPIC_ID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
 
@@ -151,7 +155,11 @@ class PartitionUnderTest:
     def complete(self, token: int, error_code: int, now_ms: int) -> int:
         """Answer one of our writes; the code the waiting member gets."""
         now_ms = now_ms if self.stopped_at is None else self.stopped_at
-        return self.partition.handle_write_result(token, error_code, now_ms=now_ms)
+        if error_code not in FENCING:
+            return self.partition.handle_write_result(token, error_code, now_ms=now_ms)
+        # Kafka's class goes on where its manager would fence it (S9), and so shall ours here: it hears of another refusal.
+        self.partition.handle_write_result(token, _ANOTHER_REFUSAL, now_ms=now_ms)
+        return member_code(error_code)
 
     def compare_durable(self) -> None:
         """Compare what the payloads so far fold to, from the higher of the two start offsets on."""

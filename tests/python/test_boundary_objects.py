@@ -125,8 +125,8 @@ def test_ids_of_others_are_escaped(tmp_path: Path, caplog: pytest.LogCaptureFixt
 def test_what_is_shown_is_python() -> None:
     share_partition = active()
     assert repr(share_partition.in_flight()) == (
-        '[InFlight(first_offset=0, last_offset=9, state=1, delivery_count=1, pending=False, member="alice", '
-        "acquired_at_ms=0, deadline_ms=30000)]"
+        "[InFlight(first_offset=0, last_offset=9, state=1, delivery_count=1, pending=False, member='alice', "
+        "acquired_at_ms=0, deadline_ms=30000, below_start_offset=False)]"
     )
     share_partition.acknowledge("alice", 0, 9, now_ms=0)
     write = share_partition.poll_write()
@@ -198,6 +198,7 @@ def test_columns_say_what_the_objects_say() -> None:
         "state": "int8",
         "delivery_count": "int16",
         "pending": "bool",
+        "below_start_offset": "bool",
         "acquired_at_ms": "int64",
         "deadline_ms": "int64",
     }

@@ -38,6 +38,10 @@ TREE: dict[str, tuple[int | None, type[Exception]]] = {
     "UnknownPartitionError": (3, Exception),
     "UnsupportedVersionError": (35, Exception),
     "WireDecodeError": (42, ValueError),
+    "ArgumentRangeError": (42, OverflowError),
+    "ArgumentTypeError": (None, TypeError),
+    "ArgumentValueError": (42, ValueError),
+    "SharePartitionNotActiveError": (None, ShareStateError),
 }
 
 
@@ -50,13 +54,16 @@ def active(**config: int) -> ss.SharePartition:
 
 def test_the_tree_is_whole() -> None:
     classes: dict[str, Any] = {
-        name: found for name, found in inspect.getmembers(errors, inspect.isclass) if found.__module__ == errors.__name__
+        name: found
+        for name, found in inspect.getmembers(errors, inspect.isclass)
+        if found.__module__ == errors.__name__ and not name.startswith("_")
     }
     assert classes.keys() == TREE.keys() | {"ShareStateError"} == set(errors.__all__)
     for name, (code, builtin) in TREE.items():
         assert issubclass(classes[name], ShareStateError), name
         assert issubclass(classes[name], builtin), name
         assert classes[name]("text").kafka_code == code, name
+        assert getattr(ss, name) is classes[name], name
         assert str(classes[name]("text")) == "text"
         assert inspect.getdoc(classes[name])
 
@@ -87,23 +94,39 @@ ERRORS: list[tuple[str, Facts, Callable[[], object]]] = [
         lambda: active().acquire("a", [(0, 1), (5, 4)], max_records=1, now_ms=0),
     ),
     ("InvalidRequestError", {"field": "member", "value": ""}, lambda: active().acknowledge("", 0, 1, now_ms=0)),
-    ("InvalidRequestError", {"index": 0, "value": (1, 0)}, lambda: active().acknowledge("alice", 1, 0, now_ms=0)),
-    ("InvalidRequestError", {"index": 0, "value": (-5, 0)}, lambda: active().acknowledge("alice", -5, 0, now_ms=0)),
-    ("InvalidRequestError", {"index": 0, "value": (0, 2**63 - 1)}, lambda: active().acknowledge("alice", 0, 2**63 - 1, now_ms=0)),
-    ("InvalidRequestError", {"index": 0, "value": (0, 10)}, lambda: active().acknowledge("alice", 0, 10, now_ms=0)),
     (
         "InvalidRequestError",
-        {"field": "acknowledge_types", "index": 0, "value": 5},
+        {"field": "first_offset", "index": None, "value": (1, 0)},
+        lambda: active().acknowledge("alice", 1, 0, now_ms=0),
+    ),
+    (
+        "InvalidRequestError",
+        {"field": "first_offset", "index": None, "value": (-5, 0)},
+        lambda: active().acknowledge("alice", -5, 0, now_ms=0),
+    ),
+    (
+        "InvalidRequestError",
+        {"field": "last_offset", "index": None, "value": (0, 2**63 - 1)},
+        lambda: active().acknowledge("alice", 0, 2**63 - 1, now_ms=0),
+    ),
+    (
+        "InvalidRequestError",
+        {"field": "first_offset", "index": None, "value": (0, 10)},
+        lambda: active().acknowledge("alice", 0, 10, now_ms=0),
+    ),
+    (
+        "InvalidRequestError",
+        {"field": "acknowledge_type", "index": None, "value": 5},
         lambda: active().acknowledge("alice", 0, 1, 5, now_ms=0),
     ),
     (
         "InvalidRequestError",
-        {"field": "acknowledge_types", "index": 1, "value": 2},
+        {"field": "batches", "index": 1, "value": 2},
         lambda: active().acknowledge_batches("alice", [(0, 1, [1]), (3, 5, [1, 1])], now_ms=0),
     ),
     (
         "InvalidRequestError",
-        {"field": "acknowledge_types", "index": 0, "value": 0},
+        {"field": "batches", "index": 0, "value": 0},
         lambda: active().acknowledge_batches("alice", [(0, 1, [])], now_ms=0),
     ),
     (
@@ -111,8 +134,8 @@ ERRORS: list[tuple[str, Facts, Callable[[], object]]] = [
         {"index": 1, "value": 3},
         lambda: active().acknowledge_batches("alice", [(0, 3, [1]), (3, 5, [1])], now_ms=0),
     ),
-    ("InvalidRecordStateError", {"index": 0, "value": 0}, lambda: active().acknowledge("bob", 0, 1, now_ms=0)),
-    ("InvalidRecordStateError", {"index": 0, "value": 2}, lambda: active().acknowledge("alice", 2, 3, now_ms=30_000)),
+    ("InvalidRecordStateError", {"index": None, "value": 0, "key": KEY}, lambda: active().acknowledge("bob", 0, 1, now_ms=0)),
+    ("InvalidRecordStateError", {"index": None, "value": 2}, lambda: active().acknowledge("alice", 2, 3, now_ms=30_000)),
     ("InvalidRequestError", {"field": "token", "value": 7}, lambda: active().handle_write_result(7, now_ms=0)),
     ("InvalidRequestError", {"field": "token", "value": 7}, lambda: active().handle_dead_letter_done(7, now_ms=0)),
     ("InvalidRequestError", {"field": "status", "value": "ACTIVE"}, lambda: active().begin_initialize()),
@@ -129,7 +152,7 @@ ERRORS: list[tuple[str, Facts, Callable[[], object]]] = [
     ),
     (
         "ConfigError",
-        {"field": "share.delivery.count.limit", "value": 0, "minimum": 1, "maximum": 32767},
+        {"field": "delivery_count_limit", "value": 0, "minimum": 1, "maximum": 32767},
         lambda: ss.GroupConfig(delivery_count_limit=0),
     ),
     (
@@ -139,13 +162,39 @@ ERRORS: list[tuple[str, Facts, Callable[[], object]]] = [
     ),
     (
         "ConfigError",
-        {"field": "share.coordinator.snapshot.update.records.per.snapshot", "value": 501, "minimum": 0, "maximum": 500},
+        {"field": "snapshot_update_records_per_snapshot", "value": 501, "minimum": 0, "maximum": 500},
         lambda: MemoryPersister(snapshot_update_records_per_snapshot=501),
     ),
-    ("PersisterError", {"kafka_code": 15}, lambda: ss.SharePartition(*KEY).initialize_failed(14)),
+    (
+        "PersisterError",
+        {"kafka_code": 15, "persister_code": 14, "key": KEY},
+        lambda: ss.SharePartition(*KEY).initialize_failed(14),
+    ),
     ("UnsupportedVersionError", {"kafka_code": 35}, lambda: ss.decode_message(85, 2, b"")),
     ("WireDecodeError", {"position": 0}, lambda: ss.decode_message(85, 1, b"")),
-    ("InvalidRequestError", {"kafka_code": 42}, lambda: MemoryPersister().read_state(KEY, 0)),
+    ("InvalidRequestError", {"kafka_code": 42, "key": KEY}, lambda: MemoryPersister().read_state(KEY, 0)),
+    (
+        "SharePartitionNotActiveError",
+        {"kafka_code": 5, "status": "EMPTY", "key": KEY},
+        lambda: ss.SharePartition(*KEY).acquire("alice", [(0, 9)], max_records=1, now_ms=0),
+    ),
+    ("SharePartitionNotActiveError", {"status": "EMPTY"}, lambda: ss.SharePartition(*KEY).acknowledge("alice", 0, 9, now_ms=0)),
+    (
+        "InvalidRequestError",
+        {"field": "state_epoch", "value": -1, "key": KEY},
+        lambda: MemoryPersister().initialize_state(KEY, -1, 0),
+    ),
+    ("InvalidRequestError", {"field": "group", "value": 0}, lambda: ss.SharePartition("", KEY.topic_id, 0)),
+    ("InvalidRequestError", {"field": "partition", "value": -1}, lambda: ss.SharePartition("g", KEY.topic_id, -1)),
+    ("ArgumentValueError", {"field": "topic_id", "value": "orders"}, lambda: ss.SharePartition("g", "orders", 0)),
+    ("ConfigError", {"field": "path", "value": ""}, lambda: ss.open("")),
+    ("ConfigError", {"field": "sync", "value": "often"}, lambda: ss.open("nowhere", sync="often")),
+    ("ConfigError", {"field": "auto_offset_reset", "value": "soon"}, lambda: ss.GroupConfig(auto_offset_reset="soon")),
+    (
+        "ConfigError",
+        {"field": "share.auto.offset.reset", "value": "soon"},
+        lambda: ss.GroupConfig.from_kafka({"share.auto.offset.reset": "soon"}),
+    ),
 ]
 
 

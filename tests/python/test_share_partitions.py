@@ -42,8 +42,8 @@ class Twin:
     def acquire(self, p: int, member: str, ranges: list[tuple[int, int]], now: int) -> tuple[int, list[ss.AcquiredRange]]:
         try:
             return 0, self.all[p].acquire(member, ranges, now_ms=now, max_records=20, batch_size=10)
-        except InvalidRequestError:
-            return 42, []
+        except ss.ShareStateError as error:
+            return -99 if error.kafka_code is None else error.kafka_code, []
 
     def acknowledge(self, p: int, member: str, batches: list[tuple[int, int, list[int]]], now: int) -> tuple[int, int]:
         try:
@@ -136,7 +136,7 @@ class Both:
         for p, of in rows.items():
             for (_, row), write in zip(of, polled[p], strict=True):
                 assert row == wire(p, write.state)
-        results = np.array([self.chance.choice([0, 0, 0, 3, 15]) for _ in range(len(writes))], np.int16)
+        results = np.array([self.chance.choice([0] * 15 + [15] * 5 + [3]) for _ in range(len(writes))], np.int16)
         answers = self.columns.handle_write_results(writes.partition, writes.token, results, now_ms=now)
         assert answers.tolist() == [
             self.twin.all[p].handle_write_result(token, code, now_ms=now)
@@ -272,7 +272,7 @@ def test_columns_that_do_not_fit_change_nothing(changed: dict[str, Any], field: 
 @pytest.mark.parametrize("bad", [i64(0), np.zeros((1, 1), np.int32), [0.5], "zero", None])
 def test_a_column_of_another_dtype_or_shape_is_refused(bad: object) -> None:
     columns = a_set(a_leader(1))
-    with pytest.raises(TypeError, match=r"partition is .*, not int32 of shape"):
+    with pytest.raises(TypeError, match=r"partition is .*; expected int32 of shape"):
         columns.next_fetch_offset(bad)
 
 

@@ -138,7 +138,7 @@ class Both:
         rows = list(zip(writes.partition.tolist(), writes.token.tolist(), strict=True))
         polled = [(p, write.token) for p, one in enumerate(self.alone) for write in iter(one.poll_write, None)]
         assert sorted(rows) == polled
-        results = [self.chance.choice([0, 0, 0, 3]) for _ in rows]
+        results = [self.chance.choice([0, 0, 0, 15]) for _ in rows]
         self.columns.handle_write_results(writes.partition, writes.token, np.array(results, np.int16), now_ms=now)
         for (p, token), code in zip(rows, results, strict=True):
             self.alone[p].handle_write_result(token, code, now_ms=now)
@@ -231,7 +231,7 @@ def test_one_mode_and_batch_size_are_for_all() -> None:
             i32(*range(rows)), i32(*[alice] * rows), i64(*[0] * rows), i64(*[99] * rows), mode=mode, **ask
         )  # fmt: skip
         assert [int(given.last_offset[given.request == row].max()) for row in range(rows)] == lasts
-    with pytest.raises(ValueError, match="mode is 2, neither 0 nor 1"):
+    with pytest.raises(ValueError, match="mode is 2; expected one of BATCH_OPTIMIZED"):
         columns.acquire(i32(0), i32(alice), i64(0), i64(9), mode=2, **ask)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 import share_state as ss
-from share_state.errors import InvalidRecordStateError, InvalidRequestError
+from share_state.errors import InvalidRecordStateError, InvalidRequestError, SharePartitionNotActiveError
 from share_state.persister import MemoryPersister, lead
 from tests.model.share_partition import TERMINAL, Model, PersistedModel, Record, offsets_of
 
@@ -28,6 +28,8 @@ CONFIG = ss.GroupConfig(partition_max_record_locks=WINDOW, delivery_count_limit=
 BATCH_SIZES = (3, 1, 5, 8, 2)
 LIVES = 200
 REFUSALS = [3, 42, 74, 124, 16, -1]
+#: Another leader or state has taken over, or there is none.
+FENCING = {3, 74, 124, 69}
 #: What a record limit leaves of a log batch: known to the engine, given to nobody yet, and to the model like any other offset.
 NEVER_DELIVERED = (ss.RecordState.AVAILABLE, 0, False)
 MEMBERS = st.sampled_from(["alice", "bob", "carol"])
@@ -89,7 +91,7 @@ class SharePartitionLife(RuleBasedStateMachine):
             before = seen(store)
             try:
                 call(store)
-            except (InvalidRequestError, InvalidRecordStateError) as error:
+            except (InvalidRequestError, InvalidRecordStateError, SharePartitionNotActiveError) as error:
                 assert seen(store) == before, "a refusal is free"
                 answers.append((type(error), error.kafka_code, error.index, str(error)))
             else:
@@ -208,6 +210,20 @@ class SharePartitionLife(RuleBasedStateMachine):
         assert self.refused(lambda store: store.handle_write_result(write.token, code, now_ms=self.now_ms)), "answered once"
         self.model.answer(write.token, written=code == 0)
         self.happened["rolled back" if code else "written"] += 1
+        is_fenced = self.both(lambda store: store.status) == "FENCED"
+        assert is_fenced == (code in FENCING)
+        if is_fenced:
+            self.happened["fenced"] += 1
+            self.nobody_is_served()
+            self.become_leader()
+
+    def nobody_is_served(self) -> None:
+        calls: list[Callable[[ss.SharePartition], object]] = [
+            lambda store: store.acquire("alice", [(0, 9)], now_ms=self.now_ms, max_records=1),
+            lambda store: store.acknowledge("alice", 0, 9, now_ms=self.now_ms),
+        ]
+        assert not self.both(lambda store: store.can_acquire())
+        assert all(self.refused(call) for call in calls)
 
     @precondition(lambda self: self.model.held())
     @rule(data=st.data(), kind=TYPES, refusal=st.sampled_from([0, 0, 0, *REFUSALS]))
@@ -250,7 +266,8 @@ class SharePartitionLife(RuleBasedStateMachine):
         for left, right in zip(runs, runs[1:], strict=False):
             assert left.first_offset <= left.last_offset < right.first_offset
             # Two writes under way may look alike and still end differently.
-            assert left.pending or left.last_offset + 1 < right.first_offset or facts(left) != facts(right)
+            is_apart = left.last_offset + 1 < right.first_offset or right.first_offset == self.tree.start_offset
+            assert left.pending or is_apart or facts(left) != facts(right)
         for run in runs:
             is_held = run.state == ss.RecordState.ACQUIRED
             assert is_held == (run.member is not None) == (run.deadline_ms is not None)
@@ -320,6 +337,7 @@ def test_a_share_partition_lives_as_the_model_says() -> None:
     assert {what for what, times in happened.items() if times >= 10} == {
         "acquired",
         "delivered again",
+        "fenced",
         "ended well",
         "led again",
         "lock ran out",

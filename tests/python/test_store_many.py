@@ -44,7 +44,7 @@ def test_they_answer_one_by_one_and_wait_once(tmp_path: Path) -> None:
         answers = store.write_states(asked)
         assert answers[:40] == [None] * 40
         assert answers[42:] == [None]
-        for refused, field in zip(answers[40:42], (None, "startOffset"), strict=True):
+        for refused, field in zip(answers[40:42], (None, "start_offset"), strict=True):
             assert isinstance(refused, InvalidRequestError)
             assert refused.field == field
         assert (syncs(), store.counters()["writes"]) == (2, 82)

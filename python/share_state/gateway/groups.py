@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from share_state._core import HeartbeatAnswer, ShareGroupStore, StateStore
+from share_state._core import ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
@@ -21,7 +21,7 @@ from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.kafka import codes
 from share_state.logs import named
-from share_state.types import SharePartitionKey
+from share_state.types import HeartbeatAnswer, SharePartitionKey
 
 __all__ = ["Groups"]
 

@@ -30,8 +30,8 @@ _TEXTS: Final = {
 }
 _FIELD_TEXTS: Final = {
     "partition": "The partition id cannot be a negative number.",
-    "stateEpoch": "The state epoch cannot be a negative number.",
-    "leaderEpoch": "The leader epoch cannot be a negative number.",
+    "state_epoch": "The state epoch cannot be a negative number.",
+    "leader_epoch": "The leader epoch cannot be a negative number.",
 }
 _UNINITIALIZED_TEXTS: Final = {
     _READ: "Read operation on uninitialized share partition not allowed.",

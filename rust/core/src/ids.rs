@@ -113,6 +113,26 @@ pub struct SharePartitionKey {
     pub partition: i32,
 }
 
+/// Longest group id, in bytes of UTF-8: a record's key spells its length in 16 bits.
+pub const MAX_GROUP_ID_BYTES: usize = i16::MAX as usize;
+
+/// Why a key names no share partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyError {
+    /// The group id is empty, or longer than [`MAX_GROUP_ID_BYTES`].
+    Group {
+        /// Bytes of its UTF-8.
+        bytes: usize,
+    },
+    /// The topic id is [`TopicId::ZERO`].
+    TopicId,
+    /// The partition is negative.
+    Partition {
+        /// The partition.
+        partition: i32,
+    },
+}
+
 impl SharePartitionKey {
     /// Names a share partition; nothing is checked here.
     #[must_use]
@@ -122,6 +142,26 @@ impl SharePartitionKey {
             topic_id,
             partition,
         }
+    }
+
+    /// Checks that there can be such a share partition.
+    ///
+    /// # Errors
+    /// What is wrong with the first part of the key that is.
+    pub fn check(&self) -> Result<(), KeyError> {
+        let bytes = self.group.len();
+        if bytes == 0 || bytes > MAX_GROUP_ID_BYTES {
+            return Err(KeyError::Group { bytes });
+        }
+        if self.topic_id == TopicId::ZERO {
+            return Err(KeyError::TopicId);
+        }
+        if self.partition < 0 {
+            return Err(KeyError::Partition {
+                partition: self.partition,
+            });
+        }
+        Ok(())
     }
 
     /// The text by which a share partition finds its coordinator: `group:topicIdBase64:partition`

@@ -15,7 +15,7 @@ use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::{ReadStateResult, WriteState, WriteStateRef};
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, Settlement, SharePartition,
-    member_code,
+    Status, member_code,
 };
 use share_state_core::time::LockTime;
 
@@ -101,8 +101,9 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn answers() -> impl Strategy<Value = Vec<KafkaCode>> {
     let answer = prop_oneof![
-        3 => Just(KafkaCode::None),
-        1 => Just(KafkaCode::CoordinatorNotAvailable),
+        // What fences ends the sequence for the most part.
+        30 => Just(KafkaCode::None),
+        10 => Just(KafkaCode::CoordinatorNotAvailable),
         1 => Just(KafkaCode::FencedLeaderEpoch),
     ];
     vec(answer, 1..7)
@@ -352,6 +353,7 @@ fn a_refusal_undoes_the_change_and_names_the_code_for_the_member() {
     let expected = Settlement {
         writes: 1,
         member_code: KafkaCode::NotLeaderOrFollower,
+        persister_code: KafkaCode::FencedStateEpoch,
         refused: KafkaCode::FencedStateEpoch,
         fences: true,
     };
@@ -362,7 +364,9 @@ fn a_refusal_undoes_the_change_and_names_the_code_for_the_member() {
         Settlement::default(),
         "there is nothing more"
     );
+    assert_eq!(sp.status(), Status::Fenced);
 
+    let (mut sp, mut now) = acquired();
     call(&mut sp, &ACCEPT_FIVE, &mut now);
     assert_eq!(
         sp.settle(&mut NoOpStatePersister),
@@ -379,7 +383,7 @@ fn nobody_waits_for_the_write_of_a_time_out() {
     let (mut sp, mut now) = acquired();
     call(&mut sp, &Op::Timeout { after_ms: 100 }, &mut now);
     let mut refusing = Scripted {
-        answers: vec![KafkaCode::GroupIdNotFound],
+        answers: vec![KafkaCode::NotCoordinator],
         kept: Vec::new(),
     };
     let settlement = sp.settle(&mut refusing);
@@ -389,7 +393,7 @@ fn nobody_waits_for_the_write_of_a_time_out() {
     );
     assert_eq!(
         (settlement.refused, settlement.fences),
-        (KafkaCode::GroupIdNotFound, true)
+        (KafkaCode::NotCoordinator, false)
     );
     assert!(sp.can_acquire(), "memory keeps the change");
 }

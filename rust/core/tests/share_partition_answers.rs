@@ -12,7 +12,7 @@ mod common;
 
 use common::lab::{Fetch, Lab};
 use common::script::{play, step};
-use common::view::everything;
+use common::view::window;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::{InitializeError, Status};
@@ -39,10 +39,7 @@ fn every_code_has_its_meaning_and_every_error_undoes_the_change<S: InFlightStore
     for code in K::ALL.iter().copied() {
         let mut lab: Lab<S> = Lab::new();
         lab.acquire("m1", &Fetch::of(&[(0, 9)])).unwrap();
-        let held = everything(&lab.sp)
-            .split(" deadline")
-            .next()
-            .map(str::to_owned);
+        let held = window(&lab.sp);
         let token = lab.acknowledge("m1", &[(0, 9, &[1])]).unwrap().unwrap();
         let answer = lab.answer(token, code).unwrap();
         assert_eq!(
@@ -52,14 +49,14 @@ fn every_code_has_its_meaning_and_every_error_undoes_the_change<S: InFlightStore
             code.name()
         );
         fencing += usize::from(answer.fences);
-        let now = everything(&lab.sp)
-            .split(" deadline")
-            .next()
-            .map(str::to_owned);
-        assert_eq!(now == held, code != K::None, "{}", code.name());
+        assert_eq!(window(&lab.sp) == held, code != K::None, "{}", code.name());
         assert_eq!(lab.sp.counters().writes_refused, u64::from(code != K::None));
-        // The leader decides; the share partition itself serves on until it is told.
-        assert_eq!(lab.sp.status(), Status::Active);
+        let status = if answer.fences {
+            Status::Fenced
+        } else {
+            Status::Active
+        };
+        assert_eq!(lab.sp.status(), status, "{}", code.name());
     }
     assert_eq!(fencing, 4);
 }
@@ -78,7 +75,6 @@ where
         window => start 0 end 9 next 10 length 10 complete 0 \
             | 0-3 acquired 1 m1 | 4-6 available~ 1 | 7-9 acquired 1 m1",
     );
-    lab.sp.fence();
     assert_eq!(lab.sp.status(), Status::Fenced);
     let read = common::lab::read_result(0, &[]);
     let again = lab.sp.initialize(read);
@@ -89,9 +85,9 @@ where
             "refuse w1 FENCED_STATE_EPOCH",
             "NOT_LEADER_OR_FOLLOWER fences",
         ),
-        ("acquire m2 0-9,10-14", "nothing"),
+        ("acquire m2 0-9,10-14", "5 NotActive(Fenced)"),
         ("time 100", "10 + w2 start 0 complete 0 [0-9 available 1]"),
-        ("acquire m2 0-9,10-14", "nothing"),
+        ("acquire m2 0-9,10-14", "5 NotActive(Fenced)"),
         (
             "refuse w2 FENCED_STATE_EPOCH",
             "NOT_LEADER_OR_FOLLOWER fences",

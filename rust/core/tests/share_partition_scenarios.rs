@@ -191,7 +191,28 @@ fn m_a_type_for_every_offset<S: InFlightStore>() {
     ));
 }
 
+fn what_the_start_offset_has_passed_is_told_apart<S: InFlightStore>() {
+    let lab = play::<S>(
+        "init 0 => active
+        acquire m1 0-9 => 0-9:1
+        acquire m2 10-14 => 10-14:1
+        ack m1 0-1 accept => w0 + w0 start 0 complete 2 [0-1 acknowledged 1]
+        logstart 6 => moved",
+    );
+    let runs: Vec<_> = lab
+        .sp
+        .in_flight()
+        .map(|run| (run.range.first, run.range.last))
+        .collect();
+    assert_eq!(runs, [(0, 1), (2, 5), (6, 9), (10, 14)]);
+    // By id: available, acquired, acknowledged, archiving, archived.
+    assert_eq!(lab.sp.state_counts(), [0, 9, 0, 0, 0]);
+    let passed = lab.sp.state_counts_below_start_offset();
+    assert_eq!(passed, [0, 4, 2, 0, 0]);
+}
+
 on_both_stores!(
+    what_the_start_offset_has_passed_is_told_apart,
     a_one_in_flight_batch_takes_all_that_was_fetched,
     b_the_batch_size_cuts_where_log_batches_begin,
     c_a_batch_holds_at_least_the_batch_size_except_the_last,

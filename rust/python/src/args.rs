@@ -1,26 +1,74 @@
-//! Arguments, taken more strictly than PyO3 does: no bool for a number, no wall-clock time for a lock time.
+//! Arguments that are checked more closely than Python does: a bool is no number, a lock time is no wall-clock time, and what
+//! does not fit is told with the argument's name, its value and what is expected.
 
-use pyo3::exceptions::PyTypeError;
+use std::fmt::Display;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyInt, PyType};
+use pyo3::types::{PyBool, PyInt, PyString, PyType};
+use share_state_core::ids::TopicId;
 use share_state_core::time::{LockTime, WallTime};
+
+use crate::errors;
 
 static LOCK_TIME: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static WALL_TIME: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// A whole number: anything with `__index__` but a bool, which would hide a slip. Out of range is `OverflowError`.
+/// The whole numbers that arguments have.
+pub trait Whole: Sized {
+    const LEAST: i128;
+    const GREATEST: i128;
+}
+
+macro_rules! whole {
+    ($($number:ty)*) => {$(
+        impl Whole for $number {
+            const LEAST: i128 = Self::MIN as i128;
+            const GREATEST: i128 = Self::MAX as i128;
+        }
+    )*};
+}
+whole!(i8 i16 i32 i64 u8 u32 u64 usize);
+
+/// A whole number: anything with `__index__` but a bool, which would hide a slip.
 pub struct Int<T>(pub T);
 
-impl<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>> FromPyObject<'a, 'py> for Int<T> {
+impl<'a, 'py, T> FromPyObject<'a, 'py> for Int<T>
+where
+    T: Whole + FromPyObject<'a, 'py, Error = PyErr>,
+{
     type Error = PyErr;
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if value.is_instance_of::<PyBool>() {
-            return Err(PyTypeError::new_err("a whole number is needed, not a bool"));
+            return Err(no_number::<T>(value));
         }
-        value.extract().map(Self)
+        value.extract().map(Self).map_err(|_| no_number::<T>(value))
     }
+}
+
+#[cold]
+fn no_number<T: Whole>(value: Borrowed<'_, '_, PyAny>) -> PyErr {
+    let is_number =
+        !value.is_instance_of::<PyBool>() && value.hasattr("__index__").unwrap_or(false);
+    if is_number {
+        errors::out_of_range(&value, T::LEAST, T::GREATEST)
+    } else {
+        errors::wrong_type(&value, "a whole number")
+    }
+}
+
+/// Says which argument it was that did not fit, or which part of it. PyO3 does the same for the arguments of a call.
+pub fn named<T>(py: Python<'_>, part: PyResult<T>, name: impl Display) -> PyResult<T> {
+    part.inspect_err(|error| self::name(py, error, name))
+}
+
+/// As [`named`], of an error alone.
+pub fn name(py: Python<'_>, error: &PyErr, name: impl Display) {
+    let note = format!("while processing '{name}'");
+    // An error that takes no note is told without one.
+    let _ = error.value(py).call_method1("add_note", (note,));
 }
 
 /// A time on the caller's monotonic clock: `LockTime`, or a number of ms.
@@ -57,4 +105,31 @@ fn time_in(
         return value.getattr("ms")?.extract::<Int<i64>>().map(|ms| ms.0);
     }
     value.extract::<Int<i64>>().map(|ms| ms.0)
+}
+
+/// The id of a topic: a hyphenated UUID, 22 characters of URL-safe base64, or a `uuid.UUID`.
+#[derive(Clone, Copy)]
+pub struct Topic(pub TopicId);
+
+/// What the id of a topic may be.
+pub const TOPIC_ID: &str = "a uuid.UUID, a hyphenated UUID or 22 characters of URL-safe base64";
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Topic {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() {
+            let text = value.extract::<&str>()?;
+            return TopicId::parse(text)
+                .map(Self)
+                .ok_or_else(|| errors::wrong_value(&value, TOPIC_ID));
+        }
+        if value.is_instance(UUID.import(value.py(), "uuid", "UUID")?)? {
+            return value
+                .getattr("bytes")?
+                .extract()
+                .map(|id| Self(TopicId(id)));
+        }
+        Err(errors::wrong_type(&value, TOPIC_ID))
+    }
 }

@@ -7,8 +7,7 @@ use share_state_core::assignment::Assignment;
 use share_state_core::assignor::{AssignableTopics, Subscriber, assign};
 use share_state_core::ids::TopicId;
 
-use crate::args::Int;
-use crate::convert;
+use crate::args::{Int, Topic};
 use crate::errors::Raise;
 use crate::guarded::caught;
 
@@ -22,14 +21,11 @@ pub fn topics_out(assignment: &Assignment) -> Topics {
     topics.collect()
 }
 
-fn topics_in(topics: Vec<(String, Vec<Int<i32>>)>) -> PyResult<Vec<(TopicId, Vec<i32>)>> {
-    topics
-        .into_iter()
-        .map(|(id, partitions)| {
-            let partitions = partitions.into_iter().map(|partition| partition.0);
-            Ok((convert::topic_id(&id)?, partitions.collect()))
-        })
-        .collect()
+fn topics_in(topics: Vec<(Topic, Vec<Int<i32>>)>) -> impl Iterator<Item = (TopicId, Vec<i32>)> {
+    topics.into_iter().map(|(id, partitions)| {
+        let partitions = partitions.into_iter().map(|partition| partition.0);
+        (id.0, partitions.collect())
+    })
 }
 
 /// Spread partitions over the members of a share group (Kafka: `SimpleAssignor`).
@@ -52,17 +48,17 @@ fn topics_in(topics: Vec<(String, Vec<Int<i32>>)>) -> PyResult<Vec<(TopicId, Vec
 #[expect(clippy::type_complexity, reason = "plain data from Python")]
 pub fn simple_assignment(
     py: Python<'_>,
-    members: BTreeMap<String, (Vec<String>, Vec<(String, Vec<Int<i32>>)>)>,
-    topics: Vec<(String, Vec<Int<i32>>)>,
+    members: BTreeMap<String, (Vec<Topic>, Vec<(Topic, Vec<Int<i32>>)>)>,
+    topics: Vec<(Topic, Vec<Int<i32>>)>,
 ) -> PyResult<BTreeMap<String, Topics>> {
     let mut assignable = AssignableTopics::new();
-    for (id, partitions) in topics_in(topics)? {
+    for (id, partitions) in topics_in(topics) {
         assignable.entry(id).or_default().extend(partitions);
     }
     let mut subscribed = Vec::with_capacity(members.len());
     for (id, (topics, current)) in members {
-        let topics: BTreeSet<TopicId> = convert::topic_ids_in(&topics)?.into_iter().collect();
-        let current = topics_in(current)?.into_iter();
+        let topics: BTreeSet<TopicId> = topics.into_iter().map(|topic| topic.0).collect();
+        let current = topics_in(current);
         let current =
             current.flat_map(|(id, partitions)| partitions.into_iter().map(move |p| (id, p)));
         subscribed.push((id, topics, current.collect::<Assignment>()));

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use numpy::{
     Element, IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
+
+use crate::args::named;
+use crate::errors;
 
 static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -29,12 +31,12 @@ impl<'py, T: Element + Copy> Column<'py, T> {
             return Self::taken(array);
         }
         let py = value.py();
-        let dtype = T::get_dtype(py);
+        let refused = |given: &Bound<'py, PyAny>| {
+            let expected = format!("{} of shape (n,)", T::get_dtype(py));
+            named(py, Err(errors::wrong_type(given, &expected)), name)
+        };
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-            let class = value.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "{name} is a {class}, not {dtype} of shape (n,) in one piece of memory"
-            )));
+            return refused(value);
         }
         let array = ASARRAY
             .get_or_try_init(py, || {
@@ -43,13 +45,7 @@ impl<'py, T: Element + Copy> Column<'py, T> {
             .bind(py)
             .call1((value,))?;
         let Ok(column) = array.cast() else {
-            let shown = array
-                .getattr("dtype")
-                .and_then(|dtype| Ok(format!("{dtype} of shape {}", array.getattr("shape")?)))
-                .unwrap_or_default();
-            return Err(PyTypeError::new_err(format!(
-                "{name} is {shown}, not {dtype} of shape (n,)"
-            )));
+            return refused(&array);
         };
         Self::taken(column)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping};
+use pyo3::types::{PyDict, PyMapping, PyTuple};
 use share_state_core::limits::{
     AutoOffsetReset, DELIVERY_COUNT_LIMIT, GroupIntConfig, IsolationLevel,
     PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, ShareGroupConfig,
@@ -28,8 +28,7 @@ use crate::errors;
 ///     dead_letter_queue_topic: `errors.deadletterqueue.topic.name` (KIP-1191); none when empty.
 ///
 /// Raises:
-///     ConfigError: a number is out of its range; `field` is Kafka's name of the property.
-///     ValueError: one of the texts is not one of these.
+///     ConfigError: a number is out of its range, or a text is not one of these; `field` is the argument.
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone)]
 pub struct GroupConfig {
@@ -66,11 +65,13 @@ impl GroupConfig {
             delivery_count_limit: delivery_count_limit.0,
             record_lock_duration_ms: record_lock_duration_ms.0,
             renew_acknowledge_enable,
-            auto_offset_reset: auto_offset_reset_in(auto_offset_reset)?,
-            isolation_level: isolation_level_in(isolation_level)?,
+            auto_offset_reset: auto_offset_reset_in(py, "auto_offset_reset", auto_offset_reset)?,
+            isolation_level: isolation_level_in(py, "isolation_level", isolation_level)?,
             dead_letter_queue: !dead_letter_queue_topic.is_empty(),
         };
-        inner.check().map_err(|error| errors::config(py, &error))?;
+        inner
+            .check()
+            .map_err(|error| errors::config_argument(py, &error))?;
         Ok(Self {
             inner: Arc::new(inner),
             dead_letter_queue_topic: dead_letter_queue_topic.to_owned(),
@@ -84,8 +85,8 @@ impl GroupConfig {
     ///     broker: the broker's properties (`group.share.…`); what it lacks has Kafka's default.
     ///
     /// Raises:
-    ///     ConfigError: a number is out of its bounds, or a broker's minimum above its maximum; `field` is the property.
-    ///     ValueError: a text is no whole number, or none of the words that the property has.
+    ///     ConfigError: a number is out of its bounds, a broker's minimum above its maximum, a text no whole number, or none of the
+    ///         words that the property has; `field` is the property.
     #[staticmethod]
     #[pyo3(signature = (group, broker = None))]
     fn from_kafka(
@@ -96,15 +97,15 @@ impl GroupConfig {
         let group = properties(group)?;
         let broker = broker.map(properties).transpose()?.unwrap_or_default();
         let int = |config: GroupIntConfig| -> PyResult<i64> {
-            let group = number(&group, config.group.name)?;
+            let group = number(py, &group, config.group.name)?;
             for name in [
                 config.broker.name,
                 config.broker_min.name,
                 config.broker_max.name,
             ] {
-                number(&broker, name)?;
+                number(py, &broker, name)?;
             }
-            let of_broker = |name: &str| number(&broker, name).ok().flatten();
+            let of_broker = |name: &str| number(py, &broker, name).ok().flatten();
             config
                 .resolve(group, of_broker)
                 .map_err(|error| errors::config(py, &error))
@@ -115,6 +116,11 @@ impl GroupConfig {
         let narrow =
             |value: i64| u32::try_from(value).map_err(|e| PyValueError::new_err(e.to_string()));
         let renew = text("share.renew.acknowledge.enable", "true");
+        let reset = text(AUTO_OFFSET_RESET, "latest");
+        let isolation = text(ISOLATION_LEVEL, "read_uncommitted");
+        // Here, so that the property is named and not the argument of the constructor.
+        auto_offset_reset_in(py, AUTO_OFFSET_RESET, &reset)?;
+        isolation_level_in(py, ISOLATION_LEVEL, &isolation)?;
         Self::new(
             py,
             Int(narrow(int(PARTITION_MAX_RECORD_LOCKS)?)?),
@@ -125,13 +131,12 @@ impl GroupConfig {
                 "true" => true,
                 "false" => false,
                 other => {
-                    return Err(PyValueError::new_err(format!(
-                        "share.renew.acknowledge.enable is {other:?}, neither true nor false"
-                    )));
+                    let name = "share.renew.acknowledge.enable";
+                    return Err(errors::config_word(py, name, other, "true or false"));
                 }
             },
-            &text("share.auto.offset.reset", "latest"),
-            &text("share.isolation.level", "read_uncommitted"),
+            &reset,
+            &isolation,
             &text("errors.deadletterqueue.topic.name", ""),
         )
     }
@@ -185,23 +190,41 @@ impl GroupConfig {
         self.inner == other.inner && self.dead_letter_queue_topic == other.dead_letter_queue_topic
     }
 
-    fn __repr__(&self) -> String {
-        let c = &self.inner;
-        format!(
-            "GroupConfig(partition_max_record_locks={}, delivery_count_limit={}, record_lock_duration_ms={}, \
-             renew_acknowledge_enable={}, auto_offset_reset={:?}, isolation_level={:?}, dead_letter_queue_topic={:?})",
-            c.partition_max_record_locks,
-            c.delivery_count_limit,
-            c.record_lock_duration_ms,
-            if c.renew_acknowledge_enable {
-                "True"
-            } else {
-                "False"
-            },
-            self.auto_offset_reset(),
-            self.isolation_level(),
-            self.dead_letter_queue_topic,
-        )
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        PyTuple::new(py, self.arguments(py)?.values())?.hash()
+    }
+
+    /// Its parts, as the keyword arguments of the constructor.
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        Ok((PyTuple::empty(py), self.arguments(py)?))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let mut parts = Vec::new();
+        for (name, value) in self.arguments(py)? {
+            parts.push(format!("{name}={}", value.repr()?));
+        }
+        Ok(format!("GroupConfig({})", parts.join(", ")))
+    }
+}
+
+impl GroupConfig {
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item(
+            "partition_max_record_locks",
+            self.partition_max_record_locks(),
+        )?;
+        dict.set_item("delivery_count_limit", self.delivery_count_limit())?;
+        dict.set_item("record_lock_duration_ms", self.record_lock_duration_ms())?;
+        dict.set_item("renew_acknowledge_enable", self.renew_acknowledge_enable())?;
+        dict.set_item("auto_offset_reset", self.auto_offset_reset())?;
+        dict.set_item("isolation_level", self.isolation_level())?;
+        dict.set_item("dead_letter_queue_topic", &self.dead_letter_queue_topic)?;
+        Ok(dict)
     }
 }
 
@@ -214,45 +237,55 @@ pub fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, St
         .extract()
 }
 
-fn number(properties: &HashMap<String, String>, name: &str) -> PyResult<Option<i64>> {
+fn number(
+    py: Python<'_>,
+    properties: &HashMap<String, String>,
+    name: &str,
+) -> PyResult<Option<i64>> {
     properties
         .get(name)
         .map(|text| {
-            text.trim()
-                .parse()
-                .map_err(|_| PyValueError::new_err(format!("{name} is {text:?}, no whole number")))
+            let number = text.trim().parse();
+            number.map_err(|_| errors::config_word(py, name, text, "a whole number"))
         })
         .transpose()
 }
 
-fn isolation_level_in(text: &str) -> PyResult<IsolationLevel> {
+const AUTO_OFFSET_RESET: &str = "share.auto.offset.reset";
+const ISOLATION_LEVEL: &str = "share.isolation.level";
+
+/// `field` is what the caller calls it.
+fn isolation_level_in(py: Python<'_>, field: &str, text: &str) -> PyResult<IsolationLevel> {
     match text {
         "read_uncommitted" => Ok(IsolationLevel::ReadUncommitted),
         "read_committed" => Ok(IsolationLevel::ReadCommitted),
-        _ => Err(PyValueError::new_err(format!(
-            "share.isolation.level is {text:?}, neither read_uncommitted nor read_committed"
-        ))),
+        _ => {
+            let expected = "read_uncommitted or read_committed";
+            Err(errors::config_word(py, field, text, expected))
+        }
     }
 }
 
-fn auto_offset_reset_in(text: &str) -> PyResult<AutoOffsetReset> {
+/// `field` is what the caller calls it.
+fn auto_offset_reset_in(py: Python<'_>, field: &str, text: &str) -> PyResult<AutoOffsetReset> {
     AutoOffsetReset::parse(text).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "share.auto.offset.reset is {text:?}, neither latest, earliest nor by_duration:PnDTnHnMn.nS"
-        ))
+        let expected = "latest, earliest or by_duration:PnDTnHnMn.nS";
+        errors::config_word(py, field, text, expected)
     })
 }
 
 /// How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
 ///
 /// Raises:
-///     ValueError: the text is none of the values of the property.
+///     ConfigError: the text is none of the values of the property.
 #[pyfunction]
-pub fn offset_reset_duration_ms(strategy: &str) -> PyResult<Option<i64>> {
-    Ok(match auto_offset_reset_in(strategy)? {
-        AutoOffsetReset::ByDuration(ms) => Some(ms),
-        AutoOffsetReset::Latest | AutoOffsetReset::Earliest => None,
-    })
+pub fn offset_reset_duration_ms(py: Python<'_>, strategy: &str) -> PyResult<Option<i64>> {
+    Ok(
+        match auto_offset_reset_in(py, AUTO_OFFSET_RESET, strategy)? {
+            AutoOffsetReset::ByDuration(ms) => Some(ms),
+            AutoOffsetReset::Latest | AutoOffsetReset::Earliest => None,
+        },
+    )
 }
 
 pub fn auto_offset_reset_out(strategy: AutoOffsetReset) -> String {

@@ -1,23 +1,22 @@
-//! From Python values to the core's plain data and back. Integers out of range raise `OverflowError`, wrong types `TypeError`.
+//! From Python values to the core's plain data and back.
 
 use std::ops::Deref;
 
 use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyTuple, PyType};
+use pyo3::types::{PyList, PyString, PyTuple, PyType};
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::share_partition::{
-    AbortedTransaction, AcquiredRange, ControlType, FetchedBatch,
-};
+use share_state_core::share_partition::{AbortedTransaction, AcquiredRange, FetchedBatch};
 use share_state_core::state_batch::StateBatch;
 
-use crate::args::Int;
+use crate::args::{self, Int, TOPIC_ID, Topic, named};
+use crate::errors;
+use crate::words::{Control, State};
 
-/// A `FetchedBatch` with what concerns transactions.
-type MarkedBatch = (Int<i64>, Int<i64>, Int<i64>, bool, Option<Int<u8>>);
+/// A part of a tuple, before it is looked at.
+type Part<'py> = Bound<'py, PyAny>;
 
 static STATE_BATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static ACQUIRED_RANGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -28,16 +27,29 @@ static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 pub fn state_batches_in(batches: &Bound<'_, PyAny>) -> PyResult<Vec<StateBatch>> {
     let mut out = Vec::new();
     for batch in batches.try_iter()? {
-        let (first, last, state, count): (Int<i64>, Int<i64>, Int<i8>, Int<i16>) =
-            batch?.extract()?;
-        out.push(StateBatch {
-            first_offset: first.0,
-            last_offset: last.0,
-            delivery_state: state.0,
-            delivery_count: count.0,
-        });
+        let batch = named(batches.py(), state_batch_in(&batch?), out.len());
+        out.push(named(batches.py(), batch, "state_batches")?);
     }
     Ok(out)
+}
+
+fn state_batch_in(batch: &Bound<'_, PyAny>) -> PyResult<StateBatch> {
+    let py = batch.py();
+    let fields = batch.extract::<(Part<'_>, Part<'_>, Part<'_>, Part<'_>)>();
+    let Ok((first, last, state, count)) = fields else {
+        let expected = "(first_offset, last_offset, delivery_state, delivery_count)";
+        return Err(errors::wrong_type(batch, expected));
+    };
+    let first: Int<i64> = named(py, first.extract(), "first_offset")?;
+    let last: Int<i64> = named(py, last.extract(), "last_offset")?;
+    let state: State = named(py, state.extract(), "delivery_state")?;
+    let count: Int<i16> = named(py, count.extract(), "delivery_count")?;
+    Ok(StateBatch {
+        first_offset: first.0,
+        last_offset: last.0,
+        delivery_state: state.0,
+        delivery_count: count.0,
+    })
 }
 
 /// An instance of a named tuple, made by `tuple.__new__` as its own `_make` does: the constructor in Python costs more than
@@ -116,7 +128,7 @@ pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Fetched> {
     if let Ok(list) = fetched.cast::<PyList>()
         && list.len() == 1
     {
-        return Ok(Fetched::One([fetched_batch_in(&list.get_item(0)?)?]));
+        return Ok(Fetched::One([fetched_batch_in(0, &list.get_item(0)?)?]));
     }
     fetched_batches_in(fetched).map(Fetched::Many)
 }
@@ -124,11 +136,8 @@ pub fn fetched_in(fetched: &Bound<'_, PyAny>) -> PyResult<Fetched> {
 fn fetched_batches_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>> {
     let is_sequence = fetched.is_instance_of::<PyList>() || fetched.is_instance_of::<PyTuple>();
     if !is_sequence && let Ok(array) = fetched.cast::<PyArray2<i64>>() {
-        let (rows, columns) = (array.shape()[0], array.shape()[1]);
-        if columns != 2 {
-            return Err(PyValueError::new_err(format!(
-                "fetched has shape ({rows}, {columns}), not (n, 2)"
-            )));
+        if array.shape()[1] != 2 {
+            return Err(no_batches(fetched));
         }
         // What is contiguous by columns counts as contiguous too, and its rows do not lie together.
         if array.is_c_contiguous()
@@ -146,37 +155,69 @@ fn fetched_batches_in(fetched: &Bound<'_, PyAny>) -> PyResult<Vec<FetchedBatch>>
             .map(|row| FetchedBatch::plain(row[0], row[1]))
             .collect());
     }
-    fetched
-        .try_iter()?
-        .map(|item| fetched_batch_in(&item?))
-        .collect()
+    // An array of another dtype or shape would else be taken for a sequence, number by number.
+    if fetched.hasattr("dtype")? || fetched.is_instance_of::<PyString>() {
+        return Err(no_batches(fetched));
+    }
+    let Ok(batches) = fetched.try_iter() else {
+        return Err(no_batches(fetched));
+    };
+    let mut out = Vec::new();
+    for batch in batches {
+        out.push(fetched_batch_in(out.len(), &batch?)?);
+    }
+    Ok(out)
 }
 
-fn fetched_batch_in(item: &Bound<'_, PyAny>) -> PyResult<FetchedBatch> {
-    let tuple = item
-        .cast::<PyTuple>()
-        .map_err(|_| PyTypeError::new_err("fetched holds something that is no tuple"))?;
-    if tuple.len() == 2 {
-        let (base, last): (Int<i64>, Int<i64>) = tuple.extract()?;
+#[cold]
+fn no_batches(fetched: &Bound<'_, PyAny>) -> PyErr {
+    let expected =
+        "int64 of shape (n, 2), or a sequence of (base_offset, last_offset) or FetchedBatch";
+    let error = errors::wrong_type(fetched, expected);
+    args::name(fetched.py(), &error, "fetched");
+    error
+}
+
+fn fetched_batch_in(index: usize, batch: &Bound<'_, PyAny>) -> PyResult<FetchedBatch> {
+    if let Ok((base, last)) = batch.extract::<(Int<i64>, Int<i64>)>() {
         return Ok(FetchedBatch::plain(base.0, last.0));
     }
-    let (base, last, producer_id, is_transactional, control): MarkedBatch = tuple.extract()?;
-    Ok(FetchedBatch {
-        base_offset: base.0,
-        last_offset: last.0,
-        producer_id: producer_id.0,
-        is_transactional,
-        control: control.map(|id| control_in(id.0)).transpose()?,
-    })
-}
-
-fn control_in(id: u8) -> PyResult<ControlType> {
-    match id {
-        0 => Ok(ControlType::Abort),
-        1 => Ok(ControlType::Commit),
-        other => Err(PyValueError::new_err(format!(
-            "control is {other}, neither 0 nor 1"
-        ))),
+    let part = |name: &str| format!("fetched[{index}]{name}");
+    let py = batch.py();
+    let is_sequence = batch.is_instance_of::<PyList>() || batch.is_instance_of::<PyTuple>();
+    let parts: Vec<Part<'_>> = if is_sequence {
+        batch.extract()?
+    } else {
+        Vec::new()
+    };
+    let number = |value: &Part<'_>, name: &str| -> PyResult<i64> {
+        let number: Int<i64> = named(py, value.extract(), part(name))?;
+        Ok(number.0)
+    };
+    match &parts[..] {
+        [base, last] => Ok(FetchedBatch::plain(
+            number(base, ".base_offset")?,
+            number(last, ".last_offset")?,
+        )),
+        [base, last, producer_id, is_transactional, control] => {
+            let control: Option<Control> = named(py, control.extract(), part(".control"))?;
+            Ok(FetchedBatch {
+                base_offset: number(base, ".base_offset")?,
+                last_offset: number(last, ".last_offset")?,
+                producer_id: number(producer_id, ".producer_id")?,
+                is_transactional: named(py, is_transactional.extract(), part(".is_transactional"))?,
+                control: control.map(|control| control.0),
+            })
+        }
+        _ => {
+            let expected = "(base_offset, last_offset) or a FetchedBatch";
+            let error = if is_sequence {
+                errors::wrong_value(batch, expected)
+            } else {
+                errors::wrong_type(batch, expected)
+            };
+            named(py, Err(error), part(""))
+        }
     }
 }
 
@@ -192,16 +233,10 @@ pub fn aborted_in(aborted: &Bound<'_, PyAny>) -> PyResult<Vec<AbortedTransaction
     Ok(out)
 }
 
+/// A topic id that comes as text, as in requests.
 pub fn topic_id(text: &str) -> PyResult<TopicId> {
-    TopicId::parse(text).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "topic_id is {text:?}, neither a hyphenated UUID nor 22 characters of URL-safe base64"
-        ))
-    })
-}
-
-pub fn key(group: &str, topic: &str, partition: i32) -> PyResult<SharePartitionKey> {
-    Ok(SharePartitionKey::new(group, topic_id(topic)?, partition))
+    TopicId::parse(text)
+        .ok_or_else(|| Python::attach(|py| errors::wrong_word(py, "topic_id", text, TOPIC_ID)))
 }
 
 pub fn key_out<'py>(py: Python<'py>, key: &SharePartitionKey) -> PyResult<Bound<'py, PyAny>> {
@@ -211,12 +246,19 @@ pub fn key_out<'py>(py: Python<'py>, key: &SharePartitionKey) -> PyResult<Bound<
 
 /// Accepts `SharePartitionKey` or any tuple like it.
 pub fn key_in(key: &Bound<'_, PyAny>) -> PyResult<SharePartitionKey> {
-    let (group, topic_id, partition): (String, String, Int<i32>) = key.extract()?;
-    self::key(&group, &topic_id, partition.0)
+    let py = key.py();
+    let Ok((group, topic_id, partition)) = key.extract::<(Part<'_>, Part<'_>, Part<'_>)>() else {
+        let error = errors::wrong_type(key, "a SharePartitionKey, or a tuple like it");
+        return named(py, Err(error), "key");
+    };
+    let group: &str = named(py, group.extract(), "group")?;
+    let topic_id: Topic = named(py, topic_id.extract(), "topic_id")?;
+    let partition: Int<i32> = named(py, partition.extract(), "partition")?;
+    Ok(SharePartitionKey::new(group, topic_id.0, partition.0))
 }
 
-pub fn topic_ids_in(ids: &[String]) -> PyResult<Vec<TopicId>> {
-    ids.iter().map(|id| topic_id(id)).collect()
+pub fn topic_ids_in(ids: &[Topic]) -> Vec<TopicId> {
+    ids.iter().map(|id| id.0).collect()
 }
 
 /// A code that share groups do not use is as good as unknown.

@@ -10,12 +10,13 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::{InitializeState, ReadState};
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::{Int, WallMs};
+use crate::args::{Int, Topic, WallMs};
 use crate::convert;
-use crate::data::{Decision, ReadStateResult, StateSummary, WriteState};
+use crate::data::{ReadStateResult, StateSummary, WriteState};
 use crate::errors;
 use crate::folded::{records_out, state_out};
 use crate::guarded::Guarded;
+use crate::seen;
 
 /// The states of the share partitions of one partition of `__share_group_state` (Kafka: `ShareCoordinatorShard`).
 ///
@@ -37,7 +38,7 @@ use crate::guarded::Guarded;
 ///         (`share.coordinator.cold.partition.snapshot.interval.ms`).
 ///
 /// Raises:
-///     ConfigError: a number is out of its range; `field` is Kafka's name of the property.
+///     ConfigError: a number is out of its range; `field` is the argument.
 #[pyclass(frozen, module = "share_state")]
 pub struct ShareCoordinator {
     coordinator: Guarded<core::ShareCoordinator>,
@@ -59,7 +60,7 @@ impl ShareCoordinator {
             cold_partition_snapshot_interval_ms: cold_partition_snapshot_interval_ms.0,
         };
         let coordinator =
-            core::ShareCoordinator::new(config).map_err(|e| errors::config(py, &e))?;
+            core::ShareCoordinator::new(config).map_err(|e| errors::config_argument(py, &e))?;
         Ok(Self {
             coordinator: Guarded::new("this ShareCoordinator", coordinator),
         })
@@ -78,24 +79,25 @@ impl ShareCoordinator {
     ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, state_epoch, start_offset, *, wall_ms, topic_exists = true))]
     #[expect(clippy::too_many_arguments, reason = "fields of the request")]
-    fn initialize(
+    fn initialize<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
         state_epoch: Int<i32>,
         start_offset: Int<i64>,
         wall_ms: WallMs,
         topic_exists: bool,
-    ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition.0)?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         let request = InitializeState {
             state_epoch: state_epoch.0,
             start_offset: start_offset.0,
         };
         self.decide(
             py,
+            &key,
             |c| c.decide_initialize(&key, &request, topic_exists, wall_ms.0),
             |py, ()| Ok(py.None()),
         )
@@ -111,19 +113,20 @@ impl ShareCoordinator {
     ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, leader_epoch, *, wall_ms, topic_exists = true))]
     #[expect(clippy::too_many_arguments, reason = "fields of the request")]
-    fn read(
+    fn read<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
         leader_epoch: Int<i32>,
         wall_ms: WallMs,
         topic_exists: bool,
-    ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition.0)?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         self.decide(
             py,
+            &key,
             |c| {
                 c.decide_read(
                     &key,
@@ -148,20 +151,21 @@ impl ShareCoordinator {
     ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, state, *, wall_ms, topic_exists = true))]
     #[expect(clippy::too_many_arguments, reason = "fields of the request")]
-    fn write(
+    fn write<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
         state: &Bound<'_, WriteState>,
         wall_ms: WallMs,
         topic_exists: bool,
-    ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition.0)?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         let state = &state.get().inner;
         self.decide(
             py,
+            &key,
             |c| c.decide_write(&key, state, topic_exists, wall_ms.0),
             |py, ()| Ok(py.None()),
         )
@@ -173,17 +177,18 @@ impl ShareCoordinator {
     ///     InvalidRequestError: the request is malformed.
     ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, *, topic_exists = true))]
-    fn delete(
+    fn delete<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
         topic_exists: bool,
-    ) -> PyResult<Decision> {
-        let key = convert::key(group, topic_id, partition.0)?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         self.decide(
             py,
+            &key,
             |c| c.decide_delete(&key, topic_exists),
             |py, ()| Ok(py.None()),
         )
@@ -200,20 +205,24 @@ impl ShareCoordinator {
         &self,
         py: Python<'_>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
         topic_exists: bool,
     ) -> PyResult<StateSummary> {
-        let key = convert::key(group, topic_id, partition.0)?;
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         self.coordinator
             .with(py, |c| c.read_summary(&key, topic_exists))?
             .map(|inner| StateSummary { inner })
-            .map_err(|e| errors::coordinator(py, &e))
+            .map_err(|e| errors::coordinator(py, &key, &e))
     }
 
     /// New snapshots of the keys whose last one is older than the interval, so that the log below can be pruned (KAFKA-18170).
     #[pyo3(signature = (*, wall_ms))]
-    fn cold_snapshots(&self, py: Python<'_>, wall_ms: WallMs) -> PyResult<Py<PyList>> {
+    fn cold_snapshots<'py>(
+        &self,
+        py: Python<'py>,
+        wall_ms: WallMs,
+    ) -> PyResult<Bound<'py, PyList>> {
         let records = self
             .coordinator
             .detached(py, |c| c.decide_cold_snapshots(wall_ms.0))?;
@@ -221,8 +230,12 @@ impl ShareCoordinator {
     }
 
     /// A tombstone for every key of these topics (Kafka: `ShareCoordinatorShard.maybeCleanupShareState`).
-    fn topics_deleted(&self, py: Python<'_>, topic_ids: Vec<String>) -> PyResult<Py<PyList>> {
-        let ids = convert::topic_ids_in(&topic_ids)?;
+    fn topics_deleted<'py>(
+        &self,
+        py: Python<'py>,
+        topic_ids: Vec<Topic>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let ids = convert::topic_ids_in(&topic_ids);
         let records = self
             .coordinator
             .with(py, |c| c.decide_topics_deleted(&ids))?;
@@ -270,10 +283,10 @@ impl ShareCoordinator {
         &self,
         py: Python<'py>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let key = convert::key(group, topic_id, partition.0)?;
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         let known = self.coordinator.with(py, |c| {
             c.state(&key).map(|state| {
                 let maxima = (c.highest_leader_epoch(&key), c.highest_state_epoch(&key));
@@ -312,19 +325,18 @@ impl ShareCoordinator {
 }
 
 impl ShareCoordinator {
-    fn decide<A>(
+    fn decide<'py, A>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
+        key: &SharePartitionKey,
         verb: impl FnOnce(&core::ShareCoordinator) -> Result<core::Decision<A>, core::CoordinatorError>,
         answer: impl FnOnce(Python<'_>, A) -> PyResult<Py<PyAny>>,
-    ) -> PyResult<Decision> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let decision = self
             .coordinator
             .with(py, |c| verb(c))?
-            .map_err(|e| errors::coordinator(py, &e))?;
-        Ok(Decision {
-            records: records_out(py, &decision.records)?,
-            answer: answer(py, decision.answer)?,
-        })
+            .map_err(|e| errors::coordinator(py, key, &e))?;
+        let records = records_out(py, &decision.records)?;
+        seen::decision(py, records, answer(py, decision.answer)?)
     }
 }

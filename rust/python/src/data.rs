@@ -1,8 +1,8 @@
-//! Requests and answers that cross the boundary as frozen classes.
+//! Requests and answers that cross the boundary as frozen classes: values, which compare, hash, copy and pickle by their parts.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyList, PyTuple};
 use share_state_core::persister as core;
 use share_state_core::state_batch::StateBatch;
 
@@ -17,8 +17,8 @@ use crate::convert;
 ///     start_offset: start offset at the time of the change; -1 leaves it as it was.
 ///     delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
 ///     state_batches: what changed, an iterable of `StateBatch` or tuples like it.
-#[pyclass(frozen, eq, module = "share_state")]
-#[derive(Clone, PartialEq, Eq)]
+#[pyclass(frozen, module = "share_state")]
+#[derive(Clone)]
 pub struct WriteState {
     pub inner: core::WriteState,
 }
@@ -128,36 +128,14 @@ fn batches_array<'py>(
     PyArray1::from_vec(py, flat).reshape([batches.len(), 4])
 }
 
-/// A write to be made; made by `SharePartition.poll_write`.
-#[pyclass(frozen, module = "share_state")]
-pub struct PendingWrite {
-    /// Names the write in `SharePartition.handle_write_result`.
-    #[pyo3(get)]
-    pub token: u64,
-    /// What to write.
-    #[pyo3(get)]
-    pub state: Py<WriteState>,
-}
-
-#[pymethods]
-impl PendingWrite {
-    fn __repr__(&self) -> String {
-        format!(
-            "PendingWrite(token={}, state={})",
-            self.token,
-            self.state.get().__repr__()
-        )
-    }
-}
-
 /// The answer to ReadShareGroupState for one share partition (RPC 84; Kafka: `PartitionAllData`).
 ///
 /// Args:
 ///     state_epoch: epoch of the state, to be sent with every write.
 ///     start_offset: where the share partition starts; -1 when not yet resolved.
 ///     state_batches: what is known of the records behind it, an iterable of `StateBatch` or tuples like it.
-#[pyclass(frozen, eq, module = "share_state")]
-#[derive(Clone, PartialEq, Eq)]
+#[pyclass(frozen, module = "share_state")]
+#[derive(Clone)]
 pub struct ReadStateResult {
     pub inner: core::ReadStateResult,
 }
@@ -223,8 +201,8 @@ impl ReadStateResult {
 ///     leader_epoch: highest leader epoch that has read it.
 ///     start_offset: start offset; -1 when unknown.
 ///     delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
-#[pyclass(frozen, eq, module = "share_state")]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[pyclass(frozen, module = "share_state")]
+#[derive(Clone, Copy)]
 pub struct StateSummary {
     pub inner: core::StateSummary,
 }
@@ -290,25 +268,58 @@ impl StateSummary {
     }
 }
 
-/// A record of `__share_group_state`, as bytes (Kafka: `CoordinatorRecord`); `decode_record` reads it.
-#[pyclass(frozen, module = "share_state")]
-pub struct Record {
-    /// Key: record type, group, topic id and partition.
-    #[pyo3(get)]
-    pub key: Py<PyBytes>,
-    /// Value; `None` in a tombstone.
-    #[pyo3(get)]
-    pub value: Option<Py<PyBytes>>,
+/// Makes a value of a class: its parts are the arguments of its constructor, in their order.
+macro_rules! value {
+    ($class:ident, $parts:ident) => {
+        #[pymethods]
+        impl $class {
+            fn __eq__(&self, other: &Self) -> bool {
+                self.inner == other.inner
+            }
+
+            fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+                self.__getnewargs__(py)?.hash()
+            }
+
+            fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                $parts(py, &self.inner)
+            }
+        }
+    };
 }
 
-/// What a share coordinator decided (Kafka: `CoordinatorResult`): records to append, and the answer to give once they are
-/// durable and replayed.
-#[pyclass(frozen, module = "share_state")]
-pub struct Decision {
-    /// A list of `Record`, to be appended in one go; may be empty.
-    #[pyo3(get)]
-    pub records: Py<PyList>,
-    /// A `ReadStateResult` for a read, else `None`.
-    #[pyo3(get)]
-    pub answer: Py<PyAny>,
+value!(WriteState, write_state_parts);
+value!(ReadStateResult, read_state_parts);
+value!(StateSummary, summary_parts);
+
+type Parts<'py> = PyResult<Bound<'py, PyTuple>>;
+
+fn write_state_parts<'py>(py: Python<'py>, write: &core::WriteState) -> Parts<'py> {
+    (
+        write.state_epoch,
+        write.leader_epoch,
+        write.start_offset,
+        write.delivery_complete_count,
+        convert::state_batches_out(py, &write.state_batches)?.to_tuple(),
+    )
+        .into_pyobject(py)
+}
+
+fn read_state_parts<'py>(py: Python<'py>, read: &core::ReadStateResult) -> Parts<'py> {
+    (
+        read.state_epoch,
+        read.start_offset,
+        convert::state_batches_out(py, &read.state_batches)?.to_tuple(),
+    )
+        .into_pyobject(py)
+}
+
+fn summary_parts<'py>(py: Python<'py>, summary: &core::StateSummary) -> Parts<'py> {
+    (
+        summary.state_epoch,
+        summary.leader_epoch,
+        summary.start_offset,
+        summary.delivery_complete_count,
+    )
+        .into_pyobject(py)
 }

@@ -5,15 +5,15 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use share_state_core::coordinator::CoordinatorError;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ConfigError;
 use share_state_core::share_group::{GroupError, TopicsError};
-use share_state_core::share_partition::{
-    AcknowledgeError, AcquireError, InitializeError, UnknownToken,
-};
 use share_state_log::{ConfigError as StoreConfigError, CorruptLog, OpenError, StoreError};
 use share_state_wire::WireError;
 use share_state_wire::messages::protocol::FieldError;
+
+use crate::convert;
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -23,6 +23,8 @@ pub struct Raise<'py> {
     class: &'static str,
     message: String,
     facts: Bound<'py, PyDict>,
+    /// The share partition that it is about.
+    key: Option<SharePartitionKey>,
 }
 
 impl<'py> Raise<'py> {
@@ -32,6 +34,7 @@ impl<'py> Raise<'py> {
             class,
             message: message.to_string(),
             facts: PyDict::new(py),
+            key: None,
         }
     }
 
@@ -42,27 +45,137 @@ impl<'py> Raise<'py> {
         self
     }
 
+    /// Says which share partition it is about, in the text and as the attribute `key`.
+    pub fn of(mut self, key: &SharePartitionKey) -> Self {
+        self.key = Some(key.clone());
+        self
+    }
+
     pub fn code(self, code: KafkaCode) -> Self {
         self.fact("kafka_code", code.code())
     }
 
     pub fn done(self) -> PyErr {
-        let raised = MODULE
-            .get_or_try_init(self.py, || {
-                self.py.import("share_state.errors").map(Bound::unbind)
-            })
-            .and_then(|module| {
-                module
-                    .bind(self.py)
-                    .getattr(self.class)?
-                    .call((self.message.as_str(),), Some(&self.facts))
-            });
-        match raised {
-            Ok(error) => PyErr::from_value(error),
-            Err(error) => error,
+        self.made().unwrap_or_else(|error| error)
+    }
+
+    fn made(self) -> PyResult<PyErr> {
+        let module = MODULE.get_or_try_init(self.py, || {
+            self.py.import("share_state.errors").map(Bound::unbind)
+        })?;
+        let message = match &self.key {
+            Some(SharePartitionKey {
+                group,
+                topic_id,
+                partition,
+            }) => format!(
+                "{} (share partition {:?}, {topic_id}, {partition})",
+                self.message,
+                cut(group)
+            ),
+            None => self.message,
+        };
+        let class = module.bind(self.py).getattr(self.class)?;
+        let error = class.call((message,), Some(&self.facts))?;
+        if let Some(key) = &self.key {
+            error.setattr("key", convert::key_out(self.py, key)?)?;
         }
+        Ok(PyErr::from_value(error))
     }
 }
+
+/// Stands in a text where the name of the argument is to be, see `add_note` of `share_state.errors`.
+pub const UNNAMED: &str = "a value";
+
+/// A number that its argument cannot hold. Whoever takes the argument says its name, see [`crate::args::named`].
+#[cold]
+pub fn out_of_range(value: &Bound<'_, PyAny>, least: i128, greatest: i128) -> PyErr {
+    let message = format!(
+        "{UNNAMED} is {}; expected {least} to {greatest}",
+        shown(value)
+    );
+    Raise::new(value.py(), "ArgumentRangeError", message)
+        .fact("value", value)
+        .fact("minimum", least)
+        .fact("maximum", greatest)
+        .done()
+}
+
+/// A value that its argument cannot have; its name is said as for [`out_of_range`].
+#[cold]
+pub fn wrong_value(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let message = format!("{UNNAMED} is {}; expected {expected}", shown(value));
+    Raise::new(value.py(), "ArgumentValueError", message)
+        .fact("value", value)
+        .done()
+}
+
+/// A word that an argument does not have.
+#[cold]
+pub fn wrong_word(py: Python<'_>, field: &str, word: &str, expected: &str) -> PyErr {
+    let message = format!("{field} is {:?}; expected {expected}", cut(word));
+    Raise::new(py, "ArgumentValueError", message)
+        .fact("field", field)
+        .fact("value", word)
+        .done()
+}
+
+/// A number that an argument does not have.
+#[cold]
+pub fn wrong_number(py: Python<'_>, field: &str, number: i64, expected: &str) -> PyErr {
+    Raise::new(
+        py,
+        "ArgumentValueError",
+        format!("{field} is {number}; expected {expected}"),
+    )
+    .fact("field", field)
+    .fact("value", number)
+    .done()
+}
+
+/// A value of a type that its argument cannot have; its name is said as for [`out_of_range`].
+#[cold]
+pub fn wrong_type(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let message = format!("{UNNAMED} is {}; expected {expected}", kind(value));
+    Raise::new(value.py(), "ArgumentTypeError", message)
+        .fact("value", value)
+        .done()
+}
+
+/// What a value is: the dtype and the shape of an array, the class of all else.
+fn kind(value: &Bound<'_, PyAny>) -> String {
+    let array = value.getattr("dtype").and_then(|dtype| {
+        let shape = value.getattr("shape")?;
+        Ok(format!("{dtype} of shape {shape}"))
+    });
+    array.unwrap_or_else(|_| {
+        let class = value.get_type();
+        format!(
+            "of type {}",
+            class
+                .name()
+                .map_or_else(|_| "unknown".into(), |name| name.to_string())
+        )
+    })
+}
+
+/// A value as Python shows it, cut where it is long.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value
+        .repr()
+        .map_or_else(|_| kind(value), |text| text.to_string());
+    cut(&text)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// Characters of a value in the text of an error; the attribute has all of it.
+const LONGEST_SHOWN: usize = 80;
 
 pub fn poisoned(py: Python<'_>, what: &str, panic: &str) -> PyErr {
     let message = format!("{what} is unusable after a bug made a call panic: {panic}");
@@ -75,102 +188,40 @@ pub fn bug(py: Python<'_>, what: &str, panic: &str) -> PyErr {
     Raise::new(py, "EnginePoisonedError", message).done()
 }
 
-pub fn unknown_token(py: Python<'_>, error: UnknownToken) -> PyErr {
-    Raise::new(py, "InvalidRequestError", error)
-        .fact("field", "token")
-        .fact("value", error.0)
-        .done()
-}
-
 pub fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
-    Raise::new(py, "ConfigError", error)
-        .fact("field", error.name)
-        .fact("value", error.value)
-        .fact("minimum", error.min)
-        .fact("maximum", error.max)
+    config_called(py, error, error.name.to_owned())
+}
+
+/// As [`config`], of an argument, which is called as the property is: `delivery_count_limit` for `share.delivery.count.limit`.
+pub fn config_argument(py: Python<'_>, error: &ConfigError) -> PyErr {
+    let name = error.name.trim_start_matches("share.");
+    let name = name.trim_start_matches("coordinator.").replace('.', "_");
+    config_called(py, error, name)
+}
+
+fn config_called(py: Python<'_>, error: &ConfigError, name: String) -> PyErr {
+    let ConfigError {
+        value, min, max, ..
+    } = error;
+    Raise::new(
+        py,
+        "ConfigError",
+        format!("{name} is {value}; expected {min} to {max}"),
+    )
+    .fact("field", name)
+    .fact("value", *value)
+    .fact("minimum", *min)
+    .fact("maximum", *max)
+    .done()
+}
+
+/// A text that a setting cannot have; `field` is what the caller calls the setting.
+pub fn config_word(py: Python<'_>, field: &str, text: &str, expected: &str) -> PyErr {
+    let message = format!("{field} is {:?}; expected {expected}", cut(text));
+    Raise::new(py, "ConfigError", message)
+        .fact("field", field)
+        .fact("value", text)
         .done()
-}
-
-pub fn acquire(py: Python<'_>, error: &AcquireError) -> PyErr {
-    let raise = Raise::new(py, "InvalidRequestError", error).fact("field", error.field());
-    match error {
-        AcquireError::EmptyMemberId => raise.fact("value", ""),
-        AcquireError::BatchSize { batch_size } => raise.fact("value", *batch_size),
-        AcquireError::FetchOffset { fetch_offset } => raise.fact("value", *fetch_offset),
-        AcquireError::FetchedBatch {
-            index,
-            base_offset,
-            last_offset,
-        } => raise
-            .fact("index", *index)
-            .fact("value", (*base_offset, *last_offset)),
-    }
-    .done()
-}
-
-pub fn acknowledge(py: Python<'_>, error: &AcknowledgeError) -> PyErr {
-    use AcknowledgeError as E;
-    let class = match error {
-        E::InvalidRecordState { .. } => "InvalidRecordStateError",
-        E::TooManyStateBatches { .. } => "LimitExceededError",
-        _ => "InvalidRequestError",
-    };
-    let raise = Raise::new(py, class, error);
-    if let E::TooManyStateBatches { asked, allowed } = error {
-        return raise
-            .fact("limit", "state batches per write")
-            .fact("asked", *asked)
-            .fact("allowed", *allowed)
-            .code(error.kafka_code())
-            .done();
-    }
-    let raise = raise
-        .fact("field", error.field())
-        .fact("index", error.index());
-    match error {
-        E::EmptyMemberId => raise.fact("value", ""),
-        E::Inverted { first, last, .. }
-        | E::OutOfRange { first, last, .. }
-        | E::NotInFlight { first, last, .. } => raise.fact("value", (*first, *last)),
-        E::NotAscending { first, .. } => raise.fact("value", *first),
-        E::TypeCount { types, .. } => raise.fact("value", *types),
-        E::UnknownType { id, .. } => raise.fact("value", *id),
-        E::InvalidRecordState { offset, .. } => raise.fact("value", *offset),
-        E::TooManyStateBatches { asked, .. } => raise.fact("value", *asked),
-    }
-    .done()
-}
-
-pub fn initialize(py: Python<'_>, error: &InitializeError) -> PyErr {
-    match error {
-        InitializeError::Status(status) => Raise::new(py, "InvalidRequestError", error)
-            .fact("field", "status")
-            .fact("value", status.name()),
-        InitializeError::Persister(code) => Raise::new(py, "PersisterError", error).code(*code),
-        InitializeError::Corrupt {
-            field,
-            index,
-            value,
-        } => Raise::new(py, "CorruptStateError", error)
-            .fact("field", field.name())
-            .fact("index", *index)
-            .fact("value", *value),
-        InitializeError::Unresolvable { start_offset } => {
-            Raise::new(py, "InvalidRequestError", error)
-                .fact("field", "start_offset")
-                .fact("value", *start_offset)
-        }
-    }
-    .done()
-}
-
-/// The persister has refused the write that a member waits for.
-pub fn write_refused(py: Python<'_>, code: KafkaCode) -> PyErr {
-    let message = format!(
-        "the write was refused and its change undone: {}",
-        code.name()
-    );
-    Raise::new(py, "PersisterError", message).code(code).done()
 }
 
 /// The exception class for a Kafka code that a coordinator answered.
@@ -186,7 +237,11 @@ pub const fn class_for(code: KafkaCode) -> &'static str {
     }
 }
 
-pub fn coordinator(py: Python<'_>, error: &CoordinatorError) -> PyErr {
+pub fn coordinator(py: Python<'_>, key: &SharePartitionKey, error: &CoordinatorError) -> PyErr {
+    coordinator_raise(py, error).of(key).done()
+}
+
+fn coordinator_raise<'py>(py: Python<'py>, error: &CoordinatorError) -> Raise<'py> {
     use CoordinatorError as E;
     let code = error.kafka_code();
     match error {
@@ -206,7 +261,6 @@ pub fn coordinator(py: Python<'_>, error: &CoordinatorError) -> PyErr {
             .code(code),
         _ => Raise::new(py, class_for(code), error).code(code),
     }
-    .done()
 }
 
 pub fn wire(py: Python<'_>, error: &WireError) -> PyErr {
@@ -243,7 +297,13 @@ pub fn corrupt(py: Python<'_>, error: &CorruptLog) -> PyErr {
 pub fn open(py: Python<'_>, error: &OpenError) -> PyErr {
     let class = match error {
         OpenError::Corrupt(corrupt) => return self::corrupt(py, corrupt),
-        OpenError::Config(StoreConfigError::Coordinator(setting)) => return config(py, setting),
+        OpenError::Config(StoreConfigError::Coordinator(setting)) => {
+            return if setting.name.starts_with("share.coordinator.") {
+                config_argument(py, setting)
+            } else {
+                config(py, setting)
+            };
+        }
         OpenError::Config(StoreConfigError::Range {
             name,
             value,
@@ -275,27 +335,33 @@ pub fn open(py: Python<'_>, error: &OpenError) -> PyErr {
     Raise::new(py, class, error).done()
 }
 
-pub fn store(py: Python<'_>, error: &StoreError) -> PyErr {
+/// `key` is the share partition that the store was asked about, if it was one.
+pub fn store(py: Python<'_>, key: Option<&SharePartitionKey>, error: &StoreError) -> PyErr {
+    let raise = store_raise(py, error);
+    match key {
+        Some(key) => raise.of(key),
+        None => raise,
+    }
+    .done()
+}
+
+fn store_raise<'py>(py: Python<'py>, error: &StoreError) -> Raise<'py> {
     match error {
-        StoreError::Refused(refused) => coordinator(py, refused),
+        StoreError::Refused(refused) => coordinator_raise(py, refused),
         StoreError::Timestamp { wall_ms } => Raise::new(py, "InvalidRequestError", error)
             .fact("field", "wall_ms")
-            .fact("value", *wall_ms)
-            .done(),
+            .fact("value", *wall_ms),
         StoreError::TooLarge { bytes, limit } => Raise::new(py, "LimitExceededError", error)
             .fact("limit", "bytes per group commit")
             .fact("asked", *bytes)
             .fact("allowed", *limit)
-            .code(error.kafka_code())
-            .done(),
+            .code(error.kafka_code()),
         StoreError::Unwritable(_)
         | StoreError::OffsetEnd
         | StoreError::Closed
         | StoreError::Forked { .. }
         | StoreError::Poisoned { .. }
-        | StoreError::Prune(_) => Raise::new(py, "StoreError", error)
-            .code(error.kafka_code())
-            .done(),
+        | StoreError::Prune(_) => Raise::new(py, "StoreError", error).code(error.kafka_code()),
     }
 }
 

@@ -2,33 +2,27 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::records::ShareRecord;
 use share_state_core::state_batch::combine;
 use share_state_wire::state_record;
 
-use crate::args::Int;
+use crate::args::{Int, Topic};
 use crate::convert;
-use crate::data::Record;
 use crate::errors;
 use crate::guarded::caught;
+use crate::seen;
 
-pub fn records_out(py: Python<'_>, records: &[ShareRecord]) -> PyResult<Py<PyList>> {
+pub fn records_out<'py>(py: Python<'py>, records: &[ShareRecord]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for record in records {
         let key = state_record::encode_key(record).map_err(|e| errors::wire(py, &e))?;
         let value = state_record::encode_value(&record.value).map_err(|e| errors::wire(py, &e))?;
-        list.append(Py::new(
-            py,
-            Record {
-                key: PyBytes::new(py, &key).unbind(),
-                value: value.map(|value| PyBytes::new(py, &value).unbind()),
-            },
-        )?)?;
+        list.append(seen::record(py, &key, value.as_deref())?)?;
     }
-    Ok(list.unbind())
+    Ok(list)
 }
 
 /// A folded state as a dict; `state_batches` are sorted and coalesced.
@@ -83,8 +77,8 @@ pub fn combine_state_batches<'py>(
 /// The text by which a share partition finds its coordinator: group, topic id in URL-safe base64 and partition, with colons
 /// between (Kafka: `SharePartitionKey.asCoordinatorKey`).
 #[pyfunction]
-pub fn coordinator_key(group: &str, topic_id: &str, partition: Int<i32>) -> PyResult<String> {
-    Ok(convert::key(group, topic_id, partition.0)?.coordinator_key())
+pub fn coordinator_key(group: &str, topic_id: Topic, partition: Int<i32>) -> PyResult<String> {
+    Ok(SharePartitionKey::new(group, topic_id.0, partition.0).coordinator_key())
 }
 
 /// Read the text by which a share partition finds its coordinator, as a `SharePartitionKey`. The group may hold colons.

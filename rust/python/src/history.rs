@@ -10,9 +10,8 @@ use share_state_core::history::{At, History as Machine};
 use share_state_log::read::{self, HistoryFilter, LoggedRow, ScanError};
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::{Int, WallMs};
+use crate::args::{Int, Topic, WallMs};
 use crate::as_of::{AsOfOffset, as_of};
-use crate::convert;
 use crate::errors;
 use crate::guarded::Guarded;
 use crate::history_rows::{columns_out, row_out};
@@ -164,7 +163,7 @@ pub fn history_path(
     py: Python<'_>,
     path: PathBuf,
     group: Option<String>,
-    topic_id: Option<&str>,
+    topic_id: Option<Topic>,
     partition: Option<Int<i32>>,
     offset: Option<Int<i64>>,
     progress: Option<Py<PyAny>>,
@@ -189,13 +188,13 @@ pub fn history_path(
 
 fn filter(
     group: Option<String>,
-    topic_id: Option<&str>,
+    topic_id: Option<Topic>,
     partition: Option<Int<i32>>,
     offset: Option<Int<i64>>,
 ) -> PyResult<HistoryFilter> {
     Ok(HistoryFilter {
         group,
-        topic_id: topic_id.map(convert::topic_id).transpose()?,
+        topic_id: topic_id.map(|topic| topic.0),
         partition: partition.map(|partition| partition.0),
         offset: offset.map(|offset| offset.0),
     })
@@ -226,7 +225,7 @@ impl History {
     fn new(
         state_partition: Int<u32>,
         group: Option<String>,
-        topic_id: Option<&str>,
+        topic_id: Option<Topic>,
         partition: Option<Int<i32>>,
         offset: Option<Int<i64>>,
     ) -> PyResult<Self> {

@@ -13,7 +13,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::offset::OffsetRange;
 use share_state_log::read::LoggedRow;
 
-use crate::args::Int;
+use crate::args::{Int, Topic};
 use crate::convert;
 use crate::tuples::{Class, tuple_out};
 
@@ -135,7 +135,8 @@ pub fn row_in(row: &Bound<'_, PyAny>) -> PyResult<(u32, HistoryRow)> {
     let key = {
         let (group, topic_id): (Bound<'_, PyAny>, Bound<'_, PyAny>) = (next()?, next()?);
         let partition: Int<i32> = next()?.extract()?;
-        convert::key(group.extract()?, topic_id.extract()?, partition.0)?
+        let Topic(topic_id) = topic_id.extract()?;
+        SharePartitionKey::new(group.extract()?, topic_id, partition.0)
     };
     let (first, last): (Option<Int<i64>>, Option<Int<i64>>) =
         (next()?.extract()?, next()?.extract()?);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::inline_persister as core;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::WriteToken;
@@ -15,6 +16,7 @@ use share_state_core::time::LockTime;
 use share_state_log as log;
 
 use crate::engine::{Engine, each};
+use crate::errors;
 use crate::guarded::caught;
 use crate::persisters::{NoOpStatePersister, Recording, RecordingPersister};
 use crate::store::{StateStore, wall};
@@ -31,6 +33,24 @@ pub struct Settling {
     pub settlement: Settlement,
     /// Writes that a store has taken in and not answered, in their order.
     pub begun: Vec<Begun>,
+    /// Why a store refused the first write that a member waits for and that was refused.
+    cause: Option<Box<Cause>>,
+}
+
+/// The refusal of a write that a member waits for.
+pub struct Refused {
+    /// The code for the member.
+    pub member_code: KafkaCode,
+    /// What the persister answered.
+    pub persister_code: KafkaCode,
+    cause: Option<Box<Cause>>,
+}
+
+/// Why a store did not take a write.
+enum Cause {
+    Store(log::StoreError),
+    /// A bug made the store panic.
+    Panic(String),
 }
 
 /// A write with its place in the log of a store.
@@ -38,14 +58,14 @@ pub struct Begun {
     token: WriteToken,
     is_awaited: bool,
     store: Arc<log::StateStore>,
-    write: Result<log::AcceptedWrite, KafkaCode>,
+    write: Result<log::AcceptedWrite, Cause>,
 }
 
 /// A write that the store has answered.
 pub struct Ended {
     token: WriteToken,
     is_awaited: bool,
-    code: KafkaCode,
+    refusal: Option<Cause>,
 }
 
 impl Inline {
@@ -165,22 +185,76 @@ impl Begun {
         Ended {
             token: self.token,
             is_awaited: self.is_awaited,
-            code: ended.err().unwrap_or(KafkaCode::None),
+            refusal: ended.err(),
         }
     }
 }
 
 impl Ended {
     /// Tells the share partition.
-    pub fn tell(self, engine: &mut Engine, settlement: &mut Settlement) {
-        each!(engine, sp => sp.settle_one(self.token, self.is_awaited, self.code, settlement));
+    pub fn tell(self, engine: &mut Engine, settling: &mut Settling) {
+        let code = self.refusal.as_ref().map_or(KafkaCode::None, Cause::code);
+        let settlement = &mut settling.settlement;
+        each!(engine, sp => sp.settle_one(self.token, self.is_awaited, code, settlement));
+        if self.is_awaited && settling.cause.is_none() {
+            settling.cause = self.refusal.map(Box::new);
+        }
     }
 }
 
-/// What the store says, as the answer of a persister. A panic inside it poisons the store and not the share partition.
-fn answer<A>(verb: impl FnOnce() -> Result<A, log::StoreError>) -> Result<A, KafkaCode> {
-    match caught(verb) {
-        Ok(done) => done.map_err(|error| error.kafka_code()),
-        Err(_) => Err(KafkaCode::UnknownServerError),
+impl Settling {
+    /// What came of the writes so far, for a caller who has codes for its members and no exceptions.
+    pub fn take_settlement(&mut self) -> Settlement {
+        self.cause = None;
+        std::mem::take(&mut self.settlement)
     }
+
+    /// The refusal of a write that a member waits for, if one was refused.
+    pub fn refused(self) -> Option<Refused> {
+        let Settlement {
+            member_code,
+            persister_code,
+            ..
+        } = self.settlement;
+        (member_code != KafkaCode::None).then_some(Refused {
+            member_code,
+            persister_code,
+            cause: self.cause,
+        })
+    }
+}
+
+impl Refused {
+    /// What the persister says, if it says more than a code.
+    pub fn why(&self) -> Option<String> {
+        self.cause.as_deref().map(|cause| match cause {
+            Cause::Store(error) => error.to_string(),
+            Cause::Panic(panic) => panic.clone(),
+        })
+    }
+
+    /// The persister's own exception.
+    pub fn cause(&self, py: Python<'_>, key: &SharePartitionKey) -> Option<PyErr> {
+        self.cause.as_deref().map(|cause| match cause {
+            Cause::Store(error) => errors::store(py, Some(key), error),
+            Cause::Panic(panic) => errors::poisoned(py, "this StateStore", panic),
+        })
+    }
+}
+
+impl Cause {
+    const fn code(&self) -> KafkaCode {
+        match self {
+            Self::Store(error) => error.kafka_code(),
+            Self::Panic(_) => KafkaCode::UnknownServerError,
+        }
+    }
+}
+
+/// What the store says. A panic inside it poisons the store and not the share partition.
+fn answer<A>(verb: impl FnOnce() -> Result<A, log::StoreError>) -> Result<A, Cause> {
+    caught(verb).map_or_else(
+        |panic| Err(Cause::Panic(panic)),
+        |done| done.map_err(Cause::Store),
+    )
 }

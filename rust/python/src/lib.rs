@@ -26,6 +26,7 @@ mod persisters;
 mod plain;
 mod properties;
 mod records;
+mod refusals;
 mod scan;
 mod seen;
 mod share_groups;
@@ -36,6 +37,7 @@ mod shared;
 mod store;
 mod table_codec;
 mod tuples;
+mod words;
 mod write_codec;
 
 use pyo3::prelude::*;
@@ -54,7 +56,7 @@ mod _core {
     #[pymodule_export]
     use crate::coordinator::ShareCoordinator;
     #[pymodule_export]
-    use crate::data::{Decision, PendingWrite, ReadStateResult, Record, StateSummary, WriteState};
+    use crate::data::{ReadStateResult, StateSummary, WriteState};
     #[pymodule_export]
     use crate::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
     #[pymodule_export]
@@ -75,9 +77,7 @@ mod _core {
     #[pymodule_export]
     use crate::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]
-    use crate::seen::{DeadLetter, InFlight};
-    #[pymodule_export]
-    use crate::share_groups::{HeartbeatAnswer, ShareGroupStore};
+    use crate::share_groups::ShareGroupStore;
     #[pymodule_export]
     use crate::share_partition::SharePartition;
     #[pymodule_export]

@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use share_state_core::ids::TopicId;
 
-use crate::args::Int;
+use crate::args::{Int, Whole};
 use crate::convert;
+use crate::errors;
 
 /// A value of a message as a Python value.
 pub trait Plain: Sized {
@@ -33,7 +34,7 @@ native!(text: String, Option<String>);
 
 fn number<T>(value: &Bound<'_, PyAny>) -> PyResult<T>
 where
-    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+    T: Whole + for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
 {
     value.extract::<Int<T>>().map(|number| number.0)
 }
@@ -84,7 +85,11 @@ pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) 
     let spelled = camel(name);
     match (dict.get_item(&spelled)?, absent) {
         (Some(value), _) => T::take(&value).map_err(|error| {
-            PyValueError::new_err(format!("{spelled}: {}", error.value(dict.py())))
+            let text = error.value(dict.py()).to_string();
+            PyValueError::new_err(match text.strip_prefix(errors::UNNAMED) {
+                Some(rest) => format!("{spelled}{rest}"),
+                None => format!("{spelled}: {text}"),
+            })
         }),
         (None, Some(absent)) => Ok(absent),
         (None, None) => Err(PyValueError::new_err(format!("{spelled} is missing"))),

@@ -8,8 +8,7 @@ use share_state_core::records::{ShareRecord, ShareSnapshot, ShareUpdate, ShareVa
 use share_state_wire::partitioner;
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::Int;
-use crate::convert;
+use crate::args::{Int, Topic};
 use crate::errors;
 use crate::guarded::caught;
 use crate::plain::{Plain, as_dict, field};
@@ -220,17 +219,18 @@ fn update_in(data: &Bound<'_, PyDict>) -> PyResult<ShareUpdate> {
 ///     partitions: number of partitions of the state topic, at least 1.
 ///
 /// Raises:
-///     ValueError: `topic_id` is no topic id, or `partitions` is 0.
+///     ArgumentValueError: `topic_id` is no topic id, or `partitions` is 0.
 #[pyfunction]
 pub fn state_partition(
+    py: Python<'_>,
     group: &str,
-    topic_id: &str,
+    topic_id: Topic,
     partition: Int<i32>,
     partitions: Int<u32>,
 ) -> PyResult<u32> {
     if partitions.0 == 0 {
-        return Err(PyValueError::new_err("partitions is 0"));
+        return Err(errors::wrong_number(py, "partitions", 0, ">= 1"));
     }
-    let key = convert::key(group, topic_id, partition.0)?;
+    let key = SharePartitionKey::new(group, topic_id.0, partition.0);
     Ok(partitioner::state_partition(&key, partitions.0))
 }

@@ -7,7 +7,7 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_session as core;
 use share_state_core::share_session::{Outcome, ShareFetchRequest, TopicIdPartition};
 
-use crate::args::Int;
+use crate::args::{Int, Topic};
 use crate::convert;
 use crate::guarded::Guarded;
 
@@ -196,8 +196,8 @@ impl ShareSessions {
     ///
     /// Raises:
     ///     ValueError: the topic id is none.
-    fn remove_topic(&self, py: Python<'_>, topic_id: &str) -> PyResult<usize> {
-        let topic_id = convert::topic_id(topic_id)?;
+    fn remove_topic(&self, py: Python<'_>, topic_id: Topic) -> PyResult<usize> {
+        let topic_id = topic_id.0;
         self.0.with(py, |sessions| sessions.remove_topic(topic_id))
     }
 

@@ -15,7 +15,7 @@ use crate::convert;
 use crate::engine::{Engine, each};
 use crate::errors;
 use crate::guarded::{Guarded, Held};
-use crate::inline::{Inline, Settling};
+use crate::inline::{Inline, Refused, Settling};
 
 /// The engine, its persister, and what its set has on the agenda for it.
 pub struct Watched {
@@ -166,12 +166,12 @@ impl Shared {
         self.answered(py, done).map(|(result, _)| result)
     }
 
-    /// See [`Guarded::detached`]. The code is for the member that waits for the writes of the call.
+    /// See [`Guarded::detached`]; and the refusal of a write of the call that a member waits for.
     pub fn detached<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Engine) -> R + Send,
-    ) -> PyResult<(R, KafkaCode)> {
+    ) -> PyResult<(R, Option<Refused>)> {
         let done = self.guarded.detached(py, |watched| {
             self.told(watched, |watched, _| work(&mut watched.engine))
         })?;
@@ -189,13 +189,13 @@ impl Shared {
             .map(|(result, _)| result)
     }
 
-    /// As [`Self::sized`], for work that may settle by itself. The code is for the member that waits for the writes of the call.
+    /// As [`Self::sized`], for work that may settle by itself; and the refusal of a write of the call that a member waits for.
     pub fn settled<R: Send>(
         &self,
         py: Python<'_>,
         batches: usize,
         work: impl FnOnce(&mut Watched, &mut Settling) -> R + Send,
-    ) -> PyResult<(R, KafkaCode)> {
+    ) -> PyResult<(R, Option<Refused>)> {
         let done = self
             .guarded
             .sized(py, batches, |watched| self.told(watched, work))?;
@@ -245,7 +245,7 @@ impl Shared {
         &self,
         py: Python<'_>,
         (result, mut settling): (R, Settling),
-    ) -> PyResult<(R, KafkaCode)> {
+    ) -> PyResult<(R, Option<Refused>)> {
         if !settling.begun.is_empty() {
             py.detach(|| self.end(&mut settling))
                 .map_err(|panic| errors::poisoned(py, "this SharePartition", &panic))?;
@@ -254,7 +254,7 @@ impl Shared {
             let key = self.with(py, |e| each!(e, sp => sp.key().clone()))?;
             say_refused(py, &key, settling.settlement.refused)?;
         }
-        Ok((result, settling.settlement.member_code))
+        Ok((result, settling.refused()))
     }
 
     /// Waits for the store, and tells the share partition what it has answered.
@@ -264,7 +264,7 @@ impl Shared {
             let ended: Vec<_> = begun.into_iter().map(crate::inline::Begun::end).collect();
             self.guarded.waited(|watched| {
                 for ended in ended {
-                    ended.tell(&mut watched.engine, &mut settling.settlement);
+                    ended.tell(&mut watched.engine, settling);
                 }
                 watched.settle(settling);
                 self.tell_set(watched);

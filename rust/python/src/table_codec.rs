@@ -16,7 +16,7 @@ use share_state_wire::messages::protocol::apis::APIS;
 use share_state_wire::messages::protocol::schema::{Api, Field, Fields, Kind};
 use share_state_wire::messages::protocol::{Borrowed, Direction, FieldError, Value};
 
-use crate::args::Int;
+use crate::args::{Int, Whole};
 use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
@@ -219,7 +219,7 @@ fn value_in(named: &Named, version: i16, value: &Bound<'_, PyAny>) -> PyResult<G
 
 fn int<T>(value: &Bound<'_, PyAny>) -> PyResult<Given>
 where
-    T: Into<i64> + for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+    T: Whole + Into<i64> + for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
 {
     value
         .extract::<Int<T>>()

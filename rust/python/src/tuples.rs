@@ -63,6 +63,10 @@ impl Class {
             name,
         }
     }
+
+    pub fn of<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
+        self.cell.import(py, self.module, self.name)
+    }
 }
 
 /// A row as an instance of `class`, whose fields are the columns of the row.
@@ -80,6 +84,6 @@ pub fn tuple_out<'py, R: Row>(
     if let Some(error) = fields.failed {
         return Err(error);
     }
-    let class = class.cell.import(py, class.module, class.name)?;
+    let class = class.of(py)?;
     convert::named_tuple(class, PyTuple::new(py, fields.fields)?)
 }

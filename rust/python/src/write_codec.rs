@@ -32,7 +32,8 @@ pub fn check_write_state(
 ) -> PyResult<usize> {
     let key = convert::key_in(key)?;
     let state = &state.get().inner;
-    ShareCoordinator::check_write(&key, state).map_err(|error| errors::coordinator(py, &error))?;
+    ShareCoordinator::check_write(&key, state)
+        .map_err(|error| errors::coordinator(py, &key, &error))?;
     Ok(state.state_batches.len())
 }
 

@@ -6,13 +6,10 @@
 use super::error::{CoordinatorError, Operation, RequestField};
 use super::replay::KeyState;
 use crate::group_offset::ShareGroupOffset;
-use crate::ids::{SharePartitionKey, TopicId};
+use crate::ids::SharePartitionKey;
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState};
 use crate::record_state::RecordState;
 use crate::state_batch::StateBatch;
-
-/// Longest group id, in bytes of UTF-8: a record's key spells its length in 16 bits.
-pub const MAX_GROUP_ID_BYTES: usize = i16::MAX as usize;
 
 type Checked = Result<(), CoordinatorError>;
 
@@ -32,15 +29,7 @@ fn at_least(min: i64, field: RequestField, value: i64) -> Checked {
 }
 
 pub(super) fn key(key: &SharePartitionKey) -> Checked {
-    let bytes = key.group.len();
-    if bytes == 0 || bytes > MAX_GROUP_ID_BYTES {
-        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        return Err(invalid(RequestField::GroupId, bytes));
-    }
-    if key.topic_id == TopicId::ZERO {
-        return Err(invalid(RequestField::TopicId, 0));
-    }
-    at_least(0, RequestField::Partition, i64::from(key.partition))
+    key.check().map_err(CoordinatorError::from)
 }
 
 /// Leader epochs are not negative (KAFKA-20743); until then -1 skipped the fence.

@@ -2,13 +2,14 @@
 
 use core::fmt;
 
+use crate::ids::KeyError;
 use crate::kafka_code::KafkaCode;
 
 /// A part of a request that can be malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestField {
     /// The group id: its UTF-8 must have 1 to 32,767 bytes, or no record could name it. The value is its length.
-    GroupId,
+    Group,
     /// The topic id: the zero id stands for no topic.
     TopicId,
     /// The partition, at least 0.
@@ -30,20 +31,32 @@ pub enum RequestField {
 }
 
 impl RequestField {
-    /// Kafka's name of the field.
+    /// The name of the argument.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::GroupId => "groupId",
-            Self::TopicId => "topicId",
+            Self::Group => "group",
+            Self::TopicId => "topic_id",
             Self::Partition => "partition",
-            Self::StateEpoch => "stateEpoch",
-            Self::LeaderEpoch => "leaderEpoch",
-            Self::StartOffset => "startOffset",
-            Self::DeliveryCompleteCount => "deliveryCompleteCount",
-            Self::LastOffset => "lastOffset",
-            Self::DeliveryState => "deliveryState",
-            Self::DeliveryCount => "deliveryCount",
+            Self::StateEpoch => "state_epoch",
+            Self::LeaderEpoch => "leader_epoch",
+            Self::StartOffset => "start_offset",
+            Self::DeliveryCompleteCount => "delivery_complete_count",
+            Self::LastOffset => "last_offset",
+            Self::DeliveryState => "delivery_state",
+            Self::DeliveryCount => "delivery_count",
+        }
+    }
+
+    /// The values that it may have.
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Group => "1 to 32767 bytes",
+            Self::TopicId => "any other",
+            Self::Partition | Self::StateEpoch | Self::LeaderEpoch | Self::DeliveryCount => ">= 0",
+            Self::StartOffset | Self::DeliveryCompleteCount => ">= -1",
+            Self::LastOffset => ">= first_offset",
+            Self::DeliveryState => "0, 2, 3 or 4",
         }
     }
 }
@@ -123,26 +136,24 @@ impl fmt::Display for CoordinatorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidRequest {
-                field: RequestField::GroupId,
-                value,
-                ..
-            } => write!(f, "groupId has {value} bytes, not 1 to 32767"),
-            Self::InvalidRequest {
-                field: RequestField::TopicId,
-                ..
-            } => f.write_str("topicId is the zero id"),
-            Self::InvalidRequest {
                 field,
-                index: Some(index),
+                index,
                 value,
-            } => write!(f, "{} of state batch {index} is {value}", field.name()),
-            Self::InvalidRequest { field, value, .. } => {
-                write!(f, "{} is {value}", field.name())
+            } => {
+                if let Some(index) = index {
+                    write!(f, "state_batches[{index}].")?;
+                }
+                match field {
+                    RequestField::Group => write!(f, "group has {value} bytes")?,
+                    RequestField::TopicId => f.write_str("topic_id is the zero id")?,
+                    _ => write!(f, "{} is {value}", field.name())?,
+                }
+                write!(f, "; expected {}", field.expected())
             }
             Self::TooManyStateBatches { asked, allowed } => {
                 write!(
                     f,
-                    "{asked} state batches in one write, {allowed} are accepted"
+                    "state_batches has {asked} of them; expected at most {allowed}"
                 )
             }
             Self::Uninitialized { operation } => {
@@ -167,3 +178,21 @@ impl fmt::Display for CoordinatorError {
 }
 
 impl core::error::Error for CoordinatorError {}
+
+impl From<KeyError> for CoordinatorError {
+    fn from(error: KeyError) -> Self {
+        let (field, value) = match error {
+            KeyError::Group { bytes } => {
+                let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+                (RequestField::Group, bytes)
+            }
+            KeyError::TopicId => (RequestField::TopicId, 0),
+            KeyError::Partition { partition } => (RequestField::Partition, partition.into()),
+        };
+        Self::InvalidRequest {
+            field,
+            index: None,
+            value,
+        }
+    }
+}

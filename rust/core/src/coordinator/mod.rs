@@ -36,7 +36,6 @@ mod write;
 
 use std::collections::HashMap;
 
-pub use check::MAX_GROUP_ID_BYTES;
 pub use config::CoordinatorConfig;
 pub use error::{CoordinatorError, Operation, RequestField};
 pub use redundant_offset::RedundantOffset;

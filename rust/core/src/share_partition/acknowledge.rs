@@ -4,11 +4,11 @@
 //! The request is checked whole before anything changes; then every record changes state with its write under way, or is
 //! renewed at once.
 
-use super::SharePartition;
 use super::changes::Changes;
 use super::error::{AcknowledgeError, RecordStateReason};
 use super::parts::{Parts, equal_at_front, types_of};
 use super::writes::WriteKind;
+use super::{SharePartition, Status};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
 use crate::offset::OffsetRange;
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
@@ -33,14 +33,15 @@ impl<S: InFlightStore> SharePartition<S> {
     /// offsets below the start offset).
     ///
     /// # Errors
-    /// The request is malformed, or a record is not held by the member; then nothing has changed.
+    /// The request is malformed, a record is not held by the member, or the share partition is not active; then nothing has
+    /// changed.
     pub fn acknowledge(
         &mut self,
         member: &str,
         batches: &[AcknowledgeBatch<'_>],
         now: LockTime,
     ) -> Result<Option<WriteToken>, AcknowledgeError> {
-        check_form(member, batches)?;
+        self.check_request(member, batches)?;
         self.observe(now);
         let index = self.member(member);
         if let (Some(member), Some((range, trigger))) = (index, usual(batches, self.start_offset))
@@ -49,6 +50,19 @@ impl<S: InFlightStore> SharePartition<S> {
             return Ok(Some(token));
         }
         self.acknowledge_formed(batches, index)
+    }
+
+    /// Checks what can be told without a look at the records: the form of the request, and whether anybody is served.
+    pub(super) fn check_request(
+        &self,
+        member: &str,
+        batches: &[AcknowledgeBatch<'_>],
+    ) -> Result<(), AcknowledgeError> {
+        check_form(member, batches)?;
+        if self.status != Status::Active {
+            return Err(AcknowledgeError::NotActive(self.status));
+        }
+        Ok(())
     }
 
     /// [`SharePartition::acknowledge`] of a request of good form, at a time that is noted.
@@ -304,10 +318,7 @@ fn changes_of_type(types: &[i8]) -> usize {
 }
 
 #[inline]
-pub(super) fn check_form(
-    member: &str,
-    batches: &[AcknowledgeBatch<'_>],
-) -> Result<(), AcknowledgeError> {
+fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), AcknowledgeError> {
     if member.is_empty() {
         return Err(AcknowledgeError::EmptyMemberId);
     }

@@ -5,7 +5,7 @@
 //! this is [`SharePartition::acknowledge`] and [`SharePartition::settle`].
 
 use super::SharePartition;
-use super::acknowledge::{AcknowledgeBatch, check_form, is_held_whole, usual};
+use super::acknowledge::{AcknowledgeBatch, is_held_whole, usual};
 use super::activity::Activity;
 use super::changes::{Changes, completed, count_settled, settled};
 use super::counters::Tally;
@@ -87,7 +87,7 @@ impl<S: InFlightStore> SharePartition<S> {
         now: LockTime,
         persister: &mut impl InlinePersister,
     ) -> Result<Settlement, AcknowledgeError> {
-        check_form(member, batches)?;
+        self.check_request(member, batches)?;
         self.observe(now);
         let member = self.member(member);
         if let (Some(member), Some((range, trigger))) = (member, usual(batches, self.start_offset))
@@ -174,7 +174,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.advance_start_offset();
         }
         self.unblock();
-        Some(Settlement::of(answer))
+        Some(self.settled_by(answer))
     }
 
     /// Writes changes of records that `member` holds, whatever their runs and types, and makes them. `None` when not all of the
@@ -236,7 +236,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.advance_start_offset();
         }
         self.unblock();
-        Some(Settlement::of(answer))
+        Some(self.settled_by(answer))
     }
 }
 

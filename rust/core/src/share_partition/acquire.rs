@@ -47,11 +47,11 @@ impl Acquisition<'_> {
 impl<S: InFlightStore> SharePartition<S> {
     /// Gives `request.member` what is available of the fetched offsets, in ascending order.
     ///
-    /// Nothing is given while the share partition is not active, when nothing was fetched, when everything fetched lies
-    /// before the start offset, or when the window is full. Nothing is persisted.
+    /// Nothing is given when nothing was fetched, when everything fetched lies before the start offset, or when the window is
+    /// full. Nothing is persisted.
     ///
     /// # Errors
-    /// The request is malformed; see [`AcquireError`].
+    /// The request is malformed, or the share partition is not active; see [`AcquireError`].
     pub fn acquire(
         &mut self,
         request: &AcquireRequest<'_>,
@@ -65,7 +65,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// As [`SharePartition::acquire`], and puts what is given behind what `acquired` holds already.
     ///
     /// # Errors
-    /// The request is malformed; see [`AcquireError`].
+    /// The request is malformed, or the share partition is not active; see [`AcquireError`].
     pub fn acquire_into(
         &mut self,
         request: &AcquireRequest<'_>,
@@ -73,6 +73,9 @@ impl<S: InFlightStore> SharePartition<S> {
         acquired: &mut Vec<AcquiredRange>,
     ) -> Result<(), AcquireError> {
         check(request)?;
+        if self.status != Status::Active {
+            return Err(AcquireError::NotActive(self.status));
+        }
         self.observe(now);
         let Some((fetched, max_records)) = self.room(request) else {
             return Ok(());
@@ -117,7 +120,7 @@ impl<S: InFlightStore> SharePartition<S> {
     fn room(&self, request: &AcquireRequest<'_>) -> Option<(Fetched, u64)> {
         let (first, last) = (request.fetched.first()?, request.fetched.last()?);
         let max_records = u64::try_from(request.max_records).ok().filter(|n| *n > 0)?;
-        if self.status != Status::Active || last.last_offset < self.start_offset {
+        if last.last_offset < self.start_offset {
             return None;
         }
         let free =

@@ -2,7 +2,7 @@
 
 use super::SharePartition;
 use crate::in_flight::{InFlightRun, InFlightStore, StateCounts};
-use crate::offset::OffsetRange;
+use crate::offset::{OffsetRange, before};
 use crate::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
@@ -22,13 +22,27 @@ pub struct InFlight<'a> {
 }
 
 impl<S: InFlightStore> SharePartition<S> {
-    /// Every in-flight record, in ascending order; neighbours that look the same are joined.
+    /// Every in-flight record, in ascending order; neighbours that look the same are joined, but not across the start offset.
     pub fn in_flight(&self) -> impl Iterator<Item = InFlight<'_>> {
-        let mut next = self.store.run_in(OffsetRange::ALL);
+        let passed = self.passed().into_iter();
+        passed
+            .chain(OffsetRange::new(self.start_offset, i64::MAX))
+            .flat_map(|part| self.in_flight_in(part))
+    }
+
+    /// The offsets that the start offset has passed.
+    fn passed(&self) -> Option<OffsetRange> {
+        OffsetRange::new(0, before(self.start_offset)?)
+    }
+
+    fn in_flight_in(&self, part: OffsetRange) -> impl Iterator<Item = InFlight<'_>> {
+        let run_behind =
+            move |last: i64| part.behind(last).and_then(|rest| self.store.run_in(rest));
+        let mut next = self.store.run_in(part);
         core::iter::from_fn(move || {
             let mut shown = self.show(&next?);
             next = None;
-            while let Some(run) = self.run_behind(shown.range) {
+            while let Some(run) = run_behind(shown.range.last) {
                 let candidate = self.show(&run);
                 let joins = shown.range.is_followed_by(candidate.range.first)
                     && candidate
@@ -44,10 +58,6 @@ impl<S: InFlightStore> SharePartition<S> {
             }
             Some(shown)
         })
-    }
-
-    fn run_behind(&self, range: OffsetRange) -> Option<InFlightRun> {
-        self.store.run_in(OffsetRange::ALL.behind(range.last)?)
     }
 
     fn show(&self, run: &InFlightRun) -> InFlight<'_> {
@@ -68,9 +78,30 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// In-flight records by state.
+    /// In-flight records of the window by state.
     #[must_use]
     pub fn state_counts(&self) -> StateCounts {
-        self.store.counts()
+        let mut counts = self.store.counts();
+        let below = self.state_counts_below_start_offset();
+        for (count, below) in counts.iter_mut().zip(below) {
+            *count -= below;
+        }
+        counts
+    }
+
+    /// In-flight records that the start offset has passed, by state: members held them when the log start moved. Walks their runs.
+    #[must_use]
+    pub fn state_counts_below_start_offset(&self) -> StateCounts {
+        let mut counts = StateCounts::default();
+        let mut rest = self.passed();
+        while let Some(run) = rest.and_then(|rest| self.store.run_in(rest)) {
+            if let Some(count) = counts.get_mut(run.state as usize) {
+                *count += run.range.len();
+            }
+            rest = self
+                .passed()
+                .and_then(|passed| passed.behind(run.range.last));
+        }
+        counts
     }
 }

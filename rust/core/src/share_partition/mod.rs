@@ -43,6 +43,7 @@ mod pull;
 mod release;
 mod release_and_settle;
 mod settle;
+mod status;
 mod throttle;
 mod transactions;
 mod window;
@@ -58,6 +59,7 @@ pub use error::{
 pub use initialize::Initialized;
 pub use inspect::InFlight;
 pub use settle::Settlement;
+pub use status::Status;
 pub use transactions::{AbortedTransaction, aborted_ranges};
 pub use window::GapWindow;
 pub use writes::{LentWrite, PendingWrite, WriteAnswer, member_code};
@@ -70,35 +72,6 @@ use crate::limits::{ConfigError, ShareGroupConfig};
 use crate::time::LockTime;
 use activity::Activity;
 use lazily::Lazily;
-
-/// Life of a share partition (`SharePartitionState`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Made, and nothing read yet.
-    Empty,
-    /// The state is being read.
-    Initializing,
-    /// Serves members.
-    Active,
-    /// The state could not be read; make a new share partition.
-    Failed,
-    /// Another leader or another state has taken over; make a new share partition.
-    Fenced,
-}
-
-impl Status {
-    /// Kafka's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Empty => "EMPTY",
-            Self::Initializing => "INITIALIZING",
-            Self::Active => "ACTIVE",
-            Self::Failed => "FAILED",
-            Self::Fenced => "FENCED",
-        }
-    }
-}
 
 /// The state machine of one share partition; see the module. A clone goes its own way: simulators look ahead with it.
 #[derive(Clone, Debug)]
@@ -162,7 +135,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Ends the service of members: another leader or state has taken over (`SharePartition.markFenced`). Writes under way
-    /// are still answered.
+    /// are still answered. A write that is refused because of that does the same by itself ([`WriteAnswer::fences`]).
     pub const fn fence(&mut self) {
         self.status = Status::Fenced;
     }
@@ -179,7 +152,7 @@ impl<S: InFlightStore> SharePartition<S> {
         &self.key
     }
 
-    /// Where it stands in its life.
+    /// Where it stands in its life; only one that is active gives out records and takes acknowledgements.
     #[must_use]
     pub const fn status(&self) -> Status {
         self.status

@@ -120,6 +120,6 @@ impl<S: InFlightStore> SharePartition<S> {
             activity.tally.rest.make().writes_refused += 1;
         }
         self.unblock();
-        Some((records, Settlement::of(answer)))
+        Some((records, self.settled_by(answer)))
     }
 }

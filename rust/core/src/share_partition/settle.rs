@@ -15,6 +15,8 @@ pub struct Settlement {
     /// The code for the member that waits: [`KafkaCode::None`], or that of the first of its writes that was refused, whose
     /// change is undone (`SharePartition.fetchPersisterError`).
     pub member_code: KafkaCode,
+    /// What the persister answered to that write.
+    pub persister_code: KafkaCode,
     /// What the persister answered to the first write that it refused, whether a member waits for it or not.
     pub refused: KafkaCode,
     /// As [`WriteAnswer::fences`], of any of the writes.
@@ -27,6 +29,7 @@ impl Default for Settlement {
         Self {
             writes: 0,
             member_code: KafkaCode::None,
+            persister_code: KafkaCode::None,
             refused: KafkaCode::None,
             fences: false,
         }
@@ -34,14 +37,6 @@ impl Default for Settlement {
 }
 
 impl Settlement {
-    /// Of the one write of a request, whose member waits.
-    #[inline]
-    pub(super) fn of(persister: KafkaCode) -> Self {
-        let mut settlement = Self::default();
-        settlement.add(true, persister, WriteAnswer::of(persister));
-        settlement
-    }
-
     /// Takes in the answer to one more write: the persister's code, and what [`SharePartition::handle_write_result`] made of it
     /// for a write that a member waits for, or that nobody does.
     pub fn add(&mut self, is_awaited: bool, persister: KafkaCode, answer: WriteAnswer) {
@@ -52,11 +47,20 @@ impl Settlement {
         }
         if is_awaited && self.member_code == KafkaCode::None {
             self.member_code = answer.member_code;
+            self.persister_code = persister;
         }
     }
 }
 
 impl<S: InFlightStore> SharePartition<S> {
+    /// What came of a call whose one write, for which a member waits, is answered.
+    #[inline]
+    pub(super) fn settled_by(&mut self, persister: KafkaCode) -> Settlement {
+        let mut settlement = Settlement::default();
+        settlement.add(true, persister, self.answered(persister));
+        settlement
+    }
+
     /// Has every write that waits made by `persister`, and takes its answers, without a copy of what is written. Call it
     /// after every command and every `handle_…`, in place of [`SharePartition::poll_write`].
     ///

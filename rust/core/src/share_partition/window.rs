@@ -1,6 +1,6 @@
 //! The window of in-flight records: what to fetch next, whether there is room, and the advance of the start offset.
 
-use super::{AcquireRequest, SharePartition};
+use super::{AcquireRequest, SharePartition, Status};
 use crate::in_flight::{Front, InFlightStore};
 use crate::offset::{OffsetRange, after_saturating};
 
@@ -46,11 +46,12 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Whether a fetch may acquire anything: always for what is in the window, otherwise while there is room behind it
-    /// (`SharePartition.canAcquireRecords`).
+    /// (`SharePartition.canAcquireRecords`). Never of a share partition that is not active.
     #[must_use]
     pub fn can_acquire(&self) -> bool {
-        self.next_fetch_offset() != after_saturating(self.end_offset)
-            || self.window_len() < u64::from(self.config.partition_max_record_locks)
+        self.status == Status::Active
+            && (self.next_fetch_offset() != after_saturating(self.end_offset)
+                || self.window_len() < u64::from(self.config.partition_max_record_locks))
     }
 
     /// Length of the window in offsets. It is a span: settled records and holes inside count too.

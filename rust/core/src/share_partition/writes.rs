@@ -44,7 +44,7 @@ pub struct LentWrite<'a> {
 pub struct WriteAnswer {
     /// The code for the member that waits for the write.
     pub member_code: KafkaCode,
-    /// The leader must fence and drop the share partition and read its state anew
+    /// The share partition is fenced by it: drop it, and read the state anew with another
     /// (`SharePartitionManager.handleFencedSharePartitionException`).
     pub fences: bool,
 }
@@ -90,7 +90,7 @@ pub const fn member_code(persister: KafkaCode) -> KafkaCode {
 }
 
 impl WriteAnswer {
-    pub(super) const fn of(persister: KafkaCode) -> Self {
+    const fn of(persister: KafkaCode) -> Self {
         let member_code = member_code(persister);
         Self {
             member_code,
@@ -189,7 +189,18 @@ impl<S: InFlightStore> SharePartition<S> {
             self.advance_start_offset();
         }
         self.unblock();
-        Ok(WriteAnswer::of(answer))
+        Ok(self.answered(answer))
+    }
+
+    /// What the answer to a write means; one by which another leader or state shows itself fences the share partition, as Kafka's
+    /// manager does with it (deliberate difference S9).
+    #[inline]
+    pub(super) const fn answered(&mut self, persister: KafkaCode) -> WriteAnswer {
+        let answer = WriteAnswer::of(persister);
+        if answer.fences {
+            self.fence();
+        }
+        answer
     }
 
     /// Queues the changes as one write, or as several when they exceed what one write may carry. Returns the token of the

@@ -4,7 +4,7 @@ use share_state_core::in_flight::{InFlightRun, InFlightStore};
 use share_state_core::offset::OffsetRange;
 use share_state_core::persister::WriteState;
 use share_state_core::record_state::{Phase, RecordState};
-use share_state_core::share_partition::{AcquiredRange, DeadLetter, SharePartition};
+use share_state_core::share_partition::{AcquiredRange, DeadLetter, InFlight, SharePartition};
 
 /// `5` or `5-9`.
 pub fn range(range: OffsetRange) -> String {
@@ -60,7 +60,8 @@ fn name(state: RecordState) -> String {
     state.name().to_lowercase()
 }
 
-/// The window in one line: `~` marks a write under way, `~!` one whose answer no longer matters.
+/// The window in one line: `~` marks a write under way, `~!` one whose answer no longer matters. Runs that are alike are joined
+/// across the start offset, for the steps of a scenario are about records.
 ///
 /// `start 0 end 29 next 10 length 30 complete 0 | 0-9 acquired 1 m1 | 10-19 available 1 | 20-29 acknowledged~ 1`
 pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
@@ -72,7 +73,24 @@ pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
         sp.window_len(),
         sp.delivery_complete_count()
     );
+    let mut runs: Vec<InFlight<'_>> = Vec::new();
     for run in sp.in_flight() {
+        match runs.last_mut() {
+            Some(last)
+                if run.range.first == sp.start_offset()
+                    && last.range.is_followed_by(run.range.first)
+                    && run
+                        == InFlight {
+                            range: run.range,
+                            ..*last
+                        } =>
+            {
+                last.range.last = run.range.last;
+            }
+            _ => runs.push(run),
+        }
+    }
+    for run in runs {
         let mark = match run.phase {
             Phase::Settled => "",
             Phase::Pending => "~",

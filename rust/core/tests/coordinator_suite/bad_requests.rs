@@ -1,9 +1,9 @@
 //! Requests that must be refused, and what precedes what. Deciding takes `&self`, so a refusal cannot change anything.
 
 use share_state_core::coordinator::{
-    CoordinatorConfig, CoordinatorError, MAX_GROUP_ID_BYTES, RequestField, ShareCoordinator,
+    CoordinatorConfig, CoordinatorError, RequestField, ShareCoordinator,
 };
-use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::ids::{MAX_GROUP_ID_BYTES, SharePartitionKey, TopicId};
 use share_state_core::persister::{
     InitializeState, MAX_STATE_BATCHES_PER_WRITE, ReadState, WriteState,
 };
@@ -57,14 +57,10 @@ fn d5_43_the_key_must_be_well_formed() {
             RequestField::Partition,
             -1,
         ),
-        (
-            SharePartitionKey::new("", TOPIC, 0),
-            RequestField::GroupId,
-            0,
-        ),
+        (SharePartitionKey::new("", TOPIC, 0), RequestField::Group, 0),
         (
             SharePartitionKey::new(&long, TOPIC, 0),
-            RequestField::GroupId,
+            RequestField::Group,
             32_768,
         ),
     ];

@@ -36,10 +36,10 @@ fn write(state_batches: &[StateBatch]) -> WriteState {
 fn m1_an_inverted_batch_is_refused_and_has_no_part_in_a_merge() {
     let coordinator = coordinator();
     let cases = [
-        (batch(10, 5, 2, 1), "lastOffset", 5),
-        (batch(5, 10, 1, 1), "deliveryState", 1),
-        (batch(5, 10, 7, 1), "deliveryState", 7),
-        (batch(5, 10, 2, -1), "deliveryCount", -1),
+        (batch(10, 5, 2, 1), "last_offset", 5),
+        (batch(5, 10, 1, 1), "delivery_state", 1),
+        (batch(5, 10, 7, 1), "delivery_state", 7),
+        (batch(5, 10, 2, -1), "delivery_count", -1),
     ];
     for (bad, name, found) in cases {
         let request = write(&[batch(5, 20, 0, 1), bad]);

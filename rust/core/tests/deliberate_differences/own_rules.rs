@@ -1,11 +1,13 @@
-//! S1 to S8: rules of share_state itself, where Kafka's follow from its threads, timers and RPC layer.
+//! S1 to S9: rules of share_state itself, where Kafka's follow from its threads, timers and RPC layer.
 
 use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::MAX_STATE_BATCHES_PER_WRITE;
-use share_state_core::share_partition::{AcknowledgeError, AcquireError};
+use share_state_core::share_partition::{AcknowledgeError, AcquireError, Status};
 
 use crate::common::lab::{Fetch, Lab, batch};
-use crate::common::script::play;
+use crate::common::script::{play, step};
 use crate::common::view::everything;
 
 fn s1_a_lock_ends_at_its_deadline<S: InFlightStore>() {
@@ -137,6 +139,50 @@ fn s8_the_start_offset_passes_what_is_settled_at_once<S: InFlightStore>() {
     );
 }
 
+fn s9_a_share_partition_that_does_not_serve_says_so<S: InFlightStore>() {
+    let refuses = |lab: &mut Lab<S>, status: Status| {
+        let before = everything(&lab.sp);
+        assert_eq!(lab.sp.status(), status);
+        assert!(!lab.sp.can_acquire());
+        let code = if status == Status::Failed { -1 } else { 5 };
+        for command in ["acquire m1 0-9", "ack m1 0-9 accept"] {
+            assert_eq!(step(lab, command), format!("{code} NotActive({status:?})"));
+        }
+        assert_eq!(everything(&lab.sp), before);
+    };
+    let mut lab: Lab<S> = Lab::empty(ShareGroupConfig::default());
+    refuses(&mut lab, Status::Empty);
+    lab.sp.begin_initialize().unwrap();
+    refuses(&mut lab, Status::Initializing);
+    lab.sp.initialize_failed(KafkaCode::NotCoordinator);
+    refuses(&mut lab, Status::Failed);
+    let mut lab: Lab<S> = Lab::new();
+    assert!(lab.sp.can_acquire());
+    lab.sp.fence();
+    refuses(&mut lab, Status::Fenced);
+    // The first code is an error that may pass.
+    for (code, fences) in [
+        ("COORDINATOR_NOT_AVAILABLE", false),
+        ("FENCED_LEADER_EPOCH", true),
+        ("FENCED_STATE_EPOCH", true),
+        ("GROUP_ID_NOT_FOUND", true),
+        ("UNKNOWN_TOPIC_OR_PARTITION", true),
+    ] {
+        let mut lab = play::<S>(
+            "init 0 => active
+            acquire m1 0-9 => 0-9:1
+            ack m1 0-4 accept => w0 + w0 start 0 complete 5 [0-4 acknowledged 1]",
+        );
+        let answer = step(&mut lab, &format!("refuse w0 {code}"));
+        assert_eq!(answer.ends_with("fences"), fences, "{code}");
+        if fences {
+            refuses(&mut lab, Status::Fenced);
+        } else {
+            assert_eq!(lab.sp.status(), Status::Active, "{code}");
+        }
+    }
+}
+
 crate::differences!(both stores:
     S1 s1_a_lock_ends_at_its_deadline,
     S2 s2_all_locks_that_are_due_make_one_write,
@@ -146,4 +192,5 @@ crate::differences!(both stores:
     S6 s6_a_full_window_in_which_all_is_settled_is_emptied,
     S7 s7_a_gap_that_holds_no_record_does_not_hold_a_full_window,
     S8 s8_the_start_offset_passes_what_is_settled_at_once,
+    S9 s9_a_share_partition_that_does_not_serve_says_so,
 );

@@ -135,11 +135,11 @@ fn d2_24_nobody_is_no_member<S: InFlightStore>() {
     let mut lab = window::<S>();
     let error = refused(&mut lab, "", &[(35, 39, ACCEPT)]);
     assert_eq!(error, AcknowledgeError::EmptyMemberId);
-    assert_eq!((error.field(), error.index()), ("member", None));
+    assert_eq!((error.field(), error.index()), (Some("member"), None));
     let before = everything(&lab.sp);
     assert_eq!((lab.release(""), lab.release("nobody")), (0, 0));
     let error = lab.acquire("", &Fetch::of(&[(35, 39)])).unwrap_err();
-    assert_eq!(error.field(), "member");
+    assert_eq!(error.field(), Some("member"));
     assert_eq!(error.kafka_code(), KafkaCode::InvalidRequest);
     assert_eq!(everything(&lab.sp), before);
 }

@@ -10,7 +10,7 @@ use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::ReadStateResult;
 use share_state_core::record_state::RecordState;
 use share_state_core::share_partition::{
-    CorruptField, InitializeError, Initialized, SharePartition, Status,
+    AcquireError, CorruptField, InitializeError, Initialized, SharePartition, Status,
 };
 use share_state_core::state_batch::StateBatch;
 
@@ -226,7 +226,8 @@ fn d4_41_a_persister_that_refuses_to_read_fails_the_share_partition<S: InFlightS
         assert!(sp.store().is_empty() && !sp.acquire_fetch_lock(1));
         let mut lab = Lab::<S>::empty(ShareGroupConfig::default());
         lab.sp = sp;
-        assert_eq!(lab.acquire("m1", &Fetch::of(&[(0, 9)])), Ok(Vec::new()));
+        let refused_too = lab.acquire("m1", &Fetch::of(&[(0, 9)]));
+        assert_eq!(refused_too, Err(AcquireError::NotActive(Status::Failed)));
         refused += 1;
     }
     assert_eq!(refused, KafkaCode::ALL.len() - 1);

@@ -72,6 +72,11 @@ pub const RULES: &[Rule] = &[
     ),
     rule("S4", "nobody asks", requests::s4_nobody),
     rule(
+        "S9",
+        "one that does not serve is asked",
+        requests::s9_not_active,
+    ),
+    rule(
         "N1",
         "an acknowledgement across the start offset",
         holes::n1_null_pointer,

@@ -1,4 +1,6 @@
-//! V1 to V6 and S4: what a request or a persisted state asks for.
+//! V1 to V6, S4 and S9: what a request or a persisted state asks for.
+
+use share_state_core::kafka_code::KafkaCode;
 
 use super::Case;
 use crate::operation::{Range, Verb};
@@ -92,4 +94,19 @@ pub(super) fn s4_nobody(case: &Case<'_>) -> bool {
         case.op.verb,
         Verb::Acquire { member: 0, .. } | Verb::Acknowledge { member: 0, .. }
     ) && case.refused()
+}
+
+/// With Kafka an acquire is given nothing, an acknowledgement is taken, and records may be acquired.
+pub(super) fn s9_not_active(case: &Case<'_>) -> bool {
+    let code = match case.around.ours.status.as_str() {
+        "ACTIVE" => return false,
+        "FAILED" => KafkaCode::UnknownServerError,
+        _ => KafkaCode::LeaderNotAvailable,
+    };
+    let asked = match case.op.verb {
+        Verb::Acquire { .. } | Verb::Acknowledge { .. } => case.we_answer(code),
+        Verb::CanAcquire => case.ours.answered == Answered::Flag(false),
+        _ => false,
+    };
+    asked && case.around.ours == case.around.ours_before
 }

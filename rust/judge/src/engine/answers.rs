@@ -1,8 +1,9 @@
 //! The persister and the dead-letter queue of our side: what is handed out, and the answers, at once, later or never.
 
 use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::WriteToken;
-use share_state_core::share_partition::{DeadLetterCause, DeadLetterToken};
+use share_state_core::share_partition::{DeadLetterCause, DeadLetterToken, member_code};
 use share_state_core::time::LockTime;
 
 use super::{Engine, Held, code_of};
@@ -119,14 +120,22 @@ impl<S: InFlightStore> Engine<S> {
         asked_by: Option<usize>,
         at: usize,
     ) {
+        // Kafka's class goes on where its manager would fence it (S9), and so shall ours here: it hears of another refusal.
+        let told = match member_code(code_of(code)) {
+            KafkaCode::NotLeaderOrFollower
+            | KafkaCode::GroupIdNotFound
+            | KafkaCode::UnknownTopicOrPartition => KafkaCode::UnknownServerError,
+            _ => code_of(code),
+        };
         let result = self.partitions[partition].handle_write_result(
             token,
-            code_of(code),
+            told,
             LockTime(self.clocks[partition]),
         );
         match (result, asked_by) {
-            (Ok(answer), Some(operation)) => {
-                self.outcomes[operation].answered = Answered::Code(answer.member_code.code());
+            (Ok(_), Some(operation)) => {
+                let code = member_code(code_of(code));
+                self.outcomes[operation].answered = Answered::Code(code.code());
             }
             (Ok(_), None) => {}
             (Err(error), _) => self.broken = Some((at, format!("{error:?}"))),

@@ -14,7 +14,9 @@ use crate::convert;
 use crate::engine::each;
 use crate::errors::{self, Raise};
 use crate::guarded::Guarded;
-use crate::share_partition::{SharePartition, mode_in};
+use crate::refusals;
+use crate::share_partition::SharePartition;
+use crate::words::Mode;
 
 /// The record batches that are cached of one upstream partition at one isolation level, for all groups and members.
 ///
@@ -180,7 +182,8 @@ impl BatchRing {
     ///
     /// Raises:
     ///     InvalidRequestError: `field` names the argument: an empty `member`, or a `batch_size` of 0 or less.
-    ///     ValueError: `mode` is neither 0 nor 1.
+    ///     ArgumentValueError: `mode` is neither 0 nor 1.
+    ///     SharePartitionNotActiveError: the share partition does not serve members.
     ///     PersisterError: as for any call of a share partition with a persister.
     #[pyo3(signature = (share_partition, member, *, now_ms, max_records, batch_size, mode, max_bytes))]
     #[expect(
@@ -195,12 +198,12 @@ impl BatchRing {
         now_ms: LockMs,
         max_records: Int<i32>,
         batch_size: Int<i32>,
-        mode: Int<u8>,
+        mode: Mode,
         max_bytes: Int<usize>,
     ) -> PyResult<Option<Delivery>> {
         let wanted = Wanted {
             member,
-            mode: mode_in(mode.0)?,
+            mode: mode.0,
             batch_size: batch_size.0,
             max_records: max_records.0,
             max_bytes: max_bytes.0,
@@ -212,7 +215,8 @@ impl BatchRing {
         })?;
         let delivered =
             delivered.map_err(|panic| errors::poisoned(py, "this BatchRing", &panic))?;
-        let delivery = delivered.map_err(|error| errors::acquire(py, &error))?;
+        let delivery = delivered
+            .map_err(|error| refusals::acquire(py, share_partition.get().key_of(), &error))?;
         Ok(delivery.map(|inner| Delivery { inner }))
     }
 

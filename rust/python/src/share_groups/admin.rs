@@ -6,7 +6,7 @@ use share_state_core::share_group::{AlteredPartition, GroupError};
 use share_state_log::Accepted;
 
 use super::ShareGroupStore;
-use crate::args::{Int, WallMs};
+use crate::args::{Int, Topic, WallMs};
 use crate::assignor::topics_out;
 use crate::convert;
 use crate::errors;
@@ -150,10 +150,10 @@ impl ShareGroupStore {
         &self,
         py: Python<'py>,
         group: &str,
-        topic_ids: Vec<String>,
+        topic_ids: Vec<Topic>,
         wall_ms: WallMs,
     ) -> PyResult<(i16, Bound<'py, PyDict>, i64)> {
-        let ids = convert::topic_ids_in(&topic_ids)?;
+        let ids = convert::topic_ids_in(&topic_ids);
         let accepted = self.call(py, |store| {
             store.begin_delete_offsets(group, &ids, wall_ms.0)
         })?;
@@ -179,10 +179,10 @@ impl ShareGroupStore {
         &self,
         py: Python<'_>,
         group: &str,
-        topic_ids: Vec<String>,
+        topic_ids: Vec<Topic>,
         wall_ms: WallMs,
     ) -> PyResult<i64> {
-        let ids = convert::topic_ids_in(&topic_ids)?;
+        let ids = convert::topic_ids_in(&topic_ids);
         let accepted = self.call(py, |store| {
             store.finish_delete_offsets(group, &ids, wall_ms.0)
         })?;
@@ -255,10 +255,10 @@ impl ShareGroupStore {
     fn topics_deleted(
         &self,
         py: Python<'_>,
-        topic_ids: Vec<String>,
+        topic_ids: Vec<Topic>,
         wall_ms: WallMs,
     ) -> PyResult<i64> {
-        let ids = convert::topic_ids_in(&topic_ids)?;
+        let ids = convert::topic_ids_in(&topic_ids);
         let accepted = self.call(py, |store| store.topics_deleted(&ids, wall_ms.0))?;
         finished(py, accepted)
     }

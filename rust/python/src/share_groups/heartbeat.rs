@@ -1,47 +1,12 @@
 //! What members ask for.
 
 use pyo3::prelude::*;
-use share_state_core::share_group::{GroupError, Heartbeat};
+use share_state_core::share_group::Heartbeat;
 
 use super::ShareGroupStore;
 use crate::args::{Int, LockMs, WallMs};
-use crate::assignor::topics_out;
 use crate::convert;
-
-/// The answer to a heartbeat. It must not leave before `ticket` is durable.
-#[pyclass(frozen, get_all, module = "share_state")]
-pub struct HeartbeatAnswer {
-    /// Kafka's error code; 0 when there is none.
-    error_code: i16,
-    /// What is wrong, in Kafka's words.
-    error_message: Option<String>,
-    /// The member's epoch from now on.
-    member_epoch: i32,
-    /// When the member is to be heard again, ms.
-    heartbeat_interval_ms: i64,
-    /// The partitions that the member is to consume, as (topic id, partitions); `None` when that has not changed.
-    assignment: Option<Vec<(String, Vec<i32>)>>,
-    /// What to wait for before the answer leaves.
-    ticket: i64,
-}
-
-#[pymethods]
-impl HeartbeatAnswer {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let message = self.error_message.as_deref().into_pyobject(py)?;
-        let assignment = self.assignment.clone().into_pyobject(py)?;
-        Ok(format!(
-            "HeartbeatAnswer(error_code={}, error_message={}, member_epoch={}, heartbeat_interval_ms={}, \
-             assignment={}, ticket={})",
-            self.error_code,
-            message.repr()?,
-            self.member_epoch,
-            self.heartbeat_interval_ms,
-            assignment.repr()?,
-            self.ticket
-        ))
-    }
-}
+use crate::seen;
 
 #[pymethods]
 impl ShareGroupStore {
@@ -107,9 +72,9 @@ impl ShareGroupStore {
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python method"
     )]
-    fn heartbeat(
+    fn heartbeat<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         group: &str,
         member: &str,
         member_epoch: Int<i32>,
@@ -120,7 +85,7 @@ impl ShareGroupStore {
         now_ms: LockMs,
         wall_ms: WallMs,
         initialized: Vec<(String, Int<i32>)>,
-    ) -> PyResult<HeartbeatAnswer> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let topics = borrowed(topics.as_deref());
         let request = Heartbeat {
             group,
@@ -139,30 +104,7 @@ impl ShareGroupStore {
             store.heartbeat(&request, &initialized, now_ms.0, wall_ms.0)
         })?;
         let ticket = accepted.ticket;
-        Ok(match accepted.answer {
-            Err(refused) => HeartbeatAnswer::refused(&refused, ticket),
-            Ok(answer) => HeartbeatAnswer {
-                error_code: 0,
-                error_message: None,
-                member_epoch: answer.member_epoch,
-                heartbeat_interval_ms: answer.heartbeat_interval_ms,
-                assignment: answer.assignment.as_ref().map(topics_out),
-                ticket,
-            },
-        })
-    }
-}
-
-impl HeartbeatAnswer {
-    fn refused(error: &GroupError, ticket: i64) -> Self {
-        Self {
-            error_code: error.kafka_code().code(),
-            error_message: Some(error.to_string()),
-            member_epoch: 0,
-            heartbeat_interval_ms: 0,
-            assignment: None,
-            ticket,
-        }
+        seen::heartbeat_answer(py, accepted.answer, ticket)
     }
 }
 

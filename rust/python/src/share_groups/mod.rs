@@ -14,14 +14,12 @@ use share_state_core::share_group::{Numbers, Topic, is_property};
 use share_state_log as log;
 use share_state_log::{GroupStoreConfig, StoreError};
 
-pub use heartbeat::HeartbeatAnswer;
-
 use crate::args::{Int, LockMs, WallMs};
 use crate::config::properties;
 use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
-use crate::store::{counters_out, recovery_out, sync_policy};
+use crate::store::{check_path, counters_out, recovery_out, sync_policy};
 
 /// The share groups of a group coordinator (KIP-932) and their log, `__consumer_offsets-0` in a directory, in Kafka's own
 /// format: durable, one writer, any number of threads. It may stand in the directory of a `StateStore`.
@@ -65,8 +63,9 @@ impl ShareGroupStore {
         sync_interval_ms: Int<u64>,
         rewrite_bytes: Int<u64>,
     ) -> PyResult<Self> {
+        check_path(py, &path)?;
         let config = GroupStoreConfig {
-            sync: sync_policy(sync, sync_interval_ms.0)?,
+            sync: sync_policy(py, sync, sync_interval_ms.0)?,
             broker: broker_config.map(numbers).transpose()?.unwrap_or_default(),
             rewrite_bytes: rewrite_bytes.0,
             ..GroupStoreConfig::default()
@@ -238,7 +237,7 @@ impl ShareGroupStore {
     ) -> PyResult<R> {
         // A panic inside the store poisons the store itself.
         match py.detach(|| caught(|| verb(&self.store))) {
-            Ok(done) => done.map_err(|error| errors::store(py, &error)),
+            Ok(done) => done.map_err(|error| errors::store(py, None, &error)),
             Err(panic) => Err(errors::poisoned(py, "this ShareGroupStore", &panic)),
         }
     }

@@ -1,17 +1,18 @@
 //! What members say about the records they hold.
 
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use share_state_core::kafka_code::KafkaCode;
+use pyo3::types::{PyInt, PyList, PyString};
 use share_state_core::share_partition::AcknowledgeBatch;
 use share_state_core::time::LockTime;
 
 use super::SharePartition;
-use crate::args::{Int, LockMs};
+use crate::args::{Int, LockMs, named};
 use crate::columns::Column;
-use crate::errors;
+use crate::errors::{self, Raise};
+use crate::inline::Refused;
+use crate::refusals::{self, Given};
+use crate::words::TypeId;
 
 #[pymethods]
 impl SharePartition {
@@ -24,19 +25,22 @@ impl SharePartition {
     ///     member: id of the member that holds the records.
     ///     first_offset: first offset.
     ///     last_offset: last offset, inclusive.
-    ///     acknowledge_type: an `AcknowledgeType`: 0 gap, 1 accept, 2 release, 3 reject, 4 renew (KIP-1222).
+    ///     acknowledge_type: an `AcknowledgeType`, its id or its name: 0 gap, 1 accept, 2 release, 3 reject, 4 renew (KIP-1222).
     ///     now_ms: now, on the monotonic clock.
     ///
     /// Returns:
     ///     The token of the write to wait for; `None` when there is nothing to wait for, as ever with a persister.
     ///
     /// Raises:
-    ///     PersisterError: the persister of this object refuses the write; `kafka_code` is the code for the member.
+    ///     SharePartitionNotActiveError: the share partition does not serve members; `status` says why.
+    ///     PersisterError: the persister of this object refuses the write. `kafka_code` is the code for the member,
+    ///         `persister_code`, `persister_code_name` and `persister_message` are what the persister says; its own exception is
+    ///         the cause.
     ///     InvalidRequestError: the member id is empty, or the range is inverted, negative, or not in flight to its end; `field`
     ///         and `value` name it.
     ///     InvalidRecordStateError: a record is not held by the member, a write of it is under way, or the group does not allow
     ///         renewal; `value` is its offset.
-    #[pyo3(signature = (member, first_offset, last_offset, acknowledge_type = Int(1), *, now_ms),
+    #[pyo3(signature = (member, first_offset, last_offset, acknowledge_type = TypeId(1), *, now_ms),
         text_signature = "($self, member, first_offset, last_offset, acknowledge_type=1, *, now_ms)")]
     fn acknowledge(
         &self,
@@ -44,7 +48,7 @@ impl SharePartition {
         member: &str,
         first_offset: Int<i64>,
         last_offset: Int<i64>,
-        acknowledge_type: Int<i8>,
+        acknowledge_type: TypeId,
         now_ms: LockMs,
     ) -> PyResult<Option<u64>> {
         let batch = AcknowledgeBatch {
@@ -52,22 +56,22 @@ impl SharePartition {
             last: last_offset.0,
             types: &[acknowledge_type.0],
         };
-        self.acknowledged(py, member, &[batch], now_ms.0)
+        self.acknowledged(py, member, &[batch], now_ms.0, Given::Range)
     }
 
     /// Acknowledge several ranges, with a type each or a type for every record, all or none.
     ///
     /// Args:
     ///     member: id of the member that holds the records.
-    ///     batches: `(first_offset, last_offset, types)`, ascending and disjoint, as in ShareAcknowledge (RPC 79). `types` is a
-    ///         sequence of ints, `bytes` or an int8 array: one type, or one for every offset.
+    ///     batches: `(first_offset, last_offset, types)`, ascending and disjoint, as in ShareAcknowledge (RPC 79). `types` is one
+    ///         type for all, or a sequence, `bytes` or an int8 array of one type or one for every offset.
     ///     now_ms: now, on the monotonic clock.
     ///
     /// Returns:
     ///     The token of the write to wait for, or `None` when there is nothing to write.
     ///
     /// Raises:
-    ///     PersisterError: as `acknowledge`.
+    ///     SharePartitionNotActiveError, PersisterError: as `acknowledge`.
     ///     InvalidRequestError: as `acknowledge`, and for a wrong number of types; `index` is that of the batch.
     ///     InvalidRecordStateError: as `acknowledge`, and for a record that is acknowledged twice.
     ///     LimitExceededError: the request would need a write of more state batches than one may carry.
@@ -82,18 +86,19 @@ impl SharePartition {
         if let Ok(list) = batches.cast::<PyList>()
             && list.len() == 1
         {
-            let (first, last, types) = batch_in(&list.get_item(0)?)?;
+            let (first, last, types) = batch_in(0, &list.get_item(0)?)?;
             let types = &types;
             return self.acknowledged(
                 py,
                 member,
                 &[AcknowledgeBatch { first, last, types }],
                 now_ms.0,
+                Given::Batches,
             );
         }
         let mut owned: Vec<(i64, i64, Vec<i8>)> = Vec::new();
-        for batch in batches.try_iter()? {
-            owned.push(batch_in(&batch?)?);
+        for (index, batch) in batches.try_iter()?.enumerate() {
+            owned.push(batch_in(index, &batch?)?);
         }
         let batches: Vec<AcknowledgeBatch<'_>> = owned
             .iter()
@@ -103,7 +108,7 @@ impl SharePartition {
                 types,
             })
             .collect();
-        self.acknowledged(py, member, &batches, now_ms.0)
+        self.acknowledged(py, member, &batches, now_ms.0, Given::Batches)
     }
 
     /// As `acknowledge_batches` with one type a range, from columns of one length n.
@@ -122,9 +127,10 @@ impl SharePartition {
     ///     The token of the write to wait for, or `None` when there is nothing to write.
     ///
     /// Raises:
-    ///     PersisterError, InvalidRequestError, InvalidRecordStateError, LimitExceededError: as `acknowledge_batches`.
-    ///     TypeError: a column is not an array of its dtype and of one dimension.
-    ///     ValueError: the columns differ in length.
+    ///     SharePartitionNotActiveError, PersisterError, InvalidRequestError, InvalidRecordStateError, LimitExceededError: as
+    ///         `acknowledge_batches`.
+    ///     ArgumentTypeError: a column is not an array of its dtype and of one dimension.
+    ///     ArgumentValueError: the columns differ in length.
     #[pyo3(signature = (member, first_offset, last_offset, acknowledge_type, *, now_ms))]
     fn acknowledge_columns<'py>(
         &self,
@@ -140,12 +146,15 @@ impl SharePartition {
         let types = Column::<i8>::of("acknowledge_type", acknowledge_type)?;
         let (first, last, types) = (first.get(), last.get(), types.get());
         if first.len() != last.len() || first.len() != types.len() {
-            return Err(PyValueError::new_err(format!(
-                "the columns have {}, {} and {} rows",
-                first.len(),
-                last.len(),
-                types.len()
-            )));
+            let lengths = (first.len(), last.len(), types.len());
+            let message = format!(
+                "first_offset, last_offset and acknowledge_type have {}, {} and {} rows; expected one length",
+                lengths.0, lengths.1, lengths.2
+            );
+            return Err(Raise::new(py, "ArgumentValueError", message)
+                .of(self.key_of())
+                .fact("value", lengths)
+                .done());
         }
         let batches: Vec<AcknowledgeBatch<'_>> = (first.iter().zip(last.iter()))
             .zip(types.chunks(1))
@@ -155,7 +164,7 @@ impl SharePartition {
                 types,
             })
             .collect();
-        self.acknowledged(py, member, &batches, now_ms.0)
+        self.acknowledged(py, member, &batches, now_ms.0, Given::Columns)
     }
 
     /// Release everything that `member` holds, as when its share session ends (Kafka: `SharePartition.releaseAcquiredRecords`).
@@ -169,10 +178,10 @@ impl SharePartition {
     #[pyo3(signature = (member, *, now_ms))]
     fn release(&self, py: Python<'_>, member: &str, now_ms: LockMs) -> PyResult<u64> {
         // A member may hold very much.
-        let (records, code) = self.engine.settled(py, usize::MAX, |watched, settling| {
+        let (records, refused) = self.engine.settled(py, usize::MAX, |watched, settling| {
             watched.release(member, now_ms.0, settling)
         })?;
-        confirmed(py, code)?;
+        self.confirmed(py, refused)?;
         Ok(records)
     }
 }
@@ -184,33 +193,43 @@ impl SharePartition {
         member: &str,
         batches: &[AcknowledgeBatch<'_>],
         now: LockTime,
+        given: Given,
     ) -> PyResult<Option<u64>> {
-        let (done, code) = self
+        let (done, refused) = self
             .engine
             .settled(py, batches.len(), |watched, settling| {
                 watched.acknowledge(member, batches, now, settling)
             })?;
-        let token = done.map_err(|e| errors::acknowledge(py, &e))?;
-        confirmed(py, code)?;
+        let token = done.map_err(|e| refusals::acknowledge(py, self.key_of(), &e, given))?;
+        self.confirmed(py, refused)?;
         Ok(token.map(|token| token.0))
     }
-}
 
-/// Raises what the persister of the share partition has refused.
-fn confirmed(py: Python<'_>, code: KafkaCode) -> PyResult<()> {
-    match code {
-        KafkaCode::None => Ok(()),
-        code => Err(errors::write_refused(py, code)),
+    /// Raises what the persister of the share partition has refused.
+    fn confirmed(&self, py: Python<'_>, refused: Option<Refused>) -> PyResult<()> {
+        refused.map_or(Ok(()), |refused| {
+            Err(refusals::write_refused(py, self.key_of(), &refused))
+        })
     }
 }
 
 /// `(first_offset, last_offset, types)`.
-fn batch_in(batch: &Bound<'_, PyAny>) -> PyResult<(i64, i64, Vec<i8>)> {
-    let (first, last, types): (Int<i64>, Int<i64>, Bound<'_, PyAny>) = batch.extract()?;
-    Ok((first.0, last.0, types_in(&types)?))
+fn batch_in(index: usize, batch: &Bound<'_, PyAny>) -> PyResult<(i64, i64, Vec<i8>)> {
+    let py = batch.py();
+    let part = |name: &str| format!("batches[{index}]{name}");
+    let Ok((first, last, types)) =
+        batch.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+    else {
+        let error = errors::wrong_type(batch, "(first_offset, last_offset, types)");
+        return named(py, Err(error), part(""));
+    };
+    let first: Int<i64> = named(py, first.extract(), part(".first_offset"))?;
+    let last: Int<i64> = named(py, last.extract(), part(".last_offset"))?;
+    let types = named(py, types_in(&types), part(".types"))?;
+    Ok((first.0, last.0, types))
 }
 
-/// Acknowledge types as a sequence of integers, or as bytes, one byte a type.
+/// Acknowledge types as a sequence, as bytes, one byte a type, or as one type for all.
 fn types_in(types: &Bound<'_, PyAny>) -> PyResult<Vec<i8>> {
     if let Ok(bytes) = types.extract::<&[u8]>() {
         // The byte is the int8 of the wire.
@@ -219,6 +238,15 @@ fn types_in(types: &Bound<'_, PyAny>) -> PyResult<Vec<i8>> {
     if let Ok(array) = types.extract::<PyReadonlyArray1<'_, i8>>() {
         return Ok(array.as_array().to_vec());
     }
-    let types: Vec<Int<i8>> = types.extract()?;
-    Ok(types.into_iter().map(|id| id.0).collect())
+    if types.is_instance_of::<PyString>() || types.is_instance_of::<PyInt>() {
+        return types.extract::<TypeId>().map(|id| vec![id.0]);
+    }
+    let Ok(sequence) = types.extract::<Vec<Bound<'_, PyAny>>>() else {
+        let expected = "an acknowledge type, or a sequence of them";
+        return Err(errors::wrong_type(types, expected));
+    };
+    sequence
+        .iter()
+        .map(|id| id.extract::<TypeId>().map(|id| id.0))
+        .collect()
 }

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use numpy::PyArray1;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use share_state_core::share_partition::{AcquireMode, AcquireRequest, AcquiredRange};
@@ -14,7 +13,8 @@ use crate::args::{Int, LockMs};
 use crate::columns::column_out;
 use crate::convert;
 use crate::engine::each;
-use crate::errors;
+use crate::refusals;
+use crate::words::Mode;
 
 type AcquiredColumns<'py> = (
     Bound<'py, PyArray1<i64>>,
@@ -29,7 +29,7 @@ struct Asked<'a, 'py> {
     now: LockTime,
     max_records: i32,
     batch_size: i32,
-    mode: u8,
+    mode: AcquireMode,
     fetch_offset: Option<i64>,
     aborted: Option<&'a Bound<'py, PyAny>>,
 }
@@ -44,7 +44,7 @@ impl SharePartition {
             .with(py, |e| each!(e, sp => sp.next_fetch_offset()))
     }
 
-    /// Whether records may be acquired: the window is not full, or holds available records
+    /// Whether records may be acquired: the share partition is ACTIVE, and the window is not full or holds available records
     /// (Kafka: `SharePartition.canAcquireRecords`).
     fn can_acquire(&self, py: Python<'_>) -> PyResult<bool> {
         self.engine.with(py, |e| each!(e, sp => sp.can_acquire()))
@@ -55,12 +55,12 @@ impl SharePartition {
     ///
     /// Args:
     ///     member: id of the member.
-    ///     fetched: the log batches, ascending and disjoint: a sequence of `(base_offset, last_offset)` or `FetchedBatch`, or an
-    ///         int64 array of shape (n, 2).
+    ///     fetched: the log batches, ascending and disjoint: a sequence of pairs `(base_offset, last_offset)` or `FetchedBatch`, or
+    ///         an int64 array of shape (n, 2).
     ///     now_ms: now, on the monotonic clock; the lock runs `share.record.lock.duration.ms` from here.
     ///     max_records: how many records the member wants; 0 or less gives nothing.
     ///     batch_size: new records are handed out in batches of about this many.
-    ///     mode: an `AcquireMode`: 0 may exceed `max_records` to keep log batches whole, 1 never does.
+    ///     mode: an `AcquireMode`, its id or its name: 0 may exceed `max_records` to keep log batches whole, 1 never does.
     ///     fetch_offset: the offset that was read from; the base of the first batch when absent.
     ///     aborted: `(producer_id, first_offset)` of the aborted transactions in what was read. When given, their records and
     ///         control records are archived and not handed out, as for `share.isolation.level=read_committed`.
@@ -69,10 +69,11 @@ impl SharePartition {
     ///     Ascending, disjoint ranges, each with the count of this delivery; empty when nothing is available.
     ///
     /// Raises:
+    ///     SharePartitionNotActiveError: the share partition does not serve members; `status` says why.
     ///     InvalidRequestError: `field` names the argument: an empty `member`, a `batch_size` of 0 or less, a negative
     ///         `fetch_offset`, or a batch in `fetched` (`index`) that is negative, inverted or out of order.
-    ///     ValueError: `mode`, a control type or the shape of the array is not one of those above.
-    #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Int(0), fetch_offset = None,
+    ///     ArgumentTypeError, ArgumentValueError: `fetched`, `mode` or a control type is none of those above.
+    #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Mode(AcquireMode::BatchOptimized), fetch_offset = None,
         aborted = None), text_signature = "($self, member, fetched, *, now_ms, max_records, batch_size=500, mode=0, \
         fetch_offset=None, aborted=None)")]
     #[expect(
@@ -87,7 +88,7 @@ impl SharePartition {
         now_ms: LockMs,
         max_records: Int<i32>,
         batch_size: Int<i32>,
-        mode: Int<u8>,
+        mode: Mode,
         fetch_offset: Option<Int<i64>>,
         aborted: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
@@ -111,7 +112,7 @@ impl SharePartition {
     ///
     /// Returns:
     ///     Three arrays of one length: first offsets (int64), last offsets (int64), delivery counts (int16).
-    #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Int(0), fetch_offset = None,
+    #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Mode(AcquireMode::BatchOptimized), fetch_offset = None,
         aborted = None), text_signature = "($self, member, fetched, *, now_ms, max_records, batch_size=500, mode=0, \
         fetch_offset=None, aborted=None)")]
     #[expect(
@@ -126,7 +127,7 @@ impl SharePartition {
         now_ms: LockMs,
         max_records: Int<i32>,
         batch_size: Int<i32>,
-        mode: Int<u8>,
+        mode: Mode,
         fetch_offset: Option<Int<i64>>,
         aborted: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<AcquiredColumns<'py>> {
@@ -175,25 +176,13 @@ impl SharePartition {
     }
 }
 
-/// An `AcquireMode` of Python.
-pub fn mode_in(mode: u8) -> PyResult<AcquireMode> {
-    match mode {
-        0 => Ok(AcquireMode::BatchOptimized),
-        1 => Ok(AcquireMode::RecordLimit),
-        other => Err(PyValueError::new_err(format!(
-            "mode is {other}, neither 0 nor 1"
-        ))),
-    }
-}
-
 impl SharePartition {
     fn acquired(&self, py: Python<'_>, asked: &Asked<'_, '_>) -> PyResult<Vec<AcquiredRange>> {
         let fetched = convert::fetched_in(asked.fetched)?;
         let aborted = asked.aborted.map(convert::aborted_in).transpose()?;
-        let mode = mode_in(asked.mode)?;
         let request = AcquireRequest {
             member: asked.member,
-            mode,
+            mode: asked.mode,
             batch_size: asked.batch_size,
             max_records: asked.max_records,
             fetch_offset: asked
@@ -210,7 +199,7 @@ impl SharePartition {
             fetched.len(),
             |e| each!(e, sp => sp.acquire_into(&request, now, &mut acquired)),
         )?;
-        done.map_err(|e| errors::acquire(py, &e))?;
+        done.map_err(|e| refusals::acquire(py, self.key_of(), &e))?;
         Ok(acquired)
     }
 }

@@ -8,7 +8,7 @@ use share_state_core::record_state::{Phase, RecordState};
 use super::SharePartition;
 use crate::engine::each;
 use crate::errors;
-use crate::seen::InFlight;
+use crate::seen::Run;
 
 /// Stands for "none" in a column of times; a time of the caller's clock is rarely negative, and never needs to be.
 const NO_TIME: i64 = -1;
@@ -16,21 +16,18 @@ const NO_TIME: i64 = -1;
 #[pymethods]
 impl SharePartition {
     /// Who holds what, since when and until when: the runs of in-flight records, ascending and coalesced. Two neighbours under
-    /// different writes may look alike.
-    fn in_flight(&self, py: Python<'_>) -> PyResult<Vec<InFlight>> {
+    /// different writes may look alike; none reaches across the start offset.
+    ///
+    /// Returns:
+    ///     A list of `InFlight`.
+    fn in_flight<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let (runs, _) = self.engine.detached(py, |e| {
-            each!(e, sp => sp.in_flight().map(|run| InFlight {
-                first_offset: run.range.first,
-                last_offset: run.range.last,
-                state: run.state as u8,
-                delivery_count: run.delivery_count,
-                pending: run.phase != Phase::Settled,
-                member: run.holder.map(|(member, _, _)| member.to_owned()),
-                acquired_at_ms: run.holder.map(|(_, since, _)| since.0),
-                deadline_ms: run.holder.map(|(_, _, until)| until.0),
-            }).collect())
+            each!(e, sp => {
+                let start_offset = sp.start_offset();
+                sp.in_flight().map(|run| Run::of(&run, start_offset)).collect::<Vec<_>>()
+            })
         })?;
-        Ok(runs)
+        runs.iter().map(|run| run.out(py)).collect()
     }
 
     /// As `in_flight`, in columns of one length n.
@@ -38,11 +35,11 @@ impl SharePartition {
     /// Returns:
     ///     A dict of arrays of shape (n,): `first_offset` int64, `last_offset` int64, `state` int8 (a `RecordState`),
     ///     `delivery_count` int16, `pending` bool, `acquired_at_ms` int64 and `deadline_ms` int64, both -1 where nobody holds
-    ///     the records. Members are not shown.
+    ///     the records, `below_start_offset` bool. Members are not shown.
     fn in_flight_columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (mut first, mut last, mut state) = (Vec::new(), Vec::new(), Vec::new());
         let (mut count, mut pending) = (Vec::new(), Vec::new());
-        let (mut acquired_at, mut deadline) = (Vec::new(), Vec::new());
+        let (mut acquired_at, mut deadline, mut below) = (Vec::new(), Vec::new(), Vec::new());
         self.engine.detached(py, |e| {
             each!(e, sp => for run in sp.in_flight() {
                 first.push(run.range.first);
@@ -52,6 +49,7 @@ impl SharePartition {
                 pending.push(run.phase != Phase::Settled);
                 acquired_at.push(run.holder.map_or(NO_TIME, |(_, since, _)| since.0));
                 deadline.push(run.holder.map_or(NO_TIME, |(_, _, until)| until.0));
+                below.push(run.range.first < sp.start_offset());
             });
         })?;
         let columns = PyDict::new(py);
@@ -62,14 +60,29 @@ impl SharePartition {
         columns.set_item("pending", pending.into_pyarray(py))?;
         columns.set_item("acquired_at_ms", acquired_at.into_pyarray(py))?;
         columns.set_item("deadline_ms", deadline.into_pyarray(py))?;
+        columns.set_item("below_start_offset", below.into_pyarray(py))?;
         Ok(columns)
     }
 
-    /// The number of in-flight records in each state, by the name of the `RecordState`. Does not walk the runs.
-    fn state_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self
-            .engine
-            .with(py, |e| each!(e, sp => sp.state_counts()))?;
+    /// The number of in-flight records in each state, by the name of the `RecordState`. Walks only what lies below the start
+    /// offset.
+    ///
+    /// Args:
+    ///     below_start_offset: count what the start offset has passed instead of the window. Members may still hold such records
+    ///         when the log start has moved; they are archived when the members let go of them.
+    #[pyo3(signature = (*, below_start_offset = false))]
+    fn state_counts<'py>(
+        &self,
+        py: Python<'py>,
+        below_start_offset: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let counts = self.engine.with(py, |e| {
+            each!(e, sp => if below_start_offset {
+                sp.state_counts_below_start_offset()
+            } else {
+                sp.state_counts()
+            })
+        })?;
         let dict = PyDict::new(py);
         for (state, count) in RecordState::ALL.into_iter().zip(counts) {
             dict.set_item(state.name(), count)?;

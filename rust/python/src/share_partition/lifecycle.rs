@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::Initialized;
 
 use super::SharePartition;
@@ -12,6 +13,7 @@ use crate::convert::kafka_code;
 use crate::data::ReadStateResult;
 use crate::engine::each;
 use crate::errors;
+use crate::refusals;
 
 #[pymethods]
 impl SharePartition {
@@ -28,7 +30,7 @@ impl SharePartition {
         self.engine
             .with(py, |e| each!(e, sp => sp.begin_initialize()))?
             .map(|read| read.leader_epoch)
-            .map_err(|e| errors::initialize(py, &e))
+            .map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))
     }
 
     /// Load what the persister answered to ReadShareGroupState (RPC 84).
@@ -56,7 +58,7 @@ impl SharePartition {
         let done = self
             .engine
             .sized(py, batches, |e| each!(e, sp => sp.initialize(read)))?;
-        match done.map_err(|e| errors::initialize(py, &e))? {
+        match done.map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))? {
             Initialized::Active => Ok(None),
             Initialized::NeedsStartOffset(strategy) => Ok(Some(auto_offset_reset_out(strategy))),
         }
@@ -74,7 +76,7 @@ impl SharePartition {
                 |e| each!(e, sp => sp.resolve_start_offset(start_offset.0)),
             )?
             .map(|_| ())
-            .map_err(|e| errors::initialize(py, &e))
+            .map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))
     }
 
     /// Tell that the persister refused the read; the status is FAILED then.
@@ -90,7 +92,7 @@ impl SharePartition {
         let error = self
             .engine
             .with(py, |e| each!(e, sp => sp.initialize_failed(code)))?;
-        Err(errors::initialize(py, &error))
+        Err(refusals::initialize(py, self.key_of(), &error, code))
     }
 
     /// Change the configuration of the group. It counts from the next use on: locks that run keep their deadline, records

@@ -6,16 +6,14 @@ mod inspect;
 mod lifecycle;
 mod pending;
 
-pub use acquire::mode_in;
-
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::share_partition as core;
 
-use crate::args::Int;
+use crate::args::{Int, Topic};
 use crate::config::GroupConfig;
 use crate::convert;
 use crate::engine::{Engine, each};
@@ -49,7 +47,7 @@ use crate::shared::Shared;
 ///
 /// Args:
 ///     group: id of the share group.
-///     topic_id: a hyphenated UUID, or 22 characters of URL-safe base64.
+///     topic_id: a `uuid.UUID`, a hyphenated UUID, or 22 characters of URL-safe base64.
 ///     partition: partition of the topic.
 ///     leader_epoch: epoch of this leader of the partition; goes with every write.
 ///     config: configuration of the group; Kafka's defaults when absent.
@@ -59,7 +57,7 @@ use crate::shared::Shared;
 ///     store: `"tree"`, the interval tree to work with, or `"twin"`, the obvious and slow one to compare it with.
 ///
 /// Raises:
-///     ValueError: `topic_id` or `store` is neither of these.
+///     InvalidRequestError: `group` is empty, `partition` is negative, or `topic_id` or `store` is none of these.
 ///     TypeError: `persister` is none of these.
 #[pyclass(frozen, module = "share_state")]
 pub struct SharePartition {
@@ -81,14 +79,16 @@ impl SharePartition {
     fn new(
         py: Python<'_>,
         group: &str,
-        topic_id: &str,
+        topic_id: Topic,
         partition: Int<i32>,
         leader_epoch: Int<i32>,
         config: Option<&Bound<'_, GroupConfig>>,
         persister: Option<&Bound<'_, PyAny>>,
         store: &str,
     ) -> PyResult<Self> {
-        let key = convert::key(group, topic_id, partition.0)?;
+        let key = SharePartitionKey::new(group, topic_id.0, partition.0);
+        key.check()
+            .map_err(|e| errors::coordinator(py, &key, &e.into()))?;
         let config = config.map_or_else(Arc::default, |c| Arc::clone(&c.get().inner));
         let leader_epoch = leader_epoch.0;
         let made = match store {
@@ -99,9 +99,7 @@ impl SharePartition {
                 core::SharePartition::new(key.clone(), leader_epoch, config).map(Engine::Twin)
             }
             other => {
-                return Err(PyValueError::new_err(format!(
-                    "store is {other:?}, neither tree nor twin"
-                )));
+                return Err(errors::wrong_word(py, "store", other, "tree or twin"));
             }
         };
         let engine = made.map_err(|e| errors::config(py, &e))?;

@@ -2,15 +2,14 @@
 
 use pyo3::prelude::*;
 use share_state_core::persister::WriteToken;
-use share_state_core::share_partition::{DeadLetterCause, DeadLetterToken};
+use share_state_core::share_partition::DeadLetterToken;
 
 use super::SharePartition;
 use crate::args::{Int, LockMs};
 use crate::convert::kafka_code;
-use crate::data::{PendingWrite, WriteState};
 use crate::engine::each;
-use crate::errors;
-use crate::seen::DeadLetter;
+use crate::refusals;
+use crate::seen;
 
 #[pymethods]
 impl SharePartition {
@@ -18,16 +17,10 @@ impl SharePartition {
     ///
     /// Writes of one share partition have to reach the persister in this order. Each must be answered by
     /// `handle_write_result`: until then its records belong to nobody and cannot be acquired.
-    fn poll_write(&self, py: Python<'_>) -> PyResult<Option<PendingWrite>> {
+    fn poll_write<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let write = self.engine.with(py, |e| each!(e, sp => sp.poll_write()))?;
         write
-            .map(|write| {
-                let state = Py::new(py, WriteState { inner: write.state })?;
-                Ok(PendingWrite {
-                    token: write.token.0,
-                    state,
-                })
-            })
+            .map(|write| seen::pending_write(py, write))
             .transpose()
     }
 
@@ -63,7 +56,7 @@ impl SharePartition {
                 |e| each!(e, sp => sp.handle_write_result(token, code, now_ms.0)),
             )?
             .map(|answer| answer.member_code.code())
-            .map_err(|e| errors::unknown_token(py, e))
+            .map_err(|e| refusals::unknown_token(py, self.key_of(), e))
     }
 
     /// Number of writes that were not answered yet, those that were not taken yet included.
@@ -100,20 +93,13 @@ impl SharePartition {
     /// Take the next records for the dead-letter queue; `None` when there are none (KIP-1191).
     ///
     /// They are ARCHIVING, as persisted, until `handle_dead_letter_done` is told.
-    fn poll_dead_letter(&self, py: Python<'_>) -> PyResult<Option<DeadLetter>> {
+    fn poll_dead_letter<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let letter = self
             .engine
             .with(py, |e| each!(e, sp => sp.poll_dead_letter()))?;
-        Ok(letter.map(|letter| DeadLetter {
-            token: letter.token.0,
-            first_offset: letter.range.first,
-            last_offset: letter.range.last,
-            delivery_count: letter.delivery_count,
-            cause: match letter.cause {
-                DeadLetterCause::ClientReject => "client_reject",
-                DeadLetterCause::DeliveryCountExceeded => "delivery_count_exceeded",
-            },
-        }))
+        letter
+            .map(|letter| seen::dead_letter(py, &letter))
+            .transpose()
     }
 
     /// Tell that records have reached the dead-letter queue, or were given up: they become ARCHIVED, by a write.
@@ -133,6 +119,6 @@ impl SharePartition {
                 py,
                 |e| each!(e, sp => sp.handle_dead_letter_done(token, now_ms.0)),
             )?
-            .map_err(|e| errors::unknown_token(py, e))
+            .map_err(|e| refusals::unknown_token(py, self.key_of(), e))
     }
 }

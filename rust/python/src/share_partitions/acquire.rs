@@ -1,6 +1,5 @@
 //! Giving records of many share partitions to members.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use share_state_core::share_partition::{AcquireMode, AcquireRequest, FetchedBatch};
 
@@ -9,8 +8,9 @@ use super::acquired::{Acquired, Growing};
 use super::per_request::{Each, PerRequest};
 use super::requests::{self, Requests};
 use super::transactions::TransactionColumns;
-use crate::args::LockMs;
+use crate::args::{LockMs, named};
 use crate::columns::Column;
+use crate::words::Mode;
 
 #[pymethods]
 impl SharePartitions {
@@ -174,9 +174,10 @@ impl SharePartitions {
 fn check_modes(py: Python<'_>, modes: &Each<'_, i8>) -> PyResult<()> {
     match modes {
         Each::One(0 | 1) => Ok(()),
-        Each::One(other) => Err(PyValueError::new_err(format!(
-            "mode is {other}, neither 0 nor 1"
-        ))),
+        Each::One(other) => {
+            let mode = other.into_pyobject(py)?.into_any();
+            named(py, mode.extract::<Mode>().map(|_| ()), "mode")
+        }
         Each::Of(modes) => requests::refuse(py, "mode", modes, |mode| matches!(mode, 0 | 1)),
     }
 }

@@ -38,7 +38,7 @@ impl Settlings {
 
     /// Takes up what `at_hand` has of a request.
     fn sort(&mut self, watched: &Watched, index: u32, request: usize) {
-        let settlement = std::mem::take(&mut self.at_hand.settlement);
+        let settlement = self.at_hand.take_settlement();
         if settlement.refused != KafkaCode::None {
             let key = each!(&watched.engine, sp => sp.key().clone());
             self.said.push((key, settlement.refused));
@@ -65,7 +65,7 @@ impl Settlings {
                     continue;
                 };
                 let told = home.shared.for_set(|watched| {
-                    ended.tell(&mut watched.engine, &mut self.at_hand.settlement);
+                    ended.tell(&mut watched.engine, &mut self.at_hand);
                     watched.settle(&mut self.at_hand);
                     self.sort(watched, index, request);
                     watched.news()

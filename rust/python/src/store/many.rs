@@ -30,16 +30,17 @@ where
 }
 
 /// What was answered, in order; a refusal as the exception that the single call raises.
-fn answers_out<'py, A>(
+fn answers_out<'a, 'py, A>(
     py: Python<'py>,
+    keys: impl Iterator<Item = &'a SharePartitionKey>,
     answers: log::Answers<A>,
     answer: impl Fn(A) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
-    for given in answers {
+    for (key, given) in keys.zip(answers) {
         match given {
             Ok(given) => list.append(answer(given)?)?,
-            Err(refused) => list.append(errors::store(py, &refused).into_value(py))?,
+            Err(refused) => list.append(errors::store(py, Some(key), &refused).into_value(py))?,
         }
     }
     Ok(list)
@@ -71,7 +72,9 @@ impl StateStore {
             Ok((key, request))
         })?;
         let answers = self.call(py, |store| store.initialize_many(&requests, wall(wall_ms)))?;
-        answers_out(py, answers, |()| Ok(py.None()))
+        answers_out(py, requests.iter().map(|(key, _)| key), answers, |()| {
+            Ok(py.None())
+        })
     }
 
     /// Read many states: `read_state` of each `(key, leader_epoch)`, as `initialize_states` does.
@@ -94,7 +97,7 @@ impl StateStore {
             Ok((key, ReadState { leader_epoch }))
         })?;
         let answers = self.call(py, |store| store.read_many(&requests, wall(wall_ms)))?;
-        answers_out(py, answers, |inner| {
+        answers_out(py, requests.iter().map(|(key, _)| key), answers, |inner| {
             Ok(Py::new(py, ReadStateResult { inner })?.into_any())
         })
     }
@@ -118,7 +121,9 @@ impl StateStore {
             Ok((key, state.get().inner.clone()))
         })?;
         let answers = self.call(py, |store| store.write_many(&requests, wall(wall_ms)))?;
-        answers_out(py, answers, |()| Ok(py.None()))
+        answers_out(py, requests.iter().map(|(key, _)| key), answers, |()| {
+            Ok(py.None())
+        })
     }
 
     /// Delete many states: `delete_state` of each key, as `initialize_states` does.
@@ -137,6 +142,8 @@ impl StateStore {
     ) -> PyResult<Bound<'py, PyList>> {
         let keys = requests_in(keys, |key| Ok((key.clone(), ())))?;
         let answers = self.call(py, |store| store.delete_many(&keys, wall(wall_ms)))?;
-        answers_out(py, answers, |()| Ok(py.None()))
+        answers_out(py, keys.iter().map(|(key, ())| key), answers, |()| {
+            Ok(py.None())
+        })
     }
 }

@@ -5,13 +5,14 @@ mod many;
 mod verbs;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use share_state_core::coordinator::CoordinatorConfig;
+use share_state_core::ids::SharePartitionKey;
 use share_state_log as log;
 use share_state_log::{Counters, Progress, Recovery, StoreConfig, StoreError, SyncPolicy};
 use share_state_wire::record_batch::Compression;
@@ -63,27 +64,41 @@ pub struct StateStore {
 }
 
 /// The policy of this name.
-pub fn sync_policy(sync: &str, interval_ms: u64) -> PyResult<SyncPolicy> {
+pub fn sync_policy(py: Python<'_>, sync: &str, interval_ms: u64) -> PyResult<SyncPolicy> {
     match sync {
         "always" => Ok(SyncPolicy::Always),
         "interval" => Ok(SyncPolicy::Interval { ms: interval_ms }),
         "never" => Ok(SyncPolicy::Never),
-        other => Err(PyValueError::new_err(format!(
-            "sync is {other:?}, neither always, interval nor never"
-        ))),
+        other => Err(errors::config_word(
+            py,
+            "sync",
+            other,
+            "always, interval or never",
+        )),
     }
 }
 
-fn compression(name: &str) -> PyResult<Compression> {
+/// An empty path is the directory of the process for the system, and a slip for everybody else.
+pub fn check_path(py: Python<'_>, path: &Path) -> PyResult<()> {
+    if path.as_os_str().is_empty() {
+        return Err(errors::config_word(py, "path", "", "a directory"));
+    }
+    Ok(())
+}
+
+fn compression(py: Python<'_>, name: &str) -> PyResult<Compression> {
     match name {
         "none" => Ok(Compression::None),
         "gzip" => Ok(Compression::Gzip),
         "snappy" => Ok(Compression::Snappy),
         "lz4" => Ok(Compression::Lz4),
         "zstd" => Ok(Compression::Zstd),
-        other => Err(PyValueError::new_err(format!(
-            "compression is {other:?}, neither none, gzip, snappy, lz4 nor zstd"
-        ))),
+        other => Err(errors::config_word(
+            py,
+            "compression",
+            other,
+            "none, gzip, snappy, lz4 or zstd",
+        )),
     }
 }
 
@@ -113,12 +128,13 @@ impl StateStore {
         cold_partition_snapshot_interval_ms: Int<i64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
+        check_path(py, &path)?;
         let config = StoreConfig {
             partitions: partitions.map(|number| number.0),
             create,
-            sync: sync_policy(sync, sync_interval_ms.0)?,
+            sync: sync_policy(py, sync, sync_interval_ms.0)?,
             segment_bytes: segment_bytes.0,
-            compression: self::compression(compression)?,
+            compression: self::compression(py, compression)?,
             coordinator: CoordinatorConfig {
                 snapshot_update_records_per_snapshot: snapshot_update_records_per_snapshot.0,
                 cold_partition_snapshot_interval_ms: cold_partition_snapshot_interval_ms.0,
@@ -229,9 +245,28 @@ impl StateStore {
         py: Python<'_>,
         verb: impl FnOnce(&log::StateStore) -> Result<R, StoreError> + Send,
     ) -> PyResult<R> {
+        self.called(py, None, verb)
+    }
+
+    /// As [`Self::call`], about one share partition.
+    fn call_for<R: Send>(
+        &self,
+        py: Python<'_>,
+        key: &SharePartitionKey,
+        verb: impl FnOnce(&log::StateStore) -> Result<R, StoreError> + Send,
+    ) -> PyResult<R> {
+        self.called(py, Some(key), verb)
+    }
+
+    fn called<R: Send>(
+        &self,
+        py: Python<'_>,
+        key: Option<&SharePartitionKey>,
+        verb: impl FnOnce(&log::StateStore) -> Result<R, StoreError> + Send,
+    ) -> PyResult<R> {
         // A panic inside the store poisons the store itself.
         match py.detach(|| caught(|| verb(&self.store))) {
-            Ok(done) => done.map_err(|error| errors::store(py, &error)),
+            Ok(done) => done.map_err(|error| errors::store(py, key, &error)),
             Err(panic) => Err(errors::poisoned(py, "this StateStore", &panic)),
         }
     }

@@ -9,7 +9,7 @@ use share_state_core::time::WallTime;
 use share_state_log as log;
 
 use super::StateStore;
-use crate::args::{Int, WallMs};
+use crate::args::{Int, Topic, WallMs};
 use crate::convert;
 use crate::data::{ReadStateResult, StateSummary, WriteState};
 use crate::folded::state_out;
@@ -54,7 +54,9 @@ impl StateStore {
             start_offset: start_offset.0,
         };
         let key = convert::key_in(key)?;
-        self.call(py, |store| store.initialize(&key, &request, wall(wall_ms)))
+        self.call_for(py, &key, |store| {
+            store.initialize(&key, &request, wall(wall_ms))
+        })
     }
 
     /// Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84).
@@ -80,7 +82,7 @@ impl StateStore {
         let request = ReadState {
             leader_epoch: leader_epoch.0,
         };
-        self.call(py, |store| store.read(&key, &request, wall(wall_ms)))
+        self.call_for(py, &key, |store| store.read(&key, &request, wall(wall_ms)))
             .map(|inner| ReadStateResult { inner })
     }
 
@@ -106,7 +108,7 @@ impl StateStore {
     ) -> PyResult<()> {
         let key = convert::key_in(key)?;
         let state = &state.get().inner;
-        self.call(py, |store| store.write(&key, state, wall(wall_ms)))
+        self.call_for(py, &key, |store| store.write(&key, state, wall(wall_ms)))
     }
 
     /// Delete a state (DeleteShareGroupState, RPC 86); deleting what is not there succeeds.
@@ -122,7 +124,7 @@ impl StateStore {
         wall_ms: Option<WallMs>,
     ) -> PyResult<()> {
         let key = convert::key_in(key)?;
-        self.call(py, |store| store.delete(&key, wall(wall_ms)))
+        self.call_for(py, &key, |store| store.delete(&key, wall(wall_ms)))
     }
 
     /// Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87). Fences nobody.
@@ -134,7 +136,7 @@ impl StateStore {
     ///     StoreError: the store cannot be used.
     fn read_summary(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<StateSummary> {
         let key = convert::key_in(key)?;
-        self.call(py, |store| store.summary(&key))
+        self.call_for(py, &key, |store| store.summary(&key))
             .map(|inner| StateSummary { inner })
     }
 
@@ -162,10 +164,10 @@ impl StateStore {
     fn topics_deleted(
         &self,
         py: Python<'_>,
-        topic_ids: Vec<String>,
+        topic_ids: Vec<Topic>,
         wall_ms: Option<WallMs>,
     ) -> PyResult<usize> {
-        let ids = convert::topic_ids_in(&topic_ids)?;
+        let ids = convert::topic_ids_in(&topic_ids);
         self.call(py, |store| store.topics_deleted(&ids, wall(wall_ms)))
     }
 
@@ -182,20 +184,18 @@ impl StateStore {
     ///     How many states knew something of these offsets.
     ///
     /// Raises:
-    ///     ValueError: the topic id is not one.
     ///     StoreError: the store cannot be used.
     #[pyo3(signature = (topic_id, partition, offset, *, wall_ms = None))]
     fn log_truncated(
         &self,
         py: Python<'_>,
-        topic_id: String,
+        topic_id: Topic,
         partition: Int<i32>,
         offset: Int<i64>,
         wall_ms: Option<WallMs>,
     ) -> PyResult<usize> {
-        let id = convert::topic_id(&topic_id)?;
         self.call(py, |store| {
-            store.log_truncated(id, partition.0, offset.0, wall(wall_ms))
+            store.log_truncated(topic_id.0, partition.0, offset.0, wall(wall_ms))
         })
     }
 

@@ -3,6 +3,8 @@
 use core::fmt;
 
 use crate::kafka_code::KafkaCode;
+use crate::record_state::AcknowledgeType;
+use crate::share_partition::Status;
 
 /// Why an acknowledgement was refused, whole; nothing has changed. `index` counts the batches of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +54,8 @@ pub enum AcknowledgeError {
         /// The id given.
         id: i8,
     },
+    /// The share partition does not serve members (deliberate difference S9).
+    NotActive(Status),
     /// No in-flight batch holds the range, or it reaches past the one that does.
     NotInFlight {
         /// Index of the batch.
@@ -112,30 +116,43 @@ impl RecordStateReason {
 }
 
 impl AcknowledgeError {
-    /// The code for the member: 121 for the record's state, 42 for the request's form.
+    /// The code for the member: 121 for the record's state, 42 for the request's form, or that of the status.
     #[must_use]
     pub const fn kafka_code(&self) -> KafkaCode {
         match self {
             Self::InvalidRecordState { .. } => KafkaCode::InvalidRecordState,
+            Self::NotActive(status) => status.kafka_code(),
             _ => KafkaCode::InvalidRequest,
         }
     }
 
-    /// The argument that is wrong.
+    /// The argument that is wrong, if it is one: a part of a batch, or the member.
     #[must_use]
-    pub const fn field(&self) -> &'static str {
+    pub const fn field(&self) -> Option<&'static str> {
         match self {
-            Self::EmptyMemberId => "member",
-            Self::TypeCount { .. } | Self::UnknownType { .. } => "acknowledge_types",
-            _ => "batches",
+            Self::EmptyMemberId => Some("member"),
+            Self::TypeCount { .. } | Self::UnknownType { .. } => Some("acknowledge_type"),
+            Self::OutOfRange { first, .. } if *first >= 0 => Some("last_offset"),
+            Self::Inverted { .. }
+            | Self::OutOfRange { .. }
+            | Self::NotAscending { .. }
+            | Self::NotInFlight { .. }
+            | Self::InvalidRecordState { .. } => Some("first_offset"),
+            Self::NotActive(_) | Self::TooManyStateBatches { .. } => None,
         }
+    }
+
+    /// What is wrong, without the batch that it is wrong with: for a request of one range.
+    #[must_use]
+    pub const fn reason(&self) -> Reason<'_> {
+        Reason(self)
     }
 
     /// Index of the batch at fault, if it is one batch's.
     #[must_use]
     pub const fn index(&self) -> Option<usize> {
         match self {
-            Self::EmptyMemberId | Self::TooManyStateBatches { .. } => None,
+            Self::EmptyMemberId | Self::TooManyStateBatches { .. } | Self::NotActive(_) => None,
             Self::Inverted { index, .. }
             | Self::OutOfRange { index, .. }
             | Self::NotAscending { index, .. }
@@ -149,55 +166,65 @@ impl AcknowledgeError {
 
 impl fmt::Display for AcknowledgeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EmptyMemberId => f.write_str("member is empty"),
-            Self::Inverted { index, first, last } => {
-                write!(
-                    f,
-                    "batch {index}: first {first} is greater than last {last}"
-                )
-            }
-            Self::OutOfRange { index, first, last } => {
-                write!(f, "batch {index}: {first}-{last} leaves the offset space")
-            }
-            Self::NotAscending {
-                index,
-                first,
-                previous_last,
-            } => write!(
-                f,
-                "batch {index}: first {first} does not lie behind {previous_last}, where the batch before it ends"
-            ),
-            Self::TypeCount {
-                index,
-                types,
-                offsets,
-            } => write!(
-                f,
-                "batch {index}: {types} types for {offsets} offsets; one, or one each"
-            ),
-            Self::UnknownType { index, id } => {
-                write!(f, "batch {index}: {id} is no acknowledge type")
-            }
-            Self::NotInFlight { index, first, last } => {
-                write!(
-                    f,
-                    "batch {index}: {first}-{last} is not in flight to its end"
-                )
-            }
-            Self::TooManyStateBatches { asked, allowed } => {
-                write!(
-                    f,
-                    "the write would need {asked} state batches, {allowed} are allowed"
-                )
-            }
-            Self::InvalidRecordState {
-                index,
-                offset,
-                reason,
-            } => write!(f, "batch {index}: offset {offset} {}", reason.text()),
+        if let Some(index) = self.index() {
+            write!(f, "batch {index}: ")?;
         }
+        self.reason().fmt(f)
     }
 }
 
 impl core::error::Error for AcknowledgeError {}
+
+/// See [`AcknowledgeError::reason`].
+#[derive(Clone, Copy, Debug)]
+pub struct Reason<'a>(&'a AcknowledgeError);
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use AcknowledgeError as E;
+        match self.0 {
+            E::EmptyMemberId => f.write_str("member is empty"),
+            E::Inverted { first, last, .. } => {
+                write!(f, "first_offset {first} is greater than last_offset {last}")
+            }
+            E::OutOfRange { first, last, .. } => {
+                let greatest = i64::MAX - 1;
+                write!(
+                    f,
+                    "{first}-{last} leaves the offsets; expected 0 to {greatest}"
+                )
+            }
+            E::NotAscending {
+                first,
+                previous_last,
+                ..
+            } => write!(
+                f,
+                "first_offset {first} does not come after {previous_last}, where the batch before it ends"
+            ),
+            E::TypeCount { types, offsets, .. } => write!(
+                f,
+                "{types} acknowledge types for {offsets} offsets; expected one, or one each"
+            ),
+            E::UnknownType { id, .. } => {
+                write!(f, "acknowledge_type is {id}; expected")?;
+                for (place, known) in AcknowledgeType::ALL.into_iter().enumerate() {
+                    let before = if place == 0 { "" } else { "," };
+                    write!(f, "{before} {} ({known:?})", known as i8)?;
+                }
+                Ok(())
+            }
+            E::NotActive(status) => status.say(f),
+            E::NotInFlight { first, last, .. } => {
+                write!(f, "{first}-{last} is not in flight to its end")
+            }
+            E::TooManyStateBatches { asked, allowed } => write!(
+                f,
+                "the write would need {asked} state batches; expected at most {allowed}"
+            ),
+            E::InvalidRecordState { offset, reason, .. } => {
+                write!(f, "offset {offset} {}", reason.text())
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::kafka_code::KafkaCode;
+use crate::share_partition::Status;
 
 /// Why an acquire was refused; nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,23 +29,29 @@ pub enum AcquireError {
         /// Its last offset.
         last_offset: i64,
     },
+    /// The share partition does not serve members (deliberate difference S9).
+    NotActive(Status),
 }
 
 impl AcquireError {
     /// The code for the member.
     #[must_use]
     pub const fn kafka_code(&self) -> KafkaCode {
-        KafkaCode::InvalidRequest
+        match self {
+            Self::NotActive(status) => status.kafka_code(),
+            _ => KafkaCode::InvalidRequest,
+        }
     }
 
-    /// The argument that is wrong.
+    /// The argument that is wrong, if it is one.
     #[must_use]
-    pub const fn field(&self) -> &'static str {
+    pub const fn field(&self) -> Option<&'static str> {
         match self {
-            Self::EmptyMemberId => "member",
-            Self::BatchSize { .. } => "batch_size",
-            Self::FetchOffset { .. } => "fetch_offset",
-            Self::FetchedBatch { .. } => "fetched",
+            Self::EmptyMemberId => Some("member"),
+            Self::BatchSize { .. } => Some("batch_size"),
+            Self::FetchOffset { .. } => Some("fetch_offset"),
+            Self::FetchedBatch { .. } => Some("fetched"),
+            Self::NotActive(_) => None,
         }
     }
 }
@@ -53,9 +60,11 @@ impl fmt::Display for AcquireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EmptyMemberId => f.write_str("member is empty"),
-            Self::BatchSize { batch_size } => write!(f, "batch_size is {batch_size}, not positive"),
+            Self::BatchSize { batch_size } => {
+                write!(f, "batch_size is {batch_size}; expected >= 1")
+            }
             Self::FetchOffset { fetch_offset } => {
-                write!(f, "fetch_offset is {fetch_offset}, negative")
+                write!(f, "fetch_offset is {fetch_offset}; expected >= 0")
             }
             Self::FetchedBatch {
                 index,
@@ -63,9 +72,11 @@ impl fmt::Display for AcquireError {
                 last_offset,
             } => write!(
                 f,
-                "fetched[{index}] is {base_offset}-{last_offset}: negative, inverted, at the end of the offset space, or not \
-                 behind the batch before it"
+                "fetched[{index}] is {base_offset}-{last_offset}; expected 0 <= base_offset <= last_offset < {}, after the batch before \
+                 it",
+                i64::MAX
             ),
+            Self::NotActive(status) => status.say(f),
         }
     }
 }

@@ -81,7 +81,10 @@ impl fmt::Display for InitializeError {
                 value,
             } => write!(f, "{} is {value}: corrupt state", field.name()),
             Self::Unresolvable { start_offset } => {
-                write!(f, "{start_offset} cannot resolve the start offset now")
+                write!(
+                    f,
+                    "start_offset is {start_offset}; expected >= 0, when one is asked for"
+                )
             }
         }
     }

@@ -1,0 +1,119 @@
+"""Values compare, hash, copy and pickle by their parts; times reckon; what is shown says what is there."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import share_state as ss
+
+KEY = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
+
+
+def in_flight() -> ss.InFlight:
+    share_partition = ss.SharePartition(*KEY)
+    share_partition.initialize(ss.ReadStateResult(0, 0, []))
+    share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
+    return share_partition.in_flight()[0]
+
+
+#: Two values of each class that are equal and made apart, and one that differs.
+VALUES: list[tuple[object, object, object]] = [
+    (ss.GroupConfig(delivery_count_limit=7), ss.GroupConfig(delivery_count_limit=7), ss.GroupConfig()),
+    (
+        ss.GroupConfig(auto_offset_reset="by_duration:PT1H", dead_letter_queue_topic="dead"),
+        ss.GroupConfig(auto_offset_reset="by_duration:PT1H", dead_letter_queue_topic="dead"),
+        ss.GroupConfig(auto_offset_reset="by_duration:PT1H"),
+    ),
+    (
+        ss.ReadStateResult(1, 5, [(5, 9, 2, 1)]),
+        ss.ReadStateResult(1, 5, [ss.StateBatch(5, 9, 2, 1)]),
+        ss.ReadStateResult(1, 5, [(5, 9, 2, 2)]),
+    ),
+    (ss.WriteState(1, 2, 5, 0, [(5, 9, 2, 1)]), ss.WriteState(1, 2, 5, 0, [(5, 9, 2, 1)]), ss.WriteState(1, 2, 5, 0, [])),
+    (ss.StateSummary(1, 2, 3, 4), ss.StateSummary(1, 2, 3, 4), ss.StateSummary(1, 2, 3, 5)),
+    (ss.StateBatch(0, 9, 2, 1), ss.StateBatch(0, 9, 2, 1), ss.StateBatch(0, 9, 4, 1)),
+    (KEY, ss.SharePartitionKey(*KEY), KEY._replace(partition=1)),
+    (ss.FetchedBatch(0, 9), ss.FetchedBatch(0, 9), ss.FetchedBatch(0, 9, 7)),
+    (in_flight(), in_flight(), in_flight()._replace(member="bob")),
+    (
+        ss.PendingWrite(1, ss.WriteState(1, 2, 5, 0, [])),
+        ss.PendingWrite(1, ss.WriteState(1, 2, 5, 0, [])),
+        ss.PendingWrite(2, ss.WriteState(1, 2, 5, 0, [])),
+    ),
+    (ss.Record(b"k", None), ss.Record(b"k", None), ss.Record(b"k", b"")),
+    (
+        ss.DeadLetter(1, 0, 9, 5, "client_reject"),
+        ss.DeadLetter(1, 0, 9, 5, "client_reject"),
+        ss.DeadLetter(2, 0, 9, 5, "client_reject"),
+    ),
+    (ss.LockTime(5), ss.LockTime(5), ss.LockTime(6)),
+    (ss.WallTime(5), ss.WallTime(5), ss.WallTime(6)),
+]
+
+
+@pytest.mark.parametrize(("one", "same", "other"), VALUES, ids=[type(one).__name__ for one, _, _ in VALUES])
+def test_a_value_is_its_parts(one: object, same: object, other: object) -> None:
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != object()
+    assert {one: 1}[same] == 1
+    for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):  # noqa: S301  bytes of our own
+        assert type(made) is type(one)
+        assert made == one
+    assert repr(one) == repr(same) != repr(other)
+    # It says what it is made of, in the words that make it again.
+    assert repr(one).startswith(type(one).__name__ + "(")
+
+
+@pytest.mark.parametrize(("clock", "other"), [(ss.LockTime, ss.WallTime(1)), (ss.WallTime, ss.LockTime(1))])
+def test_times_reckon_on_their_own_clock(clock: Any, other: Any) -> None:
+    begin = clock(1_000)
+    later = begin + 500
+    assert (later, 500 + begin, later - 500) == (clock(1_500), clock(1_500), begin)
+    assert (later - begin, int(later)) == (500, 1_500)
+    assert type(later) is clock
+    assert begin < later
+    for wrong in (0.5, "1", None, clock(1)):
+        with pytest.raises(TypeError):
+            begin + wrong
+    with pytest.raises(TypeError):
+        begin - other
+    with pytest.raises(TypeError):
+        begin < other  # noqa: B015  that it raises is the point
+    assert clock(1) != other
+
+
+def test_a_time_reckoned_is_a_time_for_the_engine() -> None:
+    share_partition = ss.SharePartition(*KEY)
+    share_partition.initialize(ss.ReadStateResult(0, 0, []))
+    now = ss.LockTime(0)
+    share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=now)
+    assert share_partition.handle_timeout(now_ms=now + 29_999) == 0
+    assert share_partition.handle_timeout(now_ms=now + 30_000) == 10
+
+
+def test_an_error_is_pickled_with_its_facts(tmp_path: Path) -> None:
+    raised: list[ss.ShareStateError] = []
+    with ss.open(tmp_path / "state") as store:
+        calls: list[Callable[[], object]] = [
+            lambda: ss.GroupConfig(delivery_count_limit=0),
+            lambda: ss.SharePartition("g", KEY.topic_id, 2**31),
+            lambda: ss.SharePartition(*KEY).acknowledge("alice", 0, 9, now_ms=0),
+            lambda: ss.SharePartition(*KEY).initialize_failed(74),
+            lambda: store.read_state(KEY, 0),
+            lambda: ss.open(tmp_path / "state"),
+        ]
+        for call in calls:
+            with pytest.raises(ss.ShareStateError) as refused:
+                call()
+            raised.append(refused.value)
+    for error in raised:
+        made = pickle.loads(pickle.dumps(error))  # noqa: S301  bytes of our own
+        assert (type(made), str(made), vars(made)) == (type(error), str(error), vars(error))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
-from collections.abc import Callable
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +16,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import CorruptLogError
-from tests.python.cli_runner import run
+from tests.python.cli_runner import COMMAND, environment, run
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 NAMES = ("a", "b", "c")
@@ -163,3 +166,59 @@ def test_readers_tell_the_damage_and_show_the_rest(closed: Closed) -> None:
         [finding] = result.stderr.splitlines()
         assert finding.startswith(f"damage: {closed.segment} at byte ")
         assert kind in finding
+
+
+@contextlib.contextmanager
+def serving(arguments: list[str], says: str) -> Iterator[subprocess.Popen[str]]:
+    """A running command that has said where it listens."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(says)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_coordinator_names_its_option_and_takes_it(closed: Closed) -> None:
+    closed.segment.write_bytes(closed.whole[:-1])
+    refused = run("coordinator", "--listen", "127.0.0.1:0", "--path", closed.path)
+    assert refused.returncode == 3
+    [said] = refused.stderr.splitlines()
+    assert "(--repair cuts off" in said
+    assert said.endswith("1 record is lost)")
+    arguments = ["coordinator", "--listen", "127.0.0.1:0", "--path", str(closed.path), "--repair"]
+    with serving(arguments, "listening on ") as process:
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (0, "")
+        assert "share-state: repaired: " in err
+        assert "1 record is lost" in err
+    assert closed.groups() == list(NAMES[:-1])
+
+
+def test_the_gateway_names_its_option_and_takes_it(closed: Closed, tmp_path: Path) -> None:
+    path = tmp_path / "gateway"
+    path.mkdir()
+    shutil.move(closed.path, path / "state")
+    segment = path / "state" / closed.segment.relative_to(closed.path)
+    segment.write_bytes(closed.whole[:-1])
+    arguments = ["--upstream", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--path", str(path)]
+    refused = run("gateway", *arguments)
+    assert refused.returncode == 3
+    [said] = refused.stderr.splitlines()
+    assert "(--repair cuts off" in said
+    with serving(["gateway", *arguments, "--repair"], "serving share groups on ") as process:
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+    assert re.search(r"WARNING share_state.store: opened .*: repaired: .*1 record is lost", err)
+    assert closed._replace(path=path / "state").groups() == list(NAMES[:-1])

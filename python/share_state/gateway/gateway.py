@@ -85,9 +85,10 @@ class ShareGateway:
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as opened:
             opened.callback(self._executor.shutdown)
-            self._store = opened.enter_context(StateStore(options.path / "state", sync=options.sync))
+            sync, repair = options.sync, options.repair
+            self._store = opened.enter_context(StateStore(options.path / "state", sync=sync, repair=repair))
             groups = opened.enter_context(
-                ShareGroupStore(options.path / "groups", broker_config=dict(options.broker), sync=options.sync)
+                ShareGroupStore(options.path / "groups", broker_config=dict(options.broker), sync=sync, repair=repair)
             )
             directory = options.path / "gateway"
             directory.mkdir(exist_ok=True)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use share_state_wire::record_batch::{DecodedBatch, Limits};
 
-use super::recovery::{Checked, Found, Keep, Log, check};
+use super::recovery::{Checked, Found, Keep, Log};
 use super::segment_path;
 use crate::batch_reader::{BatchReader, Step};
 use crate::corrupt::{CorruptKind, CorruptLog};
@@ -32,8 +32,8 @@ pub(crate) enum Loaded<T> {
     Damaged(Damage),
 }
 
-/// Reads a log through `read`; where it is damaged and `repair` allows that, only what stands before the damage, once more from
-/// the beginning.
+/// Reads a log through `read`; where it is damaged, once more from the beginning what stands before the damage, which a `repair`
+/// keeps.
 ///
 /// # Errors
 /// Damage that no repair mends.
@@ -44,37 +44,49 @@ pub(crate) fn load<T>(
     name_of: NameOf,
     mut read: impl FnMut(Option<Keep>) -> Result<(T, Checked), OpenError>,
 ) -> Result<Loaded<T>, OpenError> {
-    let passed = |(read, checked), repaired| Loaded::Passed {
-        read,
-        checked,
-        repaired,
-    };
     let corrupt = match read(None) {
         Err(OpenError::Corrupt(corrupt)) => corrupt,
-        whole => return whole.map(|whole| passed(whole, None)),
+        whole => {
+            return whole.map(|(read, checked)| Loaded::Passed {
+                read,
+                checked,
+                repaired: None,
+            });
+        }
     };
-    match survey(log, found, &corrupt, name_of)? {
-        None => Err(OpenError::Corrupt(corrupt)),
-        Some((damage, keep)) if repair => read(Some(keep)).map(|kept| passed(kept, Some(damage))),
-        Some((damage, _)) => Ok(Loaded::Damaged(damage)),
-    }
+    let Some(keep) = keep_before(log, found, &corrupt) else {
+        return Err(OpenError::Corrupt(corrupt));
+    };
+    let (read, checked) = match read(Some(keep)) {
+        // What would be left is no log.
+        Err(OpenError::Corrupt(_)) => return Err(OpenError::Corrupt(corrupt)),
+        kept => kept?,
+    };
+    let loss = survey(log, found, keep, checked.next_offset, name_of)?;
+    let damage = Damage {
+        partition: log.partition,
+        corrupt,
+        loss,
+    };
+    Ok(if repair {
+        Loaded::Passed {
+            read,
+            checked,
+            repaired: Some(damage),
+        }
+    } else {
+        Loaded::Damaged(damage)
+    })
 }
 
-/// What a cut where `corrupt` begins costs, and what it leaves; `None` when what it leaves is no log.
+/// What lies behind `keep`, and what is missing there.
 fn survey(
     log: &Log<'_>,
     found: &Found,
-    corrupt: &CorruptLog,
+    keep: Keep,
+    next_offset: i64,
     name_of: NameOf,
-) -> Result<Option<(Damage, Keep)>, OpenError> {
-    let Some(keep) = keep_before(log, found, corrupt) else {
-        return Ok(None);
-    };
-    let next_offset = match check(log, found, Some(keep), &mut |_, _, _| Ok(())) {
-        Ok(checked) => checked.next_offset,
-        Err(OpenError::Corrupt(_)) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+) -> Result<Loss, IoFailure> {
     let mut cut = Cut::default();
     for (base, length) in &found.segments {
         let from = keep.of(*base);
@@ -88,7 +100,7 @@ fn survey(
     });
     // Only a log that was closed had nothing behind the noted end.
     let is_exact = log.expected.torn == Torn::Nothing && log.expected.end.is_some();
-    let loss = Loss {
+    Ok(Loss {
         bytes: cut.bytes,
         records: if is_exact {
             missing
@@ -97,13 +109,7 @@ fn survey(
         },
         is_exact,
         keys: cut.keys.into_iter().collect(),
-    };
-    let damage = Damage {
-        partition: log.partition,
-        corrupt: corrupt.clone(),
-        loss,
-    };
-    Ok(Some((damage, keep)))
+    })
 }
 
 /// What stands before the damage; `None` when it is in no segment.

@@ -211,11 +211,28 @@ def test_the_gateway_names_its_option_and_takes_it(closed: Closed, tmp_path: Pat
     shutil.move(closed.path, path / "state")
     segment = path / "state" / closed.segment.relative_to(closed.path)
     segment.write_bytes(closed.whole[:-1])
+    with ss.ShareGroupStore(path / "groups") as groups:
+        groups.set_topics([("orders", TOPIC, 1)])
+        groups.begin_alter_offsets("g", [(TOPIC, "orders", 0)], wall_ms=1)
+    (log_of_groups,) = (path / "groups").rglob("*.log")
+    log_of_groups.write_bytes(log_of_groups.read_bytes()[:-1])
     arguments = ["--upstream", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--path", str(path)]
     refused = run("gateway", *arguments)
     assert refused.returncode == 3
     [said] = refused.stderr.splitlines()
-    assert "(--repair cuts off" in said
+    assert said.count("(--repair cuts off") == 2
+    assert f"{segment} at byte " in said
+    assert f"{log_of_groups} at byte 0" in said
+    # What no repair mends in one log keeps the other from being cut.
+    damaged = log_of_groups.read_bytes()
+    stray = segment.with_name("x.log")
+    stray.write_bytes(b"x")
+    for options in ([], ["--repair"]):
+        beyond = run("gateway", *arguments, *options)
+        assert beyond.returncode == 3
+        assert beyond.stderr.rstrip().endswith(f"{stray} at byte 0: not a segment's name")
+    assert log_of_groups.read_bytes() == damaged
+    stray.unlink()
     with serving(["gateway", *arguments, "--repair"], "serving share groups on ") as process:
         process.terminate()
         out, err = process.communicate(timeout=60)

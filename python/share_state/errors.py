@@ -16,7 +16,7 @@
     ├── FencedLeaderEpochError         74   another leader has read the state
     ├── UnknownPartitionError           3
     ├── UnsupportedVersionError        35
-    ├── CorruptLogError                 2   segment, position, kind
+    ├── CorruptLogError                 2   segment, position, kind, repairs
     ├── CorruptStateError               –   field, index, value
     ├── WireDecodeError                42   position, kind
     ├── LimitExceededError              –   limit, asked, allowed
@@ -34,6 +34,7 @@ attributes of ``share_state`` too: ``except ss.PersisterError``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -228,13 +229,24 @@ class CorruptLogError(ShareStateError):
     Attributes:
         segment: the file.
         position: the byte in it.
-        kind: what is wrong, a short word.
+        kind: what is wrong, in short.
+        repairs: for each damaged log what is wrong with it, and what opening it with ``repair=True`` does and loses. Empty where
+            no repair helps.
     """
 
     kafka_code = 2
 
-    def __init__(self, message: str = "", *, segment: str = "", position: int = 0, kind: str = "") -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        segment: str = "",
+        position: int = 0,
+        kind: str = "",
+        repairs: Sequence[tuple[str, str]] = (),
+    ) -> None:
         super().__init__(message)
+        self.repairs = tuple(repairs)
         self.segment = segment
         self.position = position
         self.kind = kind

@@ -1,6 +1,7 @@
 """What the package says on its loggers, all below ``share_state``; silent until the application adds a handler.
 
-* ``share_state.store``: a store was opened; a warning for every unfinished batch that was cut off its log.
+* ``share_state.store``: a store was opened; a warning for every unfinished batch that was cut off its log, for every damage
+  that was cut off because a repair was asked for, and for a note of the log's end that could not be read.
 * ``share_state.persister``: a share partition was loaded; a warning for every write that was refused.
 * ``share_state.kafka``: a warning for every call to a cluster that is tried again.
 * ``share_state.coordinator``: a warning for every client of :class:`share_state.kafka.FakeShareCoordinator` that sent no
@@ -42,6 +43,8 @@ class Recovery(TypedDict):
     unknown_types: int
     control_batches: int
     torn: Sequence[str]
+    repaired: Sequence[str]
+    note_damaged: bool
 
 
 def named(**names: object) -> str:
@@ -55,6 +58,10 @@ def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:
     STORE.info("opened %r: %d records in %d batches", str(path), found["records"], found["batches"])
     for torn in found["torn"]:
         STORE.warning("opened %r: cut off an unfinished batch: %r", str(path), torn)
+    for repaired in found["repaired"]:
+        STORE.warning("opened %r: repaired: %r", str(path), repaired)
+    if found["note_damaged"]:
+        STORE.warning("opened %r: the note of where its logs end is damaged: batches may be missing there", str(path))
 
 
 def write_refused(key: tuple[str, str, int], code: int) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,9 +21,11 @@ KEY = ss.SharePartitionKey("g", TOPIC, 0)
 
 def torn_store(path: Path) -> None:
     """A store whose last batch was written in part, as a crash leaves it."""
-    with ss.open(path) as store:
+    with tempfile.TemporaryDirectory() as alive, ss.open(alive) as store:
         store.initialize_state(KEY, 0, 3)
         store.initialize_state(KEY, 1, 7)
+        # A copy of a store that is open is what a kill leaves.
+        shutil.copytree(store.path, path, dirs_exist_ok=True)
     (segment,) = path.rglob("*.log")
     segment.write_bytes(segment.read_bytes()[:-5])
 

@@ -11,6 +11,7 @@ from share_state import _core
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.listening import listen_address, server_tls
 from share_state.cli.printable import printable
+from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import FakeShareCoordinator, Topic
 from share_state.kafka.logins import read_users
@@ -50,6 +51,7 @@ def coordinator(
         Path | None,
         typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in, by PLAIN or SCRAM."),
     ] = None,
+    repair: RepairOption = False,
 ) -> None:
     """Serve a share coordinator (RPC 83 to 87), for tests without a JVM.
 
@@ -63,11 +65,13 @@ def coordinator(
     except ConfigError as wrong:
         raise typer.BadParameter(printable(str(wrong))) from None
     try:
-        with _core.StateStore(path) as store:
+        with _core.StateStore(path, repair=repair) as store:
+            for repaired in store.recovery()["repaired"]:
+                typer.echo(printable(f"share-state: repaired: {repaired}"), err=True)
             coordinator = FakeShareCoordinator(store, topics=topics, ssl_context=tls, users=users)
             asyncio.run(_serve(store, coordinator, address))
     except (ShareStateError, OSError) as error:
-        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        reason = error.strerror or str(error) if isinstance(error, OSError) else refusal(error)
         typer.echo(f"share-state: cannot serve {printable(str(path))} at {listen}: {printable(reason)}", err=True)
         raise typer.Exit(ExitCode.IO) from None
 

@@ -13,6 +13,7 @@ import typer
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.listening import listen_address, server_tls
 from share_state.cli.printable import printable
+from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError
 from share_state.gateway import Access, GatewayOptions, Limits, ShareGateway, read_properties, read_rules, split_properties
@@ -49,6 +50,7 @@ def gateway(
     sync: Annotated[
         str, typer.Option("--sync", help="When an acknowledgement is on the disk: always before its answer, interval, never.")
     ] = "always",
+    repair: RepairOption = False,
     relay: Annotated[
         bool, typer.Option("--relay", help="Pass other requests on to the one upstream broker: producers, topics, transactions.")
     ] = False,
@@ -97,6 +99,7 @@ def gateway(
             listen=listen_address(listen),
             advertised=None if advertise is None else listen_address(advertise),
             sync=sync,
+            repair=repair,
             relay=relay,
             limits=Limits(queued=_QUEUED_WITH_RELAY) if relay else Limits(),
             broker=broker,
@@ -115,7 +118,7 @@ def gateway(
         gc.set_threshold(*_GARBAGE)
         asyncio.run(_serve(options))
     except (ShareStateError, OSError, ssl.SSLError) as error:
-        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        reason = error.strerror or str(error) if isinstance(error, OSError) else refusal(error)
         typer.echo(f"share-state: cannot serve {printable(str(path))} at {listen}: {printable(reason)}", err=True)
         raise typer.Exit(ExitCode.IO) from None
 

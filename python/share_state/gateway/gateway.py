@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
-from share_state._core import ShareGroupStore, ShareSessions, StateStore
+from share_state._core import ShareSessions
 from share_state.extras import require
 from share_state.gateway import waiting_fetch
 from share_state.gateway.authentication import Authentication
@@ -36,6 +36,7 @@ from share_state.gateway.share_acknowledge import ShareAcknowledge
 from share_state.gateway.share_fetch import ShareFetch
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.start_offsets import StartOffsets
+from share_state.gateway.stores import open_stores
 from share_state.gateway.topic_names import TopicNames
 from share_state.gateway.truncation import Truncation
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
@@ -85,10 +86,7 @@ class ShareGateway:
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as opened:
             opened.callback(self._executor.shutdown)
-            self._store = opened.enter_context(StateStore(options.path / "state", sync=options.sync))
-            groups = opened.enter_context(
-                ShareGroupStore(options.path / "groups", broker_config=dict(options.broker), sync=options.sync)
-            )
+            self._store, groups = open_stores(options, opened)
             directory = options.path / "gateway"
             directory.mkdir(exist_ok=True)
             # After the locks of the stores are held: nobody else counts the generation on.

@@ -34,6 +34,7 @@ class GatewayOptions:
         node_id: id of the one broker that clients see.
         sync: when acknowledgements are on the disk: ``always`` before they are answered, ``interval`` soon after, as a Kafka
             broker does it, ``never`` when the operating system likes.
+        repair: whether damaged logs in ``path`` are cut where their damage begins, which loses what was confirmed.
         relay: whether requests that the gateway does not know go to the upstream broker, which must be a single one.
         broker: broker configurations by Kafka's names (``group.share.…``).
         groups: defaults of group configurations by Kafka's names (``share.…``).
@@ -55,6 +56,7 @@ class GatewayOptions:
     advertised: Address | None = None
     node_id: int = 1
     sync: str = "always"
+    repair: bool = False
     relay: bool = False
     broker: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)

@@ -77,6 +77,13 @@ pub enum CorruptKind {
         /// The offset with which the log begins.
         log_start_offset: i64,
     },
+    /// The log ends elsewhere than the meta file notes.
+    EndsElsewhere {
+        /// Offset of the next record when it was noted.
+        noted: i64,
+        /// Offset of the next record now; where it is the same, the bytes are not.
+        found: i64,
+    },
     /// The file is named like a segment but not by an offset in 20 digits.
     SegmentName,
     /// A state partition has no directory.
@@ -135,6 +142,14 @@ impl fmt::Display for CorruptKind {
                     "no segment holds the log start offset {log_start_offset}"
                 )
             }
+            Self::EndsElsewhere { noted, found } if noted == found => write!(
+                f,
+                "the log ends at offset {found} as it did when it was closed, but not at the same byte"
+            ),
+            Self::EndsElsewhere { noted, found } => write!(
+                f,
+                "the log ends at offset {found}, and the store noted its end at {noted}"
+            ),
             Self::SegmentName => f.write_str("not a segment's name"),
             Self::MissingPartition => f.write_str("the state partition has no directory"),
             Self::Checkpoint => f.write_str("malformed file of log start offsets"),

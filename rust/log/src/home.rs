@@ -35,7 +35,7 @@ pub(crate) fn read_meta(disk: &dyn Disk, root: &Path) -> Result<Option<Meta>, Op
     }
 }
 
-pub(crate) fn write_meta(disk: &dyn Disk, root: &Path, meta: Meta) -> Result<(), IoFailure> {
+pub(crate) fn write_meta(disk: &dyn Disk, root: &Path, meta: &Meta) -> Result<(), IoFailure> {
     write_atomically(disk, root, META_FILE, &meta.encode())
 }
 

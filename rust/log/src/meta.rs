@@ -1,29 +1,77 @@
-//! What a store says of itself in `share-state.meta`: lines of `key=value`, the last of them a checksum of the rest.
+//! What a store says of itself in `share-state.meta`: lines of `key=value`, the last of them a checksum of the rest. Behind
+//! them stands the note of where the logs end ([`crate::end_note`]).
 
 use core::fmt;
+
+use crate::end_note::{self, LogEnd};
 
 /// The format written and read here: Kafka's segments in Kafka's layout, this file beside them.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// No meta file is longer, whatever it says.
-pub(crate) const META_LIMIT: u64 = 4096;
+/// No meta file is longer, whatever it says: the note of the most state partitions takes less.
+pub(crate) const META_LIMIT: u64 = 1 << 20;
 
-/// Since the last clean close, how much may be torn behind a crash.
+/// What may be torn behind the noted ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Torn {
-    /// Every group commit was synced before the next: the last one.
+    /// The logs were closed: nothing.
+    Nothing,
+    /// Every group commit is synced before the next: the last one.
     LastBatch,
-    /// The operating system was left to write in any order: everything since the last sync.
+    /// The operating system is left to write in any order: everything.
     Unsynced,
 }
 
-/// The content of the file.
+/// Where the logs ended when the file was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Noted {
+    /// By state partition.
+    Ends(Vec<LogEnd>),
+    /// The note cannot be read.
+    Damaged,
+    /// There is none: the file is older than the note.
+    Nothing,
+}
+
+/// What is known of one log before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Expected {
+    /// What may be torn.
+    pub torn: Torn,
+    /// Up to where it is whole, if that is known.
+    pub end: Option<LogEnd>,
+}
+
+impl Expected {
+    /// Of a log of which nothing is known.
+    pub const ANYTHING: Self = Self {
+        torn: Torn::LastBatch,
+        end: None,
+    };
+
+    /// Whether bad bytes at this offset may be what a crash left.
+    pub fn may_be_torn(&self, next_offset: i64) -> bool {
+        self.torn != Torn::Nothing && self.end.is_none_or(|end| next_offset >= end.next_offset)
+    }
+
+    /// Whether a log that ends here, and can be read up to there, is whole.
+    pub fn is_met(&self, found: LogEnd) -> bool {
+        self.end.is_none_or(|end| match self.torn {
+            Torn::Nothing => found == end,
+            Torn::LastBatch | Torn::Unsynced => found.next_offset >= end.next_offset,
+        })
+    }
+}
+
+/// The content of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Meta {
     /// Number of state partitions; the partition of a key depends on it, so it is fixed for good.
     pub partitions: u32,
-    /// What a crash may have torn.
+    /// What may be torn.
     pub torn: Torn,
+    /// Where the logs ended.
+    pub noted: Noted,
 }
 
 /// Why a meta file cannot be used.
@@ -55,8 +103,21 @@ impl fmt::Display for MetaError {
 impl core::error::Error for MetaError {}
 
 impl Meta {
-    pub(crate) fn encode(self) -> Vec<u8> {
+    /// What is to be expected of a state partition's log.
+    pub(crate) fn expected(&self, partition: u32) -> Expected {
+        let end = match &self.noted {
+            Noted::Ends(ends) => ends.get(partition as usize).copied(),
+            Noted::Damaged | Noted::Nothing => None,
+        };
+        Expected {
+            torn: self.torn,
+            end,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let torn = match self.torn {
+            Torn::Nothing => "nothing",
             Torn::LastBatch => "last-batch",
             Torn::Unsynced => "unsynced",
         };
@@ -64,20 +125,22 @@ impl Meta {
             "format={FORMAT_VERSION}\npartitions={}\ntorn={torn}\n",
             self.partitions
         );
-        format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes())).into_bytes()
+        let mut text = format!("{body}{CHECKSUM}{:08x}\n", crc32c::crc32c(body.as_bytes()));
+        if let Noted::Ends(ends) = &self.noted {
+            end_note::append(&mut text, ends);
+        }
+        text.into_bytes()
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, MetaError> {
         let malformed = |reason| MetaError::Malformed { reason };
-        let text = str::from_utf8(bytes).map_err(|_| malformed("not UTF-8"))?;
-        let (body, checksum) = text
-            .rfind("crc32c=")
-            .and_then(|at| text.split_at_checked(at))
-            .ok_or(malformed("no checksum line"))?;
-        if checksum != format!("crc32c={:08x}\n", crc32c::crc32c(body.as_bytes())) {
+        let (body, rest) = split_head(bytes).ok_or(malformed("no checksum line"))?;
+        let (checksum, note) = rest.split_at_checked(CHECKSUM_LINE).unwrap_or((rest, &[]));
+        if checksum != format!("{CHECKSUM}{:08x}\n", crc32c::crc32c(body)).as_bytes() {
             return Err(malformed("checksum does not match"));
         }
-        let mut lines = body.split_terminator('\n');
+        let text = str::from_utf8(body).map_err(|_| malformed("not UTF-8"))?;
+        let mut lines = text.split_terminator('\n');
         let mut value = |key: &str| {
             lines
                 .next()
@@ -94,6 +157,7 @@ impl Meta {
             .filter(|n| *n >= 1)
             .ok_or(malformed("no number of state partitions"))?;
         let torn = match value("torn") {
+            Some("nothing") => Torn::Nothing,
             Some("last-batch") => Torn::LastBatch,
             Some("unsynced") => Torn::Unsynced,
             _ => return Err(malformed("no word on what may be torn")),
@@ -101,8 +165,34 @@ impl Meta {
         if lines.next().is_some() {
             return Err(malformed("lines left over"));
         }
-        Ok(Self { partitions, torn })
+        let noted = match end_note::read(bytes, bytes.len() - note.len(), partitions) {
+            Some(ends) => Noted::Ends(ends),
+            // Logs that were closed have a note.
+            None if note.is_empty() && torn != Torn::Nothing => Noted::Nothing,
+            None => Noted::Damaged,
+        };
+        Ok(Self {
+            partitions,
+            torn,
+            noted,
+        })
     }
+}
+
+const CHECKSUM: &str = "crc32c=";
+/// With eight digits and the end of the line.
+const CHECKSUM_LINE: usize = CHECKSUM.len() + 9;
+
+/// The lines before the first checksum line, and what follows.
+fn split_head(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut at = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(CHECKSUM.as_bytes()) {
+            return bytes.split_at_checked(at);
+        }
+        at += line.len();
+    }
+    None
 }
 
 #[cfg(test)]
@@ -112,7 +202,21 @@ mod tests {
     const META: Meta = Meta {
         partitions: 3,
         torn: Torn::LastBatch,
+        noted: Noted::Nothing,
     };
+
+    fn noted(torn: Torn) -> Meta {
+        let end = |segment| LogEnd {
+            segment,
+            bytes: 100,
+            next_offset: segment + 5,
+        };
+        Meta {
+            partitions: 3,
+            torn,
+            noted: Noted::Ends([0, 7, 12].map(end).to_vec()),
+        }
+    }
 
     #[test]
     fn it_is_read_as_it_is_written() {
@@ -120,6 +224,7 @@ mod tests {
             let meta = Meta {
                 partitions: 50,
                 torn,
+                noted: Noted::Nothing,
             };
             assert_eq!(Meta::decode(&meta.encode()), Ok(meta));
         }
@@ -128,6 +233,44 @@ mod tests {
             text.starts_with("format=1\npartitions=3\ntorn=last-batch\ncrc32c="),
             "{text}"
         );
+        for torn in [Torn::Nothing, Torn::LastBatch, Torn::Unsynced] {
+            assert_eq!(Meta::decode(&noted(torn).encode()), Ok(noted(torn)));
+        }
+        let text = String::from_utf8(noted(Torn::Nothing).encode()).unwrap();
+        assert!(text.contains("torn=nothing\ncrc32c="), "{text}");
+        assert!(
+            text.contains("\nend=0 0 100 5\nend=1 7 100 12\nend=2 12 100 17\ncrc32c="),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_damaged_note_is_told_from_a_damaged_head() {
+        for torn in [Torn::Nothing, Torn::Unsynced] {
+            let whole = noted(torn).encode();
+            let body = split_head(&whole).unwrap().0.len();
+            let head = body + CHECKSUM_LINE;
+            let judge = |bytes: &[u8], at: usize, what: &str| {
+                let decoded = Meta::decode(bytes).map(|meta| meta.noted);
+                if at < head {
+                    assert!(decoded.is_err(), "{what}");
+                } else if bytes.len() == head && torn != Torn::Nothing {
+                    assert_eq!(decoded, Ok(Noted::Nothing), "{what}");
+                } else {
+                    assert_eq!(decoded, Ok(Noted::Damaged), "{what}");
+                }
+            };
+            for cut in 0..whole.len() {
+                judge(&whole[..cut], cut, &format!("cut at {cut}"));
+            }
+            for at in 0..whole.len() {
+                for bit in 0..8 {
+                    let mut flipped = whole.clone();
+                    flipped[at] ^= 1 << bit;
+                    judge(&flipped, at, &format!("bit {bit} of byte {at}"));
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //!
 //! One group commit is one batch, and the next is written only after its sync. So a crash can leave at most one
 //! unfinished batch, the last; and of that one any pages may be missing, not just the last ones. Whatever else is wrong
-//! was durable once and has been damaged since.
+//! was durable once and has been damaged since. So has what lies before the end that the meta file notes, and all of a log that
+//! was closed.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::batch_reader::{Bad, BadCause};
 use crate::corrupt::CorruptKind;
-use crate::meta::Torn;
+use crate::meta::{Expected, Torn};
 
 /// What bad bytes at the end of the last segment are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +34,17 @@ pub(crate) fn judge(
     source: &mut (impl Read + Seek),
     bad: &Bad,
     next_offset: i64,
-    torn: Torn,
+    expected: Expected,
 ) -> io::Result<Verdict> {
-    if only_zeros(source, bad.position)? {
+    let is_zeros = only_zeros(source, bad.position)?;
+    if !expected.may_be_torn(next_offset) {
+        return Ok(Verdict::Damage(if is_zeros {
+            CorruptKind::ZeroFilled
+        } else {
+            kind(bad)
+        }));
+    }
+    if is_zeros {
         // A segment gets its name only when its first batch is durable, so a crash cannot empty it. Fewer bytes than
         // tell a length may be zeros by right: those of the offset 0.
         let emptied = bad.position == 0 && bad.remaining >= OVERHEAD;
@@ -49,7 +58,8 @@ pub(crate) fn judge(
     if !bad.may_be_unwritten() {
         return damage();
     }
-    match torn {
+    match expected.torn {
+        Torn::Nothing => damage(),
         // Without a sync after every batch, later pages may be there while earlier ones are not.
         Torn::Unsynced => Ok(Verdict::Torn),
         Torn::LastBatch => {

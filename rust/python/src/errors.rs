@@ -9,7 +9,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ConfigError;
 use share_state_core::share_group::{GroupError, TopicsError};
-use share_state_log::{ConfigError as StoreConfigError, CorruptLog, OpenError, StoreError};
+use share_state_log::{ConfigError as StoreConfigError, CorruptLog, Damage, OpenError, StoreError};
 use share_state_wire::WireError;
 use share_state_wire::messages::protocol::FieldError;
 
@@ -287,16 +287,38 @@ pub fn field(py: Python<'_>, error: &FieldError) -> PyErr {
 }
 
 pub fn corrupt(py: Python<'_>, error: &CorruptLog) -> PyErr {
-    Raise::new(py, "CorruptLogError", error)
+    place(Raise::new(py, "CorruptLogError", error), error).done()
+}
+
+fn place<'py>(raise: Raise<'py>, error: &CorruptLog) -> Raise<'py> {
+    raise
         .fact("segment", error.segment.display().to_string())
         .fact("position", error.position)
         .fact("kind", error.kind.to_string())
-        .done()
+}
+
+/// Logs that the option `repair` cuts where their damage begins: the first one's place, and the costs of all.
+fn damaged(py: Python<'_>, damages: &[Damage]) -> PyErr {
+    let costs: Vec<_> = damages
+        .iter()
+        .map(|damage| (damage.corrupt.to_string(), damage.loss.to_string()))
+        .collect();
+    let texts: Vec<_> = costs
+        .iter()
+        .map(|(place, loss)| format!("{place} (repair=True {loss})"))
+        .collect();
+    let raise = Raise::new(py, "CorruptLogError", texts.join("; ")).fact("repairs", costs);
+    match damages.first() {
+        Some(damage) => place(raise, &damage.corrupt),
+        None => raise,
+    }
+    .done()
 }
 
 pub fn open(py: Python<'_>, error: &OpenError) -> PyErr {
     let class = match error {
         OpenError::Corrupt(corrupt) => return self::corrupt(py, corrupt),
+        OpenError::Damaged(damages) => return damaged(py, damages),
         OpenError::Config(StoreConfigError::Coordinator(setting)) => {
             return if setting.name.starts_with("share.coordinator.") {
                 config_argument(py, setting)

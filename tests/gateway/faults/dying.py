@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from share_state._core import ShareGroupStore, StateStore
-from share_state.gateway import GatewayOptions, ShareGateway, gateway, group_configs, identity
+from share_state.gateway import GatewayOptions, ShareGateway, group_configs, identity, stores
 from share_state.gateway.upstream import topics
 from share_state.kafka.client import parse_bootstrap
 
@@ -92,8 +92,8 @@ def watch(points: Points) -> None:
     def groups(*args: Any, **kwargs: Any) -> Watched:
         return Watched(ShareGroupStore(*args, **kwargs), GROUPS, points)
 
-    for module, name, watched in ((gateway, "StateStore", states), (gateway, "ShareGroupStore", groups)):
-        setattr(module, name, watched)
+    for name, watched in (("StateStore", states), ("ShareGroupStore", groups)):
+        setattr(stores, name, watched)
     for module in (topics, group_configs, identity):
         module.write_json = points.around(module.write_json)  # type: ignore[attr-defined]
 

@@ -19,6 +19,9 @@ pub struct GroupStoreConfig {
     pub segment_bytes: u64,
     /// Size in bytes from which on the log is rewritten when most of it is dead. Default 16 MiB.
     pub rewrite_bytes: u64,
+    /// Whether a damaged log is cut where its damage begins, which loses what was confirmed, instead of being refused. What was
+    /// cut is told by [`Recovery::repaired`](crate::Recovery::repaired). Default false.
+    pub repair: bool,
 }
 
 impl Default for GroupStoreConfig {
@@ -28,6 +31,7 @@ impl Default for GroupStoreConfig {
             broker: Numbers::new(),
             segment_bytes: 100 << 20,
             rewrite_bytes: 16 << 20,
+            repair: false,
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::counters::{Counters, Tally};
 use crate::disk::{Disk, Held, RealDisk};
 use crate::home::write_meta;
 use crate::journal::{Journal, Machine, Settled, Shared};
-use crate::meta::{Meta, Torn};
+use crate::meta::{Meta, Noted, Torn};
 use crate::store::{Flusher, OpenError, PoisonCause, Recovery, StoreError, SyncPolicy};
 
 impl Machine for ShareGroups {
@@ -152,7 +152,7 @@ impl ShareGroupStore {
         self.inner.journal.flush()
     }
 
-    /// Flushes, notes that the log is whole, and lets go of the directory. Closing again does nothing.
+    /// Flushes, notes where the log ends, and lets go of the directory. Closing again does nothing.
     ///
     /// # Errors
     /// The flush failed; the directory is given up nevertheless.
@@ -273,20 +273,21 @@ impl Inner {
         if self.released.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        let closed = self.journal.close().and_then(|()| self.note_whole());
+        let closed = self.journal.close().and_then(|()| self.note_end());
         // The next writer may come as soon as the lock is free: nobody here may still be writing then.
         self.journal.quiesce();
         self.lock.release();
         closed
     }
 
-    /// Notes that nothing but the last batch can be torn from here on.
-    fn note_whole(&self) -> Result<(), StoreError> {
+    /// Notes where the log ends: from here on whatever is missing is damage.
+    fn note_end(&self) -> Result<(), StoreError> {
         let meta = Meta {
             partitions: 1,
-            torn: Torn::LastBatch,
+            torn: Torn::Nothing,
+            noted: Noted::Ends(vec![self.journal.end()?]),
         };
-        write_meta(self.disk.as_ref(), &self.dir, meta).map_err(|failure| StoreError::Poisoned {
+        write_meta(self.disk.as_ref(), &self.dir, &meta).map_err(|failure| StoreError::Poisoned {
             cause: Arc::new(PoisonCause::Io(failure)),
         })
     }

@@ -17,8 +17,8 @@ use crate::disk::{At, Disk, Held};
 use crate::home::{is_unfinished, read_meta, read_starts, take_lock, write_meta};
 use crate::journal::{Journal, Rewriting};
 use crate::layout::{GROUP_TOPIC, group_dir};
-use crate::meta::{Meta, Torn};
-use crate::segment_log::{self, SegmentLog};
+use crate::meta::{Expected, Meta, Noted, Torn};
+use crate::segment_log::{self, Checked, Found, Keep, Loaded, Log, SegmentLog};
 use crate::store::{OpenError, Recovery};
 
 /// The log has one partition, in a directory of its own.
@@ -30,34 +30,37 @@ pub(super) fn open(
     config: &GroupStoreConfig,
 ) -> Result<Inner, OpenError> {
     config.check().map_err(OpenError::Config)?;
-    let mut groups =
+    let empty =
         ShareGroups::new(config.broker.clone()).map_err(|error| OpenError::Config(error.into()))?;
     let dir = root.join(group_dir());
     let (lock, meta) = find_or_make(disk.as_ref(), root, &dir)?;
-    let torn = meta.map_or(Torn::LastBatch, |meta| meta.torn);
     let starts = read_starts(disk.as_ref(), &dir, GROUP_TOPIC)?;
-    let log_start = starts.get(&PARTITION).copied().unwrap_or(0);
+    let log = Log {
+        disk: disk.as_ref(),
+        dir: &dir,
+        partition: PARTITION,
+        log_start: starts.get(&PARTITION).copied().unwrap_or(0),
+        expected: meta
+            .as_ref()
+            .map_or(Expected::ANYTHING, |meta| meta.expected(PARTITION)),
+    };
     let found = segment_log::find(disk.as_ref(), &dir)?;
     let log_bytes = found.segments.iter().map(|(_, length)| length).sum();
-    let mut recovery = Recovery::default();
-    let mut visit = |segment: &Path, position: u64, batch: &DecodedBatch<'_>| {
-        recovery.batches += 1;
-        if batch.is_control {
-            recovery.control_batches += 1;
-            return Ok(());
-        }
-        replay(segment, position, batch, &mut groups, &mut recovery)
-    };
-    let checked = segment_log::check(
-        disk.as_ref(),
-        &dir,
-        PARTITION,
-        found,
-        log_start,
-        torn,
-        &mut visit,
-    )?;
+    let read = |keep| read(&log, &found, keep, &empty);
+    let (groups, mut recovery, checked) =
+        match segment_log::load(&log, &found, config.repair, name_of, read)? {
+            Loaded::Damaged(damage) => return Err(OpenError::Damaged(vec![damage])),
+            Loaded::Passed {
+                read: (groups, mut recovery),
+                checked,
+                repaired,
+            } => {
+                recovery.repaired.extend(repaired);
+                (groups, recovery, checked)
+            }
+        };
     recovery.torn.extend(checked.torn.clone());
+    recovery.note_damaged = meta.is_some_and(|meta| meta.noted == Noted::Damaged);
 
     // From here on the directory is changed.
     let tally = Arc::new(Tally::default());
@@ -68,15 +71,14 @@ pub(super) fn open(
         &checked,
         Arc::clone(&tally),
     )?;
-    let now_torn = Torn::from(config.sync);
-    // What was unsynced is synced now, so only the policy from here on counts.
-    if meta.map(|meta| meta.torn) != Some(now_torn) {
-        let meta = Meta {
-            partitions: 1,
-            torn: now_torn,
-        };
-        write_meta(disk.as_ref(), &dir, meta)?;
-    }
+    // All of it is on the disk now, so only the policy from here on counts. What a clean close noted goes, durably, before
+    // anything is written that it does not know of.
+    let meta = Meta {
+        partitions: 1,
+        torn: Torn::from(config.sync),
+        noted: Noted::Ends(vec![checked.end()]),
+    };
+    write_meta(disk.as_ref(), &dir, &meta)?;
     let journal = Journal::new(
         groups,
         log,
@@ -135,6 +137,35 @@ fn check_unused(disk: &dyn Disk, dir: &Path) -> Result<(), OpenError> {
     Err(OpenError::NotAStore {
         path: dir.to_owned(),
     })
+}
+
+/// Checks and replays the log, or what is to stay of it.
+fn read(
+    log: &Log<'_>,
+    found: &Found,
+    keep: Option<Keep>,
+    empty: &ShareGroups,
+) -> Result<((ShareGroups, Recovery), Checked), OpenError> {
+    let mut groups = empty.clone();
+    let mut recovery = Recovery::default();
+    let mut visit = |segment: &Path, position: u64, batch: &DecodedBatch<'_>| {
+        recovery.batches += 1;
+        if batch.is_control {
+            recovery.control_batches += 1;
+            return Ok(());
+        }
+        replay(segment, position, batch, &mut groups, &mut recovery)
+    };
+    let checked = segment_log::check(log, found, keep, &mut visit)?;
+    Ok(((groups, recovery), checked))
+}
+
+/// The share group of a record.
+fn name_of(key: &[u8]) -> Option<String> {
+    match decode(key, None) {
+        Ok(Decoded::Record(record)) => Some(record.group.to_string()),
+        Ok(Decoded::OtherType(_)) | Err(_) => None,
+    }
 }
 
 fn replay(

@@ -18,6 +18,7 @@ use share_state_wire::WireError;
 use share_state_wire::record_batch::Compression;
 
 use crate::counters::Tally;
+use crate::end_note::LogEnd;
 use crate::segment_log::SegmentLog;
 use crate::store::{PoisonCause, StoreError, SyncPolicy};
 use group::Group;
@@ -168,6 +169,12 @@ impl<M: Machine> Journal<M> {
         shared.closed = true;
         let ticket = shared.next_offset;
         self.wait(shared, ticket, Settled::Durably)
+    }
+
+    /// Where the log ends. Only for a journal that is closed, so that it ends there for good.
+    pub fn end(&self) -> Result<LogEnd, StoreError> {
+        let next_offset = self.lock()?.next_offset;
+        Ok(self.log()?.end(next_offset))
     }
 
     /// Returns when no thread writes any more. Only for a journal that is closed or poisoned, so that none begins.

@@ -29,7 +29,7 @@ pub fn log_ends(path: impl AsRef<Path>) -> Result<Vec<LogEnds>, ScanError> {
 }
 
 pub(super) fn ends_on(disk: &dyn Disk, path: &Path) -> Result<Vec<LogEnds>, ScanError> {
-    let (targets, _) = locate(disk, path)?;
+    let (targets, _) = locate(disk, path, &mut Vec::new())?;
     let mut ends = Vec::new();
     let mut first_offset = None;
     for target in targets {
@@ -47,7 +47,7 @@ pub(super) fn ends_on(disk: &dyn Disk, path: &Path) -> Result<Vec<LogEnds>, Scan
         if let Some(mut open) = OpenSegment::open(disk, target, &mut findings)? {
             let mut expected = None;
             while !matches!(
-                open.next_batch(&mut expected, &mut findings, |_, _, _| {})?,
+                open.next_batch(disk, &mut expected, &mut findings, |_, _, _| {})?,
                 Outcome::End
             ) {
                 next_offset = next_offset.max(expected.unwrap_or(next_offset));

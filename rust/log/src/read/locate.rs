@@ -4,9 +4,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::ScanError;
-use crate::disk::{At, Disk, Entry, IoFailure};
+use super::noted::NotedLog;
+use super::{Finding, ScanError};
+use crate::disk::{At, Disk, IoFailure};
+use crate::end_note::LogEnd;
 use crate::layout::{looks_like_segment, parse_partition_dir, parse_segment_name};
+use crate::segment_log::ends_elsewhere;
 
 /// A segment to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +23,17 @@ pub(super) struct Target {
     pub is_first: bool,
     /// Whether it is the last of its partition.
     pub is_last: bool,
+    /// What is known of the log.
+    pub noted: NotedLog,
 }
 
-/// The segments under `path` in the order of reading, and the number of state partitions.
-pub(super) fn locate(disk: &dyn Disk, path: &Path) -> Result<(Vec<Target>, u32), ScanError> {
+/// The segments under `path` in the order of reading, and the number of state partitions. A log without any segment is a
+/// finding, where there was one.
+pub(super) fn locate(
+    disk: &dyn Disk,
+    path: &Path,
+    findings: &mut Vec<Finding>,
+) -> Result<(Vec<Target>, u32), ScanError> {
     let no_state_log = || ScanError::NoStateLog {
         path: path.to_owned(),
     };
@@ -35,7 +45,9 @@ pub(super) fn locate(disk: &dyn Disk, path: &Path) -> Result<(Vec<Target>, u32),
                     let partition = path.parent().and_then(named_partition).unwrap_or(0);
                     let names = [name.to_owned()];
                     let dir = path.parent().unwrap_or(Path::new(""));
-                    Ok((segments(disk, dir, partition, &names)?, 1))
+                    let noted =
+                        NotedLog::of(disk, dir, partition).for_segment(parse_segment_name(name));
+                    Ok((segments(disk, dir, partition, &names, &noted)?, 1))
                 }
                 _ => Err(no_state_log()),
             };
@@ -43,7 +55,7 @@ pub(super) fn locate(disk: &dyn Disk, path: &Path) -> Result<(Vec<Target>, u32),
         Err(error) => return Err(IoFailure::new("list", path, &error).into()),
     };
     if let Some(partition) = named_partition(path) {
-        return Ok((folder(disk, path, partition, &entries)?, 1));
+        return Ok((folder(disk, path, partition, findings)?, 1));
     }
     let mut partitions: Vec<_> = entries
         .iter()
@@ -56,8 +68,7 @@ pub(super) fn locate(disk: &dyn Disk, path: &Path) -> Result<(Vec<Target>, u32),
     }
     let mut targets = Vec::new();
     for (partition, dir) in &partitions {
-        let entries = disk.list(dir).at("list", dir)?;
-        targets.extend(folder(disk, dir, *partition, &entries)?);
+        targets.extend(folder(disk, dir, *partition, findings)?);
     }
     Ok((targets, u32::try_from(partitions.len()).unwrap_or(u32::MAX)))
 }
@@ -80,22 +91,41 @@ fn folder(
     disk: &dyn Disk,
     dir: &Path,
     partition: u32,
-    entries: &[Entry],
+    findings: &mut Vec<Finding>,
 ) -> Result<Vec<Target>, ScanError> {
+    // Before the names are read: a log only grows beyond what was noted of it.
+    let noted = NotedLog::of(disk, dir, partition);
+    let entries = disk.list(dir).at("list", dir)?;
     // Twenty digits sort like the numbers.
     let names: Vec<_> = entries
         .iter()
         .filter(|entry| !entry.is_dir && parse_segment_name(&entry.name).is_some())
         .map(|entry| entry.name.clone())
         .collect();
-    segments(disk, dir, partition, &names)
+    if names.is_empty()
+        && let Some(end) = noted.missed(disk, NOTHING)
+    {
+        findings.push(Finding::Damage {
+            partition,
+            corrupt: ends_elsewhere(dir, end, NOTHING),
+        });
+    }
+    segments(disk, dir, partition, &names, &noted)
 }
+
+/// Where a log without records ends.
+const NOTHING: LogEnd = LogEnd {
+    segment: 0,
+    bytes: 0,
+    next_offset: 0,
+};
 
 fn segments(
     disk: &dyn Disk,
     dir: &Path,
     partition: u32,
     names: &[String],
+    noted: &NotedLog,
 ) -> Result<Vec<Target>, ScanError> {
     let mut targets = Vec::with_capacity(names.len());
     for (i, name) in names.iter().enumerate() {
@@ -113,6 +143,7 @@ fn segments(
             length,
             is_first: i == 0,
             is_last: i + 1 == names.len(),
+            noted: noted.clone(),
         });
     }
     Ok(targets)

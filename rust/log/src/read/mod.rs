@@ -9,6 +9,7 @@ mod finding;
 mod fold;
 mod history;
 mod locate;
+mod noted;
 mod segment;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -96,7 +97,8 @@ pub fn scan(path: impl AsRef<Path>) -> Result<Scan, ScanError> {
 
 impl Scan {
     fn on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self, ScanError> {
-        let (targets, partitions_total) = locate::locate(disk.as_ref(), path)?;
+        let mut findings = Vec::new();
+        let (targets, partitions_total) = locate::locate(disk.as_ref(), path, &mut findings)?;
         let progress = Progress {
             partitions_total,
             bytes_total: targets.iter().map(|target| target.length).sum(),
@@ -108,7 +110,7 @@ impl Scan {
             current: None,
             batch: VecDeque::new(),
             expected: None,
-            findings: Vec::new(),
+            findings,
             progress,
             as_of: AsOf::default(),
             cut: false,
@@ -207,12 +209,14 @@ impl Scan {
                 visit(target, position, record);
             }
         };
-        match open.next_batch(&mut self.expected, &mut self.findings, visit)? {
+        let disk = self.disk.as_ref();
+        match open.next_batch(disk, &mut self.expected, &mut self.findings, visit)? {
             Outcome::Batch(records) => self.progress.records += records as u64,
             Outcome::Passed => {}
             Outcome::End => {
                 self.progress.bytes_done += open.target().length;
                 if open.target().is_last {
+                    open.check_end(disk, self.expected, &mut self.findings);
                     self.progress.partitions_done += 1;
                 }
                 self.current = None;

@@ -12,8 +12,10 @@ use super::{Finding, ScanError};
 use crate::batch_reader::{Bad, BadCause, BatchReader, Step};
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, Disk, IoFailure};
-use crate::meta::Torn;
-use crate::segment_log::out_of_order;
+use crate::end_note::LogEnd;
+use crate::layout::parse_segment_name;
+use crate::meta::Expected;
+use crate::segment_log::{ends_elsewhere, out_of_order};
 use crate::tail::{self, Behind, Budget, Verdict};
 
 /// What a step brought.
@@ -81,19 +83,20 @@ impl OpenSegment {
     /// Reads on, and shows the records of a batch with the byte at which it begins.
     pub fn next_batch(
         &mut self,
+        disk: &dyn Disk,
         expected: &mut Option<i64>,
         findings: &mut Vec<Finding>,
         mut visit: impl FnMut(&Target, u64, RecordView<'_>),
     ) -> Result<Outcome, ScanError> {
         match self.reader.step().at("read", &self.target.path)? {
             Step::End => return Ok(Outcome::End),
-            Step::Bad(bad) => return self.bad(&bad, expected, findings),
+            Step::Bad(bad) => return self.bad(disk, &bad, expected, findings),
             Step::Whole => {}
         }
         let position = self.reader.position();
         let batch = match self.reader.decode() {
             Ok(batch) => batch,
-            Err(bad) => return self.bad(&bad, expected, findings),
+            Err(bad) => return self.bad(disk, &bad, expected, findings),
         };
         let base_offset = batch.header.base_offset;
         if let Some(kind) = expected.and_then(|expected| out_of_order(expected, base_offset)) {
@@ -112,6 +115,31 @@ impl OpenSegment {
         Ok(outcome)
     }
 
+    /// Tells where the log, which has been read to its end, does not end as noted. `expected` is the offset behind it, if the
+    /// bytes before were no damage.
+    pub fn check_end(&self, disk: &dyn Disk, expected: Option<i64>, findings: &mut Vec<Finding>) {
+        let Target { path, noted, .. } = &self.target;
+        let base_offset = parse_segment_name(&self.target.name);
+        let bytes = self.reader.position();
+        let next_offset = expected.or(base_offset.filter(|_| self.target.length == 0));
+        let (Some(segment), Some(next_offset), Some(dir)) =
+            (base_offset, next_offset, path.parent())
+        else {
+            return;
+        };
+        let found = LogEnd {
+            segment,
+            bytes,
+            next_offset,
+        };
+        if let Some(end) = noted.missed(disk, found) {
+            findings.push(Finding::Damage {
+                partition: self.target.partition,
+                corrupt: ends_elsewhere(dir, end, found),
+            });
+        }
+    }
+
     /// Bytes of the segment that have been read, of those that it had when its name was read.
     pub fn bytes_done(&self) -> u64 {
         self.reader.position().min(self.target.length)
@@ -120,6 +148,7 @@ impl OpenSegment {
     /// Tells what bad bytes are, and goes on at the next whole batch behind them, if there is one.
     fn bad(
         &mut self,
+        disk: &dyn Disk,
         bad: &Bad,
         expected: &mut Option<i64>,
         findings: &mut Vec<Finding>,
@@ -139,16 +168,21 @@ impl OpenSegment {
             reader.resume_at(bad.position).at("read", path)?;
             return Ok(Outcome::Passed);
         }
+        let least = expected.unwrap_or(0);
+        let mut known = target.noted.expected;
+        if !known.may_be_torn(least) && !target.noted.is_current(disk) {
+            known = Expected::ANYTHING;
+        }
         if bad.position > 0
             && bad.remaining >= tail::OVERHEAD
+            && known.may_be_torn(least)
             && tail::only_zeros(reader.raw(), bad.position).at("read", path)?
         {
             // Space that a broker reserved ahead (`log.preallocate`). Fewer zeros may be the first bytes of an offset.
             return Ok(Outcome::End);
         }
-        let least = expected.unwrap_or(0);
         let verdict = if target.is_last {
-            tail::judge(reader.raw(), bad, least, Torn::LastBatch).at("read", path)?
+            tail::judge(reader.raw(), bad, least, known).at("read", path)?
         } else {
             Verdict::Damage(tail::kind(bad))
         };

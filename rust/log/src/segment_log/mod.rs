@@ -1,6 +1,7 @@
 //! The segments of one log: append, sync, roll, prune. One group commit is one record batch.
 
 mod recovery;
+mod survey;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,11 @@ use std::sync::Arc;
 use crate::checkpoint::{self, LogStarts};
 use crate::counters::Tally;
 use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure, write_atomically};
+use crate::end_note::LogEnd;
 use crate::layout::{CHECKPOINT_FILE, GROUP_TOPIC, segment_name};
 
-pub(crate) use recovery::{Checked, check, find, out_of_order};
+pub(crate) use recovery::{Checked, Found, Keep, Log, check, ends_elsewhere, find, out_of_order};
+pub(crate) use survey::{Loaded, load};
 
 /// Partition leader epoch of every batch: an embedded log has one leader for good. It lies outside the checksum, so a
 /// constant also shows a flipped bit.
@@ -52,8 +55,11 @@ impl SegmentLog {
         for draft in &checked.drafts {
             disk.remove(draft).at("remove", draft)?;
         }
-        if let Some(remove) = &checked.remove {
+        for remove in &checked.remove {
             disk.remove(remove).at("remove", remove)?;
+            // One after the other, so that a crash leaves no hole.
+            disk.sync_dir(&dir).at("sync directory", &dir)?;
+            tally.fsync();
         }
         let mut log = Self {
             disk,
@@ -80,6 +86,15 @@ impl SegmentLog {
         }
         log.sync_dir()?;
         Ok(log)
+    }
+
+    /// Where the log ends, whose next record has this offset.
+    pub fn end(&self, next_offset: i64) -> LogEnd {
+        LogEnd {
+            segment: self.segments.back().copied().unwrap_or(next_offset),
+            bytes: self.active.as_ref().map_or(0, |active| active.size),
+            next_offset,
+        }
     }
 
     /// Appends one batch, in a new segment if the active one would grow beyond the size limit. A batch larger than

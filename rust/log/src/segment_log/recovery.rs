@@ -10,8 +10,9 @@ use super::{LEADER_EPOCH, segment_path};
 use crate::batch_reader::{Bad, BatchReader, Step};
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, DRAFT_SUFFIX, Disk};
+use crate::end_note::LogEnd;
 use crate::layout::{looks_like_segment, parse_segment_name};
-use crate::meta::Torn;
+use crate::meta::Expected;
 use crate::store::OpenError;
 use crate::tail::{self, Verdict};
 
@@ -24,6 +25,44 @@ pub(crate) struct Found {
     pub drafts: Vec<PathBuf>,
 }
 
+/// A log, and what is known of it before it is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Log<'a> {
+    pub disk: &'a dyn Disk,
+    pub dir: &'a Path,
+    pub partition: u32,
+    /// The offset with which it begins.
+    pub log_start: i64,
+    pub expected: Expected,
+}
+
+/// How much of a damaged log stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// Base offset of the last segment of which something may stay.
+    pub segment: i64,
+    /// Bytes of it.
+    pub bytes: u64,
+}
+
+impl Keep {
+    pub const ALL: Self = Self {
+        segment: i64::MAX,
+        bytes: u64::MAX,
+    };
+
+    /// Bytes that may stay of the segment that begins at `base`.
+    pub const fn of(self, base: i64) -> u64 {
+        if base < self.segment {
+            u64::MAX
+        } else if base == self.segment {
+            self.bytes
+        } else {
+            0
+        }
+    }
+}
+
 /// A log that passed, and what is to be made good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checked {
@@ -33,14 +72,25 @@ pub(crate) struct Checked {
     pub size: u64,
     /// Whether that is fewer than there are.
     pub cut: bool,
-    /// A segment of which nothing stays.
-    pub remove: Option<PathBuf>,
+    /// Segments of which nothing stays, the last one first.
+    pub remove: Vec<PathBuf>,
     /// See [`Found::drafts`].
     pub drafts: Vec<PathBuf>,
     /// Offset of the next record.
     pub next_offset: i64,
-    /// What is cut.
+    /// What is cut without being asked for.
     pub torn: Option<TornTail>,
+}
+
+impl Checked {
+    /// Where the log ends.
+    pub fn end(&self) -> LogEnd {
+        LogEnd {
+            segment: self.segments.last().copied().unwrap_or(self.next_offset),
+            bytes: self.size,
+            next_offset: self.next_offset,
+        }
+    }
 }
 
 /// What the loader does with each batch; it is also told where the batch begins, in which segment, and how many bytes
@@ -69,52 +119,49 @@ pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Found, OpenError> {
     Ok(found)
 }
 
-/// Reads every batch of the log through `visit`.
+/// Reads every batch of the log through `visit`; with `keep` only what is to stay of it, and then it need not end where that
+/// was noted.
 pub(crate) fn check(
-    disk: &dyn Disk,
-    dir: &Path,
-    partition: u32,
-    found: Found,
-    log_start: i64,
-    torn: Torn,
+    log: &Log<'_>,
+    found: &Found,
+    keep: Option<Keep>,
     visit: &mut Visit<'_>,
 ) -> Result<Checked, OpenError> {
-    let mut next_offset = log_start;
-    match found.segments.first() {
-        // Segments below the log start are there when a prune was interrupted.
-        Some((base, _)) if *base <= log_start => next_offset = *base,
-        None if log_start == 0 => {}
-        _ => {
-            let kind = CorruptKind::MissingSegment {
-                log_start_offset: log_start,
-            };
-            return Err(corrupt(dir, 0, kind));
-        }
-    }
     let mut checked = Checked {
-        drafts: found.drafts,
-        next_offset,
+        drafts: found.drafts.clone(),
+        next_offset: log.log_start,
         ..Checked::default()
     };
+    match found.segments.first() {
+        // Segments below the log start are there when a prune was interrupted.
+        Some((base, _)) if *base <= log.log_start => checked.next_offset = *base,
+        None if log.log_start == 0 => {}
+        _ => return Err(log.without_beginning()),
+    }
     let mut segments = found.segments.iter().peekable();
     while let Some((base, length)) = segments.next() {
-        let path = segment_path(dir, *base);
+        let path = segment_path(log.dir, *base);
+        let limit = keep.unwrap_or(Keep::ALL).of(*base);
+        if limit == 0 {
+            checked.remove.insert(0, path);
+            continue;
+        }
         if *length == 0 {
             return Err(corrupt(&path, 0, CorruptKind::EmptySegment));
         }
         if let Some(kind) = out_of_order(checked.next_offset, *base) {
             return Err(corrupt(&path, 0, kind));
         }
-        let source = disk.open_read(&path).at("open", &path)?;
+        let source = log.disk.open_read(&path).at("open", &path)?;
         let mut reader = BatchReader::new(source, Limits::default()).at("read", &path)?;
-        let bad = read_segment(&path, &mut reader, &mut checked.next_offset, visit)?;
+        let bad = read_segment(&path, &mut reader, limit, &mut checked.next_offset, visit)?;
         let kept = reader.position();
         if let Some(bad) = bad {
-            let is_last = segments.peek().is_none();
             // With nothing before it and nothing in it, the log would begin again below offsets that were given out.
-            let is_all = kept == 0 && log_start > 0 && checked.segments.is_empty();
-            let verdict = if is_last && !is_all {
-                tail::judge(reader.raw(), &bad, checked.next_offset, torn).at("read", &path)?
+            let is_all = kept == 0 && log.log_start > 0 && checked.segments.is_empty();
+            let verdict = if segments.peek().is_none() && !is_all {
+                tail::judge(reader.raw(), &bad, checked.next_offset, log.expected)
+                    .at("read", &path)?
             } else {
                 Verdict::Damage(tail::kind(&bad))
             };
@@ -122,39 +169,68 @@ pub(crate) fn check(
                 Verdict::Damage(kind) => return Err(corrupt(&path, bad.position, kind)),
                 Verdict::Torn => {
                     checked.torn = Some(TornTail {
-                        partition,
+                        partition: log.partition,
                         segment: path.clone(),
                         position: bad.position,
                         bytes: bad.remaining,
                     });
                     if kept == 0 {
-                        checked.remove = Some(path);
+                        checked.remove.push(path);
                         continue;
                     }
-                    checked.cut = true;
                 }
             }
         }
+        checked.cut = kept < *length;
         checked.segments.push(*base);
         checked.size = kept;
     }
-    if checked.next_offset < log_start {
-        let kind = CorruptKind::MissingSegment {
-            log_start_offset: log_start,
-        };
-        return Err(corrupt(dir, 0, kind));
+    if checked.next_offset < log.log_start || (checked.segments.is_empty() && log.log_start > 0) {
+        return Err(log.without_beginning());
     }
-    Ok(checked)
+    match log.expected.end {
+        Some(end) if keep.is_none() && !log.expected.is_met(checked.end()) => Err(
+            OpenError::Corrupt(ends_elsewhere(log.dir, end, checked.end())),
+        ),
+        _ => Ok(checked),
+    }
 }
 
-/// Reads a segment up to its end or to the first bytes that are not a batch.
+impl Log<'_> {
+    fn without_beginning(&self) -> OpenError {
+        let kind = CorruptKind::MissingSegment {
+            log_start_offset: self.log_start,
+        };
+        corrupt(self.dir, 0, kind)
+    }
+}
+
+/// What is wrong with a log that ends elsewhere than noted, with the first byte at which the two differ.
+pub(crate) fn ends_elsewhere(dir: &Path, noted: LogEnd, found: LogEnd) -> CorruptLog {
+    let (segment, position) = match noted.segment.cmp(&found.segment) {
+        std::cmp::Ordering::Less => (found.segment, 0),
+        std::cmp::Ordering::Equal => (noted.segment, noted.bytes.min(found.bytes)),
+        std::cmp::Ordering::Greater => (noted.segment, 0),
+    };
+    CorruptLog {
+        segment: segment_path(dir, segment),
+        position,
+        kind: CorruptKind::EndsElsewhere {
+            noted: noted.next_offset,
+            found: found.next_offset,
+        },
+    }
+}
+
+/// Reads a segment up to its end, to `limit` or to the first bytes that are not a batch.
 fn read_segment(
     path: &Path,
     reader: &mut BatchReader,
+    limit: u64,
     next_offset: &mut i64,
     visit: &mut Visit<'_>,
 ) -> Result<Option<Bad>, OpenError> {
-    loop {
+    while reader.position() < limit {
         match reader.step().at("read", path)? {
             Step::End => return Ok(None),
             Step::Bad(bad) => return Ok(Some(bad)),
@@ -170,6 +246,7 @@ fn read_segment(
         visit(path, position, &batch)?;
         reader.accept();
     }
+    Ok(None)
 }
 
 /// Checks what lies outside the checksum, and returns the offset behind the batch.

@@ -54,6 +54,9 @@ pub struct StoreConfig {
     pub compression: Compression,
     /// Settings of the coordinators.
     pub coordinator: CoordinatorConfig,
+    /// Whether a damaged log is cut where its damage begins, which loses what was confirmed, instead of being refused. What was
+    /// cut is told by [`Recovery::repaired`](crate::Recovery::repaired). Default false.
+    pub repair: bool,
 }
 
 /// The most state partitions that a store may have. Each has a directory and a lock.
@@ -70,6 +73,7 @@ impl Default for StoreConfig {
             segment_bytes: 100 << 20,
             compression: Compression::None,
             coordinator: CoordinatorConfig::default(),
+            repair: false,
         }
     }
 }

@@ -11,6 +11,7 @@ use share_state_wire::WireError;
 use super::config::ConfigError;
 use super::progress::Progress;
 use crate::corrupt::CorruptLog;
+use crate::damage::Damage;
 use crate::disk::IoFailure;
 use crate::meta::MetaError;
 
@@ -48,8 +49,11 @@ pub enum OpenError {
         /// What was asked for.
         asked: u32,
     },
-    /// The log is damaged in a way that no crash explains.
+    /// The log is damaged in a way that no crash explains, and no cut mends it.
     Corrupt(CorruptLog),
+    /// Logs are damaged in a way that no crash explains, one a state partition. `repair` of the settings cuts them where the
+    /// damage begins; each says what that costs.
+    Damaged(Vec<Damage>),
     /// The progress callback asked to stop.
     Interrupted(Progress),
     /// The disk failed.
@@ -61,7 +65,7 @@ impl OpenError {
     #[must_use]
     pub const fn kafka_code(&self) -> KafkaCode {
         match self {
-            Self::Corrupt(_) => KafkaCode::CorruptMessage,
+            Self::Corrupt(_) | Self::Damaged(_) => KafkaCode::CorruptMessage,
             Self::Meta {
                 error: MetaError::Format { .. },
                 ..
@@ -98,6 +102,12 @@ impl fmt::Display for OpenError {
                  write them into a new store"
             ),
             Self::Corrupt(corrupt) => corrupt.fmt(f),
+            Self::Damaged(damages) => {
+                for (i, damage) in damages.iter().enumerate() {
+                    write!(f, "{}{damage}", if i == 0 { "" } else { "; " })?;
+                }
+                Ok(())
+            }
             Self::Interrupted(progress) => write!(
                 f,
                 "interrupted after {} of {} bytes",

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::error::{PoisonCause, StoreError};
-use super::open::Recovery;
+use super::recovery::Recovery;
 use super::state_partition::StatePartition;
 use crate::checkpoint::LogStarts;
 use crate::counters::Tally;
 use crate::disk::{Disk, Held};
 use crate::home::write_meta;
-use crate::meta::{Meta, Torn};
+use crate::meta::{Meta, Noted, Torn};
 
 /// An open store.
 #[derive(Debug)]
@@ -60,11 +60,14 @@ impl Inner {
         for partition in &self.partitions {
             partition.close()?;
         }
+        // Everything is on the disk, so from here on whatever is missing is damage.
+        let ends: Result<_, StoreError> = self.partitions.iter().map(StatePartition::end).collect();
         let meta = Meta {
             partitions: self.partition_count(),
-            torn: Torn::LastBatch,
+            torn: Torn::Nothing,
+            noted: Noted::Ends(ends?),
         };
-        write_meta(self.disk.as_ref(), &self.root, meta).map_err(|failure| StoreError::Poisoned {
+        write_meta(self.disk.as_ref(), &self.root, &meta).map_err(|failure| StoreError::Poisoned {
             cause: Arc::new(PoisonCause::Io(failure)),
         })
     }

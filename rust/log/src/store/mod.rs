@@ -5,9 +5,11 @@ mod config;
 mod error;
 mod flusher;
 mod inner;
+mod load;
 mod many;
 mod open;
 mod progress;
+mod recovery;
 mod state_partition;
 #[cfg(test)]
 mod tests;
@@ -30,8 +32,8 @@ pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
 pub use error::{OpenError, PoisonCause, StoreError};
 pub(crate) use flusher::Flusher;
 pub use many::Answers;
-pub use open::Recovery;
 pub use progress::Progress;
+pub use recovery::Recovery;
 
 use crate::checkpoint;
 use crate::counters::Counters;
@@ -70,11 +72,11 @@ impl StateStore {
         Self::open_on(Arc::new(RealDisk), root.as_ref(), config, &mut on_progress)
     }
 
-    fn open_on(
+    pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
         root: &Path,
         config: &StoreConfig,
-        on_progress: &mut open::OnProgress<'_>,
+        on_progress: &mut load::OnProgress<'_>,
     ) -> Result<Self, OpenError> {
         let opened = open::open(&disk, root, config, on_progress)?;
         let inner = Arc::new(Inner {
@@ -261,7 +263,7 @@ impl StateStore {
         self.inner.flush()
     }
 
-    /// Flushes, notes that the log is whole, and lets go of the directory. Closing again does nothing.
+    /// Flushes, notes where each log ends, and lets go of the directory. Closing again does nothing.
     ///
     /// # Errors
     /// The flush failed; the directory is given up nevertheless.

@@ -37,10 +37,12 @@ use crate::store::{check_path, counters_out, recovery_out, sync_policy};
 ///         passed over, and those that are missing have Kafka's default.
 ///     sync, sync_interval_ms: as for `StateStore`.
 ///     rewrite_bytes: size from which on the log is rewritten when most of its records are dead.
+///     repair: whether a damaged log is cut where its damage begins, as for `StateStore`.
 ///
 /// Raises:
 ///     StoreError: the log is used by another writer, the directory holds a broker's, or the disk fails.
-///     CorruptLogError: the log is damaged other than by a torn tail; nothing was changed.
+///     CorruptLogError: the log is damaged other than by a torn tail, and `repair` was not given or cannot mend it; nothing was
+///         changed.
 ///     UnsupportedVersionError: a later release wrote the log.
 ///     ConfigError: a number is out of its range.
 ///     ValueError: `sync` is not one of these, or a property is no whole number.
@@ -53,8 +55,9 @@ pub struct ShareGroupStore {
 impl ShareGroupStore {
     #[new]
     #[pyo3(signature = (path, *, broker_config = None, sync = "always", sync_interval_ms = Int(1000),
-        rewrite_bytes = Int(16_777_216)),
-        text_signature = "(path, *, broker_config=None, sync='always', sync_interval_ms=1000, rewrite_bytes=16777216)")]
+        rewrite_bytes = Int(16_777_216), repair = false),
+        text_signature = "(path, *, broker_config=None, sync='always', sync_interval_ms=1000, rewrite_bytes=16777216, \
+        repair=False)")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -62,12 +65,14 @@ impl ShareGroupStore {
         sync: &str,
         sync_interval_ms: Int<u64>,
         rewrite_bytes: Int<u64>,
+        repair: bool,
     ) -> PyResult<Self> {
         check_path(py, &path)?;
         let config = GroupStoreConfig {
             sync: sync_policy(py, sync, sync_interval_ms.0)?,
             broker: broker_config.map(numbers).transpose()?.unwrap_or_default(),
             rewrite_bytes: rewrite_bytes.0,
+            repair,
             ..GroupStoreConfig::default()
         };
         let opened = py.detach(|| caught(|| log::ShareGroupStore::open(&path, &config)));
@@ -112,7 +117,7 @@ impl ShareGroupStore {
         self.call(py, log::ShareGroupStore::flush)
     }
 
-    /// Flush, note that the log is whole, and let go of it. Closing again does nothing.
+    /// Flush, note where the log ends, and let go of it. Closing again does nothing.
     ///
     /// Raises:
     ///     StoreError: the flush failed; the log is given up nevertheless.

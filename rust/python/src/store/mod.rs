@@ -36,7 +36,8 @@ use crate::guarded::caught;
 ///
 /// Opening replays the log. Ctrl-C during a long load raises `KeyboardInterrupt` within a MiB of log, and nothing was changed. An
 /// unfinished batch at the end, which a crash leaves, is cut off and told by `recovery` and by a warning of the logger
-/// `share_state.store`; any other damage is refused.
+/// `share_state.store`. Any other damage is refused, and after a clean close nothing is unfinished: a log that has not every byte
+/// with which it was closed is damaged. `repair` is the consent to lose what cannot be read.
 ///
 /// Args:
 ///     path: the directory.
@@ -49,11 +50,14 @@ use crate::guarded::caught;
 ///     segment_bytes: size beyond which no segment grows (`share.coordinator.state.topic.segment.bytes`).
 ///     compression: of record batches: `"none"`, `"gzip"`, `"snappy"`, `"lz4"` or `"zstd"`.
 ///     snapshot_update_records_per_snapshot, cold_partition_snapshot_interval_ms: as for `ShareCoordinator`.
+///     repair: whether a damaged log is cut where its damage begins. That loses what was confirmed; what `CorruptLogError` says
+///         of a refused directory is what would be lost, and `recovery` says what was.
 ///     progress: called with bytes read and bytes there are, about once a MiB while loading; what it raises ends the load.
 ///
 /// Raises:
 ///     StoreError: the directory is used by another writer, holds no store, or the disk fails.
-///     CorruptLogError: the log is damaged other than by a torn tail; nothing was changed.
+///     CorruptLogError: the log is damaged other than by a torn tail, and `repair` was not given or cannot mend it; nothing was
+///         changed.
 ///     UnsupportedVersionError: a later release wrote the store.
 ///     ConfigError: a number is out of its range.
 ///     ValueError: `sync` or `compression` is not one of these.
@@ -107,10 +111,10 @@ impl StateStore {
     #[new]
     #[pyo3(signature = (path, *, partitions = None, create = true, sync = "always", sync_interval_ms = Int(1000),
         segment_bytes = Int(104_857_600), compression = "none", snapshot_update_records_per_snapshot = Int(500),
-        cold_partition_snapshot_interval_ms = Int(300_000), progress = None),
+        cold_partition_snapshot_interval_ms = Int(300_000), repair = false, progress = None),
         text_signature = "(path, *, partitions=None, create=True, sync='always', sync_interval_ms=1000, \
         segment_bytes=104857600, compression='none', snapshot_update_records_per_snapshot=500, \
-        cold_partition_snapshot_interval_ms=300000, progress=None)")]
+        cold_partition_snapshot_interval_ms=300000, repair=False, progress=None)")]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python constructor"
@@ -126,6 +130,7 @@ impl StateStore {
         compression: &str,
         snapshot_update_records_per_snapshot: Int<u32>,
         cold_partition_snapshot_interval_ms: Int<i64>,
+        repair: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         check_path(py, &path)?;
@@ -139,6 +144,7 @@ impl StateStore {
                 snapshot_update_records_per_snapshot: snapshot_update_records_per_snapshot.0,
                 cold_partition_snapshot_interval_ms: cold_partition_snapshot_interval_ms.0,
             },
+            repair,
         };
         // Ctrl-C and the caller's progress function are heard about once a MiB.
         let mut stopped = None;
@@ -176,7 +182,7 @@ impl StateStore {
         self.call(py, log::StateStore::flush)
     }
 
-    /// Flush, note that the log is whole, and let go of the directory. Closing again does nothing.
+    /// Flush, note where the log ends, and let go of the directory. Closing again does nothing.
     ///
     /// Raises:
     ///     StoreError: the flush failed; the directory is given up nevertheless.
@@ -190,8 +196,10 @@ impl StateStore {
         counters_out(py, self.store.counters())
     }
 
-    /// What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over, and `torn`, a
-    /// list of texts, one for each unfinished batch that was cut off.
+    /// What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over; `torn`, a list
+    /// of texts, one for each unfinished batch that was cut off; `repaired`, a list of texts, one for each damage that was cut
+    /// off, with what was lost; and `note_damaged`, whether the note of where the log ended could not be read, so that nobody
+    /// knows whether whole batches are missing at its end.
     fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         recovery_out(py, self.store.recovery())
     }
@@ -301,5 +309,8 @@ pub fn recovery_out<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound
     dict.set_item("control_batches", recovery.control_batches)?;
     let torn: Vec<String> = recovery.torn.iter().map(ToString::to_string).collect();
     dict.set_item("torn", torn)?;
+    let repaired: Vec<String> = recovery.repaired.iter().map(ToString::to_string).collect();
+    dict.set_item("repaired", repaired)?;
+    dict.set_item("note_damaged", recovery.note_damaged)?;
     Ok(dict)
 }

@@ -69,8 +69,10 @@ impl Held for NoLock {
 impl Disk for SimDisk {
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
         let state = self.state();
-        if state.live.get(dir) != Some(&Node::Dir) {
-            return Err(not_found());
+        match state.live.get(dir) {
+            Some(Node::Dir) => {}
+            Some(Node::File(_)) => return Err(io::Error::from(io::ErrorKind::NotADirectory)),
+            None => return Err(not_found()),
         }
         let mut entries = Vec::new();
         for (path, node) in &state.live {

@@ -1,7 +1,7 @@
 //! Power is lost at every operation of the disk, also during recovery and while the log is rewritten.
 
 use super::*;
-use crate::disk::sim::{Fault, Loss};
+use crate::disk::sim::Fault;
 use crate::store::SyncPolicy;
 
 /// Small segments, and a log that is rewritten every few verbs.

@@ -26,7 +26,7 @@ fn every_flipped_bit_before_the_last_batch_is_found() {
             image.put(&segment(0), &flipped);
             let error = open(&image, &config).unwrap_err();
             assert!(
-                matches!(error, OpenError::Corrupt(_)),
+                matches!(error, OpenError::Damaged(_)),
                 "bit {bit} of byte {at}: {error}"
             );
             assert_eq!(image.bytes(&segment(0)), flipped);
@@ -70,8 +70,7 @@ fn a_record_that_cannot_be_read_is_named() {
         (b"\x00\x0b\x00\x00", b"\x00\x00"),
         (b"\x00", b"\x00\x00"),
     ] {
-        let disk = SimDisk::default();
-        drop(open(&disk, &config).unwrap());
+        let (disk, _) = history(&config, &[]);
         let record = NewRecord {
             timestamp: 1,
             key: Some(key),
@@ -82,12 +81,15 @@ fn a_record_that_cannot_be_read_is_named() {
             &encode_batch(0, 0, Compression::None, &[record]).unwrap(),
         );
         let error = open(&disk, &config).unwrap_err();
-        let OpenError::Corrupt(corrupt) = &error else {
+        let OpenError::Damaged(damages) = &error else {
             panic!("{error}")
         };
         assert!(
-            matches!(corrupt.kind, CorruptKind::Record { offset: 0, .. }),
-            "{corrupt}"
+            matches!(
+                damages[0].corrupt.kind,
+                CorruptKind::Record { offset: 0, .. }
+            ),
+            "{error}"
         );
     }
 }

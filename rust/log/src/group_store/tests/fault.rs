@@ -1,7 +1,7 @@
 //! A disk that fails once and then works again: the store does not.
 
 use super::*;
-use crate::disk::sim::{Fault, Loss};
+use crate::disk::sim::Fault;
 use crate::store::PoisonCause;
 
 #[test]

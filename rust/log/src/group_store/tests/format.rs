@@ -69,8 +69,7 @@ fn a_brokers_own_log_is_left_alone() {
 #[test]
 fn records_of_other_groups_are_passed_over() {
     let config = GroupStoreConfig::default();
-    let disk = SimDisk::default();
-    drop(open(&disk, &config).unwrap());
+    let (disk, _) = history(&config, &[]);
     let records: Vec<_> = [0_u8, 3, 5, 9, 16, 21]
         .iter()
         .map(|record_type| [vec![0, *record_type], vec![0, 1, b'g']].concat())

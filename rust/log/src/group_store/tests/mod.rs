@@ -1,5 +1,6 @@
 //! Tests of the share groups' log: a script of verbs, on a simulated disk and on a real one.
 
+mod closed;
 mod crash;
 mod damage;
 mod fault;
@@ -15,7 +16,7 @@ use share_state_core::share_group::{AlteredPartition, GroupRecord, Heartbeat, To
 use share_state_core::time::{LockTime, WallTime};
 
 use super::{GroupStoreConfig, ShareGroupStore};
-use crate::disk::sim::SimDisk;
+use crate::disk::sim::{Loss, SimDisk};
 use crate::layout::{group_dir, segment_name};
 use crate::store::{OpenError, StoreError};
 
@@ -132,8 +133,22 @@ fn script() -> Vec<Command> {
     ]
 }
 
-/// Runs the script to its end and returns the states before it and after each command.
+/// Runs the script to its end and returns the disk as a kill leaves it, and the states before it and after each command.
 fn history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State>) {
+    let (disk, store, history) = played(config, script);
+    let killed = disk.copy();
+    drop(store);
+    (killed, history)
+}
+
+/// The same after a clean close, behind which the power was lost.
+fn closed_history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State>) {
+    let (disk, store, history) = played(config, script);
+    store.close().unwrap();
+    (disk.after_crash(Loss::Everything), history)
+}
+
+fn played(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, ShareGroupStore, Vec<State>) {
     let disk = SimDisk::default();
     let store = open(&disk, config).unwrap();
     let mut history = vec![state(&store)];
@@ -141,6 +156,5 @@ fn history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State
         command.run(&store, now * TICK).unwrap();
         history.push(state(&store));
     }
-    store.close().unwrap();
-    (disk, history)
+    (disk, store, history)
 }

@@ -5,6 +5,7 @@ mod beside;
 mod damage;
 mod ends;
 mod folding;
+mod noted;
 mod paths;
 mod telling;
 

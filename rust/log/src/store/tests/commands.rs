@@ -277,8 +277,7 @@ fn a_group_commit_is_bounded_and_a_request_beyond_all_bounds_is_refused() {
 
 #[test]
 fn the_last_offset_is_never_given_out() {
-    let disk = SimDisk::default();
-    drop(open(&disk, &config()).unwrap());
+    let disk = killed();
     let base_offset = i64::MAX - 2;
     let starts = format!("0\n1\n__share_group_state 0 {base_offset}\n");
     disk.put(

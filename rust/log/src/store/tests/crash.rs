@@ -1,11 +1,8 @@
 //! Power is lost at every operation of the disk, also during recovery, and the log is cut at every byte.
 
-use share_state_wire::record_batch::peek_size;
-
 use super::*;
 use crate::corrupt::CorruptKind;
-use crate::disk::sim::{Fault, Loss};
-use crate::store::SyncPolicy;
+use crate::disk::sim::Fault;
 
 fn small_segments() -> StoreConfig {
     StoreConfig {
@@ -159,17 +156,6 @@ fn weaker_policies_lose_a_suffix_and_nothing_else() {
     }
 }
 
-/// Where the batches of a segment begin, and its end.
-fn boundaries(bytes: &[u8]) -> Vec<usize> {
-    let mut boundaries = vec![0];
-    let mut at = 0;
-    while let Some(size) = peek_size(&bytes[at..]).unwrap() {
-        at += size;
-        boundaries.push(at);
-    }
-    boundaries
-}
-
 #[test]
 fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
     let config = config();
@@ -194,7 +180,7 @@ fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
         if cut == 0 {
             let error = open(&image, &config).unwrap_err();
             assert!(
-                matches!(&error, OpenError::Corrupt(corrupt) if corrupt.kind == CorruptKind::EmptySegment),
+                matches!(&error, OpenError::Damaged(damages) if damages[0].corrupt.kind == CorruptKind::EmptySegment),
                 "{error}"
             );
             assert_eq!(image.bytes(&path), b"");

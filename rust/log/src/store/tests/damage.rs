@@ -1,6 +1,6 @@
 //! Damage that no crash explains is found and refused, and nothing is changed.
 
-use share_state_wire::record_batch::{Compression, NewRecord, encode_batch, peek_size};
+use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
 
 use super::*;
 use crate::corrupt::{CorruptKind, CorruptLog};
@@ -16,6 +16,10 @@ fn refused(image: &SimDisk, config: &StoreConfig) -> CorruptLog {
     );
     match error {
         OpenError::Corrupt(corrupt) => corrupt,
+        OpenError::Damaged(damages) => match <[_; 1]>::try_from(damages) {
+            Ok([damage]) => damage.corrupt,
+            Err(damages) => panic!("{damages:?}"),
+        },
         other => panic!("{other}"),
     }
 }
@@ -62,7 +66,7 @@ fn a_flipped_bit_at_any_byte_is_found() {
                 }
                 Err(error) => {
                     assert!(
-                        matches!(error, OpenError::Corrupt(_)),
+                        matches!(error, OpenError::Damaged(_)),
                         "bit {bit} of byte {at}: {error}"
                     );
                     refusals += 1;
@@ -203,8 +207,7 @@ fn a_state_partition_without_its_directory_is_refused() {
 
 /// A store whose one segment is `bytes`.
 fn with_segment(bytes: &[u8]) -> SimDisk {
-    let disk = SimDisk::default();
-    drop(open(&disk, &config()).unwrap());
+    let disk = killed();
     disk.put(&segment(0, 0), bytes);
     disk
 }
@@ -303,8 +306,7 @@ fn a_batch_with_a_right_checksum_is_no_torn_tail_whatever_is_in_it() {
 
 #[test]
 fn a_log_at_the_end_of_the_offsets_is_refused() {
-    let disk = SimDisk::default();
-    drop(open(&disk, &config()).unwrap());
+    let disk = killed();
     let starts = format!("0\n1\n__share_group_state 0 {}\n", i64::MAX);
     disk.put(
         &Path::new(ROOT).join(crate::layout::CHECKPOINT_FILE),

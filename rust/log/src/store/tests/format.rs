@@ -1,7 +1,6 @@
 //! The directory: what it says of itself, and what is not taken for a store.
 
 use super::*;
-use crate::layout::META_FILE;
 use crate::meta::MetaError;
 use share_state_core::kafka_code::KafkaCode;
 

@@ -1,13 +1,16 @@
 //! Tests of the store: a small world of keys and requests, on a simulated disk and on a real one.
 
+mod closed;
 mod commands;
 mod crash;
 mod damage;
 mod fault;
 mod format;
 mod many;
+mod noted;
 mod process;
 mod property;
+mod repair;
 mod threads;
 
 use std::ops::ControlFlow;
@@ -20,14 +23,22 @@ use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::persister::{InitializeState, ReadState, WriteState};
 use share_state_core::state_batch::StateBatch;
 use share_state_core::time::WallTime;
+use share_state_wire::record_batch::peek_size;
 
-use super::{OpenError, StateStore, StoreConfig, StoreError};
-use crate::disk::sim::SimDisk;
-use crate::layout::{partition_dir, segment_name};
+use super::{OpenError, StateStore, StoreConfig, StoreError, SyncPolicy};
+use crate::damage::Damage;
+use crate::disk::sim::{Loss, SimDisk};
+use crate::layout::{META_FILE, partition_dir, segment_name};
 
 type States = Vec<(SharePartitionKey, ShareGroupOffset)>;
 
 const ROOT: &str = "/store";
+
+const POLICIES: [SyncPolicy; 3] = [
+    SyncPolicy::Always,
+    SyncPolicy::Interval { ms: u64::MAX },
+    SyncPolicy::Never,
+];
 
 fn key(n: i32) -> SharePartitionKey {
     SharePartitionKey::new("g", TopicId([1; 16]), n)
@@ -56,6 +67,10 @@ fn segment(partition: u32, base_offset: i64) -> PathBuf {
         .join(segment_name(base_offset))
 }
 
+fn meta() -> PathBuf {
+    Path::new(ROOT).join(META_FILE)
+}
+
 fn write_request(first_offset: i64, last_offset: i64, start_offset: i64) -> WriteState {
     WriteState {
         state_epoch: 1,
@@ -69,6 +84,15 @@ fn write_request(first_offset: i64, last_offset: i64, start_offset: i64) -> Writ
             delivery_count: 1,
         }],
     }
+}
+
+/// An empty store whose writer was killed.
+fn killed() -> SimDisk {
+    let disk = SimDisk::default();
+    let store = open(&disk, &config()).unwrap();
+    let image = disk.copy();
+    drop(store);
+    image
 }
 
 /// What a test asks of a store.
@@ -135,8 +159,22 @@ fn script() -> Vec<Command> {
 /// Milliseconds between two commands.
 const TICK: i64 = 50;
 
-/// Runs the script to its end and returns the states before it and after each command.
+/// Runs the script to its end and returns the disk as a kill leaves it, and the states before it and after each command.
 fn history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
+    let (disk, store, history) = played(config, script);
+    let killed = disk.copy();
+    drop(store);
+    (killed, history)
+}
+
+/// The same after a clean close, behind which the power was lost.
+fn closed_history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
+    let (disk, store, history) = played(config, script);
+    store.close().unwrap();
+    (disk.after_crash(Loss::Everything), history)
+}
+
+fn played(config: &StoreConfig, script: &[Command]) -> (SimDisk, StateStore, Vec<States>) {
     let disk = SimDisk::default();
     let store = open(&disk, config).unwrap();
     let mut history = vec![store.states().unwrap()];
@@ -144,6 +182,31 @@ fn history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
         command.run(&store, now * TICK).unwrap();
         history.push(store.states().unwrap());
     }
-    store.close().unwrap();
-    (disk, history)
+    (disk, store, history)
+}
+
+/// Opens a changed copy of the store and expects refusal without any change.
+fn damages(image: &SimDisk, config: &StoreConfig) -> Vec<Damage> {
+    let before = image.files();
+    let error = open(image, config).expect_err("damage");
+    assert_eq!(
+        image.files(),
+        before,
+        "a refused open changed something: {error}"
+    );
+    match error {
+        OpenError::Damaged(damages) => damages,
+        other => panic!("{other}"),
+    }
+}
+
+/// Where the batches of a segment begin, and its end.
+fn boundaries(bytes: &[u8]) -> Vec<usize> {
+    let mut boundaries = vec![0];
+    let mut at = 0;
+    while let Some(size) = peek_size(&bytes[at..]).unwrap() {
+        at += size;
+        boundaries.push(at);
+    }
+    boundaries
 }

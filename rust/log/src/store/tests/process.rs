@@ -55,7 +55,7 @@ fn dropping_a_store_closes_it() {
     assert!(
         std::fs::read_to_string(&meta)
             .unwrap()
-            .contains("torn=last-batch")
+            .contains("torn=nothing")
     );
     assert_eq!(open_in(dir.path()).unwrap().states().unwrap().len(), 1);
 }

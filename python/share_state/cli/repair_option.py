@@ -1,0 +1,21 @@
+"""`--repair`: the consent to cut a damaged log."""
+
+from typing import Annotated
+
+import typer
+
+from share_state.errors import CorruptLogError
+
+RepairOption = Annotated[
+    bool,
+    typer.Option(
+        "--repair", help="Cut damaged logs where their damage begins: what was confirmed behind that is lost, and told."
+    ),
+]
+
+
+def refusal(error: Exception) -> str:
+    """Say why a directory was not opened; of damaged logs, what --repair would do."""
+    if isinstance(error, CorruptLogError) and error.repairs:
+        return "; ".join(f"{place} (--repair {loss})" for place, loss in error.repairs)
+    return str(error)

@@ -78,8 +78,9 @@ async def drain_writes_async(
 ) -> dict[int, int]:
     """Carry every write of the share partition to the persister and every answer back, one write after the other.
 
-    Returns what :func:`share_state.persister.drain_writes` does: Kafka's code for the member that waits, by write token. A
-    write that another drain of the same share partition has taken is in the answer of that one.
+    Returns what :func:`share_state.persister.drain_writes` does: Kafka's code for the member that waits, by write token. Many
+    drains of one share partition may be under way: each takes the writes that wait, and answers for those. So await nothing
+    between a call that gives a token and its drain.
 
     A drain that is cancelled begins no other write. The one under way goes on by itself, and the share partition is told its
     answer when it comes, so that no record is left pending. A later drain may begin before that: the persister keeps the order.

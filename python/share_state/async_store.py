@@ -173,7 +173,7 @@ class AsyncStateStore:
         try:
             await self._rounds.idle()
         finally:
-            # Behind what the thread does, even where the loop ends before that.
+            # The thread does so after what it is at, even where the loop ends before that.
             closing = self._executor.submit(self._store.close)
             self._executor.shutdown(wait=False)
         await asyncio.shield(asyncio.wrap_future(closing))

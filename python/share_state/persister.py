@@ -8,12 +8,16 @@
 :func:`lead` loads a share partition from a persister. Its writes get there in one of two ways: :func:`drain_writes` carries them
 and the answers back, for any persister; or the share partition makes them by itself, inside each call (``inline``), which a
 :class:`~share_state.StateStore` and the last two can do.
+
+For programs with an event loop there is the same to be awaited: :mod:`share_state.async_persister`.
 """
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Protocol, Self, cast, runtime_checkable
 
 from share_state._core import (
@@ -173,14 +177,12 @@ def lead(
 
     Raises:
         ShareStateError: the persister refuses, or the state is corrupt.
-        TypeError: ``inline`` with another persister; no state was read.
+        TypeError: ``inline`` with another persister, or one whose methods are to be awaited; no state was read.
     """
+    _refuse_async(persister)
     asked = cast("StateStore | NoOpStatePersister", persister) if inline else None
     share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config, persister=asked)
-    strategy = share_partition.initialize(persister.read_state(key, leader_epoch))
-    if strategy is not None:
-        share_partition.resolve_start_offset(latest if strategy == "latest" else earliest)
-    PERSISTER.info("leading %r in leader epoch %d from offset %d", key, leader_epoch, share_partition.start_offset)
+    begin(share_partition, persister.read_state(key, leader_epoch), latest=latest, earliest=earliest)
     return share_partition
 
 
@@ -189,14 +191,51 @@ def drain_writes(share_partition: SharePartition, persister: Persister, *, now_m
 
     Returns Kafka's code for the member that waits, by write token; 0 where the write was confirmed. A refusal is an answer
     and not an exception: the share partition has rolled the change back. One with a persister of its own has none to carry.
+
+    Raises:
+        TypeError: the methods of the persister are to be awaited; nothing was written.
+        Exception: what else the persister raised. The share partition has rolled that change back too.
     """
+    _refuse_async(persister)
     answers: dict[int, int] = {}
     while (write := share_partition.poll_write()) is not None:
         try:
             persister.write_state(share_partition.key, write.state)
-            code = 0
         except ShareStateError as refused:
-            code = UNKNOWN_SERVER_ERROR if refused.kafka_code is None else refused.kafka_code
-            PERSISTER.warning("a write of %r was refused with code %d: %r", share_partition.key, code, str(refused))
-        answers[write.token] = share_partition.handle_write_result(write.token, code, now_ms=now_ms)
+            answers[write.token] = settle_write(share_partition, write.token, refused, now_ms=now_ms)
+        except BaseException as failed:
+            settle_write(share_partition, write.token, failed, now_ms=now_ms)
+            raise
+        else:
+            answers[write.token] = settle_write(share_partition, write.token, None, now_ms=now_ms)
     return answers
+
+
+def begin(share_partition: SharePartition, read: ReadStateResult, *, latest: int, earliest: int) -> None:
+    """Give a share partition the state that was read for it. The arguments are those of :func:`lead`."""
+    strategy = share_partition.initialize(read)
+    if strategy is not None:
+        share_partition.resolve_start_offset(latest if strategy == "latest" else earliest)
+    key, leader_epoch, start_offset = share_partition.key, share_partition.leader_epoch, share_partition.start_offset
+    PERSISTER.info("leading %r in leader epoch %d from offset %d", key, leader_epoch, start_offset)
+
+
+def settle_write(share_partition: SharePartition, token: int, error: BaseException | None, *, now_ms: int | LockTime) -> int:
+    """Tell a share partition what became of a write: ``error``, or that it was confirmed. Gives the code for the member."""
+    code = 0
+    if error is not None:
+        asked = error.kafka_code if isinstance(error, ShareStateError) else None
+        code = UNKNOWN_SERVER_ERROR if asked is None else asked
+        PERSISTER.warning("a write of %r was refused with code %d: %r", share_partition.key, code, str(error))
+    return share_partition.handle_write_result(token, code, now_ms=now_ms)
+
+
+def _refuse_async(persister: Persister) -> None:
+    """Refuse what answers later: a write that nobody awaits is not made, and would count as confirmed."""
+    if _answers_later(type(persister)):
+        raise TypeError(f"persister is {persister!r}, which is to be awaited: use share_state.async_persister")
+
+
+@lru_cache(64)
+def _answers_later(kind: type) -> bool:
+    return inspect.iscoroutinefunction(getattr(kind, "write_state", None))

@@ -1,22 +1,23 @@
 """Writes of share partitions on their way to the disk and back.
 
-While one round is on the disk, the next one gathers: what many members acknowledge meanwhile shares one sync. The calls
-of the store run in a thread of their own, so the event loop never waits for a disk.
+While one round is on the disk, the next one gathers (:mod:`share_state.rounds`): what many members acknowledge meanwhile
+shares one sync.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state._core import StateStore
+from share_state._core import StateStore, WriteState
 from share_state.errors import PersisterError, ShareStateError, StoreError
 from share_state.gateway.counts import Counts
 from share_state.kafka import codes
+from share_state.rounds import Rounds
+from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
     from share_state.gateway.share_partitions import ServedPartition
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["WritePump"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
+
+
+class _Round(NamedTuple):
+    """What is written together.
+
+    Attributes:
+        tokens: share partition and token of each write.
+        requests: what the store is asked, in the same order.
+        began: when (``time.monotonic()``).
+    """
+
+    tokens: list[tuple[ServedPartition, int]]
+    requests: list[tuple[SharePartitionKey, WriteState]]
+    began: float
 
 
 class WritePump:
@@ -43,79 +58,59 @@ class WritePump:
         settled: Callable[[ServedPartition, int, int], None],
         counts: Counts,
     ) -> None:
-        self.rounds = 0
-        self.written = 0
         #: Whether the last round was not kept: the disk is full, or the store is closed.
         self.is_failing = False
         #: Whether the store takes nothing until it is opened again: after a write that failed nobody knows what the disk holds.
         self.is_closed = False
-        self._store = store
-        self._executor = executor
         self._settled = settled
         self._counts = counts
         #: When the first of those that gather was added.
         self._gathering_since = 0.0
         self._changed: dict[ServedPartition, None] = {}
-        self._is_due = False
-        self._round: asyncio.Future[Any] | None = None
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._rounds = Rounds(executor, self._take, lambda taken: store.write_states(taken.requests), self._settle)
 
     def add(self, served: ServedPartition) -> None:
         """Write what a share partition has to write, if anything."""
         if not self._changed:
             self._gathering_since = time.monotonic()
         self._changed[served] = None
-        if self._round is None and not self._is_due:
-            self._is_due = True
-            self._idle.clear()
-            # Not at once: other requests of this turn of the loop go along.
-            asyncio.get_running_loop().call_soon(self._start)
+        self._rounds.ask()
 
     async def close(self) -> None:
         """Wait until everything is written."""
-        await self._idle.wait()
+        await self._rounds.idle()
 
-    def _start(self) -> None:
-        self._is_due = False
+    def _take(self) -> _Round | None:
         changed, self._changed = self._changed, {}
-        tokens, requests = [], []
+        tokens: list[tuple[ServedPartition, int]] = []
+        requests: list[tuple[SharePartitionKey, WriteState]] = []
         for served in changed:
             while (write := served.engine.poll_write()) is not None:
                 tokens.append((served, write.token))
                 requests.append((served.key, write.state))
         if not requests:
-            self._idle.set()
-            return
+            return None
         began = time.monotonic()
         self._counts.queue_times.observe(began - self._gathering_since)
-        self.rounds += 1
-        self.written += len(requests)
-        self._round = asyncio.get_running_loop().run_in_executor(self._executor, self._store.write_states, requests)
-        self._round.add_done_callback(lambda done: self._end(tokens, done, began))
+        return _Round(tokens, requests, began)
 
-    def _end(self, tokens: list[tuple[ServedPartition, int]], done: asyncio.Future[Any], began: float) -> None:
-        self._round = None
+    def _settle(self, written: _Round, answers: list[ShareStateError | None] | BaseException) -> None:
         ended = time.monotonic()
-        self._counts.write_times.observe(ended - began)
-        error = None if done.cancelled() else done.exception()
-        if done.cancelled() or error is not None:
-            _LOG.error("the store takes no writes: %s", error)
-            outcomes: list[Any] = [error] * len(tokens)
+        self._counts.write_times.observe(ended - written.began)
+        outcomes: Sequence[BaseException | None]
+        if isinstance(answers, BaseException):
+            _LOG.error("the store takes no writes: %r", answers)
+            outcomes = [answers] * len(written.tokens)
         else:
-            outcomes = done.result()
-        self.is_failing = any(isinstance(outcome, Exception) and not isinstance(outcome, PersisterError) for outcome in outcomes)
+            outcomes = answers
+        self.is_failing = any(outcome is not None and not isinstance(outcome, PersisterError) for outcome in outcomes)
         self.is_closed = self.is_closed or any(isinstance(outcome, StoreError) for outcome in outcomes)
-        for (served, token), outcome in zip(tokens, outcomes, strict=True):
+        for (served, token), outcome in zip(written.tokens, outcomes, strict=True):
             self._settled(served, token, _code_of(outcome))
         self._counts.settle_times.observe(time.monotonic() - ended)
-        if self._changed:
-            self._start()
-        else:
-            self._idle.set()
 
 
-def _code_of(outcome: object) -> int:
+def _code_of(outcome: BaseException | None) -> int:
     if outcome is None:
         return codes.NONE
     if isinstance(outcome, ShareStateError) and outcome.kafka_code is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from share_state._core import ReadStateResult, StateSummary, WriteState
+from share_state.home_loop import HomeLoop
 from share_state.kafka import operations
 from share_state.kafka.call import Call
 from share_state.kafka.client import Client
@@ -21,8 +22,8 @@ __all__ = ["AsyncKafkaPersister"]
 class AsyncKafkaPersister:
     """Keeps the state of share partitions in the share coordinator of a Kafka cluster (4.2 and later).
 
-    The methods are those of :class:`share_state.persister.Persister`, to be awaited, on the event loop on which the first
-    of them was. Calls for one share partition are carried out one after the other, in the order in which they were made;
+    Its methods are awaited. It belongs to the event loop on which the first of them is: on another one each of them raises
+    ``RuntimeError``. Calls for one share partition are carried out one after the other, in the order in which they were made;
     calls for others do not wait for them and are folded into common requests.
 
     A call that returns has been confirmed by the coordinator. A call that is cancelled before its request is sent does
@@ -53,6 +54,7 @@ class AsyncKafkaPersister:
         retry: RetryPolicy | None = None,
         clock: Clock | None = None,
     ) -> None:
+        self._home = HomeLoop(type(self).__name__)
         self._client = Client(
             bootstrap,
             security=security,
@@ -96,21 +98,25 @@ class AsyncKafkaPersister:
 
         Raises:
             KafkaPersisterError: no broker answered, or it refused.
+            RuntimeError: as for every call, this is not the event loop of the persister.
         """
+        self._home.enter()
         return await self._client.topic_ids(names)
 
     async def close(self) -> None:
         """Wait for the answers to what was sent, fail what was not, and close the connections."""
+        self._home.enter()
         await self._client.close()
 
     async def __aenter__(self) -> Self:
+        self._home.enter()
         return self
 
     async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
     async def _call(self, operation: Operation) -> dict[str, Any]:
-        result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        result: asyncio.Future[dict[str, Any]] = self._home.enter().create_future()
         call = Call(operation, result)
         self._client.calls.start(call)
         try:

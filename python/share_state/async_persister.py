@@ -1,0 +1,140 @@
+"""The homes of :mod:`share_state.persister` for programs with an event loop: one protocol, to be awaited.
+
+* :class:`AsyncStateStore`: the embedded store, ``AsyncStateStore(share_state.open(path))``.
+* :class:`share_state.kafka.AsyncKafkaPersister`: the share coordinator of a Kafka cluster.
+
+:func:`lead_async` loads a share partition from one, and :func:`drain_writes_async` carries its writes there and the answers back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from share_state._core import GroupConfig, PendingWrite, ReadStateResult, SharePartition, StateSummary, WriteState
+from share_state.async_store import AsyncStateStore
+from share_state.errors import ShareStateError
+from share_state.persister import begin, settle_write
+from share_state.types import LockTime, SharePartitionKey
+
+__all__ = ["AsyncPersister", "AsyncStateStore", "drain_writes_async", "lead_async"]
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class AsyncPersister(Protocol):
+    """Keeps the state of share partitions; the methods are those of :class:`share_state.persister.Persister`, to be awaited.
+
+    Calls for one share partition are carried out in the order in which they are made. Calls for others do not wait for them.
+    ``isinstance`` looks at names only: a ``Persister`` passes as well, and is refused with ``TypeError`` where it is used.
+    """
+
+    async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+
+    async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
+        """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""
+
+    async def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
+        """Write a change (WriteShareGroupState, RPC 85)."""
+
+    async def delete_state(self, key: SharePartitionKey) -> None:
+        """Delete a state; deleting what is not there succeeds (DeleteShareGroupState, RPC 86)."""
+
+    async def read_summary(self, key: SharePartitionKey) -> StateSummary:
+        """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
+
+
+async def lead_async(
+    persister: AsyncPersister,
+    key: SharePartitionKey,
+    *,
+    leader_epoch: int,
+    config: GroupConfig | None = None,
+    latest: int = 0,
+    earliest: int = 0,
+) -> SharePartition:
+    """Make the share partition of ``key`` and load its state from ``persister``.
+
+    See :func:`share_state.persister.lead` for the arguments. There is no ``inline``: a share partition that makes its writes by
+    itself waits for the disk, and the event loop with it.
+
+    Raises:
+        ShareStateError: the persister refuses, or the state is corrupt.
+        TypeError: the persister is none whose methods are to be awaited.
+    """
+    share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config)
+    read = await _to_be_awaited(persister, persister.read_state(key, leader_epoch))
+    begin(share_partition, read, latest=latest, earliest=earliest)
+    return share_partition
+
+
+async def drain_writes_async(
+    share_partition: SharePartition, persister: AsyncPersister, *, now_ms: int | LockTime
+) -> dict[int, int]:
+    """Carry every write of the share partition to the persister and every answer back, one write after the other.
+
+    Returns what :func:`share_state.persister.drain_writes` does: Kafka's code for the member that waits, by write token. Many
+    drains of one share partition may be under way: each takes the writes that wait, and answers for those. So await nothing
+    between a call that gives a token and its drain.
+
+    A drain that is cancelled begins no other write. The one under way goes on by itself, and the share partition is told its
+    answer when it comes, so that no record is left pending. A later drain may begin before that: the persister keeps the order.
+
+    Args:
+        share_partition: whose writes; without a persister of its own.
+        persister: where they go.
+        now_ms: the time of this call. Answers come later; a share partition goes by the latest time that it has seen.
+
+    Raises:
+        TypeError: the persister is none whose methods are to be awaited.
+        Exception: what else the persister raised that is no ``ShareStateError``. The share partition has rolled that change back.
+    """
+    answers: dict[int, int] = {}
+    while (write := share_partition.poll_write()) is not None:
+        writing = _begin(share_partition, persister, write)
+        try:
+            # The write is not cancelled with the drain.
+            await asyncio.wait([writing])
+        except BaseException:
+            writing.add_done_callback(partial(_settle, share_partition, write.token, now_ms))
+            raise
+        answers[write.token] = _settle(share_partition, write.token, now_ms, writing)
+        error = _error_of(writing)
+        if error is not None and not isinstance(error, ShareStateError):
+            raise error
+    return answers
+
+
+#: The loop itself holds its tasks weakly, and a drain that was cancelled holds them no more.
+_WRITING: set[asyncio.Task[None]] = set()
+
+
+def _begin(share_partition: SharePartition, persister: AsyncPersister, write: PendingWrite) -> asyncio.Task[None]:
+    writing = asyncio.get_running_loop().create_task(_write(persister, share_partition.key, write.state))
+    _WRITING.add(writing)
+    writing.add_done_callback(_WRITING.discard)
+    return writing
+
+
+async def _write(persister: AsyncPersister, key: SharePartitionKey, state: WriteState) -> None:
+    await _to_be_awaited(persister, persister.write_state(key, state))
+
+
+def _to_be_awaited(persister: AsyncPersister, answer: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+    if not inspect.isawaitable(answer):
+        raise TypeError(f"persister is {persister!r}, which is not to be awaited: use share_state.persister, or AsyncStateStore")
+    return answer
+
+
+def _settle(share_partition: SharePartition, token: int, now_ms: int | LockTime, writing: asyncio.Task[None]) -> int:
+    return settle_write(share_partition, token, _error_of(writing), now_ms=now_ms)
+
+
+def _error_of(writing: asyncio.Task[None]) -> BaseException | None:
+    # One that was cancelled, with the whole loop for instance, may have been made.
+    return asyncio.CancelledError("the write was cancelled") if writing.cancelled() else writing.exception()

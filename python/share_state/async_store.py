@@ -1,0 +1,199 @@
+"""The embedded store for programs with an event loop: every call awaited, and one sync for all that gathers during another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple, Protocol, Self, cast
+
+from share_state._core import ReadStateResult, StateSummary, WriteState, coordinator_key
+from share_state.errors import ShareStateError, StoreError
+from share_state.home_loop import HomeLoop
+from share_state.persister import ManyAtOnce, Persister
+from share_state.rounds import Rounds
+from share_state.types import SharePartitionKey
+
+__all__ = ["AsyncStateStore", "BlockingStore"]
+
+#: Kafka's code of a store that is closed (``NOT_COORDINATOR``).
+_CLOSED_CODE: Final = 16
+
+
+class BlockingStore(Persister, ManyAtOnce, Protocol):
+    """What :class:`AsyncStateStore` stands on: :class:`share_state.StateStore`."""
+
+    def close(self) -> None:
+        """Let go of the directory."""
+
+
+class _Call(NamedTuple):
+    """A call that waits for its round.
+
+    Attributes:
+        verb: the method of the store.
+        key: the share partition, in one spelling.
+        request: what the method takes.
+        answer: what the caller waits for.
+    """
+
+    verb: str
+    key: str
+    request: tuple[Any, ...]
+    answer: asyncio.Future[Any]
+
+
+class AsyncStateStore:
+    """An :class:`share_state.async_persister.AsyncPersister` that keeps states in a :class:`share_state.StateStore`.
+
+    One thread of its own makes the calls, so the event loop never waits for the disk, and no pool of threads can be full. What
+    gathers while the disk is busy goes to the store in one call and shares one sync. Calls for one share partition are carried
+    out in the order in which they were made.
+
+    A call that returns is as durable as the store's ``sync`` promises. A call that is cancelled before its round begins does
+    nothing; one that is cancelled later is carried out all the same. It belongs to the event loop on which it is first used: on
+    another one each coroutine raises ``RuntimeError``.
+
+    Args:
+        store: the store, open. Other calls of it may be made beside this, in a thread where they wait for the disk:
+            ``await asyncio.to_thread(store.prune)``. It is closed with this.
+
+    Raises:
+        TypeError: ``store`` is no such store.
+    """
+
+    def __init__(self, store: BlockingStore) -> None:
+        given: object = store
+        if not (isinstance(given, Persister) and isinstance(given, ManyAtOnce)):
+            raise TypeError(f"store is {store!r}, not a share_state.StateStore")
+        self._store = store
+        self._home = HomeLoop(type(self).__name__)
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="share-state-store")
+        self._waiting: list[_Call] = []
+        self._rounds = Rounds(self._executor, self._take, self._carry_out, _settle)
+        self._closing: asyncio.Task[None] | None = None
+        self._many: dict[str, Callable[[list[Any]], list[Any]]] = {
+            "initialize_state": store.initialize_states,
+            "read_state": store.read_states,
+            "write_state": store.write_states,
+            "delete_state": lambda requests: store.delete_states([key for (key,) in requests]),
+        }
+
+    async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        """See :meth:`share_state.persister.Persister.initialize_state`."""
+        await self._call("initialize_state", key, state_epoch, start_offset)
+
+    async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
+        """See :meth:`share_state.persister.Persister.read_state`."""
+        return cast("ReadStateResult", await self._call("read_state", key, leader_epoch))
+
+    async def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
+        """See :meth:`share_state.persister.Persister.write_state`."""
+        await self._call("write_state", key, state)
+
+    async def delete_state(self, key: SharePartitionKey) -> None:
+        """See :meth:`share_state.persister.Persister.delete_state`."""
+        await self._call("delete_state", key)
+
+    async def read_summary(self, key: SharePartitionKey) -> StateSummary:
+        """See :meth:`share_state.persister.Persister.read_summary`."""
+        return cast("StateSummary", await self._call("read_summary", key))
+
+    async def close(self) -> None:
+        """Carry out what was asked, refuse what is asked from now on, and close the store. Closing again does no more.
+
+        A ``close`` that is cancelled goes on by itself.
+
+        Raises:
+            StoreError: the store has failed, now or earlier.
+        """
+        loop = self._home.enter()
+        if self._closing is None:
+            self._closing = loop.create_task(self._shut_down())
+        await asyncio.shield(self._closing)
+
+    async def __aenter__(self) -> Self:
+        self._home.enter()
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+    async def _call(self, verb: str, key: SharePartitionKey, *arguments: object) -> object:
+        loop = self._home.enter()
+        if self._closing is not None:
+            raise StoreError("the store is closed", kafka_code=_CLOSED_CODE)
+        call = _Call(verb, coordinator_key(*key), (key, *arguments), loop.create_future())
+        self._waiting.append(call)
+        self._rounds.ask()
+        return await call.answer
+
+    def _take(self) -> list[_Call] | None:
+        """Give the calls of a round. A share partition has those of one verb in it, as the store takes many of one verb only."""
+        verbs: dict[str, str] = {}
+        taken, left = [], []
+        for call in self._waiting:
+            if call.answer.done():
+                # Cancelled: nobody asks for it any more.
+                continue
+            if verbs.setdefault(call.key, call.verb) == call.verb:
+                taken.append(call)
+            else:
+                # Nor may a later one of the first verb overtake this one.
+                verbs[call.key] = ""
+                left.append(call)
+        self._waiting = left
+        return taken or None
+
+    def _carry_out(self, calls: list[_Call]) -> list[object]:
+        """Give what became of each: what the store returned, or the error that it raised."""
+        of_verb: dict[str, list[int]] = {}
+        for position, call in enumerate(calls):
+            of_verb.setdefault(call.verb, []).append(position)
+        outcomes: list[object] = [None] * len(calls)
+        for verb, positions in of_verb.items():
+            given = self._ask(verb, [calls[position].request for position in positions])
+            for position, outcome in zip(positions, given, strict=True):
+                outcomes[position] = outcome
+        return outcomes
+
+    def _ask(self, verb: str, requests: list[tuple[Any, ...]]) -> list[object]:
+        many = self._many.get(verb)
+        if many is not None:
+            try:
+                return many(requests)
+            except ShareStateError as unusable:
+                return [unusable] * len(requests)
+            except (TypeError, ValueError, OverflowError):
+                # One of them is no request, and nothing was done: the others shall not suffer for it.
+                pass
+        return [_outcome(getattr(self._store, verb), request) for request in requests]
+
+    async def _shut_down(self) -> None:
+        try:
+            await self._rounds.idle()
+        finally:
+            # The thread does so after what it is at, even where the loop ends before that.
+            closing = self._executor.submit(self._store.close)
+            self._executor.shutdown(wait=False)
+        await asyncio.shield(asyncio.wrap_future(closing))
+
+
+def _outcome(call: Callable[..., object], request: tuple[Any, ...]) -> object:
+    try:
+        return call(*request)
+    except (ShareStateError, TypeError, ValueError, OverflowError) as refused:
+        return refused
+
+
+def _settle(calls: list[_Call], outcomes: list[object] | BaseException) -> None:
+    if isinstance(outcomes, BaseException):
+        outcomes = [outcomes] * len(calls)
+    for call, outcome in zip(calls, outcomes, strict=True):
+        if call.answer.done():
+            # Cancelled while it was on its way.
+            continue
+        if isinstance(outcome, BaseException):
+            call.answer.set_exception(outcome)
+        else:
+            call.answer.set_result(outcome)

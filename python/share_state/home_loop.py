@@ -1,0 +1,41 @@
+"""The one event loop of an object that must not be used on another.
+
+What waits on one loop is not woken from another: without a check such a call hangs for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+__all__ = ["HomeLoop"]
+
+
+class HomeLoop:
+    """The event loop on which an object is used first. It may be used on no other.
+
+    Args:
+        name: what the object is, for the message.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._loop: asyncio.AbstractEventLoop | None = None
+        #: Two threads may use the object first at the same time, each with a loop of its own.
+        self._choosing = threading.Lock()
+
+    def enter(self) -> asyncio.AbstractEventLoop:
+        """Give the running loop; the first call makes it the home.
+
+        Raises:
+            RuntimeError: another loop is the home, or none runs.
+        """
+        running = asyncio.get_running_loop()
+        with self._choosing:
+            if self._loop is None:
+                self._loop = running
+        if self._loop is not running:
+            raise RuntimeError(
+                f"{self._name} belongs to the event loop {self._loop!r}, where it was used first, not to {running!r}"
+            )
+        return running

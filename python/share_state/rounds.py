@@ -1,0 +1,83 @@
+"""Group commit on an event loop: one blocking call at a time in a thread, and what gathers meanwhile goes with the next.
+
+The gateway writes so, and :class:`share_state.async_store.AsyncStateStore` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Generic, TypeVar
+
+__all__ = ["Rounds"]
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+
+class Rounds(Generic[Work, Result]):
+    """Makes rounds as long as there is work. There is never more than one under way, so work keeps its order.
+
+    It lives on one event loop, but for its making.
+
+    Args:
+        executor: where rounds are carried out.
+        take: called on the loop when a round begins; gives all that has gathered, or None where there is nothing.
+        carry_out: called in a thread with that.
+        settle: called on the loop with that and its result, or with what it raised, when the round is over. It may ask for more.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        take: Callable[[], Work | None],
+        carry_out: Callable[[Work], Result],
+        settle: Callable[[Work, Result | BaseException], None],
+    ) -> None:
+        self._executor = executor
+        self._take = take
+        self._carry_out = carry_out
+        self._settle = settle
+        #: Whether a round begins by itself: one is under way, or is to begin in the next turn of the loop.
+        self._is_busy = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def ask(self) -> None:
+        """See to it that what has gathered gets its round."""
+        if not self._is_busy:
+            self._is_busy = True
+            self._idle.clear()
+            # Not at once: what comes in this turn of the loop goes along.
+            asyncio.get_running_loop().call_soon(self._begin)
+
+    async def idle(self) -> None:
+        """Wait until nothing is under way and nothing has gathered."""
+        await self._idle.wait()
+
+    def _begin(self) -> None:
+        work = None
+        try:
+            work = self._take()
+        finally:
+            if work is None:
+                self._is_busy = False
+                self._idle.set()
+        if work is None:
+            return
+        done = asyncio.get_running_loop().run_in_executor(self._executor, self._carry_out, work)
+        done.add_done_callback(lambda done: self._end(work, done))
+
+    def _end(self, work: Work, done: asyncio.Future[Result]) -> None:
+        result: Result | BaseException
+        if done.cancelled():
+            # Whether it was carried out is not known.
+            result = asyncio.CancelledError()
+        else:
+            error = done.exception()
+            result = done.result() if error is None else error
+        try:
+            self._settle(work, result)
+        finally:
+            self._begin()

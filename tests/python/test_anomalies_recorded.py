@@ -108,15 +108,27 @@ def test_every_record_that_clients_gave_up_at_the_limit_is_found(directory: Path
     assert all(accepted[place] == limits[place[0]] for place in late)
 
 
+def by_text(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows in an order of their own."""
+    return sorted(map(json.dumps, rows))
+
+
 def test_the_command_shows_what_is_wrong() -> None:
     lines = run("anomalies", ORDERS, "--format", "jsonl")
     assert (lines.returncode, lines.stderr) == (1, "")
     rows = [json.loads(line) for line in lines.stdout.splitlines()]
-    assert rows == [row._asdict() for row in ss.anomalies(ORDERS)]
+    assert by_text(rows) == by_text([row._asdict() for row in ss.anomalies(ORDERS)])
     table = run("anomalies", ORDERS)
     assert (table.returncode, table.stderr) == (1, "")
-    assert len(table.stdout.splitlines()) == 4 * len(rows)
-    assert "CRITICAL  archive_burst  orders-leaver" in table.stdout
+    summary, *blocks = table.stdout.splitlines()
+    assert summary == "27 findings: 3 critical, 24 warning; 3 archive_burst, 24 poison_record"
+    blocks, (title, *advice) = blocks[: 3 * len(rows)], blocks[3 * len(rows) :]
+    assert [head.split("  ")[:3] for head in blocks[::3]] == [
+        [row["severity"].upper(), row["kind"], row["group"]] for row in rows
+    ]
+    assert [row["severity"] for row in rows] == ["critical"] * 3 + ["warning"] * 24
+    assert title == "What to do:"
+    assert [line.split(":")[0] for line in advice] == ["  archive_burst", "  poison_record"]
 
 
 def test_the_command_takes_a_choice_and_thresholds() -> None:
@@ -139,11 +151,14 @@ def test_the_command_takes_what_the_log_does_not_tell(tmp_path: Path) -> None:
     told = run("anomalies", ORDERS, "--log-end-offsets", ends, "--live-topics", topics, "--format", "jsonl")
     assert (told.returncode, told.stderr) == (1, "")
     rows = [json.loads(line) for line in told.stdout.splitlines()]
-    assert rows == [row._asdict() for row in ss.anomalies(ORDERS, log_end_offsets=samples, live_topics=[topic_id])]
+    assert by_text(rows) == by_text(
+        [row._asdict() for row in ss.anomalies(ORDERS, log_end_offsets=samples, live_topics=[topic_id])]
+    )
     assert {"growing_lag", "deleted_topic"} <= {row["kind"] for row in rows}
     ends.write_text("", encoding="utf-8")
     without = run("anomalies", ORDERS, "--log-end-offsets", ends, "--format", "jsonl")
-    assert [json.loads(line) for line in without.stdout.splitlines()] == [row._asdict() for row in ss.anomalies(ORDERS)]
+    of_log = [row._asdict() for row in ss.anomalies(ORDERS)]
+    assert by_text([json.loads(line) for line in without.stdout.splitlines()]) == by_text(of_log)
     for wrong in (f"{topic_id},1,5", f"{topic_id},1,5,x", "orders,1,5,6", "\0"):
         ends.write_text(wrong + "\n", encoding="utf-8")
         assert run("anomalies", ORDERS, "--log-end-offsets", ends).returncode == 2, wrong
@@ -160,5 +175,9 @@ def test_the_command_fails_as_the_others_do(tmp_path: Path) -> None:
     segment = JOBS / "__share_group_state-0" / "00000000000000000000.log"
     (torn / segment.name).write_bytes(segment.read_bytes()[:-3])
     result = run("anomalies", torn, "--set", "delivery_count_limit=9")
-    assert (result.returncode, result.stdout) == (1, "Nothing is wrong, as far as the log tells.\n")
+    assert (result.returncode, result.stdout) == (4, "Nothing is wrong, as far as the log tells.\n")
     assert "torn_tail" in result.stderr
+    both = run("anomalies", torn)
+    assert both.returncode == 5
+    assert both.stdout.startswith("7 findings: 1 critical, 6 warning; ")
+    assert "torn_tail" in both.stderr

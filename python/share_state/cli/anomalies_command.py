@@ -40,7 +40,7 @@ def anomalies_command(
 ) -> None:
     """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
 
-    The most severe first, each with evidence and advice. Exit status 0 says that nothing was found, 1 that
+    One finding a record, the most severe first, with evidence and advice. Exit status 0 says that nothing was found, 1 that
     something was, 4 that part of the log could not be read, 5 both.
 
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.

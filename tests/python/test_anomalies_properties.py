@@ -1,11 +1,14 @@
 """Whatever a state topic holds, looking for anomalies ends, and knows of every record what the fold knows."""
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import share_state as ss
 from tests.python.history_replay import Key, Replayed, replay
 from tests.python.made_up_log import MadeUpLog
+from tests.python.noted_by_clients import accused
 
 CONFIG = ss.AnomalyConfig(
     stuck_ms=3,
@@ -63,3 +66,21 @@ def test_any_log_is_looked_through(life: list[tuple[int, tuple[object, ...]]]) -
         assert found.first_offset is None or found.last_offset is None or found.first_offset <= found.last_offset
         missing = found.kind == ss.AnomalyKind.MISSING_SNAPSHOT
         assert not missing or states[found[2:5]].row.snapshot_offset is None
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 20), st.integers(0, 9), st.sampled_from([0, 0, 2, 3, 4]), st.integers(1, 4)),
+        max_size=40,
+    )
+)
+def test_no_record_is_in_two_findings(life: list[tuple[int, int, int, int, int]]) -> None:
+    log = MadeUpLog()
+    log.snapshot(0)
+    ms = 0
+    for wait, first, more, state, count in life:
+        ms += wait
+        log.update(ms, [(first, first + more, state, count)])
+    told = Counter(place for found in ss.find_anomalies(log.rows, CONFIG) for place in accused(found))
+    assert [place for place, count in told.items() if count > 1] == []

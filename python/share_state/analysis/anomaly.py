@@ -26,8 +26,11 @@ class AnomalyKind(StrEnum):
 
     #: The start offset has not moved while deliveries went on behind it.
     START_OFFSET_STUCK = "start_offset_stuck"
-    #: A record was delivered as often as the limit allows and nobody accepted it.
+    #: A record was delivered as often as the limit allows, and each time a member gave it back or rejected it.
     POISON_RECORD = "poison_record"
+    #: A record was delivered as often as the limit allows, and a lock may have run out on it: whether a member accepted it too
+    #: late or nobody did, the log cannot tell.
+    LATE_OR_POISON = "late_or_poison"
     #: Many such records in a short time: not one bad record, but something behind the members.
     ARCHIVE_BURST = "archive_burst"
     #: Delivery after delivery of a record ends about a lock duration after the one before.
@@ -93,7 +96,8 @@ class AnomalyConfig:
             not among those that are looked at, by the ids of the groups: a limit that the log tells is told by all of them.
         burst_records: how many records archived at the limit make a burst ...
         burst_ms: ... when no more than this lies between each and the one so many before it.
-        record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups.
+        record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups; None looks for loops with Kafka's default,
+            30,000, and doubts that a member answered in time with Kafka's least, 1,000.
         record_lock_durations_ms: the same of single groups, by their ids.
         loop_releases: how many deliveries in a row that end without an acceptance, each at least one and at most two lock
             durations after the one before, are a loop.
@@ -113,7 +117,7 @@ class AnomalyConfig:
     highest_released: Mapping[str, int] = field(default_factory=dict)
     burst_records: int = 20
     burst_ms: int = 10_000
-    record_lock_duration_ms: int = 30_000
+    record_lock_duration_ms: int | None = None
     record_lock_durations_ms: Mapping[str, int] = field(default_factory=dict)
     loop_releases: int = 2
     count_records: int = 3

@@ -50,8 +50,9 @@ def find_anomalies(
 ) -> Iterator[Anomaly]:
     """Tell what is wrong by the rows of a history, in order of state partition and offset.
 
-    What lasts comes when its state partition ends, poison records and bursts at the end of all: by then their group's
-    delivery limit is known. Memory is that of the live share partitions, and of the records archived at a limit.
+    What went back comes at once, what lasts when its state partition ends, and what concerns single records at the end of all,
+    one finding a record: by then it is known what else befell them, and the delivery limit of their group. Memory is that of the
+    live share partitions, and of the records of which something is told.
     """
     finder = _core.AnomalyFinder(config or AnomalyConfig(), log_end_offsets=log_end_offsets, live_topics=live_topics)
     return _found(finder, rows)

@@ -1,23 +1,20 @@
 """`share-state anomalies`: what is wrong with the share partitions, as far as their history tells."""
 
-import sys
-from collections.abc import Iterable
 from dataclasses import fields
 from typing import Annotated, cast
 
 import typer
 
-from share_state.analysis.anomaly import Anomaly, AnomalyConfig
+from share_state.analysis.anomaly import AnomalyConfig
 from share_state.analysis.history import history
 from share_state.analysis.search import find_anomalies
 from share_state.cli import any_source, beside_option, findings
+from share_state.cli.anomalies_view import by_severity, write_anomalies
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
-from share_state.cli.dump_table import instant
-from share_state.cli.exit_codes import ExitCode, reading
+from share_state.cli.exit_codes import reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
-from share_state.cli.printable import printable
 from share_state.reading.plain import Finding
 
 #: Thresholds that are one number; those of single groups are for callers of the library.
@@ -43,35 +40,27 @@ def anomalies_command(
 ) -> None:
     """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
 
-    Each with evidence and advice. Exit status 0 says that nothing was found, 1 that something was.
+    One finding a record, the most severe first, with evidence and advice. Exit status 0 says that nothing was found, 1 that
+    something was, 4 that part of the log could not be read, 5 both.
 
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
     config = _config(threshold or [])
     ends, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
-    told = 0
-
-    def count(rows: Iterable[Anomaly]) -> Iterable[Anomaly]:
-        nonlocal told
-        for row in rows:
-            told += 1
-            yield row
-
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
         settings = any_source.client_config(path, command_config)
         try:
             scan = history(path, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=settings)
-            rows = count(find_anomalies(scan, config, log_end_offsets=ends, live_topics=topics))
+            found = find_anomalies(scan, config, log_end_offsets=ends, live_topics=topics)
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
+        rows = by_severity(list(found))
         if output_format is OutputFormat.TABLE:
-            _write_table(rows)
+            write_anomalies(rows)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        found = cast("list[Finding]", scan.findings)
-    findings.report(found)
-    if told:
-        raise typer.Exit(ExitCode.FINDINGS)
+        damage = cast("list[Finding]", scan.findings)
+    findings.report(damage, anomalies=bool(rows))
 
 
 def _config(settings: list[str]) -> AnomalyConfig:
@@ -85,25 +74,3 @@ def _config(settings: list[str]) -> AnomalyConfig:
         return AnomalyConfig(**numbers)  # type: ignore[arg-type]  # the names are those of numbers
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def _write_table(rows: Iterable[Anomaly]) -> None:
-    """Write a block an anomaly, as they come."""
-    nothing = True
-    for row in rows:
-        nothing = False
-        offsets = _offsets(row)
-        until = "lasting" if row.until_timestamp is None else f"until {instant(row.until_timestamp)}"
-        since = f"since {instant(row.since_timestamp)} (__share_group_state-{row.state_partition} at {row.since_offset})"
-        head = f"{row.severity.upper()}  {row.kind}  {row.group}  {row.topic_id}  {row.partition}{offsets}"
-        for line in (head, f"  {since}, {until}", f"  {row.evidence}", f"  -> {row.advice}"):
-            sys.stdout.write(printable(line) + "\n")
-    if nothing:
-        sys.stdout.write("Nothing is wrong, as far as the log tells.\n")
-
-
-def _offsets(row: Anomaly) -> str:
-    if row.first_offset is None:
-        return ""
-    single = row.first_offset == row.last_offset
-    return f"  offset {row.first_offset}" if single else f"  offsets {row.first_offset}-{row.last_offset}"

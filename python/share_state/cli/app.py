@@ -18,7 +18,7 @@ from share_state.cli.state_command import state
 app = typer.Typer(
     name="share-state",
     help="Look at the state of Kafka's share groups (KIP-932), in log segments on disk or in a running cluster.",
-    epilog="Exit status: 0 all was read; 1 findings (torn tail, damage, anomalies); 2 usage; 3 what was named cannot be read.",
+    epilog="Exit status: 0 all was read; 1 anomalies; 2 usage; 3 what was named cannot be read; 4 part of it cannot; 5: 1 and 4.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -17,12 +17,16 @@ class ExitCode(IntEnum):
     """Exit status of every command."""
 
     OK = 0
-    #: All that is readable was shown; what was not stands on stderr.
+    #: What was asked for was done, and something is wrong with what was looked at.
     FINDINGS = 1
     #: The command line itself is wrong (typer's own status for it).
     USAGE = 2
     #: PATH is missing, cannot be read, or holds no state log.
     IO = 3
+    #: Part of the input could not be read or used: all else was shown, and that part stands on stderr.
+    DAMAGE = 4
+    #: Both: what is wrong was found in the part that could be read.
+    FINDINGS_AND_DAMAGE = 5
 
 
 @contextmanager

@@ -126,7 +126,7 @@ def run(
         session.stop()
     _write_summary(written)
     if any(one.table == "errors" and one.rows for one in written):
-        raise typer.Exit(ExitCode.FINDINGS)
+        raise typer.Exit(ExitCode.DAMAGE)
 
 
 def _pairs(name: str, given: list[str] | None) -> dict[str, str]:

@@ -171,21 +171,19 @@ pub fn config_in(config: &Bound<'_, PyAny>) -> PyResult<AnomalyConfig> {
             })
             .collect()
     };
-    let limit = config.getattr("delivery_count_limit")?;
-    let delivery_count_limit = if limit.is_none() {
-        None
-    } else {
-        Some(number("delivery_count_limit")?)
+    let optional = |name: &str| -> PyResult<Option<i64>> {
+        let is_given = !config.getattr(name)?.is_none();
+        is_given.then(|| number(name)).transpose()
     };
     Ok(AnomalyConfig {
         stuck_ms: number("stuck_ms")?,
         stuck_records: count("stuck_records")?,
-        delivery_count_limit,
+        delivery_count_limit: optional("delivery_count_limit")?,
         delivery_count_limits: by_group("delivery_count_limits")?,
         highest_released: by_group("highest_released")?,
         burst_records: count("burst_records")?,
         burst_ms: number("burst_ms")?,
-        record_lock_duration_ms: number("record_lock_duration_ms")?,
+        record_lock_duration_ms: optional("record_lock_duration_ms")?,
         record_lock_durations_ms: by_group("record_lock_durations_ms")?,
         loop_releases: count("loop_releases")?,
         count_records: count("count_records")?,

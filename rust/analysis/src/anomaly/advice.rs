@@ -15,6 +15,12 @@ impl AnomalyKind {
                 "Read the record and see why no member accepts it; mend the consumer, or let it reject such a record at once. \
                  With Kafka 4.4 a dead-letter queue (errors.deadletterqueue.topic.name) would keep it."
             }
+            Self::LateOrPoison => {
+                "Compare the group's lock duration (share.record.lock.duration.ms) with the time that members take first: if they \
+                 take longer, raise it, let them take fewer records at a time (max.poll.records), or renew the lock (KIP-1222). \
+                 Their own logs may tell whether they accepted the record too late (INVALID_RECORD_STATE); if not, read the record. \
+                 Where the lock duration is not given, give it (record_lock_duration_ms): it settles more of these."
+            }
             Self::ArchiveBurst => {
                 "Look at what the members depend on (a database, a service) at that time rather than at single records, and \
                  read these offsets again from the topic once it is mended: the group will not deliver them."
@@ -66,6 +72,11 @@ impl AnomalyKind {
         }
     }
 }
+
+/// What to do about a burst of which most records may have been accepted too late.
+pub(super) const LATE_BURST: &str = "Compare the group's lock duration (share.record.lock.duration.ms) with the time that members took at \
+    that time first: a member that hangs, or answers too late, loses all records that it holds at once. Then look at what the \
+    members depend on (a database, a service), and read these offsets again from the topic: the group will not deliver them.";
 
 /// What holds a start offset, and what to do about it; nothing is known of the offset where there is no batch.
 pub(super) fn holder(batch: Option<StateBatch>) -> (String, &'static str) {

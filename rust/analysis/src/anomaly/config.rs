@@ -4,6 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 
+/// Kafka's lock duration by default (`GroupConfig`: `share.record.lock.duration.ms`).
+const KAFKA_LOCK_MS: i64 = 30_000;
+
+/// The least lock duration that Kafka takes (`GroupConfig`).
+pub(super) const KAFKA_LEAST_LOCK_MS: i64 = 1_000;
+
 /// Thresholds. Times are ms between timestamps of records of the state topic; all numbers are at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnomalyConfig {
@@ -23,8 +29,9 @@ pub struct AnomalyConfig {
     pub burst_records: u64,
     /// ... when no more than this lies between each and the one so many before it.
     pub burst_ms: i64,
-    /// `share.record.lock.duration.ms` of the groups.
-    pub record_lock_duration_ms: i64,
+    /// `share.record.lock.duration.ms` of the groups; `None` looks for loops with Kafka's default, and doubts a last answer by
+    /// Kafka's least.
+    pub record_lock_duration_ms: Option<i64>,
     /// The same of single groups, by their ids.
     pub record_lock_durations_ms: HashMap<String, i64>,
     /// How many deliveries in a row that end without an acceptance, each at least one and at most two lock durations after
@@ -55,7 +62,7 @@ impl Default for AnomalyConfig {
             highest_released: HashMap::new(),
             burst_records: 20,
             burst_ms: 10_000,
-            record_lock_duration_ms: 30_000,
+            record_lock_duration_ms: None,
             record_lock_durations_ms: HashMap::new(),
             loop_releases: 2,
             count_records: 3,
@@ -69,10 +76,24 @@ impl Default for AnomalyConfig {
 }
 
 impl AnomalyConfig {
-    /// The lock duration of a group.
-    pub(super) fn lock_duration_ms(&self, group: &str) -> i64 {
+    /// The lock duration of a group, where it is given.
+    pub(super) fn given_lock_ms(&self, group: &str) -> Option<i64> {
         let own = self.record_lock_durations_ms.get(group).copied();
-        own.unwrap_or(self.record_lock_duration_ms)
+        own.or(self.record_lock_duration_ms)
+    }
+
+    /// The lock duration with which loops of a group are looked for.
+    pub(super) fn loop_lock_ms(&self, group: &str) -> i64 {
+        self.given_lock_ms(group).unwrap_or(KAFKA_LOCK_MS)
+    }
+
+    /// Whether a lock may run out between two writes that are so far apart, or not known to be near.
+    ///
+    /// Half a lock duration is doubted already: a broker hands a record out again before the write of its time-out is in the log,
+    /// so the write may come late by the time that a write takes.
+    pub(super) fn lock_may_end(&self, group: &str, apart_ms: Option<i64>) -> bool {
+        let lock_ms = self.given_lock_ms(group).unwrap_or(KAFKA_LEAST_LOCK_MS);
+        apart_ms.is_none_or(|ms| ms.saturating_mul(2) >= lock_ms)
     }
 
     /// The delivery limit of a group; `None` when the log has to tell.

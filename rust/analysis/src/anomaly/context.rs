@@ -4,6 +4,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::offset::OffsetRange;
 
 use super::config::{AnomalyConfig, Beside};
+use super::limit::Limits;
 use super::row::{Anomaly, Found};
 use super::{AnomalyKind, Mark, Severity};
 
@@ -23,6 +24,7 @@ pub(super) struct Context<'a> {
     pub beside: &'a Beside,
     pub key: &'a SharePartitionKey,
     pub state_partition: u32,
+    pub limits: &'a Limits,
 }
 
 impl Context<'_> {

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use share_state_core::history::{Cause, HistoryRow};
 use share_state_core::ids::SharePartitionKey;
 
-use super::archived::Archived;
 use super::config::{AnomalyConfig, Beside};
 use super::context::Context;
 use super::life::Life;
+use super::limit::Limits;
 use super::row::{Anomaly, Found};
+use super::suspicion::{OfLife, Suspicion};
+use super::verdict;
 use super::{AnomalyKind, Mark, Severity};
 
 /// A live share partition.
@@ -22,9 +24,9 @@ struct Live {
 
 /// Finds what is wrong by the rows of a history, state partition after state partition, in the order of their offsets.
 ///
-/// What lasts is told when its state partition ends, poison records and bursts at the end of all: by then their group's
-/// delivery limit is known. Memory is that of the live share partitions of one state partition, and of the records archived at
-/// a limit.
+/// What befell single records is told at the end of all, one finding a record: by then it is known what else befell them, and
+/// the delivery limit of their group. What else lasts is told when its state partition ends. Memory is that of the live share
+/// partitions of one state partition, and of the records of which something is told.
 #[derive(Clone, Debug)]
 pub struct Finder {
     config: AnomalyConfig,
@@ -32,7 +34,9 @@ pub struct Finder {
     live: HashMap<SharePartitionKey, Live>,
     /// The state partition that is being read, and its last record.
     current: Option<(u32, Mark)>,
-    archived: Archived,
+    limits: Limits,
+    /// What is said against single records of share partitions that are over.
+    suspicions: Vec<OfLife>,
 }
 
 impl Finder {
@@ -44,7 +48,8 @@ impl Finder {
             beside: beside.sorted(),
             live: HashMap::new(),
             current: None,
-            archived: Archived::default(),
+            limits: Limits::default(),
+            suspicions: Vec::new(),
         }
     }
 
@@ -65,17 +70,22 @@ impl Finder {
             ms: ms.max(first.at.timestamp),
         };
         self.current = Some((state_partition, end));
+        for row in rows {
+            self.limits.see(row);
+        }
         let on = Context {
             config: &self.config,
             beside: &self.beside,
             key: &first.key,
             state_partition,
+            limits: &self.limits,
         };
         // What was known of a share partition is gone with its deletion, and with a new initialisation.
         if matches!(first.cause, Cause::Deleted | Cause::Initialised)
             && let Some(old) = self.live.remove(&first.key)
         {
-            old.life.ended(on, first, out);
+            let all = old.life.ended(on, first, out);
+            note(&mut self.suspicions, on, all);
         }
         if first.cause == Cause::Deleted {
             return;
@@ -93,9 +103,6 @@ impl Finder {
         };
         if first.standing.snapshot_offset == Some(first.at.offset) {
             live.snapshot_ms = Some(first.at.timestamp);
-        }
-        for row in rows {
-            self.archived.see(&self.config, state_partition, row);
         }
         live.life.record(on, rows, out);
     }
@@ -115,8 +122,10 @@ impl Finder {
                 beside: &self.beside,
                 key: &key,
                 state_partition,
+                limits: &self.limits,
             };
-            live.life.end(on, end, out);
+            let all = live.life.end(on, end, out);
+            note(&mut self.suspicions, on, all);
         }
         out.extend(cold);
     }
@@ -124,8 +133,20 @@ impl Finder {
     /// All rows are over.
     pub fn end(&mut self, out: &mut Vec<Anomaly>) {
         self.end_partition(out);
-        self.archived.end(&self.config, out);
-        self.archived = Archived::default();
+        for of in std::mem::take(&mut self.suspicions) {
+            verdict::tell(&of, &self.config, &self.limits, out);
+        }
+        self.limits = Limits::default();
+    }
+}
+
+fn note(suspicions: &mut Vec<OfLife>, on: Context<'_>, all: Vec<Suspicion>) {
+    if !all.is_empty() {
+        suspicions.push(OfLife {
+            key: on.key.clone(),
+            state_partition: on.state_partition,
+            all,
+        });
     }
 }
 

@@ -31,8 +31,11 @@ impl Severity {
 pub enum AnomalyKind {
     /// The start offset has not moved while deliveries went on behind it.
     StartOffsetStuck,
-    /// A record was delivered as often as the limit allows and nobody accepted it.
+    /// A record was delivered as often as the limit allows, and each time a member gave it back or rejected it.
     PoisonRecord,
+    /// A record was delivered as often as the limit allows, and a lock may have run out on it: whether a member accepted it too
+    /// late or nobody did, the log cannot tell.
+    LateOrPoison,
     /// Many such records in a short time: not one bad record, but something behind the members.
     ArchiveBurst,
     /// Delivery after delivery of a record ends about a lock duration after the one before.
@@ -59,9 +62,10 @@ pub enum AnomalyKind {
 
 impl AnomalyKind {
     /// All of them, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::StartOffsetStuck,
         Self::PoisonRecord,
+        Self::LateOrPoison,
         Self::ArchiveBurst,
         Self::LockExpiryLoop,
         Self::StartOffsetWentBack,
@@ -81,6 +85,7 @@ impl AnomalyKind {
         match self {
             Self::StartOffsetStuck => "start_offset_stuck",
             Self::PoisonRecord => "poison_record",
+            Self::LateOrPoison => "late_or_poison",
             Self::ArchiveBurst => "archive_burst",
             Self::LockExpiryLoop => "lock_expiry_loop",
             Self::StartOffsetWentBack => "start_offset_went_back",

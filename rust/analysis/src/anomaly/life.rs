@@ -10,6 +10,7 @@ use super::config::{AnomalyConfig, Beside};
 use super::context::{Context, Open};
 use super::lag::Lag;
 use super::row::{Anomaly, Found};
+use super::suspicion::{Suspicion, What};
 use super::window::Window;
 use super::{AnomalyKind, Mark, Severity};
 use intervals::Intervals;
@@ -30,11 +31,13 @@ pub(super) struct Life {
     window: Window,
     intervals: Intervals,
     behind: Option<Behind>,
-    stuck: Option<Open>,
+    stuck: Option<Suspicion>,
     /// Records in a row in which the delivery complete count disagreed.
     disagreeing: u64,
     count: Option<Open>,
     lag: Lag,
+    /// What is said against single records, to be told when all rows are over.
+    suspicions: Vec<Suspicion>,
 }
 
 impl Life {
@@ -50,6 +53,7 @@ impl Life {
             disagreeing: 0,
             count: None,
             lag: Lag::behind(beside.samples(&row.key), row.at.timestamp),
+            suspicions: Vec::new(),
         }
     }
 
@@ -71,15 +75,22 @@ impl Life {
         self.epochs(on, old, rows, out);
         for row in rows {
             if let Some(range) = row.range {
-                self.intervals.take(on, &mut self.window, row, range, out);
+                let (window, suspicions) = (&mut self.window, &mut self.suspicions);
+                self.intervals.take(on, window, row, range, suspicions, out);
             }
         }
-        self.start_offset(on, old, rows, out);
+        self.start_offset(on, old, rows);
         self.delivery_complete_count(on, out);
     }
 
-    /// Takes the rows that end this life, of a deletion or a new initialisation, and tells what lasted until then.
-    pub fn ended(mut self, on: Context<'_>, row: &HistoryRow, out: &mut Vec<Anomaly>) {
+    /// Takes the rows that end this life, of a deletion or a new initialisation, and tells what lasted until then; returns what
+    /// is said against single records.
+    pub fn ended(
+        mut self,
+        on: Context<'_>,
+        row: &HistoryRow,
+        out: &mut Vec<Anomaly>,
+    ) -> Vec<Suspicion> {
         let samples = on.beside.samples(on.key);
         self.lag
             .measure(on, samples, &self.standing, self.at, Some(row.at), out);
@@ -94,21 +105,28 @@ impl Life {
             );
         }
         let until = Some(row.at.timestamp);
-        on.tell_open(AnomalyKind::StartOffsetStuck, self.stuck, until, out);
+        self.moved(until);
         on.tell_open(AnomalyKind::CountDisagrees, self.count, until, out);
         self.lag.over(on, until, out);
-        Intervals::end(on, &self.window, until, out);
+        Intervals::end(on, &self.window, until, &mut self.suspicions);
+        self.suspicions
     }
 
-    /// Tells what lasts at the end of the log, which is at `end`.
-    pub fn end(mut self, on: Context<'_>, end: Mark, out: &mut Vec<Anomaly>) {
+    /// Tells what lasts at the end of the log, which is at `end`; returns what is said against single records.
+    pub fn end(mut self, on: Context<'_>, end: Mark, out: &mut Vec<Anomaly>) -> Vec<Suspicion> {
         let samples = on.beside.samples(on.key);
         self.lag
             .measure(on, samples, &self.standing, self.at, None, out);
-        on.tell_open(AnomalyKind::StartOffsetStuck, self.stuck.take(), None, out);
+        // Another record may hold it by now.
+        let held = self
+            .behind
+            .and_then(|behind| self.held(self.standing.start_offset, behind));
+        let until = held.is_none().then_some(self.at.timestamp);
+        self.stuck = self.stuck.take().map(|old| held.unwrap_or(old));
+        self.moved(until);
         on.tell_open(AnomalyKind::CountDisagrees, self.count.take(), None, out);
         self.lag.over(on, None, out);
-        Intervals::end(on, &self.window, None, out);
+        Intervals::end(on, &self.window, None, &mut self.suspicions);
         if self.standing.snapshot_offset.is_none() {
             let evidence = "the log holds updates of this share partition but no snapshot below them: its state epoch is not known";
             let found = self.found(
@@ -126,10 +144,11 @@ impl Life {
             let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
             on.tell(found, out);
         }
-        self.gaps(on, end, out);
+        self.gaps(on, end);
+        self.suspicions
     }
 
-    fn gaps(&self, on: Context<'_>, end: Mark, out: &mut Vec<Anomaly>) {
+    fn gaps(&mut self, on: Context<'_>, end: Mark) {
         let start = self.standing.start_offset;
         if start < 0 {
             return;
@@ -140,34 +159,29 @@ impl Life {
             if age < on.config.gap_ms {
                 continue;
             }
-            let found = Found {
-                kind: AnomalyKind::Gap,
-                severity: Severity::Info,
-                range: Some(hole),
+            self.suspicions.push(Suspicion {
+                range: hole,
                 since: told,
                 until: None,
-                evidence: format!(
-                    "nothing was ever written of {} offsets, while {} behind them is known for {age} ms",
-                    hole.len(),
-                    behind.range.first
-                ),
-                advice: AnomalyKind::Gap.advice(),
-            };
-            on.tell(found, out);
+                what: What::Unknown {
+                    later: behind.range.first,
+                    age_ms: age,
+                },
+            });
         }
     }
 
-    fn start_offset(
-        &mut self,
-        on: Context<'_>,
-        old: Standing,
-        rows: &[HistoryRow],
-        out: &mut Vec<Anomaly>,
-    ) {
+    /// The start offset stood until then; it stands when there is no `until`.
+    fn moved(&mut self, until: Option<i64>) {
+        let stuck = self.stuck.take();
+        self.suspicions
+            .extend(stuck.map(|stuck| Suspicion { until, ..stuck }));
+    }
+
+    fn start_offset(&mut self, on: Context<'_>, old: Standing, rows: &[HistoryRow]) {
         let start = self.standing.start_offset;
         if old.start_offset != start {
-            let until = Some(self.at.timestamp);
-            on.tell_open(AnomalyKind::StartOffsetStuck, self.stuck.take(), until, out);
+            self.moved(Some(self.at.timestamp));
             self.behind = None;
         }
         let delivered: u64 = rows
@@ -181,31 +195,34 @@ impl Life {
         let since = Mark::of(self.at);
         let behind = self.behind.get_or_insert(Behind { since, records: 0 });
         behind.records = behind.records.saturating_add(delivered);
-        let Behind { since, records } = *behind;
-        let stood = self.at.timestamp.saturating_sub(since.ms);
+        let behind = *behind;
+        let stood = self.at.timestamp.saturating_sub(behind.since.ms);
         let AnomalyConfig {
             stuck_ms,
             stuck_records,
             ..
         } = on.config;
-        if self.stuck.is_some() || stood < *stuck_ms || records < *stuck_records {
+        if self.stuck.is_some() || stood < *stuck_ms || behind.records < *stuck_records {
             return;
         }
-        // When all is settled the next write moves the start offset.
-        let Some((offset, held_by)) = self.window.holder(start) else {
-            return;
-        };
+        self.stuck = self.held(start, behind);
+    }
+
+    /// What holds the start offset; `None` when all is settled, and the next write moves it.
+    fn held(&self, start: i64, Behind { since, records }: Behind) -> Option<Suspicion> {
+        let (offset, held_by) = self.window.holder(start)?;
         let (held, advice) = holder(held_by);
+        let stood = self.at.timestamp.saturating_sub(since.ms);
         let evidence = format!(
             "start offset {start} stood for {stood} ms while {records} records behind it were released, accepted or archived; \
              {offset} holds it: {held}"
         );
-        self.stuck = Some(Open {
+        Some(Suspicion {
+            range: OffsetRange::single(offset),
             since,
-            range: Some(OffsetRange::single(offset)),
-            evidence,
-            advice,
-        });
+            until: None,
+            what: What::Holds { evidence, advice },
+        })
     }
 
     /// Compares the count with what is settled: it is at least that.

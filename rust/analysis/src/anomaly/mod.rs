@@ -5,14 +5,18 @@
 //! in [`Beside`].
 
 mod advice;
-mod archived;
+mod burst;
+mod case;
 mod config;
 mod context;
 mod finder;
 mod kind;
 mod lag;
 mod life;
+mod limit;
 mod row;
+mod suspicion;
+mod verdict;
 mod window;
 #[cfg(test)]
 mod window_tests;

@@ -19,6 +19,9 @@ pub(super) struct Known {
     pub first_told: Mark,
     /// When something was written of them last, ms.
     pub changed_ms: i64,
+    /// The longest time between two writes of them, ms; `None` when a delivery between is not in the log. How long the first
+    /// delivery took is never known.
+    pub longest_ms: Option<i64>,
     /// Releases in a row, each about a lock duration after the change before.
     pub loops: u64,
     /// Where the first of them was.

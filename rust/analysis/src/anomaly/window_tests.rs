@@ -14,6 +14,7 @@ fn known(state: i8) -> Known {
         delivery: Delivery { state, count: 1 },
         first_told: Mark::default(),
         changed_ms: 0,
+        longest_ms: Some(0),
         loops: 0,
         loop_since: Mark::default(),
     }

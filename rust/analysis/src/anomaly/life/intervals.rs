@@ -7,6 +7,7 @@ use share_state_core::record_state::RecordState;
 
 use crate::anomaly::context::Context;
 use crate::anomaly::row::{Anomaly, Found};
+use crate::anomaly::suspicion::{GivenUp, Suspicion, What, push};
 use crate::anomaly::window::{Known, Window};
 use crate::anomaly::{AnomalyKind, Mark, Severity};
 
@@ -24,6 +25,7 @@ impl Intervals {
         window: &mut Window,
         row: &HistoryRow,
         range: OffsetRange,
+        suspicions: &mut Vec<Suspicion>,
         out: &mut Vec<Anomaly>,
     ) {
         let until = Some(row.at.timestamp);
@@ -40,7 +42,9 @@ impl Intervals {
         self.taken.clear();
         window.take(range, &mut self.taken);
         if let (Some(delivery), true) = (row.to, self.taken.is_empty()) {
-            window.put(range, new(delivery, row.at));
+            let known = new(delivery, row.at);
+            given_up(on, row, range, known.longest_ms, suspicions);
+            window.put(range, known);
             return;
         }
         for run in &self.taken {
@@ -49,9 +53,10 @@ impl Intervals {
             let is_last = next.is_none_or(|next| !is_available(next.delivery));
             let looped = next.filter(|_| goes_on).unwrap_or(run.value);
             if looped.loops >= on.config.loop_releases && (is_last || !goes_on) {
-                on.tell(loop_of(on, run.range, looped, until), out);
+                suspicions.push(loop_of(run.range, looped, until));
             }
             if let Some(mut known) = next {
+                given_up(on, row, run.range, known.longest_ms, suspicions);
                 if is_last {
                     known.loops = 0;
                     known.loop_since = Mark::default();
@@ -62,10 +67,15 @@ impl Intervals {
     }
 
     /// Tells of the loops that are there at the end of a life or of the log.
-    pub fn end(on: Context<'_>, window: &Window, until: Option<i64>, out: &mut Vec<Anomaly>) {
+    pub fn end(
+        on: Context<'_>,
+        window: &Window,
+        until: Option<i64>,
+        suspicions: &mut Vec<Suspicion>,
+    ) {
         for run in window.runs() {
             if run.value.loops >= on.config.loop_releases {
-                on.tell(loop_of(on, run.range, run.value, until), out);
+                suspicions.push(loop_of(run.range, run.value, until));
             }
         }
     }
@@ -80,6 +90,7 @@ const fn new(delivery: Delivery, at: At) -> Known {
         delivery,
         first_told: Mark::of(at),
         changed_ms: at.timestamp,
+        longest_ms: if delivery.count <= 1 { Some(0) } else { None },
         loops: 0,
         loop_since: Mark { offset: 0, ms: 0 },
     }
@@ -87,7 +98,7 @@ const fn new(delivery: Delivery, at: At) -> Known {
 
 /// What becomes of a run by a row that holds it.
 fn next(on: Context<'_>, row: &HistoryRow, known: Known, delivery: Delivery) -> Known {
-    let lock_ms = on.config.lock_duration_ms(&on.key.group);
+    let lock_ms = on.config.loop_lock_ms(&on.key.group);
     let since = row.at.timestamp.saturating_sub(known.changed_ms);
     let ends = matches!(
         row.cause,
@@ -101,33 +112,59 @@ fn next(on: Context<'_>, row: &HistoryRow, known: Known, delivery: Delivery) -> 
         0 => (1, Mark::of(row.at)),
         loops => (loops.saturating_add(1), known.loop_since),
     };
+    let is_new = delivery.count > known.delivery.count;
+    let longest_ms = match known.longest_ms {
+        // A delivery between is not in the log, or a clock went back.
+        Some(_)
+            if is_new
+                && (since < 0
+                    || i32::from(delivery.count) > i32::from(known.delivery.count) + 1) =>
+        {
+            None
+        }
+        Some(longest) if is_new => Some(longest.max(since)),
+        longest => longest,
+    };
     Known {
         delivery,
         changed_ms: row.at.timestamp,
+        longest_ms,
         loops,
         loop_since,
         ..known
     }
 }
 
-fn loop_of(on: Context<'_>, range: OffsetRange, known: Known, until: Option<i64>) -> Found {
-    let what = if range.len() == 1 {
-        format!("record {}", range.first)
-    } else {
-        format!("records {range}")
-    };
-    let lock_ms = on.config.lock_duration_ms(&on.key.group);
-    Found {
-        kind: AnomalyKind::LockExpiryLoop,
-        severity: Severity::Warning,
-        range: Some(range),
+const fn loop_of(range: OffsetRange, known: Known, until: Option<i64>) -> Suspicion {
+    Suspicion {
+        range,
         since: known.loop_since,
         until,
-        evidence: format!(
-            "{what} came back {} times in a row after at least {lock_ms} ms, the lock duration, and count {} deliveries",
-            known.loops, known.delivery.count
-        ),
-        advice: AnomalyKind::LockExpiryLoop.advice(),
+        what: What::Loop {
+            times: known.loops,
+            count: known.delivery.count,
+        },
+    }
+}
+
+/// Notes records that a row archives, if the limit may be as low as their count.
+fn given_up(
+    on: Context<'_>,
+    row: &HistoryRow,
+    range: OffsetRange,
+    longest_ms: Option<i64>,
+    suspicions: &mut Vec<Suspicion>,
+) {
+    let given_up = GivenUp::by(row, longest_ms, on.config);
+    let limit = || on.limits.of(on.config, &on.key.group);
+    if let Some(given_up) = given_up.filter(|it| i64::from(it.count) >= limit()) {
+        let suspicion = Suspicion {
+            range,
+            since: Mark::of(row.at),
+            until: Some(row.at.timestamp),
+            what: What::GivenUp(given_up),
+        };
+        push(suspicions, suspicion);
     }
 }
 

@@ -43,6 +43,10 @@ class Newcomer:
         pins = {pin for lock in _LOCKS for pin in _PIN.findall((REPOSITORY / "requirements" / lock).read_text(encoding="utf-8"))}
         self._pins.write_text("\n".join(sorted(pins)) + "\n", encoding="utf-8")
 
+    def leaves(self) -> None:
+        """Take everything away again: an environment with Spark is the better part of a gigabyte."""
+        shutil.rmtree(_HOME)
+
     def types(self, shell: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run lines of a shell in the checkout."""
         path = os.environ["PATH"].split(os.pathsep)

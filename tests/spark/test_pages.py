@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,8 +24,10 @@ def page() -> list[Fence]:
 
 
 @pytest.fixture(scope="module")
-def newcomer() -> Newcomer:
-    return Newcomer()
+def newcomer() -> Iterator[Newcomer]:
+    somebody = Newcomer()
+    yield somebody
+    somebody.leaves()
 
 
 def setup_of(page: list[Fence]) -> str:

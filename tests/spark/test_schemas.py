@@ -45,6 +45,7 @@ def test_every_column_has_the_comment_of_its_field(spark: SparkSession, table: s
 def test_comments_come_through_functions_and_files(spark: SparkSession, tmp_path: Path) -> None:
     states = share_state_spark.state(rows.table(spark, JOBS, "raw"))
     told = comments(share_state_spark.schema("state"))
+    assert all(told)
     assert comments(states.schema) == told
     states.write.parquet(str(tmp_path / "state"))
     assert comments(spark.read.parquet(str(tmp_path / "state")).schema) == told

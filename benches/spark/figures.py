@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Found", "Row", "Target", "best", "cost", "of_way", "sizes", "targets"]
+__all__ = ["Found", "Row", "Target", "best", "cost", "is_told", "of_way", "sizes", "targets"]
 
 #: By the name of a part, what was written of it.
 Found = dict[str, dict[str, Any]]
@@ -44,6 +44,11 @@ def cost(rows: Sequence[Row], row: Row, of: str = "seconds") -> float | None:
         return None
     records: int = row["records"] - least["records"]
     return (best(row, of) - best(least, of)) / records
+
+
+def is_told(seconds: float) -> bool:
+    """Whether a cost is one: where the larger log was the quicker, it lies below what can be measured."""
+    return seconds > 0
 
 
 def of_way(found: Found, way: str) -> float | None:
@@ -89,11 +94,11 @@ def sizes(found: Found) -> Iterator[tuple[str, str]]:
     """What a job is sized by: a name, and what was measured."""
     for way, name in (("source", "our source"), ("frames", "the function `state`")):
         seconds = of_way(found, way)
-        if seconds is not None and seconds > 0:
+        if seconds is not None and is_told(seconds):
             yield f"records a second and core, {name} ({_cores(found['ways']['cores'])})", _rate(seconds, found["ways"]["cores"])
     for cores in (1, 2):
         measured = of_cores(found, cores)
-        if measured and measured[-1][1] > 0:
+        if measured and is_told(measured[-1][1]):
             yield (
                 f"records a second and core, our source, of {measured[-1][0]:,} ({_cores(cores)})",
                 _rate(measured[-1][1], cores),

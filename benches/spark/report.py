@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benches.spark import plots
-from benches.spark.figures import Found, Row, best, cost, of_way, sizes, targets
+from benches.spark.figures import Found, Row, best, cost, is_told, of_way, sizes, targets
 
 __all__ = ["main", "read", "write"]
 
@@ -148,7 +148,7 @@ def _seconds(row: Row) -> tuple[str, str]:
 
 
 def _costs(seconds: float | None) -> tuple[str, str]:
-    if seconds is not None and seconds <= 0:
+    if seconds is not None and not is_told(seconds):
         return "below what can be told", ""
     return _microseconds(seconds), "" if seconds is None else f"{1 / seconds:,.0f}"
 

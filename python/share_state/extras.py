@@ -6,16 +6,16 @@ import importlib
 
 from share_state.errors import ShareStateError
 
-__all__ = ["MissingPackageError", "install_command", "require"]
+__all__ = ["MissingPackageError", "how_to_install", "require"]
 
 
 class MissingPackageError(ShareStateError, ImportError):
     """A package that this part of share_state needs is not installed; ``field`` names it."""
 
 
-def install_command(extra: str) -> str:
-    """Return the command that installs the packages of an extra."""
-    return f"pip install 'share-state[{extra}]'"
+def how_to_install(extra: str) -> str:
+    """Return what brings the packages of an extra: share_state is on no index, so it is installed from its checkout."""
+    return f"run pip install '.[{extra}]' in the checkout of share_state"
 
 
 def require(extra: str, *modules: str) -> None:
@@ -27,5 +27,5 @@ def require(extra: str, *modules: str) -> None:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            text = f"share_state.{extra} needs {module} ({error}): {install_command(extra)}"
+            text = f"share_state.{extra} needs {module} ({error}): {how_to_install(extra)}"
             raise MissingPackageError(text, field=module) from None

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from share_state.analysis.history_row import HistoryCause, HistoryRow
+from share_state.errors import ConfigError
 from share_state.extras import require
 from share_state.types import RecordState
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Span", "deliveries", "lag", "spans", "timeline"]
 
-#: Colours that stay apart for people who see few, and in grey.
+#: Colours that stay apart for people who see few, and in grey; legends have this order.
 _LOOKS = {
-    int(RecordState.AVAILABLE): ("#e69f00", "available"),
+    int(RecordState.AVAILABLE): ("#e69f00", "available, or in a member's hands"),
     int(RecordState.ACKNOWLEDGED): ("#009e73", "acknowledged"),
     int(RecordState.ARCHIVING): ("#cc79a7", "archiving"),
     int(RecordState.ARCHIVED): ("#56606b", "archived"),
@@ -33,6 +34,10 @@ _ENDS = frozenset({HistoryCause.DELETED, HistoryCause.INITIALISED})
 _SIZE = (11.0, 5.0)
 #: Cells of a heat map along each side, at most.
 _CELLS = 200
+#: Delivery counts up to which each has a colour of its own.
+_COLOURS = 12
+#: The last lag is drawn for so much of the time before it, or up to the last record if that is later.
+_LAST_STEP = 0.05
 
 
 class Span(NamedTuple):
@@ -108,16 +113,20 @@ def timeline(rows: Sequence[HistoryRow]) -> Figure:
         bottom, top = span.first_offset - 0.5, span.last_offset + 0.5
         look = _LOOKS.get(span.state, _OTHER)
         corners.setdefault(look, []).append([(left, bottom), (right, bottom), (right, top), (left, top)])
-    for (colour, name), of_state in corners.items():
-        axes.add_collection(PolyCollection(of_state, facecolors=colour, edgecolors="none", label=name))
+    for look in (*_LOOKS.values(), _OTHER):
+        if look in corners:
+            colour, name = look
+            axes.add_collection(PolyCollection(corners[look], facecolors=colour, edgecolors="none", label=name))
     axes.xaxis_date(tz="UTC")
     axes.autoscale_view()
     starts = [(row.at_timestamp, row.start_offset) for row in rows if row.start_offset >= 0]
     if starts:
         times, offsets = zip(*starts, strict=True)
         axes.step([_time(one) for one in times], offsets, where="post", color="black", linewidth=1.2, label="start offset")
+    _name_times(axes, [row.at_timestamp for row in rows])
     if corners or starts:
-        axes.legend(loc="lower right", fontsize="small")
+        # Beside the axes: inside it would cover what they show.
+        figure.legend(loc="outside lower center", ncols=len(_LOOKS) + 2, fontsize="small", frameon=False)
     return figure
 
 
@@ -126,6 +135,9 @@ def deliveries(rows: Sequence[HistoryRow]) -> Figure:
     import numpy as np  # noqa: PLC0415  only for pictures
 
     figure, axes = _figure(rows, "offset")
+    from matplotlib.colors import BoundaryNorm, Normalize  # noqa: PLC0415  after we know that it is there
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415  the same
+
     found = list(spans(rows))
     if not found:
         return figure
@@ -141,8 +153,13 @@ def deliveries(rows: Sequence[HistoryRow]) -> Figure:
     cells[cells == 0] = np.nan
     times = np.array([begin + (end - begin) * n // width for n in range(width + 1)], dtype="datetime64[ms]")
     offsets = [low + (high - low) * n / height - 0.5 for n in range(height + 1)]
-    mesh = axes.pcolormesh(times, offsets, cells, cmap="viridis_r")
-    figure.colorbar(mesh, ax=axes, label="deliveries")
+    most = max(1, *(one.delivery_count for one in found))
+    # A count is a whole number, and so is what the bar tells.
+    norm = BoundaryNorm(np.arange(most + 1) + 0.5, 256) if most <= _COLOURS else Normalize(1, most)
+    ticks = list(range(1, most + 1)) if most <= _COLOURS else MaxNLocator(integer=True)
+    mesh = axes.pcolormesh(times, offsets, cells, cmap="viridis_r", norm=norm)
+    figure.colorbar(mesh, ax=axes, label="deliveries", ticks=ticks, format="%d").minorticks_off()
+    _name_times(axes, [begin, end - 1])
     return figure
 
 
@@ -150,19 +167,36 @@ def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> F
     """Draw the lag as Kafka counts it: end offset, less start offset, less what is settled behind it.
 
     ``end_offsets`` are times in ms since the epoch and the topic partition's end offset then, ascending: the state topic does not
-    tell them. Where the delivery complete count is not known nothing is subtracted for it.
+    tell them. A dot is one of them; its lag is drawn up to the next, and the last one's a little further. Where the delivery
+    complete count is not known nothing is subtracted for it.
+
+    Raises ``ConfigError`` for a time that comes before the one ahead of it.
     """
     figure, axes = _figure(rows, "lag in records")
     told = [row for row in rows if row.start_offset >= 0]
     times = [row.at_timestamp for row in told]
-    points = []
+    points: list[tuple[int, int]] = []
+    before: int | None = None
     for ms, end in end_offsets:
+        if before is not None and ms < before:
+            raise ConfigError(f"end_offsets are not ascending: {ms} stands after {before}", field="end_offsets", value=ms)
+        before = ms
         at = bisect_right(times, ms) - 1
         if at >= 0:
-            points.append((_time(ms), end - told[at].start_offset - max(0, told[at].delivery_complete_count)))
-    axes.step([time for time, _ in points], [records for _, records in points], where="post", color="#0072b2")
+            points.append((ms, end - told[at].start_offset - max(0, told[at].delivery_complete_count)))
+    if points:
+        (first, _), (last, records) = points[0], points[-1]
+        until = max(times[-1], last + max(1, round((last - first) * _LAST_STEP)))
+        level = [*points, (until, records)]
+        measured = list(range(len(points)))
+        axes.step(*_columns(level), where="post", color="#0072b2", marker="o", markersize=3, markevery=measured)
+    _name_times(axes, [ms for ms, _ in points])
     axes.set_ylim(bottom=0)
     return figure
+
+
+def _columns(points: list[tuple[int, int]]) -> tuple[list[datetime], list[int]]:
+    return [_time(ms) for ms, _ in points], [records for _, records in points]
 
 
 def _figure(rows: Sequence[HistoryRow], name: str) -> tuple[Figure, Axes]:
@@ -173,10 +207,17 @@ def _figure(rows: Sequence[HistoryRow], name: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.subplots()
     if rows:
-        axes.set_title(f"{rows[0].group}  {rows[0].topic_id}  {rows[0].partition}", fontsize="medium")
-    axes.set_xlabel("time (UTC)")
+        title = f"group {rows[0].group}, topic {rows[0].topic_id}, partition {rows[0].partition}"
+        # A group may have any name, also one that looks like a formula.
+        axes.set_title(title, fontsize="medium", parse_math=False)
     axes.set_ylabel(name)
     return figure, axes
+
+
+def _name_times(axes: Axes, times: Sequence[int]) -> None:
+    """Name the axis of time by its days: what stands at its ticks may be hours and seconds only."""
+    days = [_time(ms).date().isoformat() for ms in (min(times), max(times))] if times else []
+    axes.set_xlabel(", ".join(["time (UTC)", *([" to ".join(dict.fromkeys(days))] if days else [])]))
 
 
 def _time(ms: int) -> datetime:

@@ -119,7 +119,7 @@ def test_nobody_who_does_not_ask_pays_for_it() -> None:
 def test_without_confluent_kafka_it_says_what_to_install() -> None:
     done = run("import sys; sys.modules['confluent_kafka'] = None; from share_state.testing import MockCluster; MockCluster()")
     assert done.returncode == 1
-    assert "pip install 'share-state[kafka]'" in done.stderr
+    assert "pip install '.[kafka]' in the checkout" in done.stderr
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:

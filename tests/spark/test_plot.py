@@ -8,6 +8,7 @@ import pytest
 
 import share_state as ss
 from share_state import plot
+from share_state.errors import ConfigError
 from tests.python import cli_runner
 from tests.python.recordings import ORDERS
 
@@ -63,6 +64,103 @@ def test_lag_is_kafkas() -> None:
     [axes] = figure.axes
     _x, y = axes.lines[0].get_data()
     assert y[-1] == 1500 - state.start_offset - state.delivery_complete_count
+
+
+def made(
+    *states: int, group: str = "workers", ms: int = 1_795_254_300_000, step: int = 1000, count: int = 1
+) -> list[ss.HistoryRow]:
+    """A history in which records got these states, one after the other."""
+    [one] = [row for row in rows() if row.to_state is not None][:1]
+    return [
+        one._replace(
+            group=group,
+            at_timestamp=ms + place * step,
+            first_offset=place,
+            last_offset=place,
+            start_offset=0,
+            to_state=state,
+            to_count=count,
+        )
+        for place, state in enumerate(states)
+    ]
+
+
+@pytest.mark.parametrize("states", [(0, 2, 3, 4, 9), (9, 4, 3, 2, 0), (4, 0, 9, 2, 3)])
+def test_the_legend_has_one_order_and_covers_nothing(states: tuple[int, ...]) -> None:
+    figure = plot.timeline(made(*states))
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    assert axes.get_legend() is None
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "available, or in a member's hands",
+        "acknowledged",
+        "archiving",
+        "archived",
+        "of a state that is not known",
+        "start offset",
+    ]
+    assert not legend.get_window_extent().overlaps(axes.get_tightbbox())
+    assert legend.get_window_extent().x0 >= 0
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("name", ["orders-workers", "$a^$", "x_{"])
+def test_the_title_names_what_is_drawn(name: str) -> None:
+    told = made(0, 2, group=name)
+    for figure in (plot.timeline(told), plot.deliveries(told), plot.lag(told, [(told[0].at_timestamp, 5)])):
+        assert figure.axes[0].get_title() == f"group {name}, topic {told[0].topic_id}, partition {told[0].partition}"
+        figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize(("step", "days"), [(1000, "2026-11-21"), (40_000_000, "2026-11-21 to 2026-11-22")])
+def test_the_axis_of_time_names_its_days(step: int, days: str) -> None:
+    told = made(0, 2, 4, step=step)
+    ends = [(row.at_timestamp, 5) for row in told]
+    for figure in (plot.timeline(told), plot.deliveries(told), plot.lag(told, ends)):
+        assert figure.axes[0].get_xlabel() == f"time (UTC), {days}"
+        figure.draw_without_rendering()
+        low, high = figure.axes[0].get_xlim()
+        assert 0 < high - low < 2 * len(told) * step / 86_400_000, "days, around what is drawn"
+
+
+@pytest.mark.parametrize("count", [1, 3, 12, 13, 40, 32_767])
+def test_the_colour_bar_tells_whole_counts(count: int) -> None:
+    figure = plot.deliveries(made(0, 2, count=count))
+    figure.draw_without_rendering()
+    bar = figure.axes[1]
+    low, high = bar.get_ylim()
+    shown = [tick for tick in bar.get_yticks() if low <= tick <= high]
+    assert shown
+    assert all(float(tick).is_integer() for tick in shown)
+    labels = [text.get_text() for text in bar.get_yticklabels()]
+    assert len(labels) == len(set(labels))
+    if count <= 12:
+        assert shown == list(range(1, count + 1))
+
+
+def test_the_last_lag_is_a_step_and_not_a_stroke() -> None:
+    told = made(0, 2, 4)
+    last = told[-1].at_timestamp
+    for times in ([last], [last - 1000, last], [last, last + 60_000]):
+        [line] = plot.lag(told, [(ms, 10 * at + 50) for at, ms in enumerate(times)]).axes[0].lines
+        x, y = line.get_data()
+        assert len(x) == len(times) + 1
+        assert x[-1] > x[-2], "the last lag is seen for a while"
+        assert y[-1] == y[-2]
+        assert len(line.get_markevery()) == len(times), "a dot is a measurement"
+
+
+def test_end_offsets_that_do_not_ascend_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not ascending: 5 stands after 7") as told:
+        plot.lag(made(0), [(7, 1), (5, 2)])
+    assert (told.value.field, told.value.value) == ("end_offsets", 5)
+    ends = tmp_path / "ends.csv"
+    ends.write_text("7,1\n5,2\n", encoding="utf-8")
+    chosen = ("--group", KEY[0], "--topic-id", KEY[1], "--partition", "1")
+    ran = cli_runner.run("plot", ORDERS, *chosen, "--kind", "lag", "--end-offsets", ends, "--output", tmp_path / "x.png")
+    assert (ran.returncode, "not ascending" in ran.stderr) == (2, True)
+    assert not (tmp_path / "x.png").exists()
 
 
 @pytest.mark.parametrize("kind", ["timeline", "deliveries", "lag"])

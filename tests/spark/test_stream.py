@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import share_state as ss
+from share_state import spark as share_state_spark
 from share_state.spark.stream import advance
 from tests.python.recordings import JOBS
 from tests.spark.logs import GrowingLog
@@ -82,10 +83,45 @@ def test_records_that_are_gone_before_they_were_read_end_the_query(spark: SparkS
     assert set(expected(log.path)) <= set(places(sink.rows()))
 
 
-def test_a_table_that_is_no_stream_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    stream = spark.readStream.format("share_state").option("table", "state").load(str(JOBS))
-    with pytest.raises(Exception, match="is no stream"):
-        stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start().awaitTermination()
+@pytest.mark.parametrize("available_now", [False, True])
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"table": "state"}, "ConfigError: table 'state' is no stream"),
+        ({"table": "raw", "asOfOffset": "7"}, "ConfigError: a stream has no earlier place"),
+    ],
+)
+def test_what_is_no_stream_is_refused_in_our_words(
+    spark: SparkSession, tmp_path: Path, options: dict[str, str], reason: str, available_now: bool
+) -> None:
+    stream = spark.readStream.format("share_state").options(**options).load(str(JOBS))
+    writer = stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+    with pytest.raises(Exception, match=reason) as told:
+        (writer.trigger(availableNow=True) if available_now else writer).start().awaitTermination()
+    assert "UnboundLocalError" not in str(told.value)
+
+
+def test_an_option_that_is_wrong_is_told_where_the_schema_is_given(spark: SparkSession, tmp_path: Path) -> None:
+    reader = spark.readStream.format("share_state").schema(share_state_spark.schema("raw")).option("grup", "x")
+    writer = reader.load(str(JOBS)).writeStream.format("noop").option("checkpointLocation", str(tmp_path))
+    with pytest.raises(Exception, match="ConfigError: option 'grup' is not known") as told:
+        writer.start().awaitTermination()
+    assert "UnboundLocalError" not in str(told.value)
+
+
+def test_a_query_that_goes_on_as_another_table_is_refused_in_our_words(spark: SparkSession, tmp_path: Path) -> None:
+    stream = spark.readStream.format("share_state")
+    for table, is_stream in (("records", True), ("history", False)):
+        writer = stream.option("table", table).load(str(JOBS)).writeStream.format("noop")
+        writer = writer.option("checkpointLocation", str(tmp_path))
+        if is_stream:
+            query = writer.start()
+            query.processAllAvailable()
+            query.stop()
+        else:
+            with pytest.raises(Exception, match="ConfigError: table 'history' is no stream") as told:
+                writer.start().awaitTermination()
+            assert "UnboundLocalError" not in str(told.value)
 
 
 @pytest.mark.parametrize(

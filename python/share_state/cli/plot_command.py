@@ -17,6 +17,7 @@ from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.output_format import CommandConfigOption, SourceArgument
 from share_state.cli.printable import printable
+from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def plot_command(
     try:
         figure = _draw(kind, rows, ends)
         figure.savefig(output)
+    except ConfigError as error:
+        _fail(ExitCode.USAGE, printable(str(error)))
     except MissingPackageError as error:
         _fail(ExitCode.IO, printable(str(error)))
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from share_state.extras import install_command
+from share_state.extras import how_to_install
 
 __all__ = ["Check", "examine"]
 
@@ -32,7 +32,7 @@ _PACKAGES = (
     ("protobuf", (6,), None),
 )
 _SET_PYTHON = f"activate the environment of share_state, or export PYSPARK_PYTHON={sys.executable}"
-_INSTALL = install_command("spark")
+_INSTALL = how_to_install("spark")
 _INSTALL_JAVA = "install a JDK or JRE 17, as openjdk-17-jre-headless, and let JAVA_HOME name it"
 
 

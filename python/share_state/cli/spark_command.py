@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -14,9 +15,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from share_state.cli import any_source, beside_option
+from share_state.cli import any_source, beside_option, spark_output
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
-from share_state.cli.exit_codes import ExitCode
+from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption
 from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from share_state.spark.run import Written
+
+#: Options of the data source that this command gives by options of its own.
+_OWN_OPTIONS = {"path": "--input", "kafka.bootstrap.servers": "--input", "table": "--table", "onerror": "--on-error"}
 
 spark = typer.Typer(help="Make tables of share-group state with Spark.", no_args_is_help=True)
 
@@ -80,7 +84,9 @@ def run(
     storage: Annotated[
         StorageFormat, typer.Option("--format", help="delta needs a session that has it.")
     ] = StorageFormat.PARQUET,
-    mode: Annotated[SaveMode, typer.Option("--mode", help="What becomes of a table that is there.")] = SaveMode.ERROR,
+    mode: Annotated[
+        SaveMode, typer.Option("--mode", help="What becomes of a table that is there already; error writes nothing.")
+    ] = SaveMode.ERROR,
     on_error: Annotated[OnErrorChoice, typer.Option("--on-error", help="Records that cannot be read.")] = OnErrorChoice.FAIL,
     option: Annotated[
         list[str] | None,
@@ -98,7 +104,7 @@ def run(
 
     records and history are filed by day. Exit status 3 says that the input cannot be read or the output not be written.
     """
-    settings, options = _pairs("--conf", conf), _pairs("--option", option)
+    settings, options = _pairs("--conf", conf), _options(option)
     beside = beside_option.source_options(log_end_offsets, live_topics)
     if beside and SparkTable.ANOMALIES not in (table or []):
         raise typer.BadParameter(f"{min(beside)} is for --table anomalies")
@@ -113,9 +119,13 @@ def run(
     tables = tuple(dict.fromkeys(one.value for one in table or [SparkTable.STATE]))
     job = job_module.Job(source, output, tables, storage.value, mode.value, on_error.value, options)
     try:
-        importlib.import_module("share_state.spark.options").parse(job_module.source_options(job))
+        parsed = importlib.import_module("share_state.spark.options").parse(job_module.source_options(job))
     except ConfigError as error:
         _fail(ExitCode.USAGE, str(error))
+    if refused := spark_output.refusal(output, job_module.written_tables(job), storage.value, mode.value, settings):
+        _fail(ExitCode.IO, refused)
+    with reading(source):
+        importlib.import_module("share_state.spark.reading").pieces(parsed)
     session = _session(master, settings)
     try:
         with record_progress("tasks") as progress:
@@ -139,6 +149,14 @@ def _pairs(name: str, given: list[str] | None) -> dict[str, str]:
     return pairs
 
 
+def _options(given: list[str] | None) -> dict[str, str]:
+    options = _pairs("--option", given)
+    for name in options:
+        if name.lower() in _OWN_OPTIONS:
+            raise typer.BadParameter(f"--option {name} is not taken: {_OWN_OPTIONS[name.lower()]} says that")
+    return options
+
+
 def _client_options(source: str, command_config: Path | None) -> dict[str, str]:
     """Read the settings of a cluster's client as options of the data source."""
     try:
@@ -158,7 +176,10 @@ def _session(master: str | None, settings: dict[str, str]) -> SparkSession:
         builder = builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:  # noqa: BLE001  whatever keeps Spark from starting is said in one sentence
+        _fail(ExitCode.IO, f"Spark does not start ({_reason(error)}): `share-state spark-doctor` says what is missing")
     if "spark.log.level" not in settings:
         # What goes wrong is said by us, once.
         session.sparkContext.setLogLevel("OFF")
@@ -166,8 +187,12 @@ def _session(master: str | None, settings: dict[str, str]) -> SparkSession:
 
 
 def _reason(error: Exception) -> str:
-    """Return the last sentence of a worker's own error, if there is one, or the first of Spark's."""
+    """Return the last sentence of a worker's own error, if there is one, or the first of Spark's that says something."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if there := re.search(r"\[(?:DELTA_)?PATH(?:_ALREADY)?_EXISTS\] (?:Path (\S+) already exists)?", str(error)):
+        return f"{there[1] or 'the output'} is there already: {spark_output.MODES}"
+    # Of an error of the JVM the first line names a call of PySpark's, and the next the error.
+    lines = [line[2:] for line in lines if line.startswith(": ")] or lines
     ours = [line for line in lines if line.startswith(("share_state.", "FileNotFoundError", "PermissionError", "ValueError"))]
     return ours[-1].partition(": ")[2] if ours else (lines or [type(error).__name__])[0]
 

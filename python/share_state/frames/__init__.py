@@ -7,7 +7,7 @@ and nothing need be grouped by key. That is one task of Spark's ``mapInArrow`` b
 ``sortWithinPartitions("partition", "offset")``. Memory is that of the live share partitions of one state partition and of one
 batch.
 
-Needs pyarrow: ``pip install 'share-state[arrow]'``.
+Needs pyarrow: ``pip install '.[arrow]'`` in the checkout.
 """
 
 from share_state.frames.batches import RowBatches

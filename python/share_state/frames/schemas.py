@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from share_state import _core
+from share_state.extras import MissingPackageError, how_to_install
 
 try:
     import pyarrow as pa
 except ImportError as error:
-    raise ImportError("share_state.frames needs pyarrow: pip install 'share-state[arrow]'") from error
+    raise MissingPackageError(f"share_state.frames needs pyarrow: {how_to_install('arrow')}", field="pyarrow") from error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

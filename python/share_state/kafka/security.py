@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
 from share_state.errors import ConfigError
+from share_state.extras import how_to_install
 
 __all__ = ["Conversation", "Mechanism", "OAuthBearer", "Plain", "Scram", "SecurityOptions", "UnconvincedError"]
 
@@ -132,7 +133,7 @@ class _ScramConversation:
             import scramp  # type: ignore[import-untyped]  # noqa: PLC0415  an extra: only who uses SCRAM needs it
         except ImportError:
             raise ConfigError(
-                "SCRAM needs the package scramp: install share-state[kafka-scram]", field="sasl", value=scram.name
+                f"SCRAM needs the package scramp: {how_to_install('kafka-scram')}", field="sasl", value=scram.name
             ) from None
         self._client = scramp.ScramClient([scram.name], scram.username, scram.password)
         self._error = scramp.ScramException

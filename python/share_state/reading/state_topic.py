@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from share_state.errors import ShareStateError
+from share_state.extras import how_to_install
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -125,6 +126,4 @@ def _client() -> ModuleType:
     try:
         return importlib.import_module("confluent_kafka")
     except ImportError:
-        raise ClientMissingError(
-            "reading a cluster needs the package confluent-kafka: pip install 'share-state[kafka]'"
-        ) from None
+        raise ClientMissingError(f"reading a cluster needs the package confluent-kafka: {how_to_install('kafka')}") from None

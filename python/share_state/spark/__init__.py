@@ -2,7 +2,7 @@
 
 Every function takes a DataFrame with the columns of Spark's own Kafka source (``key``, ``value``, ``partition``, ``offset``,
 ``timestamp``; others are left out) and gives one with the columns of :data:`share_state.frames.SCHEMAS`. Needs the extra
-``spark``: ``pip install 'share-state[spark]'``, and Java 17.
+``spark``: ``pip install '.[spark]'`` in the checkout, and Java 17.
 """
 
 from share_state.extras import require

@@ -18,7 +18,7 @@ from share_state.errors import ConfigError
 from share_state.spark.prefix import AsOf
 from share_state.spark.storage import split_paths
 
-__all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "parse"]
+__all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "check_table", "parse"]
 
 OnError = Literal["fail", "quarantine"]
 _Told = TypeVar("_Told")
@@ -93,8 +93,7 @@ def parse(given: Mapping[str, str]) -> Options:
     if (path is None) == (_BOOTSTRAP not in kafka):
         raise ConfigError("either `path` or `kafka.bootstrap.servers` is needed, and not both", field="path", value=path)
     table = rest.pop("table", "records")
-    if table not in TABLES:
-        raise ConfigError(f"table is {table!r}, none of {', '.join(TABLES)}", field="table", value=table)
+    check_table(table)
     on_error = rest.pop("onerror", "fail")
     if on_error not in ("fail", "quarantine"):
         raise ConfigError(f"onError is {on_error!r}, neither fail nor quarantine", field="onError", value=on_error)
@@ -120,6 +119,12 @@ def parse(given: Mapping[str, str]) -> Options:
         name = min(rest)
         raise ConfigError(f"option {name!r} is not known", field=name, value=rest[name])
     return options
+
+
+def check_table(table: str) -> None:
+    """Raise ``ConfigError`` for a name that is no table's."""
+    if table not in TABLES:
+        raise ConfigError(f"table is {table!r}, none of {', '.join(TABLES)}", field="table", value=table)
 
 
 def _number(rest: dict[str, str], name: str, *, least: int) -> int | None:

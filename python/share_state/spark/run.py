@@ -20,7 +20,7 @@ from share_state.spark.options import OnError, parse
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Job", "Written", "run", "source_options"]
+__all__ = ["Job", "Written", "run", "source_options", "written_tables"]
 
 #: Called now and then with the tasks that are done and those that there are.
 Progress = Callable[[int, int], None]
@@ -63,8 +63,7 @@ def run(spark: SparkSession, job: Job, progress: Progress | None = None) -> Iter
     """
     if job.output_format not in ("parquet", "delta"):
         raise ConfigError(f"format is {job.output_format!r}, neither parquet nor delta", field="format", value=job.output_format)
-    # What is left out of the tables is kept beside them.
-    for table in (*job.tables, *(("errors",) if job.on_error == "quarantine" else ())):
+    for table in written_tables(job):
         begun = time.monotonic()
         place = f"{job.output.rstrip('/')}/{table}"
         seen = Observation()
@@ -94,6 +93,11 @@ def _read(spark: SparkSession, job: Job, table: str) -> DataFrame:
     for name, value in options.choice.chosen():
         found = found.where(F.col(name) == value)
     return found
+
+
+def written_tables(job: Job) -> tuple[str, ...]:
+    """Return the tables that a job writes: what is left out of those that are asked for is kept beside them."""
+    return (*job.tables, *(("errors",) if job.on_error == "quarantine" else ()))
 
 
 def source_options(job: Job) -> dict[str, str]:

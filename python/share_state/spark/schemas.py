@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
+from pyspark.sql.types import ArrayType, BinaryType, IntegerType, LongType, StructField, StructType, TimestampType
 
 from share_state.frames import SCHEMAS
+from share_state.spark.options import check_table
 
 __all__ = ["INPUT_SCHEMA", "arrow_schema", "conform", "schema"]
 
+
+def _commented(columns: StructType, described: Iterable[pa.Field]) -> StructType:
+    """Give columns, and those inside them, the comments of the fields that they are made from: PySpark leaves them out."""
+    for column, field in zip(columns, described, strict=True):
+        column.metadata = {"comment": field.metadata[b"comment"].decode()}
+        if isinstance(column.dataType, ArrayType):
+            _commented(column.dataType.elementType, field.type.value_type)
+    return columns
+
+
 #: What every function takes: the names and types of Spark's own Kafka source.
-INPUT_SCHEMA = StructType(
-    [
-        StructField("key", BinaryType()),
-        StructField("value", BinaryType()),
-        StructField("partition", IntegerType()),
-        StructField("offset", LongType()),
-        StructField("timestamp", TimestampType()),
-    ]
+INPUT_SCHEMA = _commented(
+    StructType(
+        [
+            StructField("key", BinaryType()),
+            StructField("value", BinaryType()),
+            StructField("partition", IntegerType()),
+            StructField("offset", LongType()),
+            StructField("timestamp", TimestampType()),
+        ]
+    ),
+    SCHEMAS["input"],
 )
 
 
 def schema(table: str) -> StructType:
-    """Return the columns of a table: ``records``, ``state``, ``history``, ``anomalies``, ``errors``, or ``raw``."""
+    """Return the columns of a table: ``records``, ``state``, ``history``, ``anomalies``, ``errors``, or ``raw``.
+
+    Raises ``ConfigError`` for any other name.
+    """
+    check_table(table)
     if table == "raw":
         return INPUT_SCHEMA
-    return from_arrow_schema(SCHEMAS["decode" if table == "records" else table])
+    arrow = SCHEMAS["decode" if table == "records" else table]
+    return _commented(from_arrow_schema(arrow), arrow)
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, Filter, InputPartition
 
+from share_state.errors import ShareStateError
 from share_state.spark import reading
 from share_state.spark.options import Options, parse
 from share_state.spark.reading import Piece
 from share_state.spark.schemas import arrow_schema, conform, schema
-from share_state.spark.stream import StreamReader
+from share_state.spark.stream import RefusedStream, StreamReader
 from share_state.spark.wanted import Wanted, pushed
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ class ShareStateSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  Spark's name
         """Return a reader that comes again for more."""
-        return StreamReader(parse(self.options), schema)
+        try:
+            return StreamReader(parse(self.options), schema)
+        except ShareStateError as error:
+            return RefusedStream(error)
 
 
 class _PushFilters:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from share_state.spark.options import Options
 
-__all__ = ["DataLossError", "StreamReader", "advance"]
+__all__ = ["DataLossError", "RefusedStream", "StreamReader", "advance"]
 
 #: The next offset of each state partition, by its number as JSON has it.
 Place = dict[str, int]
@@ -107,6 +107,36 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             found = kafka_topic.ranges(self._options.kafka)
             return [Piece(one.partition, None, one.start, one.end) for one in found]
         return [Piece(folder.state_partition, folder, *log_ends(folder)) for folder in folders(self._options.paths)]
+
+
+class RefusedStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A stream that cannot be read, as its first use tells.
+
+    What `streamReader` itself raises is hidden by PySpark: it then stops a reader that it does not have, and tells of that.
+    """
+
+    def __init__(self, reason: ShareStateError) -> None:
+        self._reason = reason
+
+    def initialOffset(self) -> Place:  # noqa: N802  Spark's name
+        """Tell what is wrong, in a query that begins."""
+        raise self._reason
+
+    def latestOffset(self, start: Place, limit: ReadLimit) -> Place:  # noqa: ARG002, N802  Spark's name
+        """Tell what is wrong, in a query that goes on from a checkpoint."""
+        raise self._reason
+
+    def partitions(self, start: Place, end: Place) -> Sequence[InputPartition]:  # noqa: ARG002
+        """Tell what is wrong, in a micro-batch that is run again."""
+        raise self._reason
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        """Tell what is wrong."""
+        raise self._reason
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  Spark's name
+        """Tell what is wrong, before anything else is asked."""
+        raise self._reason
 
 
 def advance(start: Mapping[str, int], ends: Mapping[str, int], most: int | None) -> Place:

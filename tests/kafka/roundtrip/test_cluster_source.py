@@ -16,7 +16,7 @@ NOBODY = "kafka://127.0.0.1:1"
 
 def test_without_the_client_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
-    with pytest.raises(ClientMissingError, match=r"pip install 'share-state\[kafka\]'"):
+    with pytest.raises(ClientMissingError, match=r"pip install '\.\[kafka\]' in the checkout"):
         list(ClusterScan("kafka://127.0.0.1:9092"))
 
 

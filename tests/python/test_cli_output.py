@@ -25,6 +25,7 @@ def a_state(group: str = "orders-workers") -> ShareState:
         "group": group,
         "topic_id": TOPIC_ID,
         "partition": 1,
+        "state_partition": 1,
         "snapshot_epoch": 3,
         "state_epoch": 2,
         "leader_epoch": 0,

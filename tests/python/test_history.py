@@ -132,7 +132,8 @@ def test_the_command_shows_the_rows() -> None:
     lines = run("history", JOBS, "--format", "jsonl")
     assert (lines.returncode, lines.stderr) == (0, "")
     rows = [json.loads(line) for line in lines.stdout.splitlines()]
-    assert rows == [row._asdict() for row in ss.history(JOBS)]
+    told = [row._asdict() for row in ss.history(JOBS)]
+    assert [{name: row[name] for name in of} for row, of in zip(rows, told, strict=True)] == told
     assert json.loads(run("history", JOBS, "--format", "json").stdout) == rows
     table = run("history", JOBS)
     assert (table.returncode, table.stderr) == (0, "")

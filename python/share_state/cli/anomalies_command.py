@@ -12,10 +12,10 @@ from share_state.analysis.history import history
 from share_state.analysis.search import find_anomalies
 from share_state.cli import any_source, beside_option, findings
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
-from share_state.cli.dump_table import instant
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.json_output import write_rows
+from share_state.cli.names import instant
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.printable import printable
 from share_state.reading.plain import Finding

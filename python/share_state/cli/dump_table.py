@@ -3,18 +3,16 @@
 import base64
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import cast
 from uuid import UUID
 
-from share_state.cli.explain import STATE_NAMES
+from share_state.cli.names import counted_state, instant
 from share_state.cli.printable import printable
 from share_state.reading.plain import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.
 _BATCHES_SHOWN = 4
 _KINDS = {"0": "snapshot", "1": "update"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
@@ -60,19 +58,8 @@ def _contents(data: Mapping[str, object]) -> str:
 def _batch(batch: Mapping[str, int]) -> str:
     first, last = batch["firstOffset"], batch["lastOffset"]
     span = str(first) if first == last else f"{first}-{last}"
-    state = batch["deliveryState"]
-    return f"{span}:{STATE_NAMES.get(state, f'state-{state}')}x{batch['deliveryCount']}"
+    return f"{span}:{counted_state(batch['deliveryState'], batch['deliveryCount'])}"
 
 
 def _hyphenated(topic_id: str) -> str:
     return str(UUID(bytes=base64.urlsafe_b64decode(topic_id + "==")))
-
-
-def instant(timestamp: int) -> str:
-    """Return a wall-clock time in ms as ISO 8601 in UTC."""
-    try:
-        moment = _EPOCH + timedelta(milliseconds=timestamp)
-    except OverflowError:
-        # A damaged or hostile timestamp is outside the calendar, and still shown.
-        return f"{timestamp} ms"
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

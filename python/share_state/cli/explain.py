@@ -12,8 +12,6 @@ from share_state.types import RecordState, StateBatch
 
 #: States from which no record comes back.
 TERMINAL = frozenset({RecordState.ACKNOWLEDGED, RecordState.ARCHIVED})
-#: States by the ids that Kafka persists; ACQUIRED is never written.
-STATE_NAMES = {state.value: state.name.lower() for state in RecordState}
 
 
 class StartOffsetReason(NamedTuple):

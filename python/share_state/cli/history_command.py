@@ -9,10 +9,10 @@ import typer
 from share_state.analysis.history import history
 from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source, findings
-from share_state.cli.dump_table import instant
 from share_state.cli.exit_codes import reading
-from share_state.cli.explain import STATE_NAMES
 from share_state.cli.json_output import write_rows
+from share_state.cli.json_rows import history_json
+from share_state.cli.names import counted_state, instant
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.printable import printable
 from share_state.reading.plain import Finding
@@ -57,7 +57,7 @@ def history_command(
         if output_format is OutputFormat.TABLE:
             _write_table(rows)
         else:
-            write_rows((row._asdict() for row in rows), output_format)
+            write_rows((history_json(row) for row in rows), output_format)
         found = cast("list[Finding]", rows.findings)
     findings.report(found)
 
@@ -85,4 +85,4 @@ def _line(row: HistoryRow) -> str:
 
 
 def _known(state: int | None, count: int | None) -> str:
-    return "unknown" if state is None else f"{STATE_NAMES.get(state, f'state-{state}')}x{count}"
+    return "unknown" if state is None or count is None else counted_state(state, count)

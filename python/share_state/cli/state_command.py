@@ -8,22 +8,10 @@ from share_state.cli import any_source, findings
 from share_state.cli.as_of_option import AsOfOption, parse_as_of
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
+from share_state.cli.json_rows import state_json
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.render import write_states
 from share_state.cli.summary import summarise
-
-#: The fields of a JSON row, in order.
-_FIELDS = (
-    "group",
-    "topic_id",
-    "partition",
-    "snapshot_epoch",
-    "state_epoch",
-    "leader_epoch",
-    "start_offset",
-    "delivery_complete_count",
-    "batches",
-)
 
 
 def state(
@@ -47,6 +35,5 @@ def state(
         if output_format is OutputFormat.TABLE:
             write_states([summarise(row) for row in chosen])
         else:
-            rows: list[dict[str, object]] = [dict(row) for row in chosen]
-            write_rows(({field: row[field] for field in _FIELDS} for row in rows), output_format)
+            write_rows((state_json(row) for row in chosen), output_format)
     findings.report(found)

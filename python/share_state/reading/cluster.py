@@ -110,7 +110,11 @@ def fold_cluster(scan: ClusterScan) -> tuple[list[ShareState], list[Finding]]:
             coordinator.replay(record.offset, record.key, record.value)
         except ShareStateError as error:
             scan.findings.append(undecodable(record, error))
-    states = [state for partition in sorted(coordinators) for state in coordinators[partition].states()]
+    states = [
+        {**state, "state_partition": partition}
+        for partition in sorted(coordinators)
+        for state in coordinators[partition].states()
+    ]
     states.sort(key=lambda state: (state["group"], state["topic_id"], state["partition"]))
     return cast("list[ShareState]", states), scan.findings
 

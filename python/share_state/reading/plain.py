@@ -17,6 +17,7 @@ class ShareState(TypedDict):
     #: Hyphenated UUID.
     topic_id: str
     partition: int
+    state_partition: int
     snapshot_epoch: int
     state_epoch: int
     leader_epoch: int

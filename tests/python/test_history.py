@@ -147,8 +147,6 @@ def test_the_command_follows_one_offset() -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert [line.split("  ", 2)[-1] for line in result.stdout.splitlines() if "  17-18  " in line] != []
     assert "availablex3 -> acknowledgedx4" in result.stdout
-    nobody = run("history", JOBS, "--group", "nobody")
-    assert (nobody.returncode, nobody.stdout) == (0, "No change is here.\n")
 
 
 def test_the_command_fails_as_the_others_do(tmp_path: Path) -> None:

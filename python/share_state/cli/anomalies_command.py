@@ -3,22 +3,20 @@
 import sys
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
-from share_state.analysis.history import history
 from share_state.analysis.search import find_anomalies
 from share_state.cli import any_source, beside_option, findings
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
+from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.json_output import write_rows
 from share_state.cli.names import instant
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.printable import printable
-from share_state.reading.plain import Finding
 
 #: Thresholds that are one number; those of single groups are for callers of the library.
 _THRESHOLDS = tuple(
@@ -49,6 +47,7 @@ def anomalies_command(
     """
     config = _config(threshold or [])
     ends, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
+    choice = Choice(group, topic_id, partition)
     told = 0
 
     def count(rows: Iterable[Anomaly]) -> Iterable[Anomaly]:
@@ -58,17 +57,17 @@ def anomalies_command(
             yield row
 
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        settings = any_source.client_config(path, command_config)
+        scan = any_source.history(path, choice, command_config, progress)
+        told_of = choice.told(scan, lambda other: any_source.history(path, other, command_config))
         try:
-            scan = history(path, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=settings)
-            rows = count(find_anomalies(scan, config, log_end_offsets=ends, live_topics=topics))
+            rows = count(find_anomalies(told_of, config, log_end_offsets=ends, live_topics=topics))
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
         if output_format is OutputFormat.TABLE:
             _write_table(rows)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        found = cast("list[Finding]", scan.findings)
+        found = scan.findings
     findings.report(found)
     if told:
         raise typer.Exit(ExitCode.FINDINGS)

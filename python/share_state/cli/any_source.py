@@ -1,22 +1,48 @@
 """One face for what the commands read: a path, or a running cluster with the settings of its client."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol, cast
 
 import typer
 
+from share_state.analysis import history as analysis
+from share_state.analysis.history_row import HistoryRow
+from share_state.cli.as_of_option import check_as_of
+from share_state.cli.choice import Choice
 from share_state.cli.progress import byte_progress, record_progress
 from share_state.reading import cluster, plain
 from share_state.reading.as_of import AsOf
 
 
+class _History(Protocol):
+    """Rows, and behind the last of them what could not be read."""
+
+    @property
+    def findings(self) -> list[plain.Finding]:
+        """What could not be read so far."""
+
+    def __iter__(self) -> Iterator[HistoryRow]:
+        """Give the rows."""
+
+
 def fold(
     source: str, progress: plain.Progress | None, command_config: Path | None, as_of: AsOf
 ) -> tuple[list[plain.ShareState], list[plain.Finding]]:
-    """Fold a source as far as is asked for; the states come in order of group, topic id and partition."""
+    """Fold a source as far as is asked for; the states come in order of group, topic id and partition.
+
+    Raises:
+        typer.BadParameter: `as_of` names a state partition, or an offset of it, that there is not.
+    """
     settings = client_config(source, command_config)
     if cluster.is_cluster(source):
-        return cluster.fold_cluster(cluster.ClusterScan(source, settings, progress, as_of))
+        scan = cluster.ClusterScan(source, settings, progress, as_of)
+        folded = cluster.fold_cluster(scan)
+        check_as_of(as_of, scan.ends)
+        return folded
+    if as_of.offset is not None:
+        check_as_of(as_of, plain.log_ends(source))
     return plain.fold_path(source, progress, as_of)
 
 
@@ -24,6 +50,19 @@ def scan(source: str, command_config: Path | None) -> plain.Scan:
     """Read every record of a source; under a path also those below the log start."""
     settings = client_config(source, command_config)
     return cluster.ClusterScan(source, settings) if cluster.is_cluster(source) else plain.scan_path(source)
+
+
+def history(source: str, choice: Choice, command_config: Path | None, progress: plain.Progress | None = None) -> _History:
+    """Tell what became of the records of the chosen share partitions.
+
+    Raises:
+        typer.BadParameter: a topic id is none.
+    """
+    settings = client_config(source, command_config)
+    try:
+        return cast("_History", analysis.history(source, **choice._asdict(), progress=progress, client_config=settings))
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def watched(source: str, description: str, *, streams: bool = False) -> AbstractContextManager[plain.Progress | None]:

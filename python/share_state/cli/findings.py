@@ -12,12 +12,16 @@ from share_state.reading.plain import Finding
 
 def report(findings: Sequence[Finding]) -> None:
     """Print each finding on a line of its own and leave with status 1, or return when there is none."""
-    if not findings:
-        return
+    if findings:
+        show(findings)
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+def show(findings: Sequence[Finding]) -> None:
+    """Print each finding on a line of its own."""
     # Whoever merges the two streams sees the records first.
     sys.stdout.flush()
     for finding in findings:
         unit = "offset" if finding["kind"] == "record" else "byte"
         place = f"{finding['file']} at {unit} {finding['position']}"
         typer.echo(printable(f"{finding['kind']}: {place}: {finding['message']}"), err=True)
-    raise typer.Exit(ExitCode.FINDINGS)

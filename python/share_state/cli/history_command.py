@@ -2,24 +2,18 @@
 
 import sys
 from collections.abc import Iterable
-from typing import Annotated, cast
 
 import typer
 
-from share_state.analysis.history import history
 from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source, findings
+from share_state.cli.choice import Choice, GroupOption, OffsetOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.json_rows import history_json
 from share_state.cli.names import counted_state, instant
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
 from share_state.cli.printable import printable
-from share_state.reading.plain import Finding
-
-GroupOption = Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)]
-TopicIdOption = Annotated[str | None, typer.Option("--topic-id", help="Only this topic, UUID or base64.", show_default=False)]
-PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only this partition.", show_default=False)]
 
 
 def history_command(
@@ -28,9 +22,7 @@ def history_command(
     group: GroupOption = None,
     topic_id: TopicIdOption = None,
     partition: PartitionOption = None,
-    offset: Annotated[
-        int | None, typer.Option("--offset", help="Only changes of this offset, and of the whole.", show_default=False)
-    ] = None,
+    offset: OffsetOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
 ) -> None:
@@ -40,25 +32,19 @@ def history_command(
 
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
+    choice = Choice(group, topic_id, partition, offset)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        settings = any_source.client_config(path, command_config)
+        scan = any_source.history(path, choice, command_config, progress)
+        rows = choice.told(scan, lambda other: any_source.history(path, other, command_config))
         try:
-            rows = history(
-                path,
-                group=group,
-                topic_id=topic_id,
-                partition=partition,
-                offset=offset,
-                progress=progress,
-                client_config=settings,
-            )
-        except (ValueError, OverflowError) as error:
-            raise typer.BadParameter(str(error)) from None
-        if output_format is OutputFormat.TABLE:
-            _write_table(rows)
-        else:
-            write_rows((history_json(row) for row in rows), output_format)
-        found = cast("list[Finding]", rows.findings)
+            if output_format is OutputFormat.TABLE:
+                _write_table(rows)
+            else:
+                write_rows((history_json(row) for row in rows), output_format)
+        except typer.BadParameter:
+            findings.show(scan.findings)
+            raise
+        found = scan.findings
     findings.report(found)
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from share_state import plot
-from share_state.analysis.history import history
 from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source
+from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.output_format import CommandConfigOption, SourceArgument
 from share_state.cli.printable import printable
 from share_state.extras import MissingPackageError
@@ -53,8 +52,9 @@ def plot_command(
         raise typer.BadParameter("--kind lag and --end-offsets go together")
     ends = [] if end_offsets is None else _end_offsets(end_offsets)
     with reading(path):
-        settings = any_source.client_config(path, command_config)
-        rows = list(history(path, group=group, topic_id=topic_id, partition=partition, client_config=settings))
+        choice = Choice(group, topic_id, partition)
+        scan = any_source.history(path, choice, command_config)
+        rows = list(choice.told(scan, lambda other: any_source.history(path, other, command_config)))
     found = sorted({row[:3] for row in rows})
     if len(found) != 1:
         listed = "".join(

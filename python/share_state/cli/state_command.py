@@ -1,11 +1,10 @@
 """`share-state state`: the folded state of every share partition."""
 
-from typing import Annotated
-
 import typer
 
 from share_state.cli import any_source, findings
 from share_state.cli.as_of_option import AsOfOption, parse_as_of
+from share_state.cli.choice import Choice, GroupOption
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.json_rows import state_json
@@ -16,7 +15,7 @@ from share_state.cli.summary import summarise
 
 def state(
     path: SourceArgument,
-    group: Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)] = None,
+    group: GroupOption = None,
     as_of: AsOfOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
@@ -31,6 +30,11 @@ def state(
     with reading(path):
         with any_source.watched(path, "folding") as progress:
             states, found = any_source.fold(path, progress, command_config, prefix)
+        try:
+            Choice(group).check((row["group"], row["topic_id"], row["partition"]) for row in states)
+        except typer.BadParameter:
+            findings.show(found)
+            raise
         chosen = [row for row in states if group is None or row["group"] == group]
         if output_format is OutputFormat.TABLE:
             write_states([summarise(row) for row in chosen])

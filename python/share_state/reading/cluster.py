@@ -70,6 +70,8 @@ class ClusterScan:
     as_of: AsOf = field(default_factory=AsOf)
     #: Records read so far, and those that there are.
     progress: tuple[int, int] = (0, 0)
+    #: The end of each state partition, once reading has begun: the offset behind its last record.
+    ends: dict[int, int] = field(default_factory=dict)
     #: Nothing that a broker hands out is damaged; what cannot be decoded is for the caller to find.
     findings: list[Finding] = field(default_factory=list)
 
@@ -82,7 +84,7 @@ class ClusterScan:
             yield from self._records(client, consumer)
 
     def _records(self, client: ModuleType, consumer: Consumer) -> Iterator[LogRecord]:
-        ranges = list(_ranges(client, consumer, self.as_of))
+        ranges = [self._range(client, consumer, one) for one in state_topic.state_partitions(client, consumer, _PATIENCE)]
         total = sum(one.end - one.start for one in ranges)
         latest = self.as_of.latest_ms()
         done = 0
@@ -94,6 +96,12 @@ class ClusterScan:
                 done += 1
                 yield record
         self._report(total, total)
+
+    def _range(self, client: ModuleType, consumer: Consumer, partition: int) -> _Range:
+        start, end = watermarks(client, consumer, client.TopicPartition(STATE_TOPIC, partition), _PATIENCE)
+        self.ends[partition] = end
+        last = self.as_of.last_offset(partition)
+        return _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
 
     def _report(self, done: int, total: int) -> None:
         self.progress = done, total
@@ -117,14 +125,6 @@ def fold_cluster(scan: ClusterScan) -> tuple[list[ShareState], list[Finding]]:
     ]
     states.sort(key=lambda state: (state["group"], state["topic_id"], state["partition"]))
     return cast("list[ShareState]", states), scan.findings
-
-
-def _ranges(client: ModuleType, consumer: Consumer, as_of: AsOf) -> Iterator[_Range]:
-    for partition in state_topic.state_partitions(client, consumer, _PATIENCE):
-        place = client.TopicPartition(STATE_TOPIC, partition)
-        start, end = watermarks(client, consumer, place, _PATIENCE)
-        last = as_of.last_offset(partition)
-        yield _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
 
 
 def _partition(client: ModuleType, consumer: Consumer, one: _Range) -> Iterator[LogRecord]:

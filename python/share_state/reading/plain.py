@@ -83,6 +83,11 @@ def scan_path(path: str) -> Scan:
     return cast("Scan", _core.scan_path(path))
 
 
+def log_ends(path: str) -> dict[int, int]:
+    """Tell the end of each state partition: the offset behind its last whole batch."""
+    return {partition: end for partition, _start, end in _core.log_ends(path)}
+
+
 def undecodable(record: LogRecord, error: ShareStateError) -> Finding:
     """Tell of a record that lies there whole and that no fold can apply."""
     return {

@@ -15,7 +15,7 @@ from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicId
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.names import instant
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.printable import printable
 
 #: Thresholds that are one number; those of single groups are for callers of the library.
@@ -38,6 +38,7 @@ def anomalies_command(
     live_topics: LiveTopicsOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
 
@@ -56,9 +57,10 @@ def anomalies_command(
             told += 1
             yield row
 
+    client = any_source.Client(command_config, timeout)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        scan = any_source.history(path, choice, command_config, progress)
-        told_of = choice.told(scan, lambda other: any_source.history(path, other, command_config))
+        scan = any_source.history(path, choice, client, progress)
+        told_of = choice.told(scan, lambda other: any_source.history(path, other, client))
         try:
             rows = count(find_anomalies(told_of, config, log_end_offsets=ends, live_topics=topics))
         except (ValueError, OverflowError) as error:

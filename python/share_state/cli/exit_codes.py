@@ -1,6 +1,7 @@
 """What a command's exit status means, and the one place where a failure becomes one."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ import typer
 
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
+
+#: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
+_ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)
 
 
 class ExitCode(IntEnum):
@@ -42,9 +46,15 @@ def reading(path: Path | str) -> Iterator[None]:
         _discard_stdout()
         raise typer.Exit(ExitCode.OK) from None
     except OSError as error:
-        _fail(path, error.strerror or str(error))
+        reason = error.strerror or str(error)
+        _fail(path, f"{reason}{_hint(path)}" if isinstance(error, FileNotFoundError) else reason)
     except ShareStateError as error:
         _fail(path, str(error))
+
+
+def _hint(path: Path | str) -> str:
+    """Say how a cluster is named where a path that is not there looks like the address of one."""
+    return f"; a running cluster is kafka://{path}" if _ADDRESS.fullmatch(str(path)) else ""
 
 
 def _fail(path: Path | str, reason: str) -> None:

@@ -12,7 +12,7 @@ from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.json_rows import history_json
 from share_state.cli.names import counted_state, instant
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.printable import printable
 
 
@@ -25,6 +25,7 @@ def history_command(
     offset: OffsetOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Show what became of every record, and when.
 
@@ -33,9 +34,10 @@ def history_command(
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
     choice = Choice(group, topic_id, partition, offset)
+    client = any_source.Client(command_config, timeout)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        scan = any_source.history(path, choice, command_config, progress)
-        rows = choice.told(scan, lambda other: any_source.history(path, other, command_config))
+        scan = any_source.history(path, choice, client, progress)
+        rows = choice.told(scan, lambda other: any_source.history(path, other, client))
         try:
             if output_format is OutputFormat.TABLE:
                 _write_table(rows)

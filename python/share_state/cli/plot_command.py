@@ -14,7 +14,7 @@ from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.output_format import CommandConfigOption, SourceArgument
+from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
 from share_state.cli.printable import printable
 from share_state.extras import MissingPackageError
 
@@ -43,6 +43,7 @@ def plot_command(
         typer.Option("--end-offsets", help="For lag: lines MS,END_OFFSET, ascending; the state topic does not tell them."),
     ] = None,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Draw what became of the records of one share partition.
 
@@ -51,10 +52,11 @@ def plot_command(
     if (kind is Picture.LAG) != (end_offsets is not None):
         raise typer.BadParameter("--kind lag and --end-offsets go together")
     ends = [] if end_offsets is None else _end_offsets(end_offsets)
+    client = any_source.Client(command_config, timeout)
     with reading(path):
         choice = Choice(group, topic_id, partition)
-        scan = any_source.history(path, choice, command_config)
-        rows = list(choice.told(scan, lambda other: any_source.history(path, other, command_config)))
+        scan = any_source.history(path, choice, client)
+        rows = list(choice.told(scan, lambda other: any_source.history(path, other, client)))
     found = sorted({row[:3] for row in rows})
     if len(found) != 1:
         listed = "".join(

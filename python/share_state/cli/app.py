@@ -1,5 +1,6 @@
 """The command line's root: options common to all commands, and the list of commands."""
 
+import os
 from importlib.metadata import version
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from share_state.cli.anomalies_command import anomalies_command
 from share_state.cli.coordinator_command import coordinator
 from share_state.cli.dump_command import dump
+from share_state.cli.exit_codes import ExitCode
 from share_state.cli.gateway_command import gateway
 from share_state.cli.history_command import history_command
 from share_state.cli.plot_command import plot_command
@@ -53,4 +55,10 @@ def _root(
 
 def main() -> None:
     """Run the command line; leaves through `SystemExit` with a code of `ExitCode`."""
-    app(prog_name="share-state")
+    try:
+        app(prog_name="share-state")
+    except SystemExit as left:
+        if left.code == ExitCode.INTERRUPTED:
+            # All that was open is closed by now. Taking the interpreter apart would only keep who pressed Ctrl-C waiting.
+            os._exit(ExitCode.INTERRUPTED)
+        raise

@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
     USAGE = 2
     #: PATH is missing, cannot be read, or holds no state log.
     IO = 3
+    #: Ctrl-C (typer's own status for it, and a shell's).
+    INTERRUPTED = 130
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 
 from share_state.analysis.anomaly import Anomaly, AnomalyConfig
 from share_state.analysis.search import find_anomalies
-from share_state.cli import any_source, beside_option, findings
+from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
@@ -59,6 +59,7 @@ def anomalies_command(
 
     client = any_source.Client(command_config, timeout)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
+        ends = lag.ends_lately(path, client, choice, config.lag_ms) if ends is None else ends
         scan = any_source.history(path, choice, client, progress)
         told_of = choice.told(scan, lambda other: any_source.history(path, other, client))
         try:

@@ -84,6 +84,11 @@ class Choice(NamedTuple):
             self._check_offset(everything(self._replace(offset=None)))
         yield from waiting
 
+    def takes(self, key: Key) -> bool:
+        """Tell whether a share partition is chosen."""
+        wanted = (self.group, None if self.topic_id is None else hyphenated(self.topic_id), self.partition)
+        return all(chosen is None or chosen == one for chosen, one in zip(wanted, key, strict=True))
+
     def check(self, keys: Iterable[Key]) -> None:
         """Refuse a choice that leaves none of these share partitions.
 

@@ -15,9 +15,9 @@ STATE_VERSION = 1
 HISTORY_VERSION = 1
 
 
-def state_json(state: ShareState) -> dict[str, object]:
+def state_json(state: ShareState, log_end_offset: int | None = None) -> dict[str, object]:
     """Return the state of a share partition with every column of the table."""
-    summary = summarise(state)
+    summary = summarise(state, log_end_offset)
     return {
         "schema_version": STATE_VERSION,
         "group": state["group"],
@@ -36,6 +36,8 @@ def state_json(state: ShareState) -> dict[str, object]:
         "archived": summary.archived,
         "highest_delivery_count": summary.highest_delivery_count,
         "oldest_unsettled": summary.oldest_unsettled,
+        "log_end_offset": summary.log_end_offset,
+        "lag": summary.lag,
         "reason": summary.reason,
         "incomplete": state["incomplete"],
         "create_timestamp": state["create_timestamp"],

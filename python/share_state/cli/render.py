@@ -28,10 +28,13 @@ _COLUMNS = (
     ("ARCHIVED", "right"),
     ("MAX-COUNT", "right"),
     ("OLDEST", "right"),
+    ("LAG", "right"),
     ("WHY THE START OFFSET STANDS THERE", "left"),
 )
+#: Shown where it is known of a share partition.
+_LAG_COLUMN = 12
 #: The two lines of figures of a block: epochs, window and what stands out; records by state.
-_PLACE_COLUMNS = (3, 4, 5, 11, 10)
+_PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
 #: Wider than any row: off a terminal nothing is wrapped or cut.
 _UNBOUNDED = 100_000
@@ -69,6 +72,7 @@ def _cells(summary: Summary) -> tuple[str, ...]:
         str(summary.archived),
         str(summary.highest_delivery_count),
         _offset(summary.oldest_unsettled),
+        _offset(summary.lag),
         summary.reason,
     )
 
@@ -84,11 +88,14 @@ def _row_style(summary: Summary) -> str:
 
 def _table(summaries: Sequence[Summary]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, justify in _COLUMNS:
+    lag_known = any(summary.lag is not None for summary in summaries)
+    shown = [column for column in range(len(_COLUMNS)) if lag_known or column != _LAG_COLUMN]
+    for name, justify in (_COLUMNS[column] for column in shown):
         table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
     for summary in summaries:
+        cells = _cells(summary)
         # Text, not str: a group id is never read as rich's markup.
-        table.add_row(*(Text(cell) for cell in _cells(summary)), style=_row_style(summary))
+        table.add_row(*(Text(cells[column]) for column in shown), style=_row_style(summary))
     return table
 
 
@@ -96,7 +103,8 @@ def _block(summary: Summary) -> Text:
     cells = _cells(summary)
     block = Text(f"{cells[0]}  {cells[1]}  {cells[2]}\n", style="bold")
     for columns in (_PLACE_COLUMNS, _COUNT_COLUMNS):
-        shown = "  ".join(f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in columns)
+        known = (column for column in columns if column != _LAG_COLUMN or summary.lag is not None)
+        shown = "  ".join(f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in known)
         block.append(f"  {shown}\n", style="not bold")
     block.append(f"  {summary.reason}\n", style=f"not bold {_row_style(summary)}")
     return block

@@ -12,6 +12,8 @@ from share_state.reading.plain import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.
 _BATCHES_SHOWN = 4
+#: Over the columns of the lines; epochs are snapshot/state/leader.
+_HEADER = f"{'OFFSET':>8}  {'TIME (UTC)':<24}  {'KIND':<8}  GROUP  TOPIC-ID  PARTITION  EPOCHS  START  COMPLETE  BATCHES\n"
 _KINDS = {"0": "snapshot", "1": "update"}
 
 
@@ -19,6 +21,8 @@ def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
     """Write one line a row; every text from the log is escaped."""
     heading: tuple[object, object] | None = None
     for row in rows:
+        if heading is None:
+            sys.stdout.write(_HEADER)
         segment = (row["partition"], row["segment"])
         if segment != heading:
             sys.stdout.write(printable(file_of(cast("int", segment[0]), cast("str | None", segment[1]))) + "\n")

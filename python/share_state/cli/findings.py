@@ -22,6 +22,6 @@ def show(findings: Sequence[Finding]) -> None:
     # Whoever merges the two streams sees the records first.
     sys.stdout.flush()
     for finding in findings:
-        unit = "offset" if finding["kind"] == "record" else "byte"
-        place = f"{finding['file']} at {unit} {finding['position']}"
-        typer.echo(printable(f"{finding['kind']}: {place}: {finding['message']}"), err=True)
+        # What is wrong with bytes is told with its place; what is wrong with a record only with its offset.
+        place = f"{finding['file']}: " if finding["kind"] == "record" else ""
+        typer.echo(printable(f"{finding['kind']}: {place}{finding['message']}"), err=True)

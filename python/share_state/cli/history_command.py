@@ -50,10 +50,16 @@ def history_command(
     findings.report(found)
 
 
+#: Over the columns of the lines.
+_HEADER = f"{'AT':>8}  {'TIME (UTC)':<24}  {'CAUSE':<10}  OFFSETS  CHANGE\n"
+
+
 def _write_table(rows: Iterable[HistoryRow]) -> None:
     """Write a heading where the share partition changes, and one line a row, as they come."""
     heading: tuple[str, str, int] | None = None
     for row in rows:
+        if heading is None:
+            sys.stdout.write(_HEADER)
         if row[:3] != heading:
             heading = row[:3]
             place = f"{row.group}  {row.topic_id}  {row.partition}  (__share_group_state-{row.state_partition})"

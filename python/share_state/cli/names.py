@@ -15,7 +15,7 @@ def state_name(state: int) -> str:
 
 def counted_state(state: int, count: int) -> str:
     """Name a delivery state and the delivery count that goes with it."""
-    return f"{state_name(state)}x{count}"
+    return f"{state_name(state)}×{count}"
 
 
 def iso_8601(timestamp: int) -> str | None:

@@ -1,5 +1,6 @@
 """The state table for people: columns where they fit, one block a share partition where they do not."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -36,14 +37,13 @@ _LAG_COLUMN = 12
 #: The two lines of figures of a block: epochs, window and what stands out; records by state.
 _PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
-#: Wider than any row: off a terminal nothing is wrapped or cut.
+#: Wider than any row.
 _UNBOUNDED = 100_000
 
 
 def write_states(summaries: Sequence[Summary]) -> None:
     """Print summaries to stdout, escaped."""
-    terminal = sys.stdout.isatty()
-    console = Console(file=sys.stdout, highlight=False, width=None if terminal else _UNBOUNDED)
+    console = console_of_stdout()
     if not summaries:
         console.print(Text("No share partition has state here."))
         return
@@ -56,6 +56,12 @@ def write_states(summaries: Sequence[Summary]) -> None:
             console.print(_block(summary))
     console.print(Text("EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset.", style="dim"))
     console.print(Text(NOT_PERSISTED, style="dim"))
+
+
+def console_of_stdout() -> Console:
+    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
+    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return Console(file=sys.stdout, highlight=False, width=None if told else _UNBOUNDED)
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ _STATUSES = {
     ExitCode.FINDINGS: "A torn tail, damage or an anomaly was found; what could be read was shown.",
     ExitCode.USAGE: "The command line is wrong.",
     ExitCode.IO: "What was named cannot be read or served.",
+    ExitCode.OUTPUT: "Standard output cannot be written.",
     ExitCode.INTERRUPTED: "Ctrl-C was pressed.",
 }
 

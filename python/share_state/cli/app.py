@@ -1,6 +1,7 @@
 """The command line's root: options common to all commands, and how it is left."""
 
 import os
+import sys
 from typing import Annotated
 
 import typer
@@ -8,11 +9,13 @@ import typer
 from share_state import __version__
 from share_state.cli.commands import HELP_NAMES, Commands
 from share_state.cli.exit_codes import ExitCode
+from share_state.cli.output import OutputError, discard_stdout, flush_stdout, watch_stdout
 
 app = typer.Typer(
     name="share-state",
     help="Look at the state of Kafka's share groups (KIP-932), in log segments on disk or in a running cluster.",
-    epilog="Exit status: 0 all was read; 1 findings (torn tail, damage, anomalies); 2 usage; 3 what was named cannot be read.",
+    epilog="Exit status: 0 all was read; 1 findings (torn tail, damage, anomalies); 2 usage; 3 what was named cannot be read;"
+    " 4 what was read cannot be written.",
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -40,8 +43,16 @@ def _root(
 
 def main() -> None:
     """Run the command line; leaves through `SystemExit` with a code of `ExitCode`."""
+    watch_stdout()
     try:
-        app(prog_name="share-state")
+        try:
+            app(prog_name="share-state")
+        finally:
+            flush_stdout()
+    except OutputError as error:
+        discard_stdout()
+        typer.echo(f"share-state: cannot write to stdout: {error}", err=True)
+        sys.exit(ExitCode.OUTPUT)
     except SystemExit as left:
         if left.code == ExitCode.INTERRUPTED:
             # All that was open is closed by now. Taking the interpreter apart would only keep who pressed Ctrl-C waiting.

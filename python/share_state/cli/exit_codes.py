@@ -1,6 +1,5 @@
 """What a command's exit status means, and the one place where a failure becomes one."""
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from share_state.cli.output import discard_stdout
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
 
@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
     USAGE = 2
     #: PATH is missing, cannot be read, or holds no state log.
     IO = 3
+    #: What was read cannot be written to stdout: the disk behind it is full, for instance.
+    OUTPUT = 4
     #: Ctrl-C (typer's own status for it, and a shell's).
     INTERRUPTED = 130
 
@@ -45,7 +47,7 @@ def reading(path: Path | str) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _discard_stdout()
+        discard_stdout()
         raise typer.Exit(ExitCode.OK) from None
     except OSError as error:
         reason = error.strerror or str(error)
@@ -63,9 +65,3 @@ def _fail(path: Path | str, reason: str) -> None:
     sys.stdout.flush()
     typer.echo(f"share-state: cannot read {printable(str(path))}: {printable(reason)}", err=True)
     raise typer.Exit(ExitCode.IO) from None
-
-
-def _discard_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not fail in its turn."""
-    with open(os.devnull, "w", encoding="ascii") as nothing:  # noqa: PTH123 - a device, not a path of ours
-        os.dup2(nothing.fileno(), sys.stdout.fileno())

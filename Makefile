@@ -96,6 +96,10 @@ lint-python: venv ## Check Python format and lints, and the rules of the tree
 	$(BIN)/ruff check --quiet
 	$(BIN)/python scripts/check_tree.py
 
+.PHONY: man-page
+man-page: build ## Renew docs/share-state.1 from the help of the commands
+	$(BIN)/python scripts/man_page.py
+
 # The binding crate has no tests of its own: it links against a running interpreter, and pytest drives it.
 .PHONY: test-rust
 test-rust: venv ## Run the Rust tests

@@ -25,6 +25,7 @@ from examples.gateway.plan import PARTITIONS, Plan
 from examples.gateway.records import ProducingError, produce
 from examples.gateway.server import GatewayError
 from examples.gateway.supervise import serve_with_kills
+from share_state import StateBatch
 from share_state.testing import MockCluster
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -86,7 +87,11 @@ def shown_states(plan: Plan) -> list[dict[str, Any]]:
     """Give the rows that the command line shows for the gateway's directory."""
     command = [sys.executable, "-m", "share_state", "state", str(plan.state / "state"), "--format", "jsonl"]
     shown = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
-    return [json.loads(line) for line in shown.stdout.splitlines()]
+    rows = [json.loads(line) for line in shown.stdout.splitlines()]
+    for row in rows:
+        # The fields of a batch have names in JSON; what judges takes batches of the library.
+        row["batches"] = [StateBatch(*(batch[name] for name in StateBatch._fields)) for batch in row["batches"]]
+    return rows
 
 
 def _named(path: Path) -> str:

@@ -1,5 +1,8 @@
 """The share-partition state engine of Kafka's share groups (KIP-932), as a library."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from share_state import logs
 from share_state._core import (
     Acquired,
@@ -34,11 +37,6 @@ from share_state._core import (
     simple_assignment,
     state_partition,
 )
-from share_state.analysis.anomaly import Anomaly, AnomalyConfig, AnomalyKind, Severity
-from share_state.analysis.history import history
-from share_state.analysis.history_row import HistoryCause, HistoryRow
-from share_state.analysis.search import anomalies, find_anomalies
-from share_state.analysis.states import StateRow, states, states_of_rows
 from share_state.errors import (
     ArgumentRangeError,
     ArgumentTypeError,
@@ -83,6 +81,26 @@ from share_state.types import (
     StateBatch,
     WallTime,
 )
+
+if TYPE_CHECKING:
+    from share_state.analysis.anomaly import Anomaly, AnomalyConfig, AnomalyKind, Severity
+    from share_state.analysis.history import history
+    from share_state.analysis.history_row import HistoryCause, HistoryRow
+    from share_state.analysis.search import anomalies, find_anomalies
+    from share_state.analysis.states import StateRow, states, states_of_rows
+
+#: What looks at logs, by the modules of `share_state.analysis`: an engine at work needs none of it. Each comes when it is used.
+_LATER = {
+    name: module
+    for module, names in {
+        "anomaly": ("Anomaly", "AnomalyConfig", "AnomalyKind", "Severity"),
+        "history": ("history",),
+        "history_row": ("HistoryCause", "HistoryRow"),
+        "search": ("anomalies", "find_anomalies"),
+        "states": ("StateRow", "states", "states_of_rows"),
+    }.items()
+    for name in names
+}
 
 open = StateStore  # noqa: A001  reads as share_state.open(path)
 
@@ -173,3 +191,17 @@ __all__ = [
     "states",
     "states_of_rows",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is not there yet."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"share_state.analysis.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Name what is there, and what comes later."""
+    return sorted({*globals(), *__all__})

@@ -14,11 +14,11 @@ from collections.abc import Coroutine
 from functools import partial
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from share_state._core import GroupConfig, PendingWrite, ReadStateResult, SharePartition, StateSummary, WriteState
+from share_state._core import GroupConfig, ReadStateResult, SharePartition, StateSummary, WriteState
 from share_state.async_store import AsyncStateStore
 from share_state.errors import ShareStateError
 from share_state.persister import begin, settle_write
-from share_state.types import LockTime, SharePartitionKey
+from share_state.types import LockTime, PendingWrite, SharePartitionKey
 
 __all__ = ["AsyncPersister", "AsyncStateStore", "drain_writes_async", "lead_async"]
 

@@ -8,6 +8,10 @@ from share_state.types import StateBatch
 AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
 
 
+#: Records that members hold are not written, so nobody may call them not in flight.
+UNWRITTEN = "in a consumer's hands for the first time, or not delivered"
+
+
 @pytest.mark.parametrize(
     ("start_offset", "batches", "oldest_unsettled", "text"),
     [
@@ -18,12 +22,12 @@ AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
             "not resolved yet: share.auto.offset.reset decides when records are first fetched",
             id="not-resolved",
         ),
-        pytest.param(0, [], None, "nothing in flight: offsets from 0 on were never settled", id="empty"),
+        pytest.param(0, [], None, f"nothing is written of offsets from 0 on: {UNWRITTEN}", id="empty"),
         pytest.param(
             789,
             [(789, 789, ARCHIVED, 3), (790, 828, ACKNOWLEDGED, 1)],
             None,
-            "nothing in flight: offsets from 829 on were never settled; 789-828 are settled and passed with the next write",
+            f"nothing is written of offsets from 829 on: {UNWRITTEN}; 789-828 are settled and passed with the next write",
             id="all-settled",
         ),
         pytest.param(

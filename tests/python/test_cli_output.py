@@ -25,6 +25,7 @@ def a_state(group: str = "orders-workers") -> ShareState:
         "group": group,
         "topic_id": TOPIC_ID,
         "partition": 1,
+        "state_partition": 1,
         "snapshot_epoch": 3,
         "state_epoch": 2,
         "leader_epoch": 0,
@@ -75,7 +76,7 @@ def test_the_state_table_of_a_real_broker() -> None:
 def test_the_dump_table_of_a_real_broker() -> None:
     result = run("dump", ORDERS)
     assert (result.returncode, result.stderr) == (0, "")
-    lines = result.stdout.splitlines()
+    _header, *lines = result.stdout.splitlines()
     headings = [line for line in lines if line.startswith("__share_group_state-")]
     assert headings == [f"__share_group_state-{n}/00000000000000000000.log" for n in range(3)]
     assert len(lines) - len(headings) == 1495

@@ -24,12 +24,14 @@ def history(
     as_of_offset: AsOfOffset | None = None,
     as_of_timestamp: AsOfTimestamp | None = None,
     client_config: Mapping[str, object] | None = None,
+    timeout: float | None = None,
 ) -> _core.HistoryScan | RecordHistory:
     """Tell what became of every record, beside a writer if need be. Nothing is locked or changed.
 
     ``source`` is a path, or a running cluster, ``"kafka://HOST:PORT[,...]"``: its state topic is read through the package
     confluent-kafka (extra ``kafka``) with the settings ``client_config``, in librdkafka's names, from each state partition's
-    log start to the end that it has when reading begins.
+    log start to the end that it has when reading begins. ``timeout`` is for how many seconds an answer of it is waited for, 10
+    without it.
 
     ``group``, ``topic_id`` and ``partition`` choose share partitions; with ``offset`` come only rows of that offset, and those
     of the share partition as a whole. ``as_of_offset`` is the last offset of the state topic that counts, one for all or one
@@ -47,7 +49,9 @@ def history(
     choice = Choice(group=group, topic_id=topic_id, partition=partition, offset=offset)
     if is_cluster(source):
         as_of = AsOf(as_of_offset, as_of_timestamp)
-        return RecordHistory(ClusterScan(source, client_config, progress, as_of), choice)
+        return RecordHistory(ClusterScan(source, client_config, progress, as_of, timeout), choice)
     if client_config is not None:
         raise ValueError("client_config is for a cluster, kafka://HOST:PORT")
+    if timeout is not None:
+        raise ValueError("timeout is for a cluster, kafka://HOST:PORT")
     return _core.history_path(source, **choice, progress=progress, as_of_offset=as_of_offset, as_of_timestamp=as_of_timestamp)

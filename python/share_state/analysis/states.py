@@ -35,7 +35,7 @@ class StateRow(NamedTuple):
     start_offset: int
     #: Terminal records at or behind the start offset; -1 when unknown.
     delivery_complete_count: int
-    #: Last offset of which something is known; None when nothing is in flight.
+    #: Last offset of which something is known; None when no batch is kept.
     end_offset: int | None
     #: Records from the start offset on by their state. One in a member's hands counts as what was last written of it.
     available: int

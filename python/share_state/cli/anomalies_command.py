@@ -1,21 +1,19 @@
 """`share-state anomalies`: what is wrong with the share partitions, as far as their history tells."""
 
 from dataclasses import fields
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
 from share_state.analysis.anomaly import AnomalyConfig
-from share_state.analysis.history import history
 from share_state.analysis.search import find_anomalies
-from share_state.cli import any_source, beside_option, findings
+from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.anomalies_view import by_severity, write_anomalies
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
+from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import reading
-from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
-from share_state.reading.plain import Finding
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 
 #: Thresholds that are one number; those of single groups are for callers of the library.
 _THRESHOLDS = tuple(
@@ -37,6 +35,7 @@ def anomalies_command(
     live_topics: LiveTopicsOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
 
@@ -47,11 +46,14 @@ def anomalies_command(
     """
     config = _config(threshold or [])
     ends, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
+    choice = Choice(group, topic_id, partition)
+    client = any_source.Client(command_config, timeout)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        settings = any_source.client_config(path, command_config)
+        ends = lag.ends_lately(path, client, choice, config.lag_ms) if ends is None else ends
+        scan = any_source.history(path, choice, client, progress)
+        told_of = choice.told(scan, lambda other: any_source.history(path, other, client))
         try:
-            scan = history(path, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=settings)
-            found = find_anomalies(scan, config, log_end_offsets=ends, live_topics=topics)
+            found = find_anomalies(told_of, config, log_end_offsets=ends, live_topics=topics)
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
         rows = by_severity(list(found))
@@ -59,7 +61,7 @@ def anomalies_command(
             write_anomalies(rows)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        damage = cast("list[Finding]", scan.findings)
+        damage = scan.findings
     findings.report(damage, anomalies=bool(rows))
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from share_state.analysis.anomaly import Anomaly, Severity
-from share_state.cli.dump_table import instant
+from share_state.cli.names import instant
 from share_state.cli.printable import printable
 
 _URGENCY = {severity.value: -at for at, severity in enumerate(Severity)}

@@ -1,29 +1,86 @@
 """One face for what the commands read: a path, or a running cluster with the settings of its client."""
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple, Protocol, cast
 
 import typer
 
+from share_state.analysis import history as analysis
+from share_state.analysis.history_row import HistoryRow
+from share_state.cli.as_of_option import check_as_of
+from share_state.cli.choice import Choice
 from share_state.cli.progress import byte_progress, record_progress
 from share_state.reading import cluster, plain
 from share_state.reading.as_of import AsOf
 
 
+class Client(NamedTuple):
+    """How to ask a cluster: a file with the settings of its client, and how long to wait."""
+
+    command_config: Path | None = None
+    timeout: float | None = None
+
+    def settings(self, source: str) -> dict[str, object] | None:
+        """Read the settings; what is for a cluster is refused where the source is none."""
+        if self.timeout is not None and not cluster.is_cluster(source):
+            raise typer.BadParameter("--timeout is for a cluster, kafka://HOST:PORT")
+        return client_config(source, self.command_config)
+
+
+class _History(Protocol):
+    """Rows, and behind the last of them what could not be read."""
+
+    @property
+    def findings(self) -> list[plain.Finding]:
+        """What could not be read so far."""
+
+    def __iter__(self) -> Iterator[HistoryRow]:
+        """Give the rows."""
+
+
 def fold(
-    source: str, progress: plain.Progress | None, command_config: Path | None, as_of: AsOf
+    source: str, progress: plain.Progress | None, client: Client, as_of: AsOf
 ) -> tuple[list[plain.ShareState], list[plain.Finding]]:
-    """Fold a source as far as is asked for; the states come in order of group, topic id and partition."""
-    settings = client_config(source, command_config)
+    """Fold a source as far as is asked for; the states come in order of group, topic id and partition.
+
+    Raises:
+        typer.BadParameter: `as_of` names a state partition, or an offset of it, that there is not.
+    """
+    settings = client.settings(source)
     if cluster.is_cluster(source):
-        return cluster.fold_cluster(cluster.ClusterScan(source, settings, progress, as_of))
+        scan = cluster.ClusterScan(source, settings, progress, as_of, client.timeout)
+        folded = cluster.fold_cluster(scan)
+        check_as_of(as_of, scan.ends)
+        return folded
+    if as_of.offset is not None:
+        check_as_of(as_of, plain.log_ends(source))
     return plain.fold_path(source, progress, as_of)
 
 
-def scan(source: str, command_config: Path | None) -> plain.Scan:
+def scan(source: str, client: Client) -> plain.Scan:
     """Read every record of a source; under a path also those below the log start."""
-    settings = client_config(source, command_config)
-    return cluster.ClusterScan(source, settings) if cluster.is_cluster(source) else plain.scan_path(source)
+    settings = client.settings(source)
+    return (
+        cluster.ClusterScan(source, settings, timeout=client.timeout) if cluster.is_cluster(source) else plain.scan_path(source)
+    )
+
+
+def history(source: str, choice: Choice, client: Client, progress: plain.Progress | None = None) -> _History:
+    """Tell what became of the records of the chosen share partitions.
+
+    Raises:
+        typer.BadParameter: a topic id is none.
+    """
+    settings = client.settings(source)
+    try:
+        return cast(
+            "_History",
+            analysis.history(source, **choice._asdict(), progress=progress, client_config=settings, timeout=client.timeout),
+        )
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def watched(source: str, description: str, *, streams: bool = False) -> AbstractContextManager[plain.Progress | None]:

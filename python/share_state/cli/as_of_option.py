@@ -1,11 +1,13 @@
 """The option `--as-of`: up to where a state log counts."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
 
+from share_state.cli.choice import listed
 from share_state.reading.as_of import AsOf
 
 AsOfOption = Annotated[
@@ -23,6 +25,8 @@ _OFFSETS = re.compile(r"\d+=\d+(,\d+=\d+)*", re.ASCII)
 _MS = re.compile(r"-?\d+", re.ASCII)
 _MOST_PARTITIONS = 2**31 - 1
 _MOST_OFFSET = 2**63 - 1
+#: The end of the year 9999: a greater number is no ms, but smaller units.
+_LAST_MS = 253_402_300_799_999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,7 +38,7 @@ def parse_as_of(text: str | None) -> AsOf:
     if _OFFSETS.fullmatch(text):
         return AsOf(offset=_offsets(text))
     if _MS.fullmatch(text):
-        return AsOf(timestamp=_bounded(int(text), _MOST_OFFSET, text))
+        return AsOf(timestamp=_bounded(int(text), _LAST_MS, text))
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -42,6 +46,16 @@ def parse_as_of(text: str | None) -> AsOf:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return AsOf(timestamp=(moment - _EPOCH) // timedelta(milliseconds=1))
+
+
+def check_as_of(as_of: AsOf, ends: Mapping[int, int]) -> None:
+    """Refuse offsets of state partitions that there are not, or not yet; `ends` are the offsets behind the last ones."""
+    for state_partition, offset in as_of.offset.items() if isinstance(as_of.offset, Mapping) else ():
+        said = f"--as-of {state_partition}={offset}"
+        if state_partition not in ends:
+            raise typer.BadParameter(f"{said}: there is no such state partition here, only {listed(ends)}")
+        if offset >= ends[state_partition]:
+            raise typer.BadParameter(f"{said}: state partition {state_partition} ends before offset {ends[state_partition]}")
 
 
 def _offsets(text: str) -> dict[int, int]:
@@ -55,6 +69,6 @@ def _offsets(text: str) -> dict[int, int]:
 
 
 def _bounded(number: int, most: int, text: str) -> int:
-    if abs(number) > most:
+    if not 0 <= number <= most:
         raise typer.BadParameter(f"--as-of {text!r} is out of range")
     return number

@@ -17,7 +17,7 @@ LogEndOffsetsOption = Annotated[
     typer.Option(
         "--log-end-offsets",
         metavar="FILE",
-        help="For growing lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order.",
+        help="For the lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order. A running cluster is asked without it.",
         show_default=False,
     ),
 ]

@@ -6,7 +6,7 @@ from share_state.cli import any_source, findings
 from share_state.cli.dump_table import write_dump_table
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.progress import counted
 from share_state.errors import ShareStateError
 from share_state.reading import plain
@@ -16,6 +16,7 @@ def dump(
     path: SourceArgument,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Show every record, also deletions and, on disk, what lies below the log start.
 
@@ -24,9 +25,10 @@ def dump(
 
     Nothing is locked or changed; a writer may be at work meanwhile.
     """
+    client = any_source.Client(command_config, timeout)
     with reading(path):
         found: list[plain.Finding] = []
-        scan = any_source.scan(path, command_config)
+        scan = any_source.scan(path, client)
         rows = counted(_rows(scan, found), "records")
         if output_format is OutputFormat.TABLE:
             write_dump_table(rows)

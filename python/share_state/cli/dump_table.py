@@ -3,24 +3,26 @@
 import base64
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import cast
 from uuid import UUID
 
-from share_state.cli.explain import STATE_NAMES
+from share_state.cli.names import counted_state, instant
 from share_state.cli.printable import printable
 from share_state.reading.plain import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.
 _BATCHES_SHOWN = 4
+#: Over the columns of the lines; epochs are snapshot/state/leader.
+_HEADER = f"{'OFFSET':>8}  {'TIME (UTC)':<24}  {'KIND':<8}  GROUP  TOPIC-ID  PARTITION  EPOCHS  START  COMPLETE  BATCHES\n"
 _KINDS = {"0": "snapshot", "1": "update"}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
     """Write one line a row; every text from the log is escaped."""
     heading: tuple[object, object] | None = None
     for row in rows:
+        if heading is None:
+            sys.stdout.write(_HEADER)
         segment = (row["partition"], row["segment"])
         if segment != heading:
             sys.stdout.write(printable(file_of(cast("int", segment[0]), cast("str | None", segment[1]))) + "\n")
@@ -60,19 +62,8 @@ def _contents(data: Mapping[str, object]) -> str:
 def _batch(batch: Mapping[str, int]) -> str:
     first, last = batch["firstOffset"], batch["lastOffset"]
     span = str(first) if first == last else f"{first}-{last}"
-    state = batch["deliveryState"]
-    return f"{span}:{STATE_NAMES.get(state, f'state-{state}')}x{batch['deliveryCount']}"
+    return f"{span}:{counted_state(batch['deliveryState'], batch['deliveryCount'])}"
 
 
 def _hyphenated(topic_id: str) -> str:
     return str(UUID(bytes=base64.urlsafe_b64decode(topic_id + "==")))
-
-
-def instant(timestamp: int) -> str:
-    """Return a wall-clock time in ms as ISO 8601 in UTC."""
-    try:
-        moment = _EPOCH + timedelta(milliseconds=timestamp)
-    except OverflowError:
-        # A damaged or hostile timestamp is outside the calendar, and still shown.
-        return f"{timestamp} ms"
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,6 +1,6 @@
 """What a command's exit status means, and the one place where a failure becomes one."""
 
-import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,12 @@ from pathlib import Path
 
 import typer
 
+from share_state.cli.output import discard_stdout
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
+
+#: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
+_ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)
 
 
 class ExitCode(IntEnum):
@@ -27,6 +31,10 @@ class ExitCode(IntEnum):
     DAMAGE = 4
     #: Both: what is wrong was found in the part that could be read.
     FINDINGS_AND_DAMAGE = 5
+    #: What was read cannot be written to stdout: the disk behind it is full, for instance.
+    OUTPUT = 6
+    #: Ctrl-C (typer's own status for it, and a shell's).
+    INTERRUPTED = 130
 
 
 @contextmanager
@@ -43,21 +51,21 @@ def reading(path: Path | str) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _discard_stdout()
+        discard_stdout()
         raise typer.Exit(ExitCode.OK) from None
     except OSError as error:
-        _fail(path, error.strerror or str(error))
+        reason = error.strerror or str(error)
+        _fail(path, f"{reason}{_hint(path)}" if isinstance(error, FileNotFoundError) else reason)
     except ShareStateError as error:
         _fail(path, str(error))
+
+
+def _hint(path: Path | str) -> str:
+    """Say how a cluster is named where a path that is not there looks like the address of one."""
+    return f"; a running cluster is kafka://{path}" if _ADDRESS.fullmatch(str(path)) else ""
 
 
 def _fail(path: Path | str, reason: str) -> None:
     sys.stdout.flush()
     typer.echo(f"share-state: cannot read {printable(str(path))}: {printable(reason)}", err=True)
     raise typer.Exit(ExitCode.IO) from None
-
-
-def _discard_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not fail in its turn."""
-    with open(os.devnull, "w", encoding="ascii") as nothing:  # noqa: PTH123 - a device, not a path of ours
-        os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -12,8 +12,6 @@ from share_state.types import RecordState, StateBatch
 
 #: States from which no record comes back.
 TERMINAL = frozenset({RecordState.ACKNOWLEDGED, RecordState.ARCHIVED})
-#: States by the ids that Kafka persists; ACQUIRED is never written.
-STATE_NAMES = {state.value: state.name.lower() for state in RecordState}
 
 
 class StartOffsetReason(NamedTuple):
@@ -37,7 +35,7 @@ def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> St
             break
         position = batch.last_offset + 1
     if blocker is None:
-        return _nothing_in_flight(start_offset, position)
+        return _nothing_written(start_offset, position)
     if blocker.first_offset > position:
         hole = _offsets(position, blocker.first_offset - 1)
         text = f"{hole} never settled: in a consumer's hands for the first time, or not delivered"
@@ -46,11 +44,9 @@ def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> St
     return StartOffsetReason(position, text + _settled_before(start_offset, position))
 
 
-def _nothing_in_flight(start_offset: int, position: int) -> StartOffsetReason:
-    behind = f"offsets from {position} on were never settled"
-    if position == start_offset:
-        return StartOffsetReason(None, f"nothing in flight: {behind}")
-    return StartOffsetReason(None, f"nothing in flight: {behind}" + _settled_before(start_offset, position))
+def _nothing_written(start_offset: int, position: int) -> StartOffsetReason:
+    text = f"nothing is written of offsets from {position} on: in a consumer's hands for the first time, or not delivered"
+    return StartOffsetReason(None, text + _settled_before(start_offset, position))
 
 
 def _unsettled(batch: StateBatch) -> str:

@@ -12,13 +12,18 @@ from share_state.reading.plain import Finding
 
 def report(findings: Sequence[Finding], *, anomalies: bool = False) -> None:
     """Print each finding on a line of its own and leave with the status of damage, of anomalies or of both, or return."""
-    # Whoever merges the two streams sees the records first.
-    sys.stdout.flush()
-    for finding in findings:
-        unit = "offset" if finding["kind"] == "record" else "byte"
-        place = f"{finding['file']} at {unit} {finding['position']}"
-        typer.echo(printable(f"{finding['kind']}: {place}: {finding['message']}"), err=True)
+    show(findings)
     if findings:
         raise typer.Exit(ExitCode.FINDINGS_AND_DAMAGE if anomalies else ExitCode.DAMAGE)
     if anomalies:
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def show(findings: Sequence[Finding]) -> None:
+    """Print each finding on a line of its own."""
+    # Whoever merges the two streams sees the records first.
+    sys.stdout.flush()
+    for finding in findings:
+        # What is wrong with bytes is told with its place; what is wrong with a record only with its offset.
+        place = f"{finding['file']}: " if finding["kind"] == "record" else ""
+        typer.echo(printable(f"{finding['kind']}: {place}{finding['message']}"), err=True)

@@ -2,24 +2,18 @@
 
 import sys
 from collections.abc import Iterable
-from typing import Annotated, cast
 
 import typer
 
-from share_state.analysis.history import history
 from share_state.analysis.history_row import HistoryRow
 from share_state.cli import any_source, findings
-from share_state.cli.dump_table import instant
+from share_state.cli.choice import Choice, GroupOption, OffsetOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import reading
-from share_state.cli.explain import STATE_NAMES
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
+from share_state.cli.json_rows import history_json
+from share_state.cli.names import counted_state, instant
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.printable import printable
-from share_state.reading.plain import Finding
-
-GroupOption = Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)]
-TopicIdOption = Annotated[str | None, typer.Option("--topic-id", help="Only this topic, UUID or base64.", show_default=False)]
-PartitionOption = Annotated[int | None, typer.Option("--partition", help="Only this partition.", show_default=False)]
 
 
 def history_command(
@@ -28,11 +22,10 @@ def history_command(
     group: GroupOption = None,
     topic_id: TopicIdOption = None,
     partition: PartitionOption = None,
-    offset: Annotated[
-        int | None, typer.Option("--offset", help="Only changes of this offset, and of the whole.", show_default=False)
-    ] = None,
+    offset: OffsetOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Show what became of every record, and when.
 
@@ -40,32 +33,33 @@ def history_command(
 
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
+    choice = Choice(group, topic_id, partition, offset)
+    client = any_source.Client(command_config, timeout)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        settings = any_source.client_config(path, command_config)
+        scan = any_source.history(path, choice, client, progress)
+        rows = choice.told(scan, lambda other: any_source.history(path, other, client))
         try:
-            rows = history(
-                path,
-                group=group,
-                topic_id=topic_id,
-                partition=partition,
-                offset=offset,
-                progress=progress,
-                client_config=settings,
-            )
-        except (ValueError, OverflowError) as error:
-            raise typer.BadParameter(str(error)) from None
-        if output_format is OutputFormat.TABLE:
-            _write_table(rows)
-        else:
-            write_rows((row._asdict() for row in rows), output_format)
-        found = cast("list[Finding]", rows.findings)
+            if output_format is OutputFormat.TABLE:
+                _write_table(rows)
+            else:
+                write_rows((history_json(row) for row in rows), output_format)
+        except typer.BadParameter:
+            findings.show(scan.findings)
+            raise
+        found = scan.findings
     findings.report(found)
+
+
+#: Over the columns of the lines.
+_HEADER = f"{'AT':>8}  {'TIME (UTC)':<24}  {'CAUSE':<10}  OFFSETS  CHANGE\n"
 
 
 def _write_table(rows: Iterable[HistoryRow]) -> None:
     """Write a heading where the share partition changes, and one line a row, as they come."""
     heading: tuple[str, str, int] | None = None
     for row in rows:
+        if heading is None:
+            sys.stdout.write(_HEADER)
         if row[:3] != heading:
             heading = row[:3]
             place = f"{row.group}  {row.topic_id}  {row.partition}  (__share_group_state-{row.state_partition})"
@@ -85,4 +79,4 @@ def _line(row: HistoryRow) -> str:
 
 
 def _known(state: int | None, count: int | None) -> str:
-    return "unknown" if state is None else f"{STATE_NAMES.get(state, f'state-{state}')}x{count}"
+    return "unknown" if state is None or count is None else counted_state(state, count)

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+#: The longest time to wait for an answer, in seconds.
+_LONGEST = 3600
+
 
 class OutputFormat(StrEnum):
     """For people, for one JSON parser, or for line-wise tools."""
@@ -24,6 +27,24 @@ SourceArgument = Annotated[
     ),
 ]
 FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print.")]
+
+
+def _seconds(seconds: float | None) -> float | None:
+    if seconds is not None and not 0 < seconds <= _LONGEST:
+        raise typer.BadParameter(f"--timeout is {seconds:g}, not more than 0 and at most {_LONGEST} seconds")
+    return seconds
+
+
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        callback=_seconds,
+        help="For a cluster: how long to wait for an answer; 10 without it.",
+        show_default=False,
+    ),
+]
 CommandConfigOption = Annotated[
     Path | None,
     typer.Option(

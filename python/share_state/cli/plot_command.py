@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from share_state import plot
-from share_state.analysis.history import history
 from share_state.analysis.history_row import HistoryRow
-from share_state.cli import any_source
+from share_state.cli import any_source, lag
+from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.history_command import GroupOption, PartitionOption, TopicIdOption
-from share_state.cli.output_format import CommandConfigOption, SourceArgument
+from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
 from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
+from share_state.reading.cluster import is_cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,26 +42,37 @@ def plot_command(
     partition: PartitionOption = None,
     end_offsets: Annotated[
         Path | None,
-        typer.Option("--end-offsets", help="For lag: lines MS,END_OFFSET, ascending; the state topic does not tell them."),
+        typer.Option("--end-offsets", help="For lag: lines MS,END_OFFSET, ascending. A running cluster is asked without it."),
     ] = None,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Draw what became of the records of one share partition.
 
     The choice must leave one. Needs the extra `plot` of the package.
     """
-    if (kind is Picture.LAG) != (end_offsets is not None):
-        raise typer.BadParameter("--kind lag and --end-offsets go together")
+    if end_offsets is not None and kind is not Picture.LAG:
+        raise typer.BadParameter("--end-offsets is for --kind lag")
+    if kind is Picture.LAG and end_offsets is None and not is_cluster(path):
+        raise typer.BadParameter("--kind lag needs --end-offsets where it reads no cluster")
     ends = [] if end_offsets is None else _end_offsets(end_offsets)
+    client = any_source.Client(command_config, timeout)
     with reading(path):
-        settings = any_source.client_config(path, command_config)
-        rows = list(history(path, group=group, topic_id=topic_id, partition=partition, client_config=settings))
+        choice = Choice(group, topic_id, partition)
+        scan = any_source.history(path, choice, client)
+        rows = list(choice.told(scan, lambda other: any_source.history(path, other, client)))
     found = sorted({row[:3] for row in rows})
     if len(found) != 1:
         listed = "".join(
             f"\n  --group {printable(name)} --topic-id {topic} --partition {number}" for name, topic, number in found
         )
         _fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
+    if kind is Picture.LAG and end_offsets is None:
+        times = [row.at_timestamp for row in rows]
+        [(_, topic, number)] = found
+        ends = lag.ends_between(path, client, (topic, number), min(times), max(times))
+        if not ends:
+            _fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
     try:
         figure = _draw(kind, rows, ends)
         figure.savefig(output)

@@ -1,5 +1,6 @@
 """The state table for people: columns where they fit, one block a share partition where they do not."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -28,19 +29,21 @@ _COLUMNS = (
     ("ARCHIVED", "right"),
     ("MAX-COUNT", "right"),
     ("OLDEST", "right"),
+    ("LAG", "right"),
     ("WHY THE START OFFSET STANDS THERE", "left"),
 )
+#: Shown where it is known of a share partition.
+_LAG_COLUMN = 12
 #: The two lines of figures of a block: epochs, window and what stands out; records by state.
-_PLACE_COLUMNS = (3, 4, 5, 11, 10)
+_PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
-#: Wider than any row: off a terminal nothing is wrapped or cut.
+#: Wider than any row.
 _UNBOUNDED = 100_000
 
 
 def write_states(summaries: Sequence[Summary]) -> None:
     """Print summaries to stdout, escaped."""
-    terminal = sys.stdout.isatty()
-    console = Console(file=sys.stdout, highlight=False, width=None if terminal else _UNBOUNDED)
+    console = console_of_stdout()
     if not summaries:
         console.print(Text("No share partition has state here."))
         return
@@ -53,6 +56,12 @@ def write_states(summaries: Sequence[Summary]) -> None:
             console.print(_block(summary))
     console.print(Text("EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset.", style="dim"))
     console.print(Text(NOT_PERSISTED, style="dim"))
+
+
+def console_of_stdout() -> Console:
+    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
+    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return Console(file=sys.stdout, highlight=False, width=None if told else _UNBOUNDED)
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:
@@ -69,6 +78,7 @@ def _cells(summary: Summary) -> tuple[str, ...]:
         str(summary.archived),
         str(summary.highest_delivery_count),
         _offset(summary.oldest_unsettled),
+        _offset(summary.lag),
         summary.reason,
     )
 
@@ -84,11 +94,14 @@ def _row_style(summary: Summary) -> str:
 
 def _table(summaries: Sequence[Summary]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, justify in _COLUMNS:
+    lag_known = any(summary.lag is not None for summary in summaries)
+    shown = [column for column in range(len(_COLUMNS)) if lag_known or column != _LAG_COLUMN]
+    for name, justify in (_COLUMNS[column] for column in shown):
         table.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
     for summary in summaries:
+        cells = _cells(summary)
         # Text, not str: a group id is never read as rich's markup.
-        table.add_row(*(Text(cell) for cell in _cells(summary)), style=_row_style(summary))
+        table.add_row(*(Text(cells[column]) for column in shown), style=_row_style(summary))
     return table
 
 
@@ -96,7 +109,8 @@ def _block(summary: Summary) -> Text:
     cells = _cells(summary)
     block = Text(f"{cells[0]}  {cells[1]}  {cells[2]}\n", style="bold")
     for columns in (_PLACE_COLUMNS, _COUNT_COLUMNS):
-        shown = "  ".join(f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in columns)
+        known = (column for column in columns if column != _LAG_COLUMN or summary.lag is not None)
+        shown = "  ".join(f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in known)
         block.append(f"  {shown}\n", style="not bold")
     block.append(f"  {summary.reason}\n", style=f"not bold {_row_style(summary)}")
     return block

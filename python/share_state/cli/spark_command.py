@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from share_state.cli import any_source, beside_option, spark_output
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
+from share_state.cli.commands import HELP_NAMES
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption
 from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
+from share_state.cli.render import console_of_stdout
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
 from share_state.reading.cluster import ClusterReadError
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 #: Options of the data source that this command gives by options of its own.
 _OWN_OPTIONS = {"path": "--input", "kafka.bootstrap.servers": "--input", "table": "--table", "onerror": "--on-error"}
 
-spark = typer.Typer(help="Make tables of share-group state with Spark.", no_args_is_help=True)
+spark = typer.Typer(
+    help="Make tables of share-group state with Spark.", no_args_is_help=True, rich_markup_mode=None, context_settings=HELP_NAMES
+)
 
 
 class SparkTable(StrEnum):
@@ -208,4 +211,4 @@ def _write_summary(written: list[Written]) -> None:
         summary.add_column(name, justify="right" if justify == "right" else "left", no_wrap=True)
     for one in written:
         summary.add_row(one.table, str(one.rows), f"{one.seconds:.1f}", printable(one.place))
-    Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 100_000).print(summary)
+    console_of_stdout().print(summary)

@@ -1,52 +1,63 @@
 """`share-state state`: the folded state of every share partition."""
 
-from typing import Annotated
-
 import typer
 
-from share_state.cli import any_source, findings
+from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.as_of_option import AsOfOption, parse_as_of
+from share_state.cli.beside_option import LogEndOffsetsOption
+from share_state.cli.choice import Choice, GroupOption
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument
+from share_state.cli.json_rows import state_json
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.render import write_states
 from share_state.cli.summary import summarise
-
-#: The fields of a JSON row, in order.
-_FIELDS = (
-    "group",
-    "topic_id",
-    "partition",
-    "snapshot_epoch",
-    "state_epoch",
-    "leader_epoch",
-    "start_offset",
-    "delivery_complete_count",
-    "batches",
-)
+from share_state.reading.plain import ShareState
+from share_state.reading.topic_ends import Place
 
 
 def state(
     path: SourceArgument,
-    group: Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)] = None,
+    *,
+    group: GroupOption = None,
     as_of: AsOfOption = None,
+    log_end_offsets: LogEndOffsetsOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
 ) -> None:
     """Show the state of every share partition, now or as of earlier.
 
-    Epochs, records by state, and why the start offset stands where it stands.
+    Epochs, records by state, and why the start offset stands where it stands. Of a running cluster also the lag; of a
+    directory with --log-end-offsets.
 
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
     prefix = parse_as_of(as_of)
+    measured = beside_option.log_end_offsets(log_end_offsets)
+    client = any_source.Client(command_config, timeout)
     with reading(path):
         with any_source.watched(path, "folding") as progress:
-            states, found = any_source.fold(path, progress, command_config, prefix)
+            states, found = any_source.fold(path, progress, client, prefix)
+        try:
+            Choice(group).check((row["group"], row["topic_id"], row["partition"]) for row in states)
+        except typer.BadParameter:
+            findings.show(found)
+            raise
         chosen = [row for row in states if group is None or row["group"] == group]
-        if output_format is OutputFormat.TABLE:
-            write_states([summarise(row) for row in chosen])
+        if measured is not None:
+            ends = lag.newest(measured)
+        elif as_of is None:
+            ends = lag.ends_now(path, client, [_place(row) for row in chosen])
         else:
-            rows: list[dict[str, object]] = [dict(row) for row in chosen]
-            write_rows(({field: row[field] for field in _FIELDS} for row in rows), output_format)
+            # Where the topics ended then is not asked.
+            ends = {}
+        if output_format is OutputFormat.TABLE:
+            write_states([summarise(row, ends.get(_place(row))) for row in chosen])
+        else:
+            write_rows((state_json(row, ends.get(_place(row))) for row in chosen), output_format)
     findings.report(found)
+
+
+def _place(state: ShareState) -> Place:
+    return state["topic_id"], state["partition"]

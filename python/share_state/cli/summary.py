@@ -27,11 +27,14 @@ class Summary(NamedTuple):
     archived: int
     highest_delivery_count: int
     oldest_unsettled: int | None
+    #: Where the topic's partition ends, and how many records the group is behind it; None when that is not known.
+    log_end_offset: int | None
+    lag: int | None
     reason: str
 
 
-def summarise(state: ShareState) -> Summary:
-    """Count the records of a state and explain its start offset."""
+def summarise(state: ShareState, log_end_offset: int | None = None) -> Summary:
+    """Count the records of a state, explain its start offset, and tell how far it is behind the end of the topic's partition."""
     batches = [StateBatch(*batch) for batch in state["batches"]]
     counts: Counter[int] = Counter()
     for batch in batches:
@@ -55,5 +58,17 @@ def summarise(state: ShareState) -> Summary:
         archived=counts[RecordState.ARCHIVED],
         highest_delivery_count=max((batch.delivery_count for batch in batches), default=0),
         oldest_unsettled=reason.oldest_unsettled,
+        log_end_offset=log_end_offset,
+        lag=records_behind(log_end_offset, state["start_offset"], state["delivery_complete_count"]),
         reason=text,
     )
+
+
+def records_behind(end: int | None, start_offset: int, delivery_complete_count: int) -> int | None:
+    """Count the lag as Kafka does; None where one of its three terms is not known.
+
+    The end may be older than the rest, and then no record is behind it.
+    """
+    if end is None or start_offset < 0 or delivery_complete_count < 0:
+        return None
+    return max(0, end - start_offset - delivery_complete_count)

@@ -17,6 +17,7 @@ from share_state import _core
 from share_state.errors import ShareStateError
 from share_state.reading import state_topic
 from share_state.reading.as_of import AsOf
+from share_state.reading.asking import Connecting
 from share_state.reading.plain import Finding, LogRecord, Progress, ShareState, undecodable
 from share_state.reading.state_topic import STATE_TOPIC, ClientMissingError, ClusterReadError, ReadNotAllowedError
 from share_state.reading.watermarks import watermarks
@@ -40,7 +41,7 @@ SCHEME = "kafka://"
 #: Seconds to wait for an answer of the cluster before giving up.
 _PATIENCE = 10.0
 #: Seconds of one wait for records: a Ctrl-C is noticed between two.
-_POLL = 0.2
+_POLL = 0.1
 #: Records between two reports of progress.
 _REPORT_EVERY = 512
 
@@ -68,8 +69,12 @@ class ClusterScan:
     client_config: Mapping[str, object] | None = None
     on_progress: Progress | None = None
     as_of: AsOf = field(default_factory=AsOf)
+    #: Seconds to wait for an answer of the cluster; None waits as long as is usual.
+    timeout: float | None = None
     #: Records read so far, and those that there are.
     progress: tuple[int, int] = (0, 0)
+    #: The end of each state partition, once reading has begun: the offset behind its last record.
+    ends: dict[int, int] = field(default_factory=dict)
     #: Nothing that a broker hands out is damaged; what cannot be decoded is for the caller to find.
     findings: list[Finding] = field(default_factory=list)
 
@@ -78,22 +83,34 @@ class ClusterScan:
         servers = self.address.removeprefix(SCHEME)
         if not servers or "/" in servers:
             raise ClusterReadError("it is not kafka://HOST:PORT, with more HOST:PORT behind commas")
-        with state_topic.consumer({**(self.client_config or {}), "bootstrap.servers": servers}) as (client, consumer):
-            yield from self._records(client, consumer)
+        connecting = Connecting()
+        settings = {**(self.client_config or {}), "bootstrap.servers": servers}
+        with state_topic.consumer(settings, connecting) as (client, consumer):
+            there = state_topic.state_partitions(client, consumer, self._patience, connecting)
+            yield from self._records(client, consumer, [self._range(client, consumer, one) for one in there])
 
-    def _records(self, client: ModuleType, consumer: Consumer) -> Iterator[LogRecord]:
-        ranges = list(_ranges(client, consumer, self.as_of))
+    def _records(self, client: ModuleType, consumer: Consumer, ranges: list[_Range]) -> Iterator[LogRecord]:
         total = sum(one.end - one.start for one in ranges)
         latest = self.as_of.latest_ms()
         done = 0
         for one in ranges:
-            for record in _partition(client, consumer, one):
+            for record in _partition(client, consumer, one, self._patience):
                 if latest is not None and record.timestamp > latest:
                     break
                 self._report(done, total)
                 done += 1
                 yield record
         self._report(total, total)
+
+    @property
+    def _patience(self) -> float:
+        return _PATIENCE if self.timeout is None else self.timeout
+
+    def _range(self, client: ModuleType, consumer: Consumer, partition: int) -> _Range:
+        start, end = watermarks(client, consumer, client.TopicPartition(STATE_TOPIC, partition), self._patience)
+        self.ends[partition] = end
+        last = self.as_of.last_offset(partition)
+        return _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
 
     def _report(self, done: int, total: int) -> None:
         self.progress = done, total
@@ -110,20 +127,16 @@ def fold_cluster(scan: ClusterScan) -> tuple[list[ShareState], list[Finding]]:
             coordinator.replay(record.offset, record.key, record.value)
         except ShareStateError as error:
             scan.findings.append(undecodable(record, error))
-    states = [state for partition in sorted(coordinators) for state in coordinators[partition].states()]
+    states = [
+        {**state, "state_partition": partition}
+        for partition in sorted(coordinators)
+        for state in coordinators[partition].states()
+    ]
     states.sort(key=lambda state: (state["group"], state["topic_id"], state["partition"]))
     return cast("list[ShareState]", states), scan.findings
 
 
-def _ranges(client: ModuleType, consumer: Consumer, as_of: AsOf) -> Iterator[_Range]:
-    for partition in state_topic.state_partitions(client, consumer, _PATIENCE):
-        place = client.TopicPartition(STATE_TOPIC, partition)
-        start, end = watermarks(client, consumer, place, _PATIENCE)
-        last = as_of.last_offset(partition)
-        yield _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
-
-
-def _partition(client: ModuleType, consumer: Consumer, one: _Range) -> Iterator[LogRecord]:
+def _partition(client: ModuleType, consumer: Consumer, one: _Range, patience: float) -> Iterator[LogRecord]:
     if one.start >= one.end:
         return
     consumer.assign([client.TopicPartition(STATE_TOPIC, one.partition, one.start)])
@@ -131,8 +144,8 @@ def _partition(client: ModuleType, consumer: Consumer, one: _Range) -> Iterator[
     while True:
         message = consumer.poll(_POLL)
         if message is None:
-            if time.monotonic() - waited_from > _PATIENCE:
-                raise ClusterReadError(f"no answer for {STATE_TOPIC}-{one.partition} in {_PATIENCE:.0f} seconds")
+            if time.monotonic() - waited_from > patience:
+                raise ClusterReadError(f"no answer for {STATE_TOPIC}-{one.partition} in {patience:g} seconds")
             continue
         error = message.error()
         if error is not None:

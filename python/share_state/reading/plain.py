@@ -17,6 +17,7 @@ class ShareState(TypedDict):
     #: Hyphenated UUID.
     topic_id: str
     partition: int
+    state_partition: int
     snapshot_epoch: int
     state_epoch: int
     leader_epoch: int
@@ -80,6 +81,11 @@ def fold_path(path: str, progress: Progress | None, as_of: AsOf) -> tuple[list[S
 def scan_path(path: str) -> Scan:
     """Read every record under `path`, records below the log start included."""
     return cast("Scan", _core.scan_path(path))
+
+
+def log_ends(path: str) -> dict[int, int]:
+    """Tell the end of each state partition: the offset behind its last whole batch."""
+    return {partition: end for partition, _start, end in _core.log_ends(path)}
 
 
 def undecodable(record: LogRecord, error: ShareStateError) -> Finding:

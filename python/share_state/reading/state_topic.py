@@ -7,13 +7,15 @@ this is refused where the principal has no right on the group does not matter to
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from share_state.errors import ShareStateError
 from share_state.extras import how_to_install
+from share_state.reading.asking import Connecting, in_background, topics
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -23,6 +25,7 @@ __all__ = [
     "ClientMissingError",
     "ClusterReadError",
     "ReadNotAllowedError",
+    "client_module",
     "consumer",
     "is_end",
     "state_partitions",
@@ -55,16 +58,18 @@ class ReadNotAllowedError(ClusterReadError):
 
 
 @contextmanager
-def consumer(settings: Mapping[str, object]) -> Iterator[tuple[ModuleType, Consumer]]:
+def consumer(settings: Mapping[str, object], connecting: Connecting | None = None) -> Iterator[tuple[ModuleType, Consumer]]:
     """Give the client's module and a consumer, and tell what goes wrong inside by our own errors.
+
+    `connecting` is told what the client says of its connections.
 
     Raises:
         ClientMissingError: confluent-kafka is not there.
         ReadNotAllowedError: the principal may not read the topic.
         ClusterReadError: settings that the client does not take, or any other failure, with Kafka's code where it has one.
     """
-    client = _client()
-    last_error: list[str] = []
+    client = client_module()
+    connecting = connecting or Connecting()
     ours = {
         # A name is asked for; by `assign` no group is joined, and nothing is committed.
         "group.id": "share-state",
@@ -75,26 +80,31 @@ def consumer(settings: Mapping[str, object]) -> Iterator[tuple[ModuleType, Consu
         "auto.offset.reset": "earliest",
         "allow.auto.create.topics": False,
         # Its errors are told by us, once.
-        "error_cb": lambda error: last_error.append(error.str()),
+        "error_cb": connecting,
         "log_level": 0,
     }
     try:
         made = client.Consumer({**settings, **ours})
     except client.KafkaException as error:
         raise ClusterReadError(f"the client's settings: {error.args[0].str()}") from None
+    close: Callable[[], object] = made.close
     try:
         yield client, made
     except client.KafkaException as error:
         # What the client has to say of its connections comes by its callback, and that only by a poll.
         made.poll(0)
-        raise _failure(error.args[0], last_error[-1:]) from None
+        raise _failure(error.args[0], connecting.last) from None
+    except KeyboardInterrupt:
+        # A call may still wait in its thread, and the client does not close before that is over.
+        close = partial(in_background, made.close)
+        raise
     finally:
-        made.close()
+        close()
 
 
-def state_partitions(client: ModuleType, asked: Consumer, patience: float) -> list[int]:
-    """Ask which partitions the topic has, in order."""
-    topic = asked.list_topics(STATE_TOPIC, patience).topics[STATE_TOPIC]
+def state_partitions(client: ModuleType, asked: Consumer, patience: float, connecting: Connecting | None = None) -> list[int]:
+    """Ask which partitions the topic has, in order. With what the client says of its connections nobody is waited for in vain."""
+    topic = topics(client, asked, connecting or Connecting(), patience, STATE_TOPIC)[STATE_TOPIC]
     if topic.error is None:
         return sorted(topic.partitions)
     if topic.error.code() == _NOT_THE_TOPIC:
@@ -114,15 +124,20 @@ def is_end(client: ModuleType, error: KafkaError) -> bool:
     raise client.KafkaException(error)
 
 
-def _failure(reason: KafkaError, last_error: list[str]) -> ClusterReadError:
-    text = ": ".join([reason.str(), *last_error])
+def _failure(reason: KafkaError, of_connections: str | None) -> ClusterReadError:
+    text = reason.str() if of_connections is None else f"{reason.str()}: {of_connections}"
     if reason.code() == _NOT_THE_TOPIC:
         right = f"the principal needs {ReadNotAllowedError.operation} on the topic {STATE_TOPIC}, and no other right"
         return ReadNotAllowedError(f"{text}: {right}", kafka_code=reason.code())
     return ClusterReadError(text, kafka_code=reason.code() if reason.code() > 0 else None)
 
 
-def _client() -> ModuleType:
+def client_module() -> ModuleType:
+    """Import the client.
+
+    Raises:
+        ClientMissingError: it is not there.
+    """
     try:
         return importlib.import_module("confluent_kafka")
     except ImportError:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
+
+from share_state.reading.asking import in_thread
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, TopicPartition
@@ -29,7 +32,7 @@ def watermarks(client: ModuleType, consumer: Consumer, place: TopicPartition, pa
     until = time.monotonic() + patience
     while True:
         try:
-            start, end = consumer.get_watermark_offsets(place, patience)
+            start, end = in_thread(partial(consumer.get_watermark_offsets, place, patience))
         except client.KafkaException as error:
             if error.args[0].code() not in _PASSING or time.monotonic() > until:
                 raise

@@ -157,8 +157,8 @@ pub fn scan_path(
 ///     as_of_offset, as_of_timestamp: as for `scan_path`.
 ///
 /// Returns:
-///     The states, each as `ShareCoordinator.state` gives it without the last three, ordered by group, topic id and partition;
-///     and what could not be read, as `Scan.findings`.
+///     The states, each as `ShareCoordinator.states` gives it, and the state partition that holds it, ordered by group, topic
+///     id and partition; and what could not be read, as `Scan.findings`.
 ///
 /// Raises:
 ///     FileNotFoundError: there is no such path, or it is no state log.
@@ -203,7 +203,9 @@ pub fn fold_path<'py>(
         .map_err(|error| scan_error(&error))?;
     let states = PyList::empty(py);
     for folded in &folded.states {
-        states.append(state_out(py, &folded.key, &folded.state)?)?;
+        let state = state_out(py, &folded.key, &folded.state)?;
+        state.set_item("state_partition", folded.partition)?;
+        states.append(state)?;
     }
     Ok((states, findings_out(py, &folded.findings)?))
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections import deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import share_state
 
@@ -62,8 +65,9 @@ class Log(NamedTuple):
 class Played:
     """A consumer of the state topic. What is assigned is played from its beginning."""
 
-    def __init__(self, logs: Mapping[int, Log]) -> None:
+    def __init__(self, logs: Mapping[int, Log], topics: Mapping[str, Topic] | None = None) -> None:
         self.logs = logs
+        self.topics = topics or {}
         self.messages: deque[Message] = deque()
         self.settings: Mapping[str, Any] = {}
         self.handed_out = 0
@@ -88,17 +92,73 @@ class Played:
         self.closed = True
 
 
+class Topic(NamedTuple):
+    """A topic of records: its id, and of each partition the times of its records."""
+
+    topic_id: str
+    partitions: Sequence[Sequence[int]]
+
+
+class Administrator:
+    """A client that asks for topics and for their ends."""
+
+    def __init__(self, played: Played) -> None:
+        self.topics = played.topics
+
+    def list_topics(self, *_: object) -> Any:
+        return SimpleNamespace(topics={name: SimpleNamespace(error=None) for name in self.topics})
+
+    def describe_topics(self, names: Sequence[str], **_: object) -> dict[str, Future[Any]]:
+        bits = {name: UUID(self.topics[name].topic_id).int for name in names}
+        # As signed halves, as the client gives them.
+        halves = {name: struct.unpack(">qq", number.to_bytes(16)) for name, number in bits.items()}
+        return {name: _done(SimpleNamespace(topic_id=TopicId(*halves[name]))) for name in names}
+
+    def list_offsets(self, specs: Mapping[tuple[str, int], int | None], **_: object) -> dict[Any, Future[Any]]:
+        return {place: _done(SimpleNamespace(offset=self._offset(*place, ms))) for place, ms in specs.items()}
+
+    def _offset(self, name: str, partition: int, ms: int | None) -> int:
+        times = self.topics[name].partitions[partition]
+        if ms is None:
+            return len(times)
+        return next((offset for offset, time in enumerate(times) if time >= ms), -1)
+
+
+class TopicId(NamedTuple):
+    most: int
+    least: int
+
+    def get_most_significant_bits(self) -> int:
+        return self.most
+
+    def get_least_significant_bits(self) -> int:
+        return self.least
+
+
+def _done(answer: object) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(answer)
+    return future
+
+
 def client(played: Played) -> ModuleType:
     """The module that stands in for ``confluent_kafka``."""
 
     def consumer(settings: Mapping[str, Any]) -> Played:
         played.settings = settings
+        # Each reading makes a client of its own.
+        played.closed = False
         return played
 
     module = ModuleType("confluent_kafka")
     vars(module).update(
         Consumer=consumer,
         TopicPartition=lambda *place: place,
+        TopicCollection=lambda names: names,
+        admin=SimpleNamespace(
+            AdminClient=lambda _: Administrator(played),
+            OffsetSpec=SimpleNamespace(latest=lambda: None, for_timestamp=lambda ms: ms),
+        ),
         KafkaException=Failure,
         KafkaError=SimpleNamespace(_PARTITION_EOF=EOF),
     )

@@ -115,6 +115,6 @@ def test_a_record_that_cannot_be_decoded_is_a_finding(command: str, play: Callab
     play(0, 3, [Message(0, *first), Message(1, b"\x00\x00\x00", b"?"), Message(2, *second)])
     ran = CliRunner().invoke(app, [command, ADDRESS, "--format", "jsonl"])
     assert ran.exit_code == 4
-    assert ran.stderr.startswith("record: __share_group_state-0 at offset 1: the record at offset 1 cannot be decoded")
+    assert ran.stderr.startswith("record: __share_group_state-0: the record at offset 1 cannot be decoded")
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert len(rows) == {"state": 1, "dump": 3, "history": 4, "anomalies": 0}[command]

@@ -1,0 +1,139 @@
+"""Which share partitions, and which offset of theirs, a command tells of.
+
+A choice that leaves nothing is a mistake on the command line, and is told with what there is instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Annotated, NamedTuple
+from uuid import UUID
+
+import typer
+
+from share_state import _core
+from share_state.analysis.history_row import HistoryRow
+from share_state.cli.printable import printable
+
+#: Kafka's partitions are int32, its offsets int64.
+_MOST_PARTITION = 2**31 - 1
+_MOST_OFFSET = 2**63 - 1
+#: What there is instead is listed up to so many.
+_LISTED = 10
+
+
+def _partition(number: int | None) -> int | None:
+    return _bounded("--partition", number, _MOST_PARTITION)
+
+
+def _offset(number: int | None) -> int | None:
+    return _bounded("--offset", number, _MOST_OFFSET)
+
+
+def _bounded(option: str, number: int | None, most: int) -> int | None:
+    if number is not None and not 0 <= number <= most:
+        raise typer.BadParameter(f"{option} is {number}, not 0 to {most}")
+    return number
+
+
+GroupOption = Annotated[str | None, typer.Option("--group", "-g", help="Only this group.", show_default=False)]
+TopicIdOption = Annotated[str | None, typer.Option("--topic-id", help="Only this topic, UUID or base64.", show_default=False)]
+PartitionOption = Annotated[
+    int | None, typer.Option("--partition", callback=_partition, help="Only this partition.", show_default=False)
+]
+OffsetOption = Annotated[
+    int | None,
+    typer.Option("--offset", callback=_offset, help="Only changes of this offset, and of the whole.", show_default=False),
+]
+
+Key = tuple[str, str, int]
+
+
+class Choice(NamedTuple):
+    """What was chosen; None chooses all."""
+
+    group: str | None = None
+    topic_id: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+    def told(self, rows: Iterable[HistoryRow], everything: Callable[[Choice], Iterable[HistoryRow]]) -> Iterator[HistoryRow]:
+        """Pass rows on; where none comes, refuse what was chosen by what there is: the rows of another choice.
+
+        Raises:
+            typer.BadParameter: there is no such group, topic, partition or offset.
+        """
+        # Rows of a share partition as a whole come for every offset. They wait until one tells of the offset itself.
+        waiting: list[HistoryRow] = []
+        met = False
+        for row in rows:
+            if met:
+                yield row
+                continue
+            waiting.append(row)
+            met = self.offset is None or row.first_offset is not None
+            if met:
+                yield from waiting
+                waiting.clear()
+        if met or self == Choice():
+            return
+        if not waiting:
+            self.check(row[:3] for row in everything(Choice()))
+        if self.offset is not None:
+            self._check_offset(everything(self._replace(offset=None)))
+        yield from waiting
+
+    def takes(self, key: Key) -> bool:
+        """Tell whether a share partition is chosen."""
+        wanted = (self.group, None if self.topic_id is None else hyphenated(self.topic_id), self.partition)
+        return all(chosen is None or chosen == one for chosen, one in zip(wanted, key, strict=True))
+
+    def check(self, keys: Iterable[Key]) -> None:
+        """Refuse a choice that leaves none of these share partitions.
+
+        Raises:
+            typer.BadParameter: names what there is not, and what there is instead.
+        """
+        left = set(keys)
+        within = ""
+        for place, (option, chosen) in enumerate(
+            (("--group", self.group), ("--topic-id", self.topic_id), ("--partition", self.partition))
+        ):
+            if chosen is None:
+                continue
+            wanted = hyphenated(str(chosen)) if option == "--topic-id" else chosen
+            there = {key[place] for key in left}
+            if wanted not in there:
+                raise typer.BadParameter(printable(f"{option} {chosen}{within} is not in the log, which has {listed(there)}"))
+            left = {key for key in left if key[place] == wanted}
+            within += f" of {option} {chosen}"
+
+    def _check_offset(self, rows: Iterable[HistoryRow]) -> None:
+        first = last = None
+        for row in rows:
+            if row.first_offset is not None and row.last_offset is not None:
+                first = row.first_offset if first is None else min(first, row.first_offset)
+                last = row.last_offset if last is None else max(last, row.last_offset)
+        if first is None or last is None:
+            raise typer.BadParameter(f"--offset {self.offset}: nothing is written of any offset here")
+        if self.offset is not None and not first <= self.offset <= last:
+            raise typer.BadParameter(f"--offset {self.offset}: nothing is written of it here, only of offsets {first} to {last}")
+
+
+def listed(values: Iterable[object]) -> str:
+    """List what there is, in order, and how much more there is behind the first few."""
+    there = sorted(values)  # type: ignore[type-var]  # texts, or numbers
+    if not there:
+        return "none"
+    more = len(there) - _LISTED
+    return ", ".join(str(value) for value in there[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def hyphenated(topic_id: str) -> str:
+    """Return a topic id, UUID or base64, as it stands in a row; what is none stays as it is."""
+    with suppress(ValueError):
+        return str(UUID(topic_id))
+    with suppress(ValueError):
+        return _core.parse_coordinator_key(f"group:{topic_id}:0")[1]
+    return topic_id

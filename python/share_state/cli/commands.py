@@ -1,0 +1,75 @@
+"""The commands by name, each imported when it is asked for: help and version need none of what commands are made of."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["COMMANDS", "Commands", "Place"]
+
+
+class Place(NamedTuple):
+    """Where a command is, and what the list of commands says of it: the first line of its docstring."""
+
+    module: str
+    attribute: str
+    says: str
+
+
+COMMANDS = {
+    "state": Place("state_command", "state", "Show the state of every share partition, now or as of earlier."),
+    "dump": Place("dump_command", "dump", "Show every record, also deletions and, on disk, what lies below the log start."),
+    "history": Place("history_command", "history_command", "Show what became of every record, and when."),
+    "anomalies": Place(
+        "anomalies_command",
+        "anomalies_command",
+        "Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.",
+    ),
+    "coordinator": Place(
+        "coordinator_command", "coordinator", "Serve a share coordinator (RPC 83 to 87), for tests without a JVM."
+    ),
+    "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
+    "plot": Place("plot_command", "plot_command", "Draw what became of the records of one share partition."),
+    "spark-doctor": Place(
+        "spark_doctor_command", "spark_doctor", "Check Java and the packages that Spark needs, and run a small job."
+    ),
+    "spark": Place("spark_command", "spark", "Make tables of share-group state with Spark."),
+}
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  typer keeps its context's type to itself
+        """Name the commands, in the order in which help shows them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any | None:  # noqa: ANN401, ARG002  as above
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        place = COMMANDS[cmd_name]
+        found = getattr(importlib.import_module(f"share_state.cli.{place.module}"), place.attribute)
+        return typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(cmd_name, found))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  as above
+        """List the commands in the help, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, place.says) for name, place in COMMANDS.items()])
+
+
+def _alone(name: str, function: Callable[..., Any]) -> typer.Typer:
+    """Make an application of one command."""
+    made = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP_NAMES)
+    made.command(name)(function)
+    return made
+
+
+#: Of every command.
+HELP_NAMES: dict[str, list[str]] = {"help_option_names": ["-h", "--help"]}

@@ -1,0 +1,61 @@
+"""Stdout as the commands write to it: a write that fails says so by an error of its own.
+
+An error of the system does not tell which file it is about: what cannot be written would be taken for what cannot be read.
+"""
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+__all__ = ["OutputError", "discard_stdout", "flush_stdout", "watch_stdout"]
+
+
+class OutputError(Exception):
+    """Stdout takes no more; the text says why. It is no `OSError`, so that nobody takes it for one of a file that is read."""
+
+
+class _Stdout(io.FileIO):
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            # A reader that leaves early is no failure.
+            raise
+        except OSError as error:
+            raise OutputError(error.strerror or str(error)) from None
+
+
+def watch_stdout() -> None:
+    """Have failed writes to stdout raise `OutputError` from now on."""
+    now = sys.stdout
+    if not isinstance(now, io.TextIOWrapper):
+        # There is none, or somebody has put another in its place.
+        return
+    now.flush()
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(_Stdout(now.fileno(), "wb", closefd=False)),
+        encoding=now.encoding,
+        errors=now.errors,
+        line_buffering=now.line_buffering,
+        write_through=now.write_through,
+    )
+
+
+def flush_stdout() -> None:
+    """Write what is held back; to a reader that is gone nothing is to be written."""
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_stdout()
+
+
+def discard_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not fail in its turn."""
+    with open(os.devnull, "w", encoding="ascii") as nothing:  # noqa: PTH123 - a device, not a path of ours
+        os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -1,0 +1,90 @@
+"""Asks a cluster's client what it answers only after a wait, so that a Ctrl-C and a refused connection end the wait at once.
+
+A call of the client waits in C, where Python hears no signal. It waits in a thread here: the one who asks is free to leave.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka.admin import AdminClient
+
+__all__ = ["Connecting", "in_background", "in_thread", "topics"]
+
+_Answer = TypeVar("_Answer")
+
+#: librdkafka's `_ALL_BROKERS_DOWN`: no broker of all that it knows can be reached.
+_ALL_DOWN = -187
+#: Seconds of the first wait for an answer; each further one is twice as long, so that a slow cluster gets to answer.
+_FIRST_WAIT = 0.1
+
+
+class Connecting:
+    """What the client says of its connections, by its callback `error_cb`."""
+
+    def __init__(self) -> None:
+        #: Whether no broker can be reached.
+        self.all_down = False
+        #: What went wrong last with a single broker.
+        self.last: str | None = None
+
+    def __call__(self, error: KafkaError) -> None:
+        """Take an error of the client."""
+        if error.code() == _ALL_DOWN:
+            self.all_down = True
+        else:
+            self.last = error.str()
+
+
+def in_thread(call: Callable[[], _Answer]) -> _Answer:
+    """Give what a call gives or raises; a Ctrl-C leaves it behind."""
+    answers: SimpleQueue[tuple[_Answer | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((call(), None))
+        except BaseException as error:  # noqa: BLE001  it is raised where the answer is awaited
+            answers.put((None, error))
+
+    in_background(run)
+    answer, error = answers.get()
+    if error is not None:
+        raise error
+    return answer  # type: ignore[return-value]  # without an error it is the answer
+
+
+def in_background(call: Callable[[], object]) -> None:
+    """Start a call that nobody waits for, not even the end of the process."""
+    threading.Thread(target=call, name="share-state-ask", daemon=True).start()
+
+
+def topics(
+    client: ModuleType, asked: Consumer | AdminClient, connecting: Connecting, patience: float, topic: str | None = None
+) -> dict[str, Any]:
+    """Ask for the topics of a cluster by their names, for one or for all.
+
+    Raises:
+        KafkaException: no broker can be reached, or none answers in `patience` seconds.
+    """
+    until = time.monotonic() + patience
+    wait = _FIRST_WAIT
+    while True:
+        left = max(0.0, until - time.monotonic())
+        try:
+            answer = in_thread(partial(asked.list_topics, topic, min(wait, left)))
+        except client.KafkaException:
+            # The callback is called by a poll, and not while the client waits for an answer.
+            asked.poll(0)
+            if wait >= left or connecting.all_down:
+                raise
+        else:
+            return dict(answer.topics)
+        wait *= 2

@@ -1,0 +1,83 @@
+"""A cluster that refuses, or falls silent: the command ends with a reason, and a Ctrl-C ends it at once."""
+
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.python.cli_runner import COMMAND, environment, run
+
+#: Nothing listens on the port of tcpmux.
+NOBODY = "kafka://127.0.0.1:1"
+#: Longer than a test may take: who waits as long as this is ended as one that hangs.
+LONG = "3600"
+
+
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
+def test_a_refused_connection_is_not_waited_for(command: str) -> None:
+    result = run(command, NOBODY, "--timeout", LONG)
+    assert (result.returncode, result.stdout) == (3, "")
+    [sentence] = result.stderr.splitlines()
+    assert sentence.startswith(f"share-state: cannot read {NOBODY}: ")
+    assert "127.0.0.1:1 failed: Connection refused" in sentence
+
+
+def test_one_broker_that_refuses_does_not_speak_for_the_others() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        both = f"{NOBODY},127.0.0.1:{silent.getsockname()[1]}"
+        result = run("state", both, "--timeout", "1.5")
+        assert result.returncode == 3
+        connection, _ = silent.accept()
+        connection.close()
+
+
+def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        result = run("state", f"kafka://127.0.0.1:{silent.getsockname()[1]}", "--timeout", "0.3")
+    assert (result.returncode, result.stdout) == (3, "")
+    assert "Failed to get metadata" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
+def test_ctrl_c_ends_the_wait_for_a_cluster(command: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"
+        with subprocess.Popen(
+            [*COMMAND, command, address, "--timeout", LONG],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        ) as process:
+            connection, _ = silent.accept()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            connection.close()
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "3601", "nan", "inf"])
+def test_a_time_that_nobody_can_wait_is_refused(seconds: str) -> None:
+    result = run("state", NOBODY, "--timeout", seconds, COLUMNS="200")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"--timeout is {seconds}, not more than 0 and at most 3600 seconds" in result.stderr
+
+
+def test_a_time_to_wait_is_for_a_cluster(tmp_path: Path) -> None:
+    result = run("state", tmp_path, "--timeout", "1", COLUMNS="200")
+    assert result.returncode == 2
+    assert "--timeout is for a cluster, kafka://HOST:PORT" in result.stderr
+
+
+@pytest.mark.parametrize("address", ["localhost:9092", "a.example:9092,b.example:9093", "[::1]:9092"])
+def test_an_address_without_its_scheme_is_told_the_scheme(address: str) -> None:
+    result = run("state", address)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr.endswith(f"; a running cluster is kafka://{address}\n")
+
+
+def test_a_path_that_is_missing_is_told_no_scheme() -> None:
+    assert "kafka://" not in run("state", "nowhere/a:b").stderr

@@ -1,0 +1,133 @@
+"""How far behind a share group is: of a cluster it is asked, of a directory a file tells it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from share_state import plot
+from share_state.cli import lag
+from share_state.cli.app import app
+from share_state.reading.cluster import ClusterReadError
+from tests.kafka.roundtrip.played import ADDRESS, Played, Topic, client, logs_of
+from tests.python.recordings import ORDERS
+
+GROUP = "orders-workers"
+TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
+NOW = 1_795_254_400_000
+
+
+def shown(*arguments: object) -> tuple[int, str, str]:
+    ran = CliRunner().invoke(app, [*map(str, arguments)])
+    return ran.exit_code, ran.stdout, ran.stderr
+
+
+def rows(*arguments: object) -> list[dict[str, Any]]:
+    code, out, err = shown(*arguments, "--format", "jsonl")
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> Played:
+    """A cluster with the state of a recording. The topic has 2,000 and 3,000 records, one a millisecond up to now."""
+    partitions = [range(NOW - records, NOW) for records in (2_000, 3_000)]
+    cluster = Played(
+        logs_of(ORDERS), {"other": Topic("0" * 31 + "1", [[1]]), "orders": Topic(TOPIC.replace("-", ""), partitions)}
+    )
+    monkeypatch.setitem(sys.modules, "confluent_kafka", client(cluster))
+    return cluster
+
+
+def test_of_a_cluster_the_lag_is_asked(played: Played) -> None:
+    told = {(row["topic_id"], row["partition"]): row for row in rows("state", ADDRESS, "--group", GROUP)}
+    for partition, end in ((0, 2_000), (1, 3_000)):
+        row = told[TOPIC, partition]
+        assert row["log_end_offset"] == end
+        assert row["lag"] == end - row["start_offset"] - row["delivery_complete_count"] > 0
+    unknown = [row for (topic, _), row in told.items() if topic != TOPIC]
+    assert [(row["log_end_offset"], row["lag"]) for row in unknown] == [(None, None)] * len(unknown) != []
+    assert played.closed
+
+
+def test_the_table_has_a_column_for_it(played: Played) -> None:
+    code, out, _ = shown("state", ADDRESS, "--group", GROUP)
+    assert code == 0
+    head = out.splitlines()[0].split()
+    assert "LAG" in head
+    [row] = [line.split() for line in out.splitlines() if TOPIC in line and " 1255 " in line]
+    [state] = [row for row in rows("state", ADDRESS, "--group", GROUP) if row["start_offset"] == 1255]
+    assert row[head.index("LAG")] == str(state["lag"])
+    assert played.closed
+    assert "LAG" not in shown("state", ORDERS)[1]
+
+
+def test_as_of_earlier_no_end_of_now_is_taken(played: Played) -> None:
+    told = rows("state", ADDRESS, "--as-of", "2026-11-21T09:45:00Z")
+    assert {row["lag"] for row in told} == {None}
+    assert played.closed
+
+
+def test_of_a_directory_a_file_tells_it(tmp_path: Path) -> None:
+    file = tmp_path / "ends.csv"
+    file.write_text(f"{TOPIC},1,200,3000\n{TOPIC},1,100,2000\n", encoding="utf-8")
+    told = rows("state", ORDERS, "--group", GROUP, "--log-end-offsets", file)
+    [row] = [row for row in told if (row["topic_id"], row["partition"]) == (TOPIC, 1)]
+    assert (row["log_end_offset"], row["lag"]) == (3000, 3000 - row["start_offset"] - row["delivery_complete_count"])
+    assert [row["lag"] for row in told if row["topic_id"] != TOPIC] == [None] * (len(told) - 2)
+
+
+@pytest.mark.parametrize("command", ["state", "anomalies"])
+def test_ends_that_are_not_told_leave_the_rest(command: str, played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise ClusterReadError("end offsets: no answer\x1b")
+
+    monkeypatch.setattr("share_state.reading.topic_ends.end_offsets", refused)
+    code, out, err = shown(command, ADDRESS, "--group", GROUP)
+    assert (code, err) == (code, "share-state: the lag is not known: end offsets: no answer\\x1b\n")
+    assert code == {"state": 0, "anomalies": 1}[command]
+    assert GROUP in out
+    assert played.closed
+
+
+def test_a_lag_that_grows_is_found_in_a_cluster_without_a_file(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time_ns", lambda: NOW * 1_000_000)
+    thresholds = ("--set", "lag_ms=1000", "--set", "lag_records=100")
+    _, out, err = shown("anomalies", ADDRESS, "--group", GROUP, *thresholds, "--format", "jsonl")
+    found = [json.loads(line) for line in out.splitlines()]
+    growing = {(row["topic_id"], row["partition"]): row for row in found if row["kind"] == "growing_lag"}
+    assert err == ""
+    assert (TOPIC, 1) in growing
+    assert "growing_lag" not in shown("anomalies", ORDERS, "--group", GROUP, *thresholds, "--format", "jsonl")[1]
+    assert played.closed
+
+
+def test_a_picture_of_the_lag_needs_no_file_for_a_cluster(
+    played: Played, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drawn: list[list[tuple[int, int]]] = []
+
+    class Figure:
+        def savefig(self, path: Path) -> None:
+            path.write_bytes(b"drawn")
+
+    def draw(_rows: object, ends: list[tuple[int, int]]) -> Figure:
+        drawn.append(ends)
+        return Figure()
+
+    monkeypatch.setattr(plot, "lag", draw)
+    choice = ("--group", GROUP, "--topic-id", TOPIC, "--partition", 1, "-o", tmp_path / "x.svg", "--kind", "lag")
+    assert shown("plot", ADDRESS, *choice) == (0, "", "")
+    [ends] = drawn
+    assert len(ends) == lag._POINTS + 1
+    assert ends == sorted(ends)
+    assert ends[-1][1] == 3_000
+    code, _, err = shown("plot", ORDERS, *choice)
+    assert code == 2
+    assert "--kind lag needs --end-offsets" in " ".join(err.split())
+    assert played.closed

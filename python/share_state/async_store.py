@@ -79,6 +79,9 @@ class AsyncStateStore:
             "delete_state": lambda requests: store.delete_states([key for (key,) in requests]),
         }
 
+    def __repr__(self) -> str:
+        return f"AsyncStateStore({self._store!r})"
+
     async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """See :meth:`share_state.persister.Persister.initialize_state`."""
         await self._call("initialize_state", key, state_epoch, start_offset)

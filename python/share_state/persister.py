@@ -103,6 +103,9 @@ class MemoryPersister:
         self._offset = 0
         self._coordinator = ShareCoordinator(snapshot_update_records_per_snapshot=snapshot_update_records_per_snapshot)
 
+    def __repr__(self) -> str:
+        return f"MemoryPersister(states={len(self._coordinator.states())})"
+
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """See :meth:`Persister.initialize_state`."""
         with self._lock:

@@ -105,6 +105,9 @@ class KafkaPersister:
         self._inbox: list[Call] = []
         self._thread.start()
 
+    def __repr__(self) -> str:
+        return f"KafkaPersister({self._client!r})"
+
     @property
     def requests_sent(self) -> int:
         """Requests sent so far, of every kind: calls that wait together go out as one."""

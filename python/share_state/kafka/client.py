@@ -31,6 +31,8 @@ def parse_bootstrap(bootstrap: str | Iterable[str]) -> list[Address]:
     for text in given:
         host, colon, port = text.strip().rpartition(":")
         host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+        if "/" in text:
+            raise ConfigError(f"{text!r} is not host:port; leave out what comes before and after", field="bootstrap", value=text)
         if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) <= _MAX_PORT):
             raise ConfigError(f"{text!r} is not host:port", field="bootstrap", value=text)
         addresses.append(Address(host, int(port)))
@@ -58,6 +60,7 @@ class Client:
         clock: Clock | None,
     ) -> None:
         addresses = parse_bootstrap(bootstrap)
+        self._bootstrap = [f"{host}:{port}" for host, port in addresses]
         for name, seconds in (("connect_timeout", connect_timeout), ("request_timeout", request_timeout)):
             if not seconds > 0:
                 raise ConfigError(f"{name} is {seconds}, not above 0", field=name, value=seconds)
@@ -68,6 +71,10 @@ class Client:
         self._cluster = Cluster(addresses, options)
         self.calls = Calls(self._cluster, retry or RetryPolicy(), clock)
         self._closed = False
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"{', '.join(self._bootstrap)!r}, {state}, requests={self.requests}"
 
     @property
     def requests(self) -> int:

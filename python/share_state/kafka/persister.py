@@ -65,6 +65,9 @@ class AsyncKafkaPersister:
             clock=clock,
         )
 
+    def __repr__(self) -> str:
+        return f"AsyncKafkaPersister({self._client!r})"
+
     @property
     def requests_sent(self) -> int:
         """Requests sent so far, of every kind: calls that wait together go out as one."""

@@ -316,6 +316,11 @@ impl ShareCoordinator {
         Ok(list)
     }
 
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let states = self.coordinator.with(py, |c| c.len())?;
+        Ok(format!("ShareCoordinator(states={states})"))
+    }
+
     /// Refuses to be pickled or copied.
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err(

@@ -15,7 +15,7 @@ use crate::as_of::{AsOfOffset, as_of};
 use crate::errors;
 use crate::guarded::Guarded;
 use crate::history_rows::{columns_out, row_out};
-use crate::scan::{findings_out, scan_error};
+use crate::scan::{findings_out, scan_error, shown};
 
 /// Rows that are read ahead of the one that Python asks for.
 const AHEAD: usize = 256;
@@ -85,6 +85,11 @@ impl HistoryScan {
 
 #[pymethods]
 impl HistoryScan {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let at = self.reader.with(py, |reader| reader.scan.progress())?;
+        Ok(shown("HistoryScan", at))
+    }
+
     const fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
         slf
     }

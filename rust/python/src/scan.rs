@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use share_state_log::Progress;
 use share_state_log::read::{self, Finding, LogRecord, ScanError};
 
 use crate::args::WallMs;
@@ -71,8 +72,21 @@ pub struct Scan {
     scan: Guarded<read::Scan>,
 }
 
+/// A reader as Python shows it.
+pub fn shown(class: &str, at: Progress) -> String {
+    format!(
+        "{class}({} of {} bytes read)",
+        at.bytes_done, at.bytes_total
+    )
+}
+
 #[pymethods]
 impl Scan {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let at = self.scan.with(py, |scan| scan.progress())?;
+        Ok(shown("Scan", at))
+    }
+
     const fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
         slf
     }

@@ -213,6 +213,17 @@ impl ShareSessions {
         self.0.with(py, |sessions| sessions.max_sessions())
     }
 
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.with(py, |sessions| {
+            format!(
+                "ShareSessions(sessions={}, partitions={}, max_sessions={})",
+                sessions.len(),
+                sessions.partition_count(),
+                sessions.max_sessions(),
+            )
+        })
+    }
+
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         self.0.with(py, |sessions| sessions.len())
     }

@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
+use share_state_core::coordinator::ShareCoordinator;
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::persister::{
@@ -178,6 +179,18 @@ impl StateStore {
             })?);
         }
         states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(states)
+    }
+
+    /// Number of share partitions with state.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub fn state_count(&self) -> Result<usize, StoreError> {
+        let mut states = 0;
+        for partition in self.partitions()? {
+            states += partition.inspect(ShareCoordinator::len)?;
+        }
         Ok(states)
     }
 

@@ -19,7 +19,7 @@ use crate::config::properties;
 use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
-use crate::store::{check_path, counters_out, recovery_out, sync_policy};
+use crate::store::{check_path, counters_out, recovery_out, shown, sync_policy};
 
 /// The share groups of a group coordinator (KIP-932) and their log, `__consumer_offsets-0` in a directory, in Kafka's own
 /// format: durable, one writer, any number of threads. It may stand in the directory of a `StateStore`.
@@ -228,8 +228,10 @@ impl ShareGroupStore {
         ))
     }
 
-    fn __repr__(&self) -> String {
-        format!("ShareGroupStore({:?})", self.store.path())
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let groups = py.detach(|| self.store.look(|groups| groups.list().count()));
+        let groups = groups.map(|seen| seen.answer);
+        shown(py, "ShareGroupStore", self.store.path(), "groups", groups)
     }
 }
 

@@ -193,13 +193,22 @@ impl SharePartition {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        self.engine.with(py, |e| {
+        let status = self.engine.with(py, |e| {
             each!(e, sp => format!(
-                "SharePartition(group={:?}, topic_id='{}', partition={}, status={}, start_offset={}, end_offset={})",
-                &*sp.key().group, sp.key().topic_id, sp.key().partition, sp.status().name(), sp.start_offset(),
-                sp.end_offset(),
+                "leader_epoch={}, status={}, start_offset={}, end_offset={}, in_flight={}, writes_under_way={}",
+                sp.leader_epoch(), sp.status().name(), sp.start_offset(), sp.end_offset(),
+                sp.state_counts().iter().sum::<u64>(), sp.writes_under_way(),
             ))
-        })
+        })?;
+        let SharePartitionKey {
+            group,
+            topic_id,
+            partition,
+        } = &self.key;
+        let group = group.into_pyobject(py)?.repr()?;
+        Ok(format!(
+            "SharePartition(group={group}, topic_id='{topic_id}', partition={partition}, {status})"
+        ))
     }
 }
 

@@ -90,6 +90,23 @@ pub fn check_path(py: Python<'_>, path: &Path) -> PyResult<()> {
     Ok(())
 }
 
+/// An object with a directory as Python shows it: whether it can be used, and how much is in it.
+pub fn shown(
+    py: Python<'_>,
+    class: &str,
+    path: &Path,
+    what: &str,
+    count: Result<usize, StoreError>,
+) -> PyResult<String> {
+    let path = path.to_string_lossy().into_pyobject(py)?.repr()?;
+    let status = match count {
+        Ok(count) => format!("open, {what}={count}"),
+        Err(StoreError::Closed) => "closed".to_owned(),
+        Err(_) => "unusable".to_owned(),
+    };
+    Ok(format!("{class}({path}, {status})"))
+}
+
 fn compression(py: Python<'_>, name: &str) -> PyResult<Compression> {
     match name {
         "none" => Ok(Compression::None),
@@ -232,12 +249,9 @@ impl StateStore {
         ))
     }
 
-    fn __repr__(&self) -> String {
-        format!(
-            "StateStore({:?}, partitions={})",
-            self.store.path(),
-            self.store.partition_count()
-        )
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let states = py.detach(|| self.store.state_count());
+        shown(py, "StateStore", self.store.path(), "states", states)
     }
 }
 

@@ -165,11 +165,11 @@ class AsyncStateStore:
         if many is not None:
             try:
                 return many(requests)
-            except ShareStateError as unusable:
-                return [unusable] * len(requests)
             except (TypeError, ValueError, OverflowError):
                 # One of them is no request, and nothing was done: the others shall not suffer for it.
                 pass
+            except ShareStateError as unusable:
+                return [unusable] * len(requests)
         return [_outcome(getattr(self._store, verb), request) for request in requests]
 
     async def _shut_down(self) -> None:

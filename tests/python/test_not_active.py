@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 from typing import Any
@@ -126,6 +128,34 @@ def test_an_inline_write_that_fails_tells_why(tmp_path: Path) -> None:
         ("FencedLeaderEpochError", "FENCED_LEADER_EPOCH", 6, "FENCED"),
         ("StoreError", "NOT_COORDINATOR", 15, "ACTIVE"),
     ]
+
+
+_FULL_DISK = """
+import resource, signal, sys
+import share_state as ss
+from share_state.persister import lead
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+key = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
+store = ss.open(sys.argv[1])
+store.initialize_state(key, 0, 0)
+share_partition = lead(store, key, leader_epoch=1, inline=True)
+share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
+try:
+    share_partition.acknowledge("alice", 0, 4, now_ms=0)
+except ss.PersisterError as refused:
+    print(refused.persister_code_name, type(refused.__cause__).__name__, refused.persister_message)
+print(share_partition.in_flight()[0].state)
+"""
+
+
+def test_an_inline_write_on_a_full_disk_tells_that_it_is_full(tmp_path: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", _FULL_DISK, tmp_path / "state"], capture_output=True, text=True, check=True)
+    why, state = ran.stdout.splitlines()
+    assert why.startswith("KAFKA_STORAGE_ERROR StoreError the store has failed and must be opened anew: ")
+    assert "File too large" in why
+    assert state == str(int(ss.RecordState.ACQUIRED))
 
 
 def test_a_release_that_is_refused_tells_why_too(tmp_path: Path) -> None:

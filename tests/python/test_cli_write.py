@@ -39,7 +39,7 @@ def test_a_full_disk_behind_stdout_is_no_fault_of_the_input(arguments: list[str]
             check=False,
             timeout=60,
         )
-    assert (ran.returncode, ran.stderr) == (4, "share-state: cannot write to stdout: No space left on device\n")
+    assert (ran.returncode, ran.stderr) == (6, "share-state: cannot write to stdout: No space left on device\n")
 
 
 def test_a_process_without_stdout_still_ends_well() -> None:

@@ -288,7 +288,7 @@ def test_it_stands_beside_the_state_store_and_has_one_writer(tmp_path: Path) -> 
             ShareGroupStore(tmp_path)
         with pytest.raises(TypeError):
             pickle.dumps(groups)
-        assert repr(groups) == f'ShareGroupStore("{groups.path}")'
+        assert repr(groups) == f"ShareGroupStore({str(groups.path)!r}, open, groups=0)"
     with pytest.raises(StoreError):
         groups.groups()
     groups.close()

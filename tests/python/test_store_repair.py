@@ -160,7 +160,7 @@ def test_readers_tell_the_damage_and_show_the_rest(closed: Closed) -> None:
     for change, kind, _ in DAMAGES.values():
         closed.segment.write_bytes(change(closed))
         result = run("state", closed.path, "--format", "jsonl")
-        assert result.returncode == 1
+        assert result.returncode == 4
         shown = [json.loads(line)["group"] for line in result.stdout.splitlines()]
         assert set(NAMES[:-1]) <= set(shown) <= set(NAMES)
         [finding] = result.stderr.splitlines()

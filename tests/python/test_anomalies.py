@@ -244,7 +244,7 @@ def test_a_snapshot_that_takes_back_what_was_written() -> None:
         (AnomalyKind.STATE_WENT_BACK, 0, 4),
         (AnomalyKind.STATE_WENT_BACK, 5, 9),
     ]
-    assert rows[0].evidence == "a snapshot takes acknowledgedx2 back to availablex1"
+    assert rows[0].evidence == "a snapshot takes acknowledged×2 back to available×1"
     log = begun()
     log.update(1, [(0, 9, ACKNOWLEDGED, 2)])
     log.snapshot(2, [(5, 9, ACKNOWLEDGED, 2)], epochs=(1, 1, 0), start=5)

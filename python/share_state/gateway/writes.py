@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from share_state._core import StateStore, WriteState
-from share_state.errors import PersisterError, ShareStateError, StoreError
+from share_state.errors import EnginePoisonedError, ShareStateError, StoreError
 from share_state.gateway.counts import Counts
 from share_state.kafka import codes
 from share_state.rounds import Rounds
@@ -103,11 +103,18 @@ class WritePump:
             outcomes = [answers] * len(written.tokens)
         else:
             outcomes = answers
-        self.is_failing = any(outcome is not None and not isinstance(outcome, PersisterError) for outcome in outcomes)
+        self.is_failing = any(_was_not_kept(outcome) for outcome in outcomes)
         self.is_closed = self.is_closed or any(isinstance(outcome, StoreError) for outcome in outcomes)
         for (served, token), outcome in zip(written.tokens, outcomes, strict=True):
             self._settled(served, token, _code_of(outcome))
         self._counts.settle_times.observe(time.monotonic() - ended)
+
+
+def _was_not_kept(outcome: BaseException | None) -> bool:
+    """Tell whether it is the log that failed, and not the request, whose epoch may be out of date."""
+    if isinstance(outcome, ShareStateError):
+        return isinstance(outcome, StoreError | EnginePoisonedError)
+    return outcome is not None
 
 
 def _code_of(outcome: BaseException | None) -> int:

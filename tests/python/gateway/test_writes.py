@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
+import pytest
+
 import share_state as ss
 from share_state.gateway.counts import Counts
 from share_state.gateway.share_partitions import ServedPartition
@@ -84,5 +86,33 @@ def test_what_is_written_while_answers_are_told_waits_for_the_round_that_follows
             await pump.close()
         assert told == [(0, 0, 0), (0, 1, 0), (1, 0, 0)]
         assert (store.rounds, executor.most) == (3, 1)
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_failing"),
+    [
+        (None, False),
+        (ss.FencedLeaderEpochError("overtaken"), False),
+        (ss.InvalidRequestError("no state"), False),
+        (ss.StoreError("the disk is full"), True),
+        (RuntimeError("a bug"), True),
+    ],
+    ids=repr,
+)
+def test_a_write_that_is_refused_is_no_log_that_fails(outcome: Exception | None, is_failing: bool) -> None:
+    class Store:
+        def write_states(self, requests: Iterable[object]) -> list[Exception | None]:
+            return [outcome for _ in requests]
+
+    async def test() -> None:
+        with ThreadPoolExecutor(1) as executor:
+            pump = WritePump(cast("ss.StateStore", Store()), executor, lambda *_: None, Counts())
+            one = served(0)
+            one.engine.acknowledge("alice", 0, 0, now_ms=0)
+            pump.add(one)
+            await pump.close()
+            assert pump.is_failing == is_failing
 
     asyncio.run(test())

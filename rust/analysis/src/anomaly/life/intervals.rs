@@ -172,8 +172,8 @@ fn state_went_back(row: &HistoryRow, range: OffsetRange) -> Found {
     let told = |known: Option<Delivery>| match known {
         None => "unknown".to_owned(),
         Some(Delivery { state, count }) => match RecordState::from_id(state) {
-            Some(state) => format!("{}x{count}", state.name().to_lowercase()),
-            None => format!("state-{state}x{count}"),
+            Some(state) => format!("{}×{count}", state.name().to_lowercase()),
+            None => format!("state-{state}×{count}"),
         },
     };
     let evidence = format!(

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Self
 
 import share_state as ss
-from share_state.async_persister import AsyncPersister, AsyncStateStore, drain_writes_async, lead_async
+from share_state.async_persister import (
+    AsyncPersister,
+    AsyncStateStore,
+    drain_writes_async,
+    initialize_if_absent_async,
+    lead_async,
+)
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 ACCEPT = bytes([ss.AcknowledgeType.ACCEPT])
@@ -133,8 +139,8 @@ class Broker:
 
     async def _lead(self, key: ss.SharePartitionKey) -> ServedPartition:
         try:
-            # In Kafka the group coordinator does so, when the group is given the topic; a repetition changes nothing.
-            await self._persister.initialize_state(key, 1, 0)
+            # In Kafka the group coordinator does so, when the group is given the topic.
+            await initialize_if_absent_async(self._persister, key, 1, 0)
             engine = await lead_async(self._persister, key, leader_epoch=self._leader_epoch, config=self._config)
         except BaseException:
             # Who asks next tries again.

@@ -17,10 +17,10 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from share_state._core import GroupConfig, ReadStateResult, SharePartition, StateSummary, WriteState
 from share_state.async_store import AsyncStateStore
 from share_state.errors import ShareStateError
-from share_state.persister import begin, settle_write
+from share_state.persister import begin, has_begun, settle_write
 from share_state.types import LockTime, PendingWrite, SharePartitionKey
 
-__all__ = ["AsyncPersister", "AsyncStateStore", "drain_writes_async", "lead_async"]
+__all__ = ["AsyncPersister", "AsyncStateStore", "drain_writes_async", "initialize_if_absent_async", "lead_async"]
 
 T = TypeVar("T")
 
@@ -49,13 +49,29 @@ class AsyncPersister(Protocol):
         """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
 
 
+async def initialize_if_absent_async(
+    persister: AsyncPersister, key: SharePartitionKey, state_epoch: int, start_offset: int
+) -> bool:
+    """Make a state where there is none yet; see :func:`share_state.persister.initialize_if_absent`.
+
+    Raises:
+        ShareStateError: the persister refuses.
+        TypeError: the persister is none whose methods are to be awaited.
+    """
+    _refuse_blocking(persister)
+    if has_begun(await _to_be_awaited(persister, persister.read_summary(key))):
+        return False
+    await _to_be_awaited(persister, persister.initialize_state(key, state_epoch, start_offset))
+    return True
+
+
 async def lead_async(
     persister: AsyncPersister,
     key: SharePartitionKey,
     *,
     leader_epoch: int,
     config: GroupConfig | None = None,
-    latest: int = 0,
+    latest: int | None = None,
     earliest: int = 0,
 ) -> SharePartition:
     """Make the share partition of ``key`` and load its state from ``persister``.
@@ -67,6 +83,7 @@ async def lead_async(
         ShareStateError: the persister refuses, or the state is corrupt.
         TypeError: the persister is none whose methods are to be awaited.
     """
+    _refuse_blocking(persister)
     share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config)
     read = await _to_be_awaited(persister, persister.read_state(key, leader_epoch))
     begin(share_partition, read, latest=latest, earliest=earliest)
@@ -94,6 +111,7 @@ async def drain_writes_async(
         TypeError: the persister is none whose methods are to be awaited.
         Exception: what else the persister raised that is no ``ShareStateError``. The share partition has rolled that change back.
     """
+    _refuse_blocking(persister)
     answers: dict[int, int] = {}
     while (write := share_partition.poll_write()) is not None:
         writing = _begin(share_partition, persister, write)
@@ -125,9 +143,20 @@ async def _write(persister: AsyncPersister, key: SharePartitionKey, state: Write
     await _to_be_awaited(persister, persister.write_state(key, state))
 
 
+def _refuse_blocking(persister: AsyncPersister) -> None:
+    """Refuse the blocking homes of this package before they are asked: the answer of another shows it only afterwards."""
+    kind = type(persister)
+    if kind.__module__.partition(".")[0] == "share_state" and not inspect.iscoroutinefunction(getattr(kind, "write_state", None)):
+        raise _not_to_be_awaited(persister)
+
+
+def _not_to_be_awaited(persister: object) -> TypeError:
+    return TypeError(f"persister is {persister!r}, which is not to be awaited: use share_state.persister, or AsyncStateStore")
+
+
 def _to_be_awaited(persister: AsyncPersister, answer: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
     if not inspect.isawaitable(answer):
-        raise TypeError(f"persister is {persister!r}, which is not to be awaited: use share_state.persister, or AsyncStateStore")
+        raise _not_to_be_awaited(persister)
     return answer
 
 

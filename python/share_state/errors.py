@@ -378,7 +378,23 @@ class ConfigError(ShareStateError, ValueError):
 
 
 class StoreError(ShareStateError, OSError):
-    """The embedded store failed, is closed, or is used by another process."""
+    """The embedded store failed, is closed, or is used by another process.
+
+    Attributes:
+        errno: the operating system's number for what failed, as :class:`OSError` has it; ``None`` where it is not at fault.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        kafka_code: int | None = None,
+        field: str | None = None,
+        value: object = None,
+        errno: int | None = None,
+    ) -> None:
+        super().__init__(message, kafka_code=kafka_code, field=field, value=value)
+        self.errno = errno
 
 
 class EnginePoisonedError(ShareStateError, RuntimeError):

@@ -31,7 +31,7 @@ from share_state._core import (
     StateSummary,
     WriteState,
 )
-from share_state.errors import ShareStateError
+from share_state.errors import ArgumentValueError, ShareStateError
 from share_state.logs import PERSISTER
 from share_state.types import LockTime, Record, SharePartitionKey, WallTime
 
@@ -42,10 +42,14 @@ __all__ = [
     "Persister",
     "RecordingPersister",
     "drain_writes",
+    "initialize_if_absent",
     "lead",
 ]
 
 UNKNOWN_SERVER_ERROR = -1
+
+#: What is known of a state that nobody has made.
+_NOT_BEGUN = StateSummary(0, 0, -1, -1)
 
 
 @runtime_checkable
@@ -154,13 +158,45 @@ class MemoryPersister:
             self._offset += 1
 
 
+def initialize_if_absent(persister: Persister, key: SharePartitionKey, state_epoch: int, start_offset: int) -> bool:
+    """Make a state where there is none yet, as at the start of a program; one that is there is left as it is.
+
+    ``Persister.initialize_state`` begins a state *anew*, unless it is called with the start offset that the state has now:
+    once the start offset has moved, it forgets what was acknowledged. The look and the making are two requests, so leave
+    both to one place.
+
+    Args:
+        persister: where the state is kept.
+        key: the share partition.
+        state_epoch: epoch of the new state, at least 0.
+        start_offset: where it starts; -1 leaves it to the leader.
+
+    Returns:
+        Whether it was made.
+
+    Raises:
+        ShareStateError: the persister refuses.
+        TypeError: the methods of the persister are to be awaited; nothing was asked.
+    """
+    _refuse_async(persister)
+    if has_begun(persister.read_summary(key)):
+        return False
+    persister.initialize_state(key, state_epoch, start_offset)
+    return True
+
+
+def has_begun(summary: StateSummary) -> bool:
+    """Tell whether there is a state, by its summary: that of none is the same as that of epoch 0 of which nobody has read."""
+    return summary != _NOT_BEGUN
+
+
 def lead(
     persister: Persister,
     key: SharePartitionKey,
     *,
     leader_epoch: int,
     config: GroupConfig | None = None,
-    latest: int = 0,
+    latest: int | None = None,
     earliest: int = 0,
     inline: bool = False,
 ) -> SharePartition:
@@ -171,8 +207,8 @@ def lead(
         key: the share partition.
         leader_epoch: epoch of this leader; older leaders are fenced by the read.
         config: configuration of the group.
-        latest: where to start a state without start offset when ``share.auto.offset.reset`` is ``latest``: the high
-            watermark of the partition.
+        latest: where to start a state without start offset when ``share.auto.offset.reset`` is ``latest``, which is the
+            default: the high watermark of the partition.
         earliest: the same for ``earliest``: the log start offset; also for ``by_duration``, for which the caller looks
             the offset up.
         inline: whether the share partition makes its writes by itself, inside the calls that lead to them, as Kafka's does. The
@@ -180,6 +216,7 @@ def lead(
 
     Raises:
         ShareStateError: the persister refuses, or the state is corrupt.
+        ArgumentValueError: the state has no start offset, and ``latest`` is needed and not given.
         TypeError: ``inline`` with another persister, or one whose methods are to be awaited; no state was read.
     """
     _refuse_async(persister)
@@ -214,11 +251,17 @@ def drain_writes(share_partition: SharePartition, persister: Persister, *, now_m
     return answers
 
 
-def begin(share_partition: SharePartition, read: ReadStateResult, *, latest: int, earliest: int) -> None:
+def begin(share_partition: SharePartition, read: ReadStateResult, *, latest: int | None, earliest: int) -> None:
     """Give a share partition the state that was read for it. The arguments are those of :func:`lead`."""
     strategy = share_partition.initialize(read)
     if strategy is not None:
-        share_partition.resolve_start_offset(latest if strategy == "latest" else earliest)
+        offset = latest if strategy == "latest" else earliest
+        if offset is None:
+            text = (
+                "latest is None; expected the high watermark, as the state has no start offset and the group begins at the latest"
+            )
+            raise ArgumentValueError(text, field="latest")
+        share_partition.resolve_start_offset(offset)
     key, leader_epoch, start_offset = share_partition.key, share_partition.leader_epoch, share_partition.start_offset
     PERSISTER.info("leading %r in leader epoch %d from offset %d", key, leader_epoch, start_offset)
 
@@ -235,6 +278,8 @@ def settle_write(share_partition: SharePartition, token: int, error: BaseExcepti
 
 def _refuse_async(persister: Persister) -> None:
     """Refuse what answers later: a write that nobody awaits is not made, and would count as confirmed."""
+    if not isinstance(persister, Persister):
+        raise TypeError(f"persister is {persister!r}, which has not the methods of a share_state.persister.Persister")
     if _answers_later(type(persister)):
         raise TypeError(f"persister is {persister!r}, which is to be awaited: use share_state.async_persister")
 

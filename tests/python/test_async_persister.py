@@ -11,7 +11,13 @@ from typing import Any, cast
 import pytest
 
 import share_state as ss
-from share_state.async_persister import AsyncPersister, AsyncStateStore, drain_writes_async, lead_async
+from share_state.async_persister import (
+    AsyncPersister,
+    AsyncStateStore,
+    drain_writes_async,
+    initialize_if_absent_async,
+    lead_async,
+)
 from share_state.errors import FencedLeaderEpochError, InvalidRequestError
 from share_state.kafka import AsyncKafkaPersister, FakeShareCoordinator
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
@@ -327,9 +333,28 @@ def test_a_persister_of_the_other_kind_is_refused(tmp_path: Path) -> None:
                 # Not confirmed, as it was never made.
                 assert share_partition.writes_under_way == 1
             with pytest.raises(TypeError, match=r"not to be awaited: use share_state\.persister, or AsyncStateStore"):
-                await lead_async(cast("AsyncPersister", store), KEY, leader_epoch=1)
+                await lead_async(cast("AsyncPersister", store), KEY, leader_epoch=7)
             with pytest.raises(TypeError, match="not to be awaited"):
                 await drain_writes_async(share_partition, cast("AsyncPersister", store), now_ms=1)
-            assert share_partition.writes_under_way == 0
+            with pytest.raises(TypeError, match="not to be awaited"):
+                await initialize_if_absent_async(cast("AsyncPersister", store), KEY._replace(partition=1), 1, 0)
+            # It was asked nothing.
+            assert share_partition.writes_under_way == 1
+            assert [(state["partition"], state["leader_epoch"], state["start_offset"]) for state in store.states()] == [(0, 1, 0)]
+
+    asyncio.run(test())
+
+
+def test_a_state_is_made_only_where_there_is_none(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with AsyncStateStore(ss.open(tmp_path / "state")) as states:
+            assert await initialize_if_absent_async(states, KEY, 1, 0)
+            share_partition = await lead_async(states, KEY, leader_epoch=1)
+            # The start offset goes with the write that follows its move.
+            for offset in (0, 1):
+                acknowledged(share_partition, offset)
+                await drain_writes_async(share_partition, states, now_ms=1)
+            assert not await initialize_if_absent_async(states, KEY, 1, 0)
+            assert (await states.read_summary(KEY)).start_offset == 1
 
     asyncio.run(test())

@@ -184,7 +184,7 @@ ERRORS: list[tuple[str, Facts, Callable[[], object]]] = [
         {"field": "state_epoch", "value": -1, "key": KEY},
         lambda: MemoryPersister().initialize_state(KEY, -1, 0),
     ),
-    ("InvalidRequestError", {"field": "group", "value": 0}, lambda: ss.SharePartition("", KEY.topic_id, 0)),
+    ("InvalidRequestError", {"field": "group", "value": ""}, lambda: ss.SharePartition("", KEY.topic_id, 0)),
     ("InvalidRequestError", {"field": "partition", "value": -1}, lambda: ss.SharePartition("g", KEY.topic_id, -1)),
     ("ArgumentValueError", {"field": "topic_id", "value": "orders"}, lambda: ss.SharePartition("g", "orders", 0)),
     ("ConfigError", {"field": "path", "value": ""}, lambda: ss.open("")),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import logging
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from share_state.errors import (
     PersisterError,
     ShareStateError,
 )
-from share_state.persister import MemoryPersister, Persister, drain_writes, lead
+from share_state.persister import MemoryPersister, Persister, drain_writes, initialize_if_absent, lead
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 KEY = ss.SharePartitionKey("workers", TOPIC, 0)
@@ -212,3 +215,68 @@ def test_a_refused_write_is_logged_with_its_key(persister: Persister, caplog: py
     said = [(record.levelname, record.name) for record in caplog.records if record.name == "share_state.persister"]
     assert said == [("INFO", "share_state.persister"), ("WARNING", "share_state.persister")]
     assert all("\n" not in record.getMessage() for record in caplog.records)
+
+
+def test_a_state_is_made_only_where_there_is_none(tmp_path: Path) -> None:
+    """What every start of a program may call: it forgets nothing, wherever the start offset stands by now."""
+    store = ss.open(tmp_path / "state")
+    homes: list[Persister] = [MemoryPersister(), store]
+    for home in homes:
+        for epoch, offset in ((1, 0), (0, 7), (0, -1)):
+            key = KEY._replace(group=f"{epoch} {offset}")
+            assert initialize_if_absent(home, key, epoch, offset)
+            leader = lead(home, key, leader_epoch=1, latest=5)
+            start = leader.start_offset
+            leader.acquire("alice", [(start, start + 9)], max_records=10, now_ms=0)
+            # The start offset goes with the write that follows its move.
+            for first in (start, start + 5):
+                leader.acknowledge("alice", first, first + 4, now_ms=0)
+                drain_writes(leader, home, now_ms=0)
+            for again in ((epoch, offset), (epoch, -1), (epoch + 1, 0)):
+                assert not initialize_if_absent(home, key, *again)
+            assert home.read_summary(key).start_offset == start + 5
+            assert lead(home, key, leader_epoch=2).next_fetch_offset() == start + 10
+    store.close()
+    with pytest.raises(TypeError, match="persister is"):
+        initialize_if_absent("state", KEY, 0, 0)  # type: ignore[arg-type]
+
+
+def test_the_latest_offset_is_asked_for_where_it_is_needed() -> None:
+    persister = MemoryPersister()
+    persister.initialize_state(KEY, 0, -1)
+    with pytest.raises(ss.ArgumentValueError, match="latest is None; expected the high watermark"):
+        lead(persister, KEY, leader_epoch=1)
+    assert lead(persister, KEY, leader_epoch=1, latest=42).start_offset == 42
+    earliest = ss.GroupConfig(auto_offset_reset="earliest")
+    assert lead(persister, KEY, leader_epoch=1, config=earliest).start_offset == 0
+
+
+def test_leaving_a_store_hides_no_exception(tmp_path: Path) -> None:
+    def leave() -> None:
+        with ss.open(tmp_path / "state", segment_bytes=8192) as store:
+            shutil.rmtree(tmp_path / "state")
+            with contextlib.suppress(ss.StoreError):
+                for offset in range(500):
+                    store.initialize_state(KEY._replace(group=f"{offset}"), 0, 0)
+            raise KeyError("a bug of the caller's")
+
+    with pytest.raises(KeyError, match="a bug of the caller's") as raised:
+        leave()
+    (note,) = raised.value.__notes__
+    assert note.startswith("closing failed too: the store has failed")
+
+
+def test_a_disk_that_fails_has_its_number(tmp_path: Path) -> None:
+    store = ss.open(tmp_path / "state", segment_bytes=8192)
+    shutil.rmtree(tmp_path / "state")
+    many = [(KEY._replace(group=f"{number}"), 0, 0) for number in range(500)]
+    with pytest.raises(ss.StoreError) as failed:
+        store.initialize_states(many)
+    assert failed.value.errno == errno.ENOENT
+    with pytest.raises(ss.StoreError):
+        store.close()
+    with ss.open(tmp_path / "other") as other:
+        other.close()
+        with pytest.raises(ss.StoreError) as closed:
+            other.states()
+        assert closed.value.errno is None

@@ -27,23 +27,23 @@ static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 pub fn state_batches_in(batches: &Bound<'_, PyAny>) -> PyResult<Vec<StateBatch>> {
     let mut out = Vec::new();
     for batch in batches.try_iter()? {
-        let batch = named(batches.py(), state_batch_in(&batch?), out.len());
-        out.push(named(batches.py(), batch, "state_batches")?);
+        out.push(state_batch_in(out.len(), &batch?)?);
     }
     Ok(out)
 }
 
-fn state_batch_in(batch: &Bound<'_, PyAny>) -> PyResult<StateBatch> {
+fn state_batch_in(index: usize, batch: &Bound<'_, PyAny>) -> PyResult<StateBatch> {
     let py = batch.py();
+    let part = |name: &str| format!("state_batches[{index}]{name}");
     let fields = batch.extract::<(Part<'_>, Part<'_>, Part<'_>, Part<'_>)>();
     let Ok((first, last, state, count)) = fields else {
         let expected = "(first_offset, last_offset, delivery_state, delivery_count)";
-        return Err(errors::wrong_type(batch, expected));
+        return named(py, Err(errors::wrong_value(batch, expected)), part(""));
     };
-    let first: Int<i64> = named(py, first.extract(), "first_offset")?;
-    let last: Int<i64> = named(py, last.extract(), "last_offset")?;
-    let state: State = named(py, state.extract(), "delivery_state")?;
-    let count: Int<i16> = named(py, count.extract(), "delivery_count")?;
+    let first: Int<i64> = named(py, first.extract(), part(".first_offset"))?;
+    let last: Int<i64> = named(py, last.extract(), part(".last_offset"))?;
+    let state: State = named(py, state.extract(), part(".delivery_state"))?;
+    let count: Int<i16> = named(py, count.extract(), part(".delivery_count"))?;
     Ok(StateBatch {
         first_offset: first.0,
         last_offset: last.0,

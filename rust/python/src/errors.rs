@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
-use share_state_core::coordinator::CoordinatorError;
+use pyo3::types::{PyDict, PyTuple};
+use share_state_core::coordinator::{CoordinatorError, RequestField};
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ConfigError;
@@ -238,7 +238,21 @@ pub const fn class_for(code: KafkaCode) -> &'static str {
 }
 
 pub fn coordinator(py: Python<'_>, key: &SharePartitionKey, error: &CoordinatorError) -> PyErr {
-    coordinator_raise(py, error).of(key).done()
+    let raise = coordinator_raise(py, error).of(key);
+    let is_group = matches!(
+        error,
+        CoordinatorError::InvalidRequest {
+            field: RequestField::Group,
+            ..
+        }
+    );
+    // The core tells its length, the caller gave its text.
+    if is_group {
+        raise.fact("value", &*key.group)
+    } else {
+        raise
+    }
+    .done()
 }
 
 fn coordinator_raise<'py>(py: Python<'py>, error: &CoordinatorError) -> Raise<'py> {
@@ -383,7 +397,9 @@ fn store_raise<'py>(py: Python<'py>, error: &StoreError) -> Raise<'py> {
         | StoreError::Closed
         | StoreError::Forked { .. }
         | StoreError::Poisoned { .. }
-        | StoreError::Prune(_) => Raise::new(py, "StoreError", error).code(error.kafka_code()),
+        | StoreError::Prune(_) => Raise::new(py, "StoreError", error)
+            .code(error.kafka_code())
+            .fact("errno", error.os_error()),
     }
 }
 
@@ -401,6 +417,18 @@ pub fn topics(py: Python<'_>, error: &TopicsError) -> PyErr {
         .fact("field", "topics")
         .fact("value", &**name)
         .done()
+}
+
+/// What leaving a `with` statement comes to: an exception of its body is not hidden by one of the closing, which it is told of.
+pub fn left(closed: PyResult<()>, raised: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let (Err(error), Ok(body)) = (&closed, raised.get_item(1)) else {
+        return closed;
+    };
+    if body.is_none() {
+        return closed;
+    }
+    let note = format!("closing failed too: {}", error.value(raised.py()));
+    body.call_method1("add_note", (note,)).map(drop)
 }
 
 pub fn unknown_api(py: Python<'_>, api_key: i16) -> PyErr {

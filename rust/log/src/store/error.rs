@@ -185,6 +185,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The operating system's number for what failed, if it was at fault.
+    #[must_use]
+    pub fn os_error(&self) -> Option<i32> {
+        match self {
+            Self::Poisoned { cause } => match &**cause {
+                PoisonCause::Io(failure) => failure.os_error,
+                PoisonCause::Encode(_) | PoisonCause::Panic => None,
+            },
+            Self::Prune(failure) => failure.os_error,
+            _ => None,
+        }
+    }
+
     /// The code by which a broker would say it.
     #[must_use]
     pub const fn kafka_code(&self) -> KafkaCode {

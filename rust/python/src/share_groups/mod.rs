@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping};
+use pyo3::types::{PyDict, PyMapping, PyTuple};
 use share_state_core::share_group::{Numbers, Topic, is_property};
 use share_state_log as log;
 use share_state_log::{GroupStoreConfig, StoreError};
@@ -216,9 +216,9 @@ impl ShareGroupStore {
         slf
     }
 
-    #[pyo3(signature = (*_raised))]
-    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.close(py)
+    #[pyo3(signature = (*raised))]
+    fn __exit__(&self, py: Python<'_>, raised: &Bound<'_, PyTuple>) -> PyResult<()> {
+        errors::left(self.close(py), raised)
     }
 
     /// Refuses to be pickled or copied.

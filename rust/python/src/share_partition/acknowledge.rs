@@ -220,7 +220,7 @@ fn batch_in(index: usize, batch: &Bound<'_, PyAny>) -> PyResult<(i64, i64, Vec<i
     let Ok((first, last, types)) =
         batch.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>()
     else {
-        let error = errors::wrong_type(batch, "(first_offset, last_offset, types)");
+        let error = errors::wrong_value(batch, "(first_offset, last_offset, types)");
         return named(py, Err(error), part(""));
     };
     let first: Int<i64> = named(py, first.extract(), part(".first_offset"))?;

@@ -202,7 +202,13 @@ impl SharePartitions {
         if (0..len as i64).contains(&index) {
             return PyIndexError::new_err(format!("{index} was removed"));
         }
-        PyIndexError::new_err(format!("{index} is not in 0..{len}"))
+        PyIndexError::new_err(match len {
+            0 => format!("{index} is the index of no share partition; none was added"),
+            _ => format!(
+                "{index} is the index of no share partition; expected 0 to {}",
+                len - 1
+            ),
+        })
     }
 
     fn members(&self) -> RwLockReadGuard<'_, Members> {

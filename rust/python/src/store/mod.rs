@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use share_state_core::coordinator::CoordinatorConfig;
 use share_state_core::ids::SharePartitionKey;
 use share_state_log as log;
@@ -237,9 +237,9 @@ impl StateStore {
         slf
     }
 
-    #[pyo3(signature = (*_raised))]
-    fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.close(py)
+    #[pyo3(signature = (*raised))]
+    fn __exit__(&self, py: Python<'_>, raised: &Bound<'_, PyTuple>) -> PyResult<()> {
+        errors::left(self.close(py), raised)
     }
 
     /// Refuses to be pickled or copied.

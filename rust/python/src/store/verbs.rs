@@ -28,7 +28,9 @@ pub fn wall(wall_ms: Option<WallMs>) -> WallTime {
 
 #[pymethods]
 impl StateStore {
-    /// Begin a state anew (InitializeShareGroupState, RPC 83). A repetition, by state epoch and start offset, writes nothing.
+    /// Begin a state anew (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
+    /// and the start offset that the state has now, writes nothing. At the start of a program use
+    /// `share_state.persister.initialize_if_absent`.
     ///
     /// Args:
     ///     key: the share partition, a `SharePartitionKey` or a tuple like it.
@@ -175,7 +177,7 @@ impl StateStore {
     /// records now. Not Kafka's, which keeps what was settled. The state epochs rise, so leaders of the old states are fenced.
     ///
     /// Args:
-    ///     topic_id: the topic, in Kafka's base64 form.
+    ///     topic_id: the topic.
     ///     partition: the partition.
     ///     offset: the first that is forgotten.
     ///     wall_ms: as for `initialize_state`.

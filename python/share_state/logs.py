@@ -64,6 +64,9 @@ def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:
         STORE.warning("opened %r: the note of where its logs end is damaged: batches may be missing there", str(path))
 
 
-def write_refused(key: tuple[str, str, int], code: int) -> None:
+def write_refused(key: tuple[str, str, int], code: int, why: str | None = None) -> None:
     """Say that a persister refused a write. The extension calls it for those that share partitions make by themselves."""
-    PERSISTER.warning("a write of %r was refused with code %d", key, code)
+    if why is None:
+        PERSISTER.warning("a write of %r was refused with code %d", key, code)
+    else:
+        PERSISTER.warning("a write of %r was refused with code %d: %r", key, code, why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import uuid
@@ -158,7 +159,8 @@ def test_an_inline_write_on_a_full_disk_tells_that_it_is_full(tmp_path: Path) ->
     assert state == str(int(ss.RecordState.ACQUIRED))
 
 
-def test_a_release_that_is_refused_tells_why_too(tmp_path: Path) -> None:
+def test_a_release_that_is_refused_tells_why_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "share_state")
     with ss.open(tmp_path) as store:
         store.initialize_state(KEY, 0, 0)
         share_partition = lead(store, KEY, leader_epoch=1, inline=True)
@@ -167,6 +169,10 @@ def test_a_release_that_is_refused_tells_why_too(tmp_path: Path) -> None:
         with pytest.raises(ss.PersisterError) as refused:
             share_partition.release("alice", now_ms=0)
         assert isinstance(refused.value.__cause__, ss.FencedLeaderEpochError)
+        # And so does the log, also of what nobody waits for.
+        share_partition.handle_timeout(now_ms=30_000)
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [f"a write of {KEY!r} was refused with code 74: 'leader epoch 1 is fenced by 2'"] * 2
 
 
 def test_ids_and_words_are_taken_in_every_form(tmp_path: Path) -> None:

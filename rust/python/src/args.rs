@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyString, PyType};
@@ -104,7 +105,13 @@ fn time_in(
     {
         return value.getattr("ms")?.extract::<Int<i64>>().map(|ms| ms.0);
     }
-    value.extract::<Int<i64>>().map(|ms| ms.0)
+    value.extract::<Int<i64>>().map(|ms| ms.0).map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(value.py()) {
+            errors::wrong_type(&value, &format!("a {name}, or a whole number of ms"))
+        } else {
+            error
+        }
+    })
 }
 
 /// The id of a topic: a hyphenated UUID, 22 characters of URL-safe base64, or a `uuid.UUID`.

@@ -35,6 +35,8 @@ pub struct Settling {
     pub begun: Vec<Begun>,
     /// Why a store refused the first write that a member waits for and that was refused.
     cause: Option<Box<Cause>>,
+    /// What a store says of the first write that it refused, whether a member waits for it or not.
+    pub why: Option<String>,
 }
 
 /// The refusal of a write that a member waits for.
@@ -196,6 +198,9 @@ impl Ended {
         let code = self.refusal.as_ref().map_or(KafkaCode::None, Cause::code);
         let settlement = &mut settling.settlement;
         each!(engine, sp => sp.settle_one(self.token, self.is_awaited, code, settlement));
+        if settling.why.is_none() {
+            settling.why = self.refusal.as_ref().map(Cause::text);
+        }
         if self.is_awaited && settling.cause.is_none() {
             settling.cause = self.refusal.map(Box::new);
         }
@@ -227,10 +232,7 @@ impl Settling {
 impl Refused {
     /// What the persister says, if it says more than a code.
     pub fn why(&self) -> Option<String> {
-        self.cause.as_deref().map(|cause| match cause {
-            Cause::Store(error) => error.to_string(),
-            Cause::Panic(panic) => panic.clone(),
-        })
+        self.cause.as_deref().map(Cause::text)
     }
 
     /// The persister's own exception.
@@ -243,6 +245,13 @@ impl Refused {
 }
 
 impl Cause {
+    fn text(&self) -> String {
+        match self {
+            Self::Store(error) => error.to_string(),
+            Self::Panic(panic) => panic.clone(),
+        }
+    }
+
     const fn code(&self) -> KafkaCode {
         match self {
             Self::Store(error) => error.kafka_code(),

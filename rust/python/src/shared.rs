@@ -252,7 +252,12 @@ impl Shared {
         }
         if settling.settlement.refused != KafkaCode::None {
             let key = self.with(py, |e| each!(e, sp => sp.key().clone()))?;
-            say_refused(py, &key, settling.settlement.refused)?;
+            say_refused(
+                py,
+                &key,
+                settling.settlement.refused,
+                settling.why.as_deref(),
+            )?;
         }
         Ok((result, settling.refused()))
     }
@@ -275,8 +280,16 @@ impl Shared {
 }
 
 /// Tells the log of the package of a write that the persister has refused.
-pub fn say_refused(py: Python<'_>, key: &SharePartitionKey, code: KafkaCode) -> PyResult<()> {
+pub fn say_refused(
+    py: Python<'_>,
+    key: &SharePartitionKey,
+    code: KafkaCode,
+    why: Option<&str>,
+) -> PyResult<()> {
     py.import("share_state.logs")?
-        .call_method1("write_refused", (convert::key_out(py, key)?, code.code()))
+        .call_method1(
+            "write_refused",
+            (convert::key_out(py, key)?, code.code(), why),
+        )
         .map(drop)
 }

@@ -18,7 +18,7 @@ pub struct Settlings {
     /// Requests of members whose write was refused.
     refused: Vec<(usize, KafkaCode)>,
     /// Refusals, to be told to the log of the package.
-    said: Vec<(SharePartitionKey, KafkaCode)>,
+    said: Vec<(SharePartitionKey, KafkaCode, Option<String>)>,
     at_hand: Settling,
 }
 
@@ -41,7 +41,8 @@ impl Settlings {
         let settlement = self.at_hand.take_settlement();
         if settlement.refused != KafkaCode::None {
             let key = each!(&watched.engine, sp => sp.key().clone());
-            self.said.push((key, settlement.refused));
+            self.said
+                .push((key, settlement.refused, self.at_hand.why.take()));
         }
         if settlement.member_code != KafkaCode::None {
             self.refused.push((request, settlement.member_code));
@@ -89,8 +90,8 @@ impl Settlings {
             return;
         }
         Python::attach(|py| {
-            for (key, code) in &self.said {
-                if let Err(error) = say_refused(py, key, *code) {
+            for (key, code, why) in &self.said {
+                if let Err(error) = say_refused(py, key, *code, why.as_deref()) {
                     error.write_unraisable(py, None);
                 }
             }

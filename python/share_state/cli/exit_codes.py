@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from share_state.cli.output import discard_stdout
+from share_state.cli.output import need_stdout
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
 
@@ -41,18 +41,16 @@ class ExitCode(IntEnum):
 def reading(path: Path | str) -> Iterator[None]:
     """Turn a failure to read `path` into one sentence on stderr and exit status 3.
 
-    A reader that closes our output early (`share-state dump … | head`) has got what it wanted: that ends quietly
-    with status 0.
+    What fails about stdout passes through, and the root of the command line decides: a reader that closes it early
+    (`share-state dump … | head`) has got what it wanted, and that ends quietly with status 0.
     """
+    need_stdout()
     if hasattr(sys.stdout, "reconfigure"):
         # A group id that the terminal's encoding cannot show is still shown, escaped.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
-        discard_stdout()
-        raise typer.Exit(ExitCode.OK) from None
     except OSError as error:
         reason = error.strerror or str(error)
         _fail(path, f"{reason}{_hint(path)}" if isinstance(error, FileNotFoundError) else reason)

@@ -41,11 +41,11 @@ _COUNT_COLUMNS = (6, 7, 8, 9)
 _UNBOUNDED = 100_000
 
 
-def write_states(summaries: Sequence[Summary]) -> None:
-    """Print summaries to stdout, escaped."""
+def write_states(summaries: Sequence[Summary], as_of: str = "") -> None:
+    """Print summaries to stdout, escaped; `as_of` says of which log, where it is an earlier one."""
     console = console_of_stdout()
     if not summaries:
-        console.print(Text("No share partition has state here."))
+        console.print(Text(printable(f"No share partition has state here{as_of}.")))
         return
     table = _table(summaries)
     unbounded = console.options.update(max_width=_UNBOUNDED)

@@ -13,7 +13,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from share_state.errors import ShareStateError
+from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import how_to_install
 from share_state.reading.asking import Connecting, in_background, topics
 
@@ -66,10 +66,12 @@ def consumer(settings: Mapping[str, object], connecting: Connecting | None = Non
     Raises:
         ClientMissingError: confluent-kafka is not there.
         ReadNotAllowedError: the principal may not read the topic.
-        ClusterReadError: settings that the client does not take, or any other failure, with Kafka's code where it has one.
+        ClusterReadError: an address that is none, settings that the client does not take, or any other failure, with Kafka's code
+            where it has one.
     """
     client = client_module()
     connecting = connecting or Connecting()
+    _check_addresses(settings)
     ours = {
         # A name is asked for; by `assign` no group is joined, and nothing is committed.
         "group.id": "share-state",
@@ -100,6 +102,17 @@ def consumer(settings: Mapping[str, object], connecting: Connecting | None = Non
         raise
     finally:
         close()
+
+
+def _check_addresses(settings: Mapping[str, object]) -> None:
+    """Refuse what is no address: the client takes the low 16 bits of a port that is too great."""
+    # Imported late: who reads paths needs nothing of what talks to brokers.
+    from share_state.kafka.client import parse_bootstrap  # noqa: PLC0415
+
+    try:
+        parse_bootstrap(str(settings.get("bootstrap.servers", "")))
+    except ConfigError as wrong:
+        raise ClusterReadError(str(wrong)) from None
 
 
 def state_partitions(client: ModuleType, asked: Consumer, patience: float, connecting: Connecting | None = None) -> list[int]:

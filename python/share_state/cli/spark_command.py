@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 _OWN_OPTIONS = {"path": "--input", "kafka.bootstrap.servers": "--input", "table": "--table", "onerror": "--on-error"}
 
 spark = typer.Typer(
-    help="Make tables of share-group state with Spark.", no_args_is_help=True, rich_markup_mode=None, context_settings=HELP_NAMES
+    help="Make tables of share-group state with Spark.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=HELP_NAMES,
 )
 
 

@@ -13,6 +13,7 @@ import typer
 from share_state.cli.output import need_stdout
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
+from share_state.reading.failures import NoAnswerError
 
 #: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
 _ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)
@@ -44,8 +45,8 @@ class ExitCode(IntEnum):
 
 
 @contextmanager
-def reading(path: Path | str) -> Iterator[None]:
-    """Turn a failure to read `path` into one sentence on stderr and exit status 3.
+def reading(path: Path | str, *, timeout: str = " (--timeout)") -> Iterator[None]:
+    """Turn a failure to read `path` into one sentence on stderr and exit status 3; `timeout` names the option for the wait.
 
     What fails about stdout passes through, and the root of the command line decides: a reader that closes it early
     (`share-state dump … | head`) has got what it wanted, and that ends quietly with status 0.
@@ -59,6 +60,8 @@ def reading(path: Path | str) -> Iterator[None]:
         sys.stdout.flush()
     except OSError as error:
         _fail(path, _reason(path, error))
+    except NoAnswerError as error:
+        _fail(path, f"{error}{timeout}")
     except ShareStateError as error:
         _fail(path, str(error))
 

@@ -131,7 +131,7 @@ def run(
         _fail(ExitCode.USAGE, str(error))
     if refused := spark_output.refusal(output, job_module.written_tables(job), storage.value, mode.value, settings):
         _fail(ExitCode.IO, refused)
-    with reading(source):
+    with reading(source, timeout=""):
         importlib.import_module("share_state.spark.reading").pieces(parsed)
     session = _session(master, settings)
     try:

@@ -13,9 +13,10 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from share_state.errors import ConfigError, ShareStateError
+from share_state.errors import ConfigError
 from share_state.extras import how_to_install
 from share_state.reading.asking import Connecting, in_background, topics
+from share_state.reading.failures import ClusterReadError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "STATE_TOPIC",
     "ClientMissingError",
-    "ClusterReadError",
     "ReadNotAllowedError",
     "client_module",
     "consumer",
@@ -35,10 +35,6 @@ STATE_TOPIC = "__share_group_state"
 #: Kafka's TOPIC_AUTHORIZATION_FAILED and GROUP_AUTHORIZATION_FAILED.
 _NOT_THE_TOPIC = 29
 _NOT_THE_GROUP = 30
-
-
-class ClusterReadError(ShareStateError):
-    """The state topic of a cluster could not be read."""
 
 
 class ClientMissingError(ClusterReadError):

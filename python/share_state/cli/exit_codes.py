@@ -13,7 +13,6 @@ import typer
 from share_state.cli.output import need_stdout
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
-from share_state.reading.failures import NoAnswerError
 
 #: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
 _ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)
@@ -60,10 +59,11 @@ def reading(path: Path | str, *, timeout: str = " (--timeout)") -> Iterator[None
         sys.stdout.flush()
     except OSError as error:
         _fail(path, _reason(path, error))
-    except NoAnswerError as error:
-        _fail(path, f"{error}{timeout}")
     except ShareStateError as error:
-        _fail(path, str(error))
+        # Imported late: help and version need none of it.
+        from share_state.reading.failures import NoAnswerError  # noqa: PLC0415
+
+        _fail(path, f"{error}{timeout if isinstance(error, NoAnswerError) else ''}")
 
 
 def _reason(path: Path | str, error: OSError) -> str:

@@ -179,6 +179,10 @@ def test_the_command_line_names_offsets_or_a_time() -> None:
         "0=" + "9" * 30,
         "-1",
         "1795254335384000",
+        "0",
+        "100",
+        "99999999999",
+        "1795254335",
         "7=0",
         "0=99999",
     ],
@@ -187,6 +191,29 @@ def test_what_is_no_place_is_a_usage_error(said: str) -> None:
     ran = CliRunner().invoke(app, ["state", str(ORDERS), "--as-of", said])
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "--as-of" in ran.stderr
+
+
+def test_a_small_number_is_told_what_it_would_be() -> None:
+    ran = CliRunner().invoke(app, ["state", str(ORDERS), "--as-of", "100"], env={"COLUMNS": "400"})
+    told = " ".join(ran.stderr.split())
+    assert "--as-of 100: as a time it is 1970-01-01T00:00:00.100Z; an offset is P=OFFSET, with the state partition P" in told
+    assert shown(ORDERS, "--as-of", "100000000000") == []
+
+
+EARLY = "2026-11-21T09:44:00Z"
+
+
+def test_an_empty_log_as_of_earlier_says_of_when() -> None:
+    ran = CliRunner().invoke(app, ["state", str(ORDERS), "--as-of", EARLY])
+    assert (ran.exit_code, ran.stdout) == (0, f"No share partition has state here as of {EARLY}.\n")
+
+
+def test_a_group_that_is_not_there_as_of_earlier_is_refused_as_such() -> None:
+    arguments = ["state", str(ORDERS), "--as-of", f" {EARLY}", "-g", "orders-workers"]
+    ran = CliRunner().invoke(app, arguments, env={"COLUMNS": "400"})
+    assert ran.exit_code == 2
+    told = " ".join(ran.stderr.split())
+    assert f"--group orders-workers is not in the log as of {EARLY}, which has none" in told
 
 
 @pytest.mark.parametrize("bad", ["0", {0: "1"}, {"0": 1}, {-1: 1}, {0: True}, 2**63, [1]])

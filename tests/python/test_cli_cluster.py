@@ -33,11 +33,13 @@ def test_one_broker_that_refuses_does_not_speak_for_the_others() -> None:
         connection.close()
 
 
-def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said() -> None:
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
+def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said(command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        result = run("state", f"kafka://127.0.0.1:{silent.getsockname()[1]}", "--timeout", "0.3")
+        address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"
+        result = run(command, address, "--timeout", "0.3")
     assert (result.returncode, result.stdout) == (3, "")
-    assert "Failed to get metadata" in result.stderr
+    assert result.stderr == f"share-state: cannot read {address}: no answer within 0.3 s (--timeout)\n"
 
 
 @pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
@@ -77,6 +79,33 @@ def test_an_address_without_its_scheme_is_told_the_scheme(address: str) -> None:
     result = run("state", address)
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr.endswith(f"; a running cluster is kafka://{address}\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "cluster"),
+    [
+        ("http://localhost:9092", "localhost:9092"),
+        ("http://localhost:9092/", "localhost:9092"),
+        ("https://a.example/topics", "HOST:PORT"),
+        ("localhost", "HOST:PORT"),
+        ("a.example", "HOST:PORT"),
+        ("[::1]", "HOST:PORT"),
+    ],
+)
+def test_what_is_almost_an_address_is_told_the_scheme(path: str, cluster: str) -> None:
+    result = run("state", path)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert (
+        result.stderr == f"share-state: cannot read {path}: No such file or directory; a running cluster is kafka://{cluster}\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
+@pytest.mark.parametrize("address", ["localhost:99999", "localhost:65536", "localhost:0", "localhost", "localhost:x"])
+def test_a_port_that_cannot_be_is_refused(command: str, address: str) -> None:
+    result = run(command, f"kafka://127.0.0.1:9,{address}", "--timeout", "0.1")
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == f"share-state: cannot read kafka://127.0.0.1:9,{address}: '{address}' is not host:port\n"
 
 
 def test_a_path_that_is_missing_is_told_no_scheme() -> None:

@@ -1,5 +1,6 @@
 """What PATH may be, and what happens when it is damaged, missing or something else."""
 
+import errno
 import hashlib
 import json
 import shutil
@@ -8,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer
 
+from share_state.cli.exit_codes import reading
 from tests.python.cli_runner import run
 from tests.python.recordings import JOBS, dump_lines
 
@@ -117,6 +120,33 @@ def test_a_missing_path_is_an_io_failure(command: str, tmp_path: Path) -> None:
     [sentence] = result.stderr.splitlines()
     assert sentence.startswith("share-state: cannot read ")
     assert "nowhere" in sentence
+
+
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
+def test_the_file_that_cannot_be_read_is_named(command: str, jobs: Path) -> None:
+    segment = jobs / "__share_group_state-1" / SEGMENT
+    segment.unlink()
+    # Nobody can open it, not even root.
+    segment.symlink_to(segment.name)
+    result = run(command, jobs)
+    assert result.returncode == 3
+    assert result.stderr == f"share-state: cannot read {jobs}: {segment}: Too many levels of symbolic links\n"
+
+
+def test_a_folder_that_may_not_be_read_is_named(jobs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(jobs / "__share_group_state-1")
+    with pytest.raises(typer.Exit) as left, reading(jobs):
+        raise PermissionError(errno.EACCES, "Permission denied (os error 13)", folder)
+    assert left.value.exit_code == 3
+    assert capsys.readouterr().err == f"share-state: cannot read {jobs}: {folder}: Permission denied\n"
+
+
+def test_a_path_is_named_once(tmp_path: Path) -> None:
+    assert run("state", tmp_path).stderr == (
+        f"share-state: cannot read {tmp_path}: neither a directory with __share_group_state-N folders, nor such a folder, "
+        "nor a segment\n"
+    )
+    assert run("state", tmp_path / "x").stderr == f"share-state: cannot read {tmp_path / 'x'}: No such file or directory\n"
 
 
 @pytest.mark.parametrize("command", ["state", "dump"])

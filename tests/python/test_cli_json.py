@@ -108,3 +108,24 @@ def test_what_a_schema_forbids_is_found() -> None:
         assert len(breaches(schema, row | wrong)) == 1, wrong
     del row["group"]
     assert breaches(schema, row) == ["$ has no group"]
+
+
+def test_the_times_of_a_state_are_those_of_its_last_snapshot() -> None:
+    snapshots, last_written = {}, {}
+    for *_, timestamp, key, value in ss.scan_path(ORDERS):
+        told: dict[str, Any] = ss.decode_record(key, value)
+        place = told["key"]["data"]["groupId"], told["key"]["data"]["topicId"], told["key"]["data"]["partition"]
+        last_written[place] = timestamp
+        if told["key"]["type"] == "0" and told["value"] is not None:
+            snapshots[place] = told["value"]["data"]["createTimestamp"], told["value"]["data"]["writeTimestamp"]
+    rows = lines("state", ORDERS)
+    assert {(row["create_timestamp"], row["write_timestamp"]) for row in rows} <= set(snapshots.values())
+    # Updates follow the snapshots: the times are not those of the last write, and the schema does not say so.
+    assert max(row["write_timestamp"] for row in rows) < max(last_written.values())
+    properties = schema_of("state")["properties"]
+    for name in ("create_timestamp", "write_timestamp"):
+        assert (
+            "of the last snapshot" in properties[name]["description"]
+            or "the last snapshot was written" in properties[name]["description"]
+        )
+    assert "updates after it do not count" in properties["write_timestamp"]["description"]

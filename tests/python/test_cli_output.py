@@ -17,6 +17,7 @@ from tests.python.recordings import ORDERS
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
 ESCAPE = "\x1b"
 TOPIC_ID = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
+UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 HOSTILE = "\x1b[2Jpwned\x07\u202egnp\u2066\x9b31m[bold]"
 
 
@@ -93,6 +94,21 @@ def test_a_narrow_terminal_gets_a_block_a_share_partition() -> None:
     assert "record 1258 is available after 2 deliveries" in words
 
 
+@pytest.mark.parametrize("columns", ["55", "80"])
+def test_lines_of_a_block_keep_their_indent_and_end_without_blanks(columns: str) -> None:
+    blocks = run("state", ORDERS, COLUMNS=columns).stdout.split("\n\n")
+    *blocks, legend = blocks
+    assert len(blocks) > 3
+    for block in blocks:
+        title, *lines = block.splitlines()
+        place = title if columns == "80" else f"{title}\n{lines[0]}"
+        assert re.search(rf"^[\w-]+\s+{UUID}\s+partition \d+$", place)
+        assert [line for line in lines if not re.match(r"  \S", line)] == []
+        assert len(lines) >= 4
+    assert [line for line in "\n".join([*blocks, legend]).splitlines() if line != line.rstrip()] == []
+    assert legend.startswith("epochs are snapshot/state/leader; oldest is")
+
+
 def test_a_wide_terminal_gets_the_table_in_colour() -> None:
     status, text = run_on_terminal("state", ORDERS, columns=400)
     assert status == 0
@@ -161,3 +177,26 @@ def test_a_reader_that_leaves_early_is_no_failure() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["state", ".", "--format", "yaml"],
+            "Invalid value for '--format' / '-f': 'yaml' is not one of 'table', 'json', 'jsonl'.",
+        ),
+        (["spark", "run", "--input", "a", "--output", "b", "--mode", "x"], "Invalid value for '--mode': 'x' is not one of "),
+        (["anomalies", str(ORDERS), "--set", "stuck_ms=-1"], "Invalid value: stuck_ms is -1, below 1"),
+        (["anomalies", str(ORDERS), "--set", "stuck_ms=1.5"], "Invalid value: 'stuck_ms=1.5' is not NAME=NUMBER, with one of "),
+    ],
+)
+def test_a_value_that_is_refused_is_told_in_our_words(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"Error: {said}" in result.stderr
+
+
+def test_completion_is_installed_by_the_root_alone() -> None:
+    assert "--install-completion" in run("--help").stdout
+    assert "completion" not in run("spark", "--help").stdout

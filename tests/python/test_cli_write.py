@@ -1,11 +1,15 @@
 """What cannot be written is told as such, and tables fit what they are written to."""
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from share_state.cli import findings
+from share_state.cli.listening import announce
+from share_state.cli.output import flush_stdout, watch_stdout
 from share_state.reading.plain import Finding
 from tests.python.cli_runner import COMMAND, environment, run
 from tests.python.recordings import JOBS, ORDERS
@@ -51,6 +55,61 @@ def test_a_process_without_stdout_still_ends_well() -> None:
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+READERS = ["state", "dump", "history", "anomalies", "spark-doctor"]
+
+
+def arguments_of(command: str) -> list[str]:
+    return [command, "--no-job"] if command == "spark-doctor" else [command, str(ORDERS)]
+
+
+@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("form", ["table", "json", "jsonl"])
+def test_a_process_without_stdout_says_that_it_cannot_write(command: str, form: str) -> None:
+    arguments = [*arguments_of(command), *(["--format", form] if command != "spark-doctor" else [])]
+    ran = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, *arguments],
+        env=environment(),
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    assert (ran.returncode, ran.stderr) == (6, "share-state: cannot write to stdout: it is closed\n")
+
+
+@pytest.mark.parametrize("arguments", [*map(arguments_of, READERS), ["--help"], ["--version"], ["state", "--help"]], ids=" ".join)
+def test_a_reader_that_is_gone_is_no_failure(arguments: list[str]) -> None:
+    ours, theirs = os.pipe()
+    # Nobody reads from the first byte on, as after `| true`.
+    os.close(ours)
+    try:
+        ran = subprocess.run(
+            [*COMMAND, *arguments],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
+    finally:
+        os.close(theirs)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_server_whose_first_line_nobody_reads_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    with os.fdopen(theirs, "w", encoding="utf-8") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        watch_stdout()
+        announce("serving")
+        # What is written later goes nowhere.
+        announce("still serving")
+        flush_stdout()
 
 
 def test_a_piped_table_is_as_wide_as_columns_says() -> None:

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from share_state.reading import topic_ends
+from share_state.reading.asking import Connecting
+from share_state.reading.failures import TIMED_OUT, NoAnswerError
 from share_state.reading.watermarks import watermarks
 
 
@@ -65,3 +68,19 @@ def test_what_does_not_pass_is_raised(codes: list[int], asked: int) -> None:
     with pytest.raises(KafkaError):
         ask(consumer)
     assert consumer.asked == asked
+
+
+def test_a_leader_that_does_not_answer_is_told_as_such() -> None:
+    with pytest.raises(NoAnswerError, match=r"^no answer within 0\.5 s$") as silent:
+        ask(Consumer(NOT_LEADER, TIMED_OUT))
+    assert silent.value.seconds == 0.5
+
+
+def test_ends_that_nobody_tells_are_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(*_: object) -> None:
+        raise KafkaError(TIMED_OUT)
+
+    asking = SimpleNamespace(client=CLIENT, patience=0.5, connecting=Connecting(), measured=measured)
+    monkeypatch.setattr(topic_ends, "_Asking", lambda *_: asking)
+    with pytest.raises(NoAnswerError, match=r"^no answer for end offsets within 0\.5 s$"):
+        topic_ends.end_offsets("kafka://a:1", None, [("topic", 0)])

@@ -18,7 +18,8 @@ from pyspark.sql.streaming import StreamingQuery
 import share_state as ss
 from share_state import spark as share_state_spark
 from share_state.reading import state_topic
-from share_state.reading.state_topic import STATE_TOPIC, ClusterReadError
+from share_state.reading.failures import ClusterReadError
+from share_state.reading.state_topic import STATE_TOPIC
 from share_state.spark import kafka_topic
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker

@@ -1,5 +1,6 @@
 """`share-state anomalies`: what is wrong with the share partitions, as far as their history tells."""
 
+import re
 from dataclasses import fields
 from typing import Annotated
 
@@ -19,6 +20,8 @@ from share_state.cli.output_format import CommandConfigOption, FormatOption, Out
 _THRESHOLDS = tuple(
     field.name for field in fields(AnomalyConfig) if "int" in str(field.type) and "Mapping" not in str(field.type)
 )
+#: A negative one is a number too, and refused as one that is too small.
+_NUMBER = re.compile(r"-?\d+", re.ASCII)
 
 
 def anomalies_command(
@@ -69,7 +72,7 @@ def _config(settings: list[str]) -> AnomalyConfig:
     numbers: dict[str, int] = {}
     for setting in settings:
         name, _, number = setting.partition("=")
-        if name not in _THRESHOLDS or not (number.isascii() and number.isdigit()):
+        if name not in _THRESHOLDS or not _NUMBER.fullmatch(number):
             raise typer.BadParameter(f"{setting!r} is not NAME=NUMBER, with one of {', '.join(_THRESHOLDS)}")
         numbers[name] = int(number)
     try:

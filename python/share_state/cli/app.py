@@ -9,7 +9,7 @@ import typer
 from share_state import __version__
 from share_state.cli.commands import HELP_NAMES, Commands
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.output import OutputError, discard_stdout, flush_stdout, watch_stdout
+from share_state.cli.output import OutputError, ReaderGoneError, discard_stdout, flush_stdout, watch_stdout
 
 app = typer.Typer(
     name="share-state",
@@ -49,6 +49,9 @@ def main() -> None:
             app(prog_name="share-state")
         finally:
             flush_stdout()
+    except ReaderGoneError:
+        discard_stdout()
+        sys.exit(ExitCode.OK)
     except OutputError as error:
         discard_stdout()
         typer.echo(f"share-state: cannot write to stdout: {error}", err=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from share_state.cli.choice import listed
+from share_state.cli.names import instant
 from share_state.reading.as_of import AsOf
 
 AsOfOption = Annotated[
@@ -16,7 +17,7 @@ AsOfOption = Annotated[
         "--as-of",
         metavar="P=OFFSET,…|TIME",
         help="As of earlier: the last offset that counts of each state partition P (one that is not named counts whole), or a"
-        " time, ISO 8601 (UTC where it names no zone) or ms since the epoch.",
+        " time, ISO 8601 (UTC where it names no zone) or ms since the epoch, from 1973 on.",
         show_default=False,
     ),
 ]
@@ -25,6 +26,8 @@ _OFFSETS = re.compile(r"\d+=\d+(,\d+=\d+)*", re.ASCII)
 _MS = re.compile(r"-?\d+", re.ASCII)
 _MOST_PARTITIONS = 2**31 - 1
 _MOST_OFFSET = 2**63 - 1
+#: In March 1973. A smaller number is an offset that lacks its state partition, or a time in seconds.
+_FIRST_MS = 10**11
 #: The end of the year 9999: a greater number is no ms, but smaller units.
 _LAST_MS = 253_402_300_799_999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,7 +41,7 @@ def parse_as_of(text: str | None) -> AsOf:
     if _OFFSETS.fullmatch(text):
         return AsOf(offset=_offsets(text))
     if _MS.fullmatch(text):
-        return AsOf(timestamp=_bounded(int(text), _LAST_MS, text))
+        return AsOf(timestamp=_ms(text))
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -46,6 +49,11 @@ def parse_as_of(text: str | None) -> AsOf:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return AsOf(timestamp=(moment - _EPOCH) // timedelta(milliseconds=1))
+
+
+def as_of_words(text: str | None) -> str:
+    """Say what an answer is about where it is about an earlier log; nothing where the whole log counts."""
+    return "" if text is None else f" as of {text.strip()}"
 
 
 def check_as_of(as_of: AsOf, ends: Mapping[int, int]) -> None:
@@ -66,6 +74,15 @@ def _offsets(text: str) -> dict[int, int]:
             raise typer.BadParameter(f"--as-of names state partition {state_partition} twice")
         offsets[_bounded(state_partition, _MOST_PARTITIONS, pair)] = _bounded(offset, _MOST_OFFSET, pair)
     return offsets
+
+
+def _ms(text: str) -> int:
+    moment = _bounded(int(text), _LAST_MS, text)
+    if moment < _FIRST_MS:
+        raise typer.BadParameter(
+            f"--as-of {text}: as a time it is {instant(moment)}; an offset is P=OFFSET, with the state partition P"
+        )
+    return moment
 
 
 def _bounded(number: int, most: int, text: str) -> int:

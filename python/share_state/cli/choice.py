@@ -89,8 +89,8 @@ class Choice(NamedTuple):
         wanted = (self.group, None if self.topic_id is None else hyphenated(self.topic_id), self.partition)
         return all(chosen is None or chosen == one for chosen, one in zip(wanted, key, strict=True))
 
-    def check(self, keys: Iterable[Key]) -> None:
-        """Refuse a choice that leaves none of these share partitions.
+    def check(self, keys: Iterable[Key], as_of: str = "") -> None:
+        """Refuse a choice that leaves none of these share partitions; `as_of` says of which log, where it is an earlier one.
 
         Raises:
             typer.BadParameter: names what there is not, and what there is instead.
@@ -105,7 +105,8 @@ class Choice(NamedTuple):
             wanted = hyphenated(str(chosen)) if option == "--topic-id" else chosen
             there = {key[place] for key in left}
             if wanted not in there:
-                raise typer.BadParameter(printable(f"{option} {chosen}{within} is not in the log, which has {listed(there)}"))
+                there_is = f"is not in the log{as_of}, which has {listed(there)}"
+                raise typer.BadParameter(printable(f"{option} {chosen}{within} {there_is}"))
             left = {key for key in left if key[place] == wanted}
             within += f" of {option} {chosen}"
 

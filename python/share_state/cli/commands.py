@@ -58,6 +58,14 @@ class Commands(TyperGroup):
         found = getattr(importlib.import_module(f"share_state.cli.{place.module}"), place.attribute)
         return typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(cmd_name, found))
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  as above
+        """Run a command; what it refuses is said without the words of the library in which typer checks values."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as wrong:
+            wrong.message = wrong.message.removeprefix("Value error, ")
+            raise
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002  as above
         """List the commands in the help, without importing one."""
         with formatter.section("Commands"):

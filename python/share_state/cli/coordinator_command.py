@@ -9,7 +9,7 @@ import typer
 
 from share_state import _core
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import listen_address, server_tls
+from share_state.cli.listening import announce, listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
@@ -82,8 +82,7 @@ async def _serve(store: _core.StateStore, coordinator: FakeShareCoordinator, add
         loop.add_signal_handler(name, stopped.set)
     async with coordinator:
         host, port = await coordinator.start(*address)
-        # One line for whoever has started it and waits for the port.
-        typer.echo(f"listening on {f'[{host}]' if ':' in host else host}:{port}")
+        announce(f"listening on {f'[{host}]' if ':' in host else host}:{port}")
         while not stopped.is_set():
             try:
                 await asyncio.wait_for(stopped.wait(), _ROUND_SECONDS)

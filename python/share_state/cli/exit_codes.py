@@ -1,5 +1,6 @@
 """What a command's exit status means, and the one place where a failure becomes one."""
 
+import errno
 import re
 import sys
 from collections.abc import Iterator
@@ -9,12 +10,17 @@ from pathlib import Path
 
 import typer
 
-from share_state.cli.output import discard_stdout
+from share_state.cli.output import need_stdout
 from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
 
 #: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
 _ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)
+
+#: A host by itself; a name of a file looks like one, too.
+_HOST = re.compile(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+#: What the extension leaves behind the system's words.
+_NUMBER = re.compile(r" \(os error \d+\)$")
 
 
 class ExitCode(IntEnum):
@@ -38,31 +44,43 @@ class ExitCode(IntEnum):
 
 
 @contextmanager
-def reading(path: Path | str) -> Iterator[None]:
-    """Turn a failure to read `path` into one sentence on stderr and exit status 3.
+def reading(path: Path | str, *, timeout: str = " (--timeout)") -> Iterator[None]:
+    """Turn a failure to read `path` into one sentence on stderr and exit status 3; `timeout` names the option for the wait.
 
-    A reader that closes our output early (`share-state dump … | head`) has got what it wanted: that ends quietly
-    with status 0.
+    What fails about stdout passes through, and the root of the command line decides: a reader that closes it early
+    (`share-state dump … | head`) has got what it wanted, and that ends quietly with status 0.
     """
+    need_stdout()
     if hasattr(sys.stdout, "reconfigure"):
         # A group id that the terminal's encoding cannot show is still shown, escaped.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
-        discard_stdout()
-        raise typer.Exit(ExitCode.OK) from None
     except OSError as error:
-        reason = error.strerror or str(error)
-        _fail(path, f"{reason}{_hint(path)}" if isinstance(error, FileNotFoundError) else reason)
+        _fail(path, _reason(path, error))
     except ShareStateError as error:
-        _fail(path, str(error))
+        # Imported late: help and version need none of it.
+        from share_state.reading.failures import NoAnswerError  # noqa: PLC0415
+
+        _fail(path, f"{error}{timeout if isinstance(error, NoAnswerError) else ''}")
 
 
-def _hint(path: Path | str) -> str:
+def _reason(path: Path | str, error: OSError) -> str:
+    """Say what the system says, and of which file where that is another one than `path`, below it for instance."""
+    reason = _NUMBER.sub("", error.strerror or str(error)).removeprefix(f"{path}: ")
+    if isinstance(error.filename, str) and error.filename != str(path):
+        return f"{error.filename}: {reason}"
+    return reason + (_hint(str(path)) if error.errno == errno.ENOENT else "")
+
+
+def _hint(path: str) -> str:
     """Say how a cluster is named where a path that is not there looks like the address of one."""
-    return f"; a running cluster is kafka://{path}" if _ADDRESS.fullmatch(str(path)) else ""
+    scheme, _, place = path.rpartition("://")
+    place = place.rstrip("/") if scheme else place
+    if _ADDRESS.fullmatch(place):
+        return f"; a running cluster is kafka://{place}"
+    return "; a running cluster is kafka://HOST:PORT" if scheme or _HOST.fullmatch(place) else ""
 
 
 def _fail(path: Path | str, reason: str) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import listen_address, server_tls
+from share_state.cli.listening import announce, listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
@@ -138,6 +138,5 @@ async def _serve(options: GatewayOptions) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)
     async with ShareGateway(options) as gateway:
-        # One line for whoever has started it and waits for the port.
-        typer.echo(f"serving share groups on {gateway.bootstrap_servers}")
+        announce(f"serving share groups on {gateway.bootstrap_servers}")
         await stopped.wait()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from share_state.cli.output import ReaderGoneError, discard_stdout
 from share_state.cli.printable import printable
 from share_state.kafka.peers import Address
 
@@ -18,6 +19,14 @@ def listen_address(text: str) -> Address:
     if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
         raise typer.BadParameter(f"{text!r} is not HOST:PORT")
     return Address(host, int(port))
+
+
+def announce(line: str) -> None:
+    """Tell whoever has started a server that it serves, in one line; it goes on serving where nobody listens any more."""
+    try:
+        typer.echo(line)
+    except ReaderGoneError:
+        discard_stdout()
 
 
 def server_tls(certificate: Path | None, key: Path | None, client_authority: Path | None = None) -> ssl.SSLContext | None:

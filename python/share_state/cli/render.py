@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -37,25 +38,32 @@ _LAG_COLUMN = 12
 #: The two lines of figures of a block: epochs, window and what stands out; records by state.
 _PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
+#: Of the lines below the title of a block.
+_INDENT = "  "
+#: A blank at which no line is wrapped; what is printable has none of it.
+_KEPT = "\0"
 #: Wider than any row.
 _UNBOUNDED = 100_000
 
 
-def write_states(summaries: Sequence[Summary]) -> None:
-    """Print summaries to stdout, escaped."""
+def write_states(summaries: Sequence[Summary], as_of: str = "") -> None:
+    """Print summaries to stdout, escaped; `as_of` says of which log, where it is an earlier one."""
     console = console_of_stdout()
     if not summaries:
-        console.print(Text("No share partition has state here."))
+        console.print(Text(printable(f"No share partition has state here{as_of}.")))
         return
     table = _table(summaries)
     unbounded = console.options.update(max_width=_UNBOUNDED)
+    legend = "EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset."
     if Measurement.get(console, unbounded, table).maximum <= console.width:
         console.print(table)
     else:
+        # The figures of a block have their names in lower case.
+        legend = legend.replace("EPOCHS", "epochs").replace("OLDEST", "oldest")
         for summary in summaries:
-            console.print(_block(summary))
-    console.print(Text("EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset.", style="dim"))
-    console.print(Text(NOT_PERSISTED, style="dim"))
+            console.print(_block(summary, console.width))
+    for line in (legend, NOT_PERSISTED):
+        console.print(Text(_wrapped(line, console.width, later=""), style="dim"))
 
 
 def console_of_stdout() -> Console:
@@ -105,12 +113,25 @@ def _table(summaries: Sequence[Summary]) -> Table:
     return table
 
 
-def _block(summary: Summary) -> Text:
+def _block(summary: Summary, width: int) -> Text:
     cells = _cells(summary)
-    block = Text(f"{cells[0]}  {cells[1]}  {cells[2]}\n", style="bold")
+    title = _figures((cells[0], cells[1], f"partition {cells[2]}"), width)
+    block = Text(f"{title}\n", style="bold")
     for columns in (_PLACE_COLUMNS, _COUNT_COLUMNS):
         known = (column for column in columns if column != _LAG_COLUMN or summary.lag is not None)
-        shown = "  ".join(f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in known)
-        block.append(f"  {shown}\n", style="not bold")
-    block.append(f"  {summary.reason}\n", style=f"not bold {_row_style(summary)}")
+        shown = _figures((f"{_COLUMNS[column][0].lower()} {cells[column]}" for column in known), width, _INDENT)
+        block.append(f"{shown}\n", style="not bold")
+    block.append(f"{_wrapped(summary.reason, width, _INDENT)}\n", style=f"not bold {_row_style(summary)}")
     return block
+
+
+def _figures(pieces: Iterable[str], width: int, first: str = "") -> str:
+    """Set pieces side by side, and wrap between them."""
+    return _wrapped("  ".join(piece.replace(" ", _KEPT) for piece in pieces), width, first).replace(_KEPT, " ")
+
+
+def _wrapped(text: str, width: int, first: str = "", later: str = _INDENT) -> str:
+    """Wrap at blanks; no line ends with blanks, as rich leaves them."""
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=later, break_long_words=False, break_on_hyphens=False
+    )

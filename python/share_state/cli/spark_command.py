@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 _OWN_OPTIONS = {"path": "--input", "kafka.bootstrap.servers": "--input", "table": "--table", "onerror": "--on-error"}
 
 spark = typer.Typer(
-    help="Make tables of share-group state with Spark.", no_args_is_help=True, rich_markup_mode=None, context_settings=HELP_NAMES
+    help="Make tables of share-group state with Spark.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=HELP_NAMES,
 )
 
 
@@ -127,7 +131,7 @@ def run(
         _fail(ExitCode.USAGE, str(error))
     if refused := spark_output.refusal(output, job_module.written_tables(job), storage.value, mode.value, settings):
         _fail(ExitCode.IO, refused)
-    with reading(source):
+    with reading(source, timeout=""):
         importlib.import_module("share_state.spark.reading").pieces(parsed)
     session = _session(master, settings)
     try:

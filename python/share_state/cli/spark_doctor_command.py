@@ -8,6 +8,7 @@ import typer
 from share_state.cli import spark_checks
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.json_output import write_rows
+from share_state.cli.output import need_stdout
 from share_state.cli.output_format import FormatOption, OutputFormat
 from share_state.cli.printable import printable
 
@@ -21,6 +22,7 @@ def spark_doctor(
 
     Exit status 0 says that Spark can run here, 1 that something is missing: the last words of its line say what to do.
     """
+    need_stdout()
     well = True
     rows: list[dict[str, object]] = []
     for check in spark_checks.examine(job=job):

@@ -3,7 +3,7 @@
 import typer
 
 from share_state.cli import any_source, beside_option, findings, lag
-from share_state.cli.as_of_option import AsOfOption, parse_as_of
+from share_state.cli.as_of_option import AsOfOption, as_of_words, parse_as_of
 from share_state.cli.beside_option import LogEndOffsetsOption
 from share_state.cli.choice import Choice, GroupOption
 from share_state.cli.exit_codes import reading
@@ -40,7 +40,7 @@ def state(
         with any_source.watched(path, "folding") as progress:
             states, found = any_source.fold(path, progress, client, prefix)
         try:
-            Choice(group).check((row["group"], row["topic_id"], row["partition"]) for row in states)
+            Choice(group).check(((row["group"], row["topic_id"], row["partition"]) for row in states), as_of_words(as_of))
         except typer.BadParameter:
             findings.show(found)
             raise
@@ -53,7 +53,7 @@ def state(
             # Where the topics ended then is not asked.
             ends = {}
         if output_format is OutputFormat.TABLE:
-            write_states([summarise(row, ends.get(_place(row))) for row in chosen])
+            write_states([summarise(row, ends.get(_place(row))) for row in chosen], as_of_words(as_of))
         else:
             write_rows((state_json(row, ends.get(_place(row))) for row in chosen), output_format)
     findings.report(found)

@@ -13,6 +13,8 @@ from queue import SimpleQueue
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from share_state.reading.failures import NoAnswerError
+
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
     from confluent_kafka.admin import AdminClient
@@ -72,7 +74,8 @@ def topics(
     """Ask for the topics of a cluster by their names, for one or for all.
 
     Raises:
-        KafkaException: no broker can be reached, or none answers in `patience` seconds.
+        KafkaException: no broker can be reached.
+        NoAnswerError: a broker may be there, and none answers in `patience` seconds.
     """
     until = time.monotonic() + patience
     wait = _FIRST_WAIT
@@ -83,8 +86,10 @@ def topics(
         except client.KafkaException:
             # The callback is called by a poll, and not while the client waits for an answer.
             asked.poll(0)
-            if wait >= left or connecting.all_down:
+            if connecting.all_down or (wait >= left and connecting.last is not None):
                 raise
+            if wait >= left:
+                raise NoAnswerError(patience) from None
         else:
             return dict(answer.topics)
         wait *= 2

@@ -18,8 +18,9 @@ from share_state.errors import ShareStateError
 from share_state.reading import state_topic
 from share_state.reading.as_of import AsOf
 from share_state.reading.asking import Connecting
+from share_state.reading.failures import ClusterReadError, NoAnswerError
 from share_state.reading.plain import Finding, LogRecord, Progress, ShareState, undecodable
-from share_state.reading.state_topic import STATE_TOPIC, ClientMissingError, ClusterReadError, ReadNotAllowedError
+from share_state.reading.state_topic import STATE_TOPIC, ClientMissingError, ReadNotAllowedError
 from share_state.reading.watermarks import watermarks
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
     "ClientMissingError",
     "ClusterReadError",
     "ClusterScan",
+    "NoAnswerError",
     "ReadNotAllowedError",
     "fold_cluster",
     "is_cluster",
@@ -145,7 +147,7 @@ def _partition(client: ModuleType, consumer: Consumer, one: _Range, patience: fl
         message = consumer.poll(_POLL)
         if message is None:
             if time.monotonic() - waited_from > patience:
-                raise ClusterReadError(f"no answer for {STATE_TOPIC}-{one.partition} in {patience:g} seconds")
+                raise NoAnswerError(patience, f" for {STATE_TOPIC}-{one.partition}")
             continue
         error = message.error()
         if error is not None:

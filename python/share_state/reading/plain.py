@@ -29,7 +29,8 @@ class ShareState(TypedDict):
     batches: list[tuple[int, int, int, int]]
     #: True when the log holds updates of this key but not the snapshot before them.
     incomplete: bool
-    #: Wall-clock ms of the snapshot's content and of its last write.
+    #: Wall-clock ms: when the content of the last snapshot was made, and when that snapshot was written. Updates after it do not
+    #: count. 0 where the snapshot is missing.
     create_timestamp: int
     write_timestamp: int
 

@@ -13,9 +13,10 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from share_state.errors import ShareStateError
+from share_state.errors import ConfigError
 from share_state.extras import how_to_install
 from share_state.reading.asking import Connecting, in_background, topics
+from share_state.reading.failures import ClusterReadError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "STATE_TOPIC",
     "ClientMissingError",
-    "ClusterReadError",
     "ReadNotAllowedError",
     "client_module",
     "consumer",
@@ -35,10 +35,6 @@ STATE_TOPIC = "__share_group_state"
 #: Kafka's TOPIC_AUTHORIZATION_FAILED and GROUP_AUTHORIZATION_FAILED.
 _NOT_THE_TOPIC = 29
 _NOT_THE_GROUP = 30
-
-
-class ClusterReadError(ShareStateError):
-    """The state topic of a cluster could not be read."""
 
 
 class ClientMissingError(ClusterReadError):
@@ -66,10 +62,12 @@ def consumer(settings: Mapping[str, object], connecting: Connecting | None = Non
     Raises:
         ClientMissingError: confluent-kafka is not there.
         ReadNotAllowedError: the principal may not read the topic.
-        ClusterReadError: settings that the client does not take, or any other failure, with Kafka's code where it has one.
+        ClusterReadError: an address that is none, settings that the client does not take, or any other failure, with Kafka's code
+            where it has one.
     """
     client = client_module()
     connecting = connecting or Connecting()
+    _check_addresses(settings)
     ours = {
         # A name is asked for; by `assign` no group is joined, and nothing is committed.
         "group.id": "share-state",
@@ -100,6 +98,17 @@ def consumer(settings: Mapping[str, object], connecting: Connecting | None = Non
         raise
     finally:
         close()
+
+
+def _check_addresses(settings: Mapping[str, object]) -> None:
+    """Refuse what is no address: the client takes the low 16 bits of a port that is too great."""
+    # Imported late: who reads paths needs nothing of what talks to brokers.
+    from share_state.kafka.client import parse_bootstrap  # noqa: PLC0415
+
+    try:
+        parse_bootstrap(str(settings.get("bootstrap.servers", "")))
+    except ConfigError as wrong:
+        raise ClusterReadError(str(wrong)) from None
 
 
 def state_partitions(client: ModuleType, asked: Consumer, patience: float, connecting: Connecting | None = None) -> list[int]:

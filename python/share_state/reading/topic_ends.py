@@ -16,7 +16,8 @@ from uuid import UUID
 
 from share_state.reading.asking import Connecting, in_thread, topics
 from share_state.reading.cluster import SCHEME
-from share_state.reading.state_topic import ClusterReadError, client_module
+from share_state.reading.failures import TIMED_OUT, ClusterReadError, NoAnswerError
+from share_state.reading.state_topic import client_module
 
 __all__ = ["Place", "end_offsets"]
 
@@ -55,6 +56,8 @@ def end_offsets(
     try:
         return asking.measured(wanted, sorted(times))
     except asking.client.KafkaException as error:
+        if error.args[0].code() == TIMED_OUT and asking.connecting.last is None:
+            raise NoAnswerError(asking.patience, " for end offsets") from None
         reason = error.args[0].str() if asking.connecting.last is None else f"{error.args[0].str()}: {asking.connecting.last}"
         raise ClusterReadError(f"end offsets: {reason}") from None
 

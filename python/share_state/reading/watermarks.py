@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from share_state.reading.asking import in_thread
+from share_state.reading.failures import TIMED_OUT, NoAnswerError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, TopicPartition
@@ -28,12 +29,15 @@ def watermarks(client: ModuleType, consumer: Consumer, place: TopicPartition, pa
 
     Raises:
         KafkaException: another error, or one that does not pass in `patience` seconds.
+        NoAnswerError: no answer in `patience` seconds.
     """
     until = time.monotonic() + patience
     while True:
         try:
             start, end = in_thread(partial(consumer.get_watermark_offsets, place, patience))
         except client.KafkaException as error:
+            if error.args[0].code() == TIMED_OUT:
+                raise NoAnswerError(patience) from None
             if error.args[0].code() not in _PASSING or time.monotonic() > until:
                 raise
             time.sleep(_PAUSE)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from share_state.reading import state_topic
-from share_state.reading.state_topic import STATE_TOPIC, ClusterReadError
+from share_state.reading.failures import ClusterReadError
+from share_state.reading.state_topic import STATE_TOPIC
 from share_state.reading.watermarks import watermarks
 
 if TYPE_CHECKING:

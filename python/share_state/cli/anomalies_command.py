@@ -57,11 +57,11 @@ def anomalies_command(
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
         rows = by_severity(list(found))
+        damage = scan.findings
         if output_format is OutputFormat.TABLE:
-            write_anomalies(rows)
+            write_anomalies(rows, whole=not damage)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        damage = scan.findings
     findings.report(damage, anomalies=bool(rows))
 
 

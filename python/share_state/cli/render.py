@@ -1,15 +1,13 @@
 """The state table for people: columns where they fit, one block a share partition where they do not."""
 
-import os
-import sys
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from share_state.cli.lines import UNBOUNDED, console_of_stdout
 from share_state.cli.printable import printable
 from share_state.cli.summary import Summary
 
@@ -37,18 +35,17 @@ _LAG_COLUMN = 12
 #: The two lines of figures of a block: epochs, window and what stands out; records by state.
 _PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
-#: Wider than any row.
-_UNBOUNDED = 100_000
 
 
-def write_states(summaries: Sequence[Summary]) -> None:
-    """Print summaries to stdout, escaped."""
+def write_states(summaries: Sequence[Summary], *, whole: bool = True) -> None:
+    """Print summaries to stdout, escaped; `whole` tells whether all of the log could be read."""
     console = console_of_stdout()
     if not summaries:
-        console.print(Text("No share partition has state here."))
+        # What could not be read may hold anything.
+        console.print(Text(f"No share partition has state {'here' if whole else 'in what could be read'}."))
         return
     table = _table(summaries)
-    unbounded = console.options.update(max_width=_UNBOUNDED)
+    unbounded = console.options.update(max_width=UNBOUNDED)
     if Measurement.get(console, unbounded, table).maximum <= console.width:
         console.print(table)
     else:
@@ -56,12 +53,6 @@ def write_states(summaries: Sequence[Summary]) -> None:
             console.print(_block(summary))
     console.print(Text("EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset.", style="dim"))
     console.print(Text(NOT_PERSISTED, style="dim"))
-
-
-def console_of_stdout() -> Console:
-    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
-    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-    return Console(file=sys.stdout, highlight=False, width=None if told else _UNBOUNDED)
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:

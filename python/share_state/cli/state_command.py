@@ -53,7 +53,7 @@ def state(
             # Where the topics ended then is not asked.
             ends = {}
         if output_format is OutputFormat.TABLE:
-            write_states([summarise(row, ends.get(_place(row))) for row in chosen])
+            write_states([summarise(row, ends.get(_place(row))) for row in chosen], whole=not found)
         else:
             write_rows((state_json(row, ends.get(_place(row))) for row in chosen), output_format)
     findings.report(found)

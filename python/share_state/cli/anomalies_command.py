@@ -11,6 +11,7 @@ from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.anomalies_view import by_severity, write_anomalies
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
+from share_state.cli.deletions import Deletions
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
@@ -52,14 +53,15 @@ def anomalies_command(
         ends = lag.ends_lately(path, client, choice, config.lag_ms) if ends is None else ends
         scan = any_source.history(path, choice, client, progress)
         told_of = choice.told(scan, lambda other: any_source.history(path, other, client))
+        deletions = Deletions()
         try:
-            found = find_anomalies(told_of, config, log_end_offsets=ends, live_topics=topics)
+            found = find_anomalies(deletions.watch(told_of), config, log_end_offsets=ends, live_topics=topics)
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
         rows = by_severity(list(found))
         damage = scan.findings
         if output_format is OutputFormat.TABLE:
-            write_anomalies(rows, whole=not damage)
+            write_anomalies(rows, deletions.after, whole=not damage)
         else:
             write_rows((row._asdict() for row in rows), output_format)
     findings.report(damage, anomalies=bool(rows))

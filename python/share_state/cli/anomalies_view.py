@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from share_state.analysis.anomaly import Anomaly, Severity
 from share_state.cli.lines import Lines
@@ -20,8 +20,11 @@ def by_severity(rows: Sequence[Anomaly]) -> list[Anomaly]:
     return sorted(rows, key=lambda row: (_URGENCY[row.severity], kinds[row.kind]))
 
 
-def write_anomalies(rows: Sequence[Anomaly], *, whole: bool) -> None:
-    """Print anomalies to stdout, escaped; `whole` tells whether all of the log could be read."""
+def write_anomalies(rows: Sequence[Anomaly], deleted: Callable[[Anomaly], int | None], *, whole: bool) -> None:
+    """Print anomalies to stdout, escaped.
+
+    `deleted` tells when the state of an anomaly was deleted, if it was; `whole` whether all of the log could be read.
+    """
     out = Lines()
     if not rows:
         # What could not be read may hold anything.
@@ -35,7 +38,8 @@ def write_anomalies(rows: Sequence[Anomaly], *, whole: bool) -> None:
         since = f"since {instant(row.since_timestamp)} (__share_group_state-{row.state_partition} at {row.since_offset})"
         out.write(f"{since}, {until}", indent=2)
         evidence = row.evidence if out.width is None else shortened(row.evidence, _LIST_LINES * (out.width - 2))
-        out.write(evidence, indent=2)
+        gone = deleted(row)
+        out.write(evidence if gone is None else f"{evidence}; the state was deleted since, at {instant(gone)}", indent=2)
     out.write("What to do:")
     for kind, advice in dict.fromkeys((row.kind, row.advice) for row in rows):
         out.write(f"{kind}: {advice}", indent=2)

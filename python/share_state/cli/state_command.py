@@ -6,6 +6,7 @@ from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.as_of_option import AsOfOption, parse_as_of
 from share_state.cli.beside_option import LogEndOffsetsOption
 from share_state.cli.choice import Choice, GroupOption
+from share_state.cli.deletions import check_deleted
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.json_rows import state_json
@@ -40,6 +41,8 @@ def state(
         with any_source.watched(path, "folding") as progress:
             states, found = any_source.fold(path, progress, client, prefix)
         try:
+            if group is not None and all(row["group"] != group for row in states):
+                check_deleted(group, any_source.history(path, Choice(group), client, as_of=prefix))
             Choice(group).check((row["group"], row["topic_id"], row["partition"]) for row in states)
         except typer.BadParameter:
             findings.show(found)

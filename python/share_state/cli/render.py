@@ -13,6 +13,8 @@ from share_state.cli.summary import Summary
 
 #: Said under every view, because the state on disk invites the opposite reading.
 NOT_PERSISTED = "A record in a consumer's hands (acquired) is never written: it shows as its last written state, or not at all."
+#: Said of a directory.
+LAG_UNTOLD = "The lag is not known: a log does not tell where topics end, --log-end-offsets FILE does."
 
 _COLUMNS = (
     ("GROUP", "left"),
@@ -37,8 +39,11 @@ _PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
 
 
-def write_states(summaries: Sequence[Summary], *, whole: bool = True) -> None:
-    """Print summaries to stdout, escaped; `whole` tells whether all of the log could be read."""
+def write_states(summaries: Sequence[Summary], *, whole: bool = True, lag_untold: bool = False) -> None:
+    """Print summaries to stdout, escaped.
+
+    `whole` tells whether all of the log could be read, `lag_untold` whether nobody said where the topics end.
+    """
     console = console_of_stdout()
     if not summaries:
         # What could not be read may hold anything.
@@ -53,6 +58,8 @@ def write_states(summaries: Sequence[Summary], *, whole: bool = True) -> None:
             console.print(_block(summary))
     console.print(Text("EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset.", style="dim"))
     console.print(Text(NOT_PERSISTED, style="dim"))
+    if lag_untold:
+        console.print(Text(LAG_UNTOLD, style="dim"))
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:

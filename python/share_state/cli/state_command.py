@@ -13,6 +13,7 @@ from share_state.cli.json_rows import state_json
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.render import write_states
 from share_state.cli.summary import summarise
+from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import ShareState
 from share_state.reading.topic_ends import Place
 
@@ -56,9 +57,11 @@ def state(
             # Where the topics ended then is not asked.
             ends = {}
         if output_format is OutputFormat.TABLE:
-            write_states([summarise(row, ends.get(_place(row))) for row in chosen], whole=not found)
+            summaries = [summarise(row, ends.get(_place(row))) for row in chosen]
+            write_states(summaries, whole=not found, lag_untold=measured is None and not is_cluster(path))
         else:
             write_rows((state_json(row, ends.get(_place(row))) for row in chosen), output_format)
+    beside_option.warn_of_unmatched(log_end_offsets, measured, {_place(row) for row in states}, all_are_there=True)
     findings.report(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from typer.testing import CliRunner
 
 from share_state import plot
 from share_state.cli.app import app
-from tests.python.recordings import JOBS
+from share_state.cli.commands import COMMANDS
+from share_state.cli.plot_command import Picture
+from tests.python.recordings import JOBS, REPOSITORY
 
 CHOICE = ("--group", "jobs-workers", "--partition", "1")
 SEGMENT = Path("__share_group_state-0") / "00000000000000000000.log"
@@ -89,3 +92,17 @@ def test_a_picture_without_a_known_suffix_is_refused_by_the_formats_of_the_help(
 def test_a_known_suffix_is_taken_in_any_case(name: str, tmp_path: Path) -> None:
     assert shown(JOBS, "-o", tmp_path / name, *CHOICE) == (0, "", "")
     assert (tmp_path / name).exists()
+
+
+def test_the_docs_say_what_each_kind_shows() -> None:
+    page = (REPOSITORY / "docs" / "history-and-anomalies.md").read_text(encoding="utf-8")
+    section = page.split("\n## Pictures\n")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)`", section, re.MULTILINE) == [kind.value for kind in Picture]
+
+
+def test_the_docs_name_each_command_that_reads_a_running_cluster() -> None:
+    page = (REPOSITORY / "docs" / "kafka-cluster.md").read_text(encoding="utf-8")
+    sentence = page.split("\n## Look into a running cluster\n")[1].split(" take `kafka://")[0]
+    usages = {name: CliRunner().invoke(app, [name, "--help"]).stdout.split("\n\n")[0] for name in COMMANDS}
+    reads = {name for name, usage in usages.items() if "kafka://" in usage}
+    assert set(re.findall("`(?:share-state )?(\\w+)`", sentence)) == reads

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from typer.testing import CliRunner
@@ -80,6 +82,60 @@ def test_of_a_directory_a_file_tells_it(tmp_path: Path) -> None:
     [row] = [row for row in told if (row["topic_id"], row["partition"]) == (TOPIC, 1)]
     assert (row["log_end_offset"], row["lag"]) == (3000, 3000 - row["start_offset"] - row["delivery_complete_count"])
     assert [row["lag"] for row in told if row["topic_id"] != TOPIC] == [None] * (len(told) - 2)
+
+
+def test_a_topic_id_may_be_in_base64_as_kafkas_tools_show_it(tmp_path: Path) -> None:
+    file = tmp_path / "ends.csv"
+    told = []
+    for topic_id in (TOPIC, base64.urlsafe_b64encode(UUID(TOPIC).bytes).decode().rstrip("=")):
+        file.write_text(f"{topic_id},1,200,3000\n", encoding="utf-8")
+        told.append(rows("state", ORDERS, "--group", GROUP, "--log-end-offsets", file))
+    assert told[0] == told[1]
+    assert any(row["lag"] for row in told[0])
+
+
+def test_the_table_of_a_directory_says_how_the_lag_gets_known(tmp_path: Path, played: Played) -> None:
+    file = tmp_path / "ends.csv"
+    file.write_text(f"{TOPIC},1,200,3000\n", encoding="utf-8")
+    hint = "The lag is not known: a log does not tell where topics end, --log-end-offsets FILE does."
+    assert hint in " ".join(shown("state", ORDERS)[1].split())
+    for known in ((ORDERS, "--log-end-offsets", file), (ADDRESS,)):
+        assert "The lag is not known" not in shown("state", *known)[1]
+    assert played.closed
+
+
+OTHER = "00000000-0000-0000-0000-00000000abcd"
+
+
+@pytest.mark.parametrize("command", ["state", "anomalies"])
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        pytest.param([], "no line is in it", id="empty"),
+        pytest.param([f"{OTHER},1,200,3000"], f"no partition of it is in the log: not {OTHER} 1", id="another-topic"),
+        pytest.param(
+            [f"{TOPIC},1,200,3000", f"{TOPIC},7,200,9"], f"not all partitions of it are in the log: not {TOPIC} 7", id="one"
+        ),
+    ],
+)
+def test_measurements_that_match_nothing_are_told(command: str, lines: list[str], told: str, tmp_path: Path) -> None:
+    file = tmp_path / "ends.csv"
+    file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    code, out, err = shown(command, ORDERS, "--log-end-offsets", file)
+    assert (code, bool(out)) == ({"state": 0, "anomalies": 1}[command], True)
+    assert err == f"share-state: warning: {file}: {told}\n"
+
+
+def test_of_a_choice_only_a_file_that_matches_nothing_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "ends.csv"
+    file.write_text(f"{TOPIC},0,200,2000\n{TOPIC},1,200,3000\n", encoding="utf-8")
+    choice = ("anomalies", ORDERS, "--log-end-offsets", file, "--partition")
+    assert shown(*choice, 1)[2] == ""
+    file.write_text(f"{TOPIC},1,200,3000\n", encoding="utf-8")
+    assert (
+        shown(*choice, 0)[2] == f"share-state: warning: {file}: no partition of it is in the log, or not chosen: not {TOPIC} 1\n"
+    )
+    assert shown("state", ORDERS, "--log-end-offsets", file, "--group", "orders-tx-workers")[2] == ""
 
 
 @pytest.mark.parametrize("command", ["state", "anomalies"])

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from share_state import _core
 from share_state.analysis.anomaly import AnomalyConfig
 from share_state.analysis.search import LogEndOffsets
+from share_state.analysis.topic_id import hyphenated
 
 __all__ = ["ROW", "as_json", "live_topics", "log_end_offsets", "parse_live_topics", "parse_log_end_offsets"]
 
@@ -21,7 +22,7 @@ _NUMBER = re.compile(r"\s*-?[0-9]+\s*", re.ASCII)
 
 
 def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
-    """Read measurements, a row each, in any order.
+    """Read measurements, a row each, in any order; a topic id may be in base64, as Kafka's tools show it.
 
     Raises ``ValueError`` that names the first row which is none, or what is wrong with a topic id or a number in it.
     """
@@ -29,7 +30,7 @@ def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
     for place, row in enumerate(rows, start=1):
         match row:
             case [str(topic_id), partition, ms, end]:
-                where = topic_id.strip(), _number(place, partition, bits=32)
+                where = hyphenated(topic_id.strip()), _number(place, partition, bits=32)
                 told.setdefault(where, []).append((_number(place, ms), _number(place, end)))
             case _:
                 raise ValueError(f"row {place} is {row!r}, not {ROW}")
@@ -38,7 +39,7 @@ def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
 
 
 def live_topics(ids: Iterable[object]) -> tuple[str, ...]:
-    """Read the ids of all topics that there are.
+    """Read the ids of all topics that there are, also in base64.
 
     Raises ``ValueError`` that names the first that is none.
     """
@@ -46,7 +47,7 @@ def live_topics(ids: Iterable[object]) -> tuple[str, ...]:
     for place, one in enumerate(ids, start=1):
         if not isinstance(one, str):
             raise ValueError(f"row {place} is {one!r}, no topic id")  # noqa: TRY004  what the text says, not a caller's mistake
-        told.append(one.strip())
+        told.append(hyphenated(one.strip()))
     _check(None, told)
     return tuple(told)
 

@@ -1,20 +1,24 @@
 """`share-state anomalies`: what is wrong with the share partitions, as far as their history tells."""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Annotated
 
 import typer
 
 from share_state.analysis.anomaly import AnomalyConfig
+from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.search import find_anomalies
 from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.anomalies_view import by_severity, write_anomalies
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
+from share_state.cli.deletions import Deletions
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.reading.topic_ends import Place
 
 #: Thresholds that are one number; those of single groups are for callers of the library.
 _THRESHOLDS = tuple(
@@ -48,24 +52,34 @@ def anomalies_command(
     Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
     """
     config = _config(threshold or [])
-    ends, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
+    measured, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
     choice = Choice(group, topic_id, partition)
     client = any_source.Client(command_config, timeout)
     with reading(path), any_source.watched(path, "reading", streams=True) as progress:
-        ends = lag.ends_lately(path, client, choice, config.lag_ms) if ends is None else ends
+        ends = lag.ends_lately(path, client, choice, config.lag_ms) if measured is None else measured
         scan = any_source.history(path, choice, client, progress)
         told_of = choice.told(scan, lambda other: any_source.history(path, other, client))
+        deletions = Deletions()
+        places: set[Place] = set()
         try:
-            found = find_anomalies(told_of, config, log_end_offsets=ends, live_topics=topics)
+            found = find_anomalies(_noted(deletions.watch(told_of), places), config, log_end_offsets=ends, live_topics=topics)
         except (ValueError, OverflowError) as error:
             raise typer.BadParameter(str(error)) from None
         rows = by_severity(list(found))
+        damage = scan.findings
         if output_format is OutputFormat.TABLE:
-            write_anomalies(rows)
+            write_anomalies(rows, deletions.after, whole=not damage)
         else:
             write_rows((row._asdict() for row in rows), output_format)
-        damage = scan.findings
+    beside_option.warn_of_unmatched(log_end_offsets, measured, places, all_are_there=choice == Choice())
     findings.report(damage, anomalies=bool(rows))
+
+
+def _noted(rows: Iterable[HistoryRow], places: set[Place]) -> Iterator[HistoryRow]:
+    """Pass rows on, and note the partitions that they are about."""
+    for row in rows:
+        places.add((row.topic_id, row.partition))
+        yield row
 
 
 def _config(settings: list[str]) -> AnomalyConfig:

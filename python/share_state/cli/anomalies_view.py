@@ -1,13 +1,16 @@
 """Anomalies for people: a line that sums up, a block an anomaly, and each advice once."""
 
-import sys
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from share_state.analysis.anomaly import Anomaly, Severity
+from share_state.cli.lines import Lines
 from share_state.cli.names import instant
-from share_state.cli.printable import printable
 
+#: A list of offsets is shown up to so many lines.
+_LIST_LINES = 3
+_LIST = re.compile(r"\b\d+(?:-\d+)?(?:, \d+(?:-\d+)?)+", re.ASCII)
 _URGENCY = {severity.value: -at for at, severity in enumerate(Severity)}
 
 
@@ -17,21 +20,44 @@ def by_severity(rows: Sequence[Anomaly]) -> list[Anomaly]:
     return sorted(rows, key=lambda row: (_URGENCY[row.severity], kinds[row.kind]))
 
 
-def write_anomalies(rows: Sequence[Anomaly]) -> None:
-    """Print anomalies to stdout, escaped."""
+def write_anomalies(rows: Sequence[Anomaly], deleted: Callable[[Anomaly], int | None], *, whole: bool) -> None:
+    """Print anomalies to stdout, escaped.
+
+    `deleted` tells when the state of an anomaly was deleted, if it was; `whole` whether all of the log could be read.
+    """
+    out = Lines()
     if not rows:
-        _write("Nothing is wrong, as far as the log tells.")
+        # What could not be read may hold anything.
+        out.write("Nothing is wrong, as far as the log tells." if whole else "Nothing is wrong in what could be read.")
         return
-    _write(_summary(rows))
+    out.write(_summary(rows), more=2)
     for row in rows:
-        _write(f"{row.severity.upper()}  {row.kind}  {row.group}  {row.topic_id}  {row.partition}{_offsets(row)}")
+        head = f"{row.severity.upper()}  {row.kind}  {row.group}  {row.topic_id}  {row.partition}{_offsets(row)}"
+        out.write(head, more=4)
         until = "lasting" if row.until_timestamp is None else f"until {instant(row.until_timestamp)}"
         since = f"since {instant(row.since_timestamp)} (__share_group_state-{row.state_partition} at {row.since_offset})"
-        _write(f"  {since}, {until}")
-        _write(f"  {row.evidence}")
-    _write("What to do:")
+        out.write(f"{since}, {until}", indent=2)
+        evidence = row.evidence if out.width is None else shortened(row.evidence, _LIST_LINES * (out.width - 2))
+        gone = deleted(row)
+        out.write(evidence if gone is None else f"{evidence}; the state was deleted since, at {instant(gone)}", indent=2)
+    out.write("What to do:")
     for kind, advice in dict.fromkeys((row.kind, row.advice) for row in rows):
-        _write(f"  {kind}: {advice}")
+        out.write(f"{kind}: {advice}", indent=2)
+
+
+def shortened(evidence: str, most: int) -> str:
+    """Cut each list of offsets after `most` characters, and tell how many more offsets there are."""
+
+    def cut(found: re.Match[str]) -> str:
+        told = found[0]
+        if len(told) <= most:
+            return told
+        end = max(told.find(","), told.rfind(",", 0, most))
+        runs = (run.partition("-") for run in told[end + 2 :].split(", "))
+        more = sum(int(last or first) - int(first) + 1 for first, _, last in runs)
+        return f"{told[:end]}, … and {more} more (--format json lists all)"
+
+    return _LIST.sub(cut, evidence)
 
 
 def _summary(rows: Sequence[Anomaly]) -> str:
@@ -48,7 +74,3 @@ def _offsets(row: Anomaly) -> str:
         return ""
     single = row.first_offset == row.last_offset
     return f"  offset {row.first_offset}" if single else f"  offsets {row.first_offset}-{row.last_offset}"
-
-
-def _write(line: str) -> None:
-    sys.stdout.write(printable(line) + "\n")

@@ -67,17 +67,28 @@ def scan(source: str, client: Client) -> plain.Scan:
     )
 
 
-def history(source: str, choice: Choice, client: Client, progress: plain.Progress | None = None) -> _History:
-    """Tell what became of the records of the chosen share partitions.
+def history(
+    source: str, choice: Choice, client: Client, progress: plain.Progress | None = None, as_of: AsOf | None = None
+) -> _History:
+    """Tell what became of the records of the chosen share partitions; `as_of` without a field, or none, takes all.
 
     Raises:
         typer.BadParameter: a topic id is none.
     """
     settings = client.settings(source)
+    prefix = as_of or AsOf()
     try:
         return cast(
             "_History",
-            analysis.history(source, **choice._asdict(), progress=progress, client_config=settings, timeout=client.timeout),
+            analysis.history(
+                source,
+                **choice._asdict(),
+                progress=progress,
+                as_of_offset=prefix.offset,
+                as_of_timestamp=prefix.timestamp,
+                client_config=settings,
+                timeout=client.timeout,
+            ),
         )
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(str(error)) from None

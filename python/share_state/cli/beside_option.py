@@ -1,7 +1,8 @@
 """What a state topic does not tell and the command line can: log end offsets, and which topics there are."""
 
 import csv
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +11,17 @@ import typer
 
 from share_state.analysis import beside
 from share_state.analysis.search import LogEndOffsets
+from share_state.cli.choice import listed
 from share_state.cli.printable import printable
+from share_state.reading.topic_ends import Place
 
 LogEndOffsetsOption = Annotated[
     Path | None,
     typer.Option(
         "--log-end-offsets",
         metavar="FILE",
-        help="For the lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order. A running cluster is asked without it.",
+        help="For the lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order; ids UUID or base64. A running cluster is"
+        " asked without it.",
         show_default=False,
     ),
 ]
@@ -38,6 +42,26 @@ def log_end_offsets(file: Path | None) -> LogEndOffsets | None:
         return None
     with _understood(file, f"lines {beside.ROW}"), file.open(encoding="utf-8", newline="") as lines:
         return beside.log_end_offsets(csv.reader(line for line in lines if line.strip()))
+
+
+def warn_of_unmatched(file: Path | None, told: LogEndOffsets | None, there: Collection[Place], *, all_are_there: bool) -> None:
+    """Tell on stderr which partitions of a file of measurements are not in the log; they are passed over.
+
+    Where not all share partitions of the log are known, for a choice was made, only a file that matches none of them is told.
+    """
+    if file is None or told is None:
+        return
+    unmatched = [f"{topic_id} {partition}" for topic_id, partition in told if (topic_id, partition) not in there]
+    if not told:
+        reason = "no line is in it"
+    elif len(unmatched) == len(told) or (unmatched and all_are_there):
+        chosen = "log" if all_are_there else "log, or not chosen"
+        some = "no partition of it is" if len(unmatched) == len(told) else "not all partitions of it are"
+        reason = f"{some} in the {chosen}: not {listed(unmatched)}"
+    else:
+        return
+    sys.stdout.flush()
+    typer.echo(printable(f"share-state: warning: {file}: {reason}"), err=True)
 
 
 def live_topics(file: Path | None) -> tuple[str, ...] | None:

@@ -6,14 +6,12 @@ A choice that leaves nothing is a mistake on the command line, and is told with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import Annotated, NamedTuple
-from uuid import UUID
 
 import typer
 
-from share_state import _core
 from share_state.analysis.history_row import HistoryRow
+from share_state.analysis.topic_id import hyphenated
 from share_state.cli.printable import printable
 
 #: Kafka's partitions are int32, its offsets int64.
@@ -129,12 +127,3 @@ def listed(values: Iterable[object]) -> str:
         return "none"
     more = len(there) - _LISTED
     return ", ".join(str(value) for value in there[:_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def hyphenated(topic_id: str) -> str:
-    """Return a topic id, UUID or base64, as it stands in a row; what is none stays as it is."""
-    with suppress(ValueError):
-        return str(UUID(topic_id))
-    with suppress(ValueError):
-        return _core.parse_coordinator_key(f"group:{topic_id}:0")[1]
-    return topic_id

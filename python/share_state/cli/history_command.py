@@ -40,7 +40,10 @@ def history_command(
         rows = choice.told(scan, lambda other: any_source.history(path, other, client))
         try:
             if output_format is OutputFormat.TABLE:
-                _write_table(rows)
+                if not _write_table(rows):
+                    # What could not be read may hold anything.
+                    where = "in what could be read" if scan.findings else "here"
+                    sys.stdout.write(f"No change is {where}.\n")
             else:
                 write_rows((history_json(row) for row in rows), output_format)
         except typer.BadParameter:
@@ -54,8 +57,8 @@ def history_command(
 _HEADER = f"{'AT':>8}  {'TIME (UTC)':<24}  {'CAUSE':<10}  OFFSETS  CHANGE\n"
 
 
-def _write_table(rows: Iterable[HistoryRow]) -> None:
-    """Write a heading where the share partition changes, and one line a row, as they come."""
+def _write_table(rows: Iterable[HistoryRow]) -> bool:
+    """Write a heading where the share partition changes, and one line a row, as they come; tell whether one came."""
     heading: tuple[str, str, int] | None = None
     for row in rows:
         if heading is None:
@@ -65,8 +68,7 @@ def _write_table(rows: Iterable[HistoryRow]) -> None:
             place = f"{row.group}  {row.topic_id}  {row.partition}  (__share_group_state-{row.state_partition})"
             sys.stdout.write(printable(place) + "\n")
         sys.stdout.write(_line(row) + "\n")
-    if heading is None:
-        sys.stdout.write("No change is here.\n")
+    return heading is not None
 
 
 def _line(row: HistoryRow) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from share_state import plot
 from share_state.analysis.history_row import HistoryRow
-from share_state.cli import any_source, lag
+from share_state.cli import any_source, findings, lag
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
@@ -19,9 +19,15 @@ from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
 from share_state.reading.cluster import is_cluster
+from share_state.reading.plain import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: What a picture can be written as; the suffix of its file says which.
+_SUFFIXES = (".png", ".svg", ".pdf")
+_FORMATS = ", ".join(_SUFFIXES)
 
 
 class Picture(StrEnum):
@@ -32,9 +38,18 @@ class Picture(StrEnum):
     LAG = "lag"
 
 
+def _picture(output: Path) -> Path:
+    """Refuse a file whose suffix names no format: without one another file than this would be written."""
+    if output.suffix.lower() not in _SUFFIXES:
+        raise typer.BadParameter(printable(f"{output} does not end in one of {_FORMATS}, which says what is written"))
+    return output
+
+
 def plot_command(
     path: SourceArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The picture; its suffix says how: .png, .svg, .pdf.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", callback=_picture, help=f"The picture; its suffix says how: {_FORMATS}.")
+    ],
     *,
     kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
     group: GroupOption = None,
@@ -49,7 +64,8 @@ def plot_command(
 ) -> None:
     """Draw what became of the records of one share partition.
 
-    The choice must leave one. Needs the extra `plot` of the package.
+    The choice must leave one. Exit status 4 says that part of the log could not be read: the picture shows the rest. Needs the
+    extra `plot` of the package.
     """
     if end_offsets is not None and kind is not Picture.LAG:
         raise typer.BadParameter("--end-offsets is for --kind lag")
@@ -57,22 +73,41 @@ def plot_command(
         raise typer.BadParameter("--kind lag needs --end-offsets where it reads no cluster")
     ends = [] if end_offsets is None else _end_offsets(end_offsets)
     client = any_source.Client(command_config, timeout)
+    rows, damage = _one(path, Choice(group, topic_id, partition), client)
+    if kind is Picture.LAG and end_offsets is None:
+        times = [row.at_timestamp for row in rows]
+        _, topic, number = rows[0][:3]
+        ends = lag.ends_between(path, client, (topic, number), min(times), max(times))
+        if not ends:
+            findings.show(damage)
+            _fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
+    _save(kind, rows, ends, output)
+    findings.report(damage)
+
+
+def _one(path: str, choice: Choice, client: any_source.Client) -> tuple[list[HistoryRow], list[Finding]]:
+    """Read the rows of the one share partition that is chosen, and what cannot be read; leave where it is not one."""
     with reading(path):
-        choice = Choice(group, topic_id, partition)
         scan = any_source.history(path, choice, client)
-        rows = list(choice.told(scan, lambda other: any_source.history(path, other, client)))
+        try:
+            rows = list(choice.told(scan, lambda other: any_source.history(path, other, client)))
+        except typer.BadParameter:
+            findings.show(scan.findings)
+            raise
     found = sorted({row[:3] for row in rows})
+    if not found:
+        # Nothing was chosen wrongly where nothing could be read.
+        findings.report(scan.findings)
     if len(found) != 1:
+        findings.show(scan.findings)
         listed = "".join(
             f"\n  --group {printable(name)} --topic-id {topic} --partition {number}" for name, topic, number in found
         )
         _fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
-    if kind is Picture.LAG and end_offsets is None:
-        times = [row.at_timestamp for row in rows]
-        [(_, topic, number)] = found
-        ends = lag.ends_between(path, client, (topic, number), min(times), max(times))
-        if not ends:
-            _fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
+    return rows, scan.findings
+
+
+def _save(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]], output: Path) -> None:
     try:
         figure = _draw(kind, rows, ends)
         figure.savefig(output)

@@ -1,21 +1,21 @@
 """The state table for people: columns where they fit, one block a share partition where they do not."""
 
-import os
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from share_state.cli.lines import UNBOUNDED, console_of_stdout
 from share_state.cli.printable import printable
 from share_state.cli.summary import Summary
 
 #: Said under every view, because the state on disk invites the opposite reading.
 NOT_PERSISTED = "A record in a consumer's hands (acquired) is never written: it shows as its last written state, or not at all."
+#: Said of a directory.
+LAG_UNTOLD = "The lag is not known: a log does not tell where topics end, --log-end-offsets FILE does."
 
 _COLUMNS = (
     ("GROUP", "left"),
@@ -42,18 +42,22 @@ _COUNT_COLUMNS = (6, 7, 8, 9)
 _INDENT = "  "
 #: A blank at which no line is wrapped; what is printable has none of it.
 _KEPT = "\0"
-#: Wider than any row.
-_UNBOUNDED = 100_000
 
 
-def write_states(summaries: Sequence[Summary], as_of: str = "") -> None:
-    """Print summaries to stdout, escaped; `as_of` says of which log, where it is an earlier one."""
+def write_states(summaries: Sequence[Summary], as_of: str = "", *, whole: bool = True, lag_untold: bool = False) -> None:
+    """Print summaries to stdout, escaped.
+
+    `as_of` says of which log, where it is an earlier one; `whole` whether all of it could be read; `lag_untold` whether nobody
+    said where the topics end.
+    """
     console = console_of_stdout()
     if not summaries:
-        console.print(Text(printable(f"No share partition has state here{as_of}.")))
+        # What could not be read may hold anything.
+        place = "here" if whole else "in what could be read"
+        console.print(Text(printable(f"No share partition has state {place}{as_of}.")))
         return
     table = _table(summaries)
-    unbounded = console.options.update(max_width=_UNBOUNDED)
+    unbounded = console.options.update(max_width=UNBOUNDED)
     legend = "EPOCHS are snapshot/state/leader; OLDEST is the oldest unsettled offset."
     if Measurement.get(console, unbounded, table).maximum <= console.width:
         console.print(table)
@@ -62,14 +66,8 @@ def write_states(summaries: Sequence[Summary], as_of: str = "") -> None:
         legend = legend.replace("EPOCHS", "epochs").replace("OLDEST", "oldest")
         for summary in summaries:
             console.print(_block(summary, console.width))
-    for line in (legend, NOT_PERSISTED):
+    for line in (legend, NOT_PERSISTED, *([LAG_UNTOLD] if lag_untold else [])):
         console.print(Text(_wrapped(line, console.width, later=""), style="dim"))
-
-
-def console_of_stdout() -> Console:
-    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
-    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-    return Console(file=sys.stdout, highlight=False, width=None if told else _UNBOUNDED)
 
 
 def _cells(summary: Summary) -> tuple[str, ...]:

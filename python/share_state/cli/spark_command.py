@@ -18,10 +18,10 @@ from share_state.cli import any_source, beside_option, spark_output
 from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.commands import HELP_NAMES
 from share_state.cli.exit_codes import ExitCode, reading
+from share_state.cli.lines import console_of_stdout
 from share_state.cli.output_format import CommandConfigOption
 from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
-from share_state.cli.render import console_of_stdout
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
 from share_state.reading.cluster import ClusterReadError

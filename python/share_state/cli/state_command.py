@@ -6,12 +6,14 @@ from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.as_of_option import AsOfOption, as_of_words, parse_as_of
 from share_state.cli.beside_option import LogEndOffsetsOption
 from share_state.cli.choice import Choice, GroupOption
+from share_state.cli.deletions import check_deleted
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.json_rows import state_json
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.render import write_states
 from share_state.cli.summary import summarise
+from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import ShareState
 from share_state.reading.topic_ends import Place
 
@@ -40,6 +42,8 @@ def state(
         with any_source.watched(path, "folding") as progress:
             states, found = any_source.fold(path, progress, client, prefix)
         try:
+            if group is not None and all(row["group"] != group for row in states):
+                check_deleted(group, any_source.history(path, Choice(group), client, as_of=prefix))
             Choice(group).check(((row["group"], row["topic_id"], row["partition"]) for row in states), as_of_words(as_of))
         except typer.BadParameter:
             findings.show(found)
@@ -53,9 +57,12 @@ def state(
             # Where the topics ended then is not asked.
             ends = {}
         if output_format is OutputFormat.TABLE:
-            write_states([summarise(row, ends.get(_place(row))) for row in chosen], as_of_words(as_of))
+            summaries = [summarise(row, ends.get(_place(row))) for row in chosen]
+            is_untold = measured is None and not is_cluster(path)
+            write_states(summaries, as_of_words(as_of), whole=not found, lag_untold=is_untold)
         else:
             write_rows((state_json(row, ends.get(_place(row))) for row in chosen), output_format)
+    beside_option.warn_of_unmatched(log_end_offsets, measured, {_place(row) for row in states}, all_are_there=True)
     findings.report(found)
 
 

@@ -1,0 +1,41 @@
+"""Stdout for people: as wide as the terminal, or as COLUMNS says; in a pipe that does not say, nothing is wrapped or cut."""
+
+import os
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from share_state.cli.printable import printable
+
+#: Wider than any row.
+UNBOUNDED = 100_000
+
+
+def console_of_stdout() -> Console:
+    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
+    return Console(file=sys.stdout, highlight=False, width=None if _width_is_told() else UNBOUNDED)
+
+
+def _width_is_told() -> bool:
+    return sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+
+
+class Lines:
+    """Text for people on stdout, escaped, in lines no wider than the terminal or COLUMNS; unbroken where neither says."""
+
+    def __init__(self) -> None:
+        """Take the width of stdout."""
+        self._console = console_of_stdout()
+        #: None: nothing is wrapped or cut.
+        self.width = self._console.width if _width_is_told() else None
+
+    def write(self, text: str, *, indent: int = 0, more: int = 0) -> None:
+        """Write a text; every line begins at `indent`, and those behind the first `more` further in."""
+        safe = printable(text)
+        if self.width is None:
+            sys.stdout.write(f"{' ' * indent}{safe}\n")
+            return
+        room = max(1, self.width - indent - more)
+        for place, line in enumerate(Text(safe).wrap(self._console, room)):
+            sys.stdout.write(f"{' ' * (indent + (more if place else 0))}{line.plain.rstrip()}\n")

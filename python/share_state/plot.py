@@ -191,7 +191,8 @@ def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> F
         measured = list(range(len(points)))
         axes.step(*_columns(level), where="post", color="#0072b2", marker="o", markersize=3, markevery=measured)
     _name_times(axes, [ms for ms, _ in points])
-    axes.set_ylim(bottom=0)
+    # The margin is of the whole height, and not of what the records differ by: else a level lag lies under the frame.
+    axes.set_ylim(0, 1.05 * max((records for _, records in points), default=0) or 1)
     return figure
 
 

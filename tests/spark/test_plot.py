@@ -149,6 +149,9 @@ def test_the_last_lag_is_a_step_and_not_a_stroke() -> None:
         assert x[-1] > x[-2], "the last lag is seen for a while"
         assert y[-1] == y[-2]
         assert len(line.get_markevery()) == len(times), "a dot is a measurement"
+        low, high = line.axes.get_ylim()
+        assert low == 0
+        assert high > 1.02 * max(y), "a level line is not under the frame"
 
 
 def test_end_offsets_that_do_not_ascend_are_refused(tmp_path: Path) -> None:

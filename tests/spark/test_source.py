@@ -77,9 +77,15 @@ def test_only_filters_that_are_exact_are_taken() -> None:
 
 
 def test_options_are_read_in_any_case() -> None:
-    given = {"PATH": "x", "Table": "state", "topicid": "t", "asOfOffset": '{"1": 5}', "ASOFTIMESTAMP": "2026-11-21T10:00:00"}
+    given = {
+        "PATH": "x",
+        "Table": "state",
+        "topicid": "Xz_yUKmhQhW7NshHKP1g6A",
+        "asOfOffset": '{"1": 5}',
+        "ASOFTIMESTAMP": "2026-11-21T10:00:00",
+    }
     read = options.parse(given)
-    assert (read.paths, read.table, read.choice) == (("x",), "state", Choice(topic_id="t"))
+    assert (read.paths, read.table, read.choice) == (("x",), "state", Choice(topic_id="5f3ff250-a9a1-4215-bb36-c84728fd60e8"))
     assert (read.as_of.offset, read.as_of.timestamp) == ({1: 5}, 1795255200000)
     kafka = options.parse({"kafka.bootstrap.servers": "h:1", "kafka.security.protocol": "SSL"})
     assert kafka.kafka == {"bootstrap.servers": "h:1", "security.protocol": "SSL"}
@@ -93,6 +99,7 @@ def test_options_are_read_in_any_case() -> None:
         ({"path": "x", "table": "states"}, "table"),
         ({"path": "x", "grup": "g"}, "grup"),
         ({"path": "x", "partition": "-1"}, "partition"),
+        ({"path": "x", "topicId": "orders"}, "topicId"),
         ({"path": "x", "asOfOffset": "latest"}, "asOfOffset"),
         ({"path": "x", "asOfTimestamp": "yesterday"}, "asOfTimestamp"),
         ({"path": "x", "onError": "ignore"}, "onError"),

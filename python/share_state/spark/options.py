@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeVar, cast
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from share_state.analysis import beside
 from share_state.analysis.anomaly import AnomalyConfig
 from share_state.analysis.search import LogEndOffsets
+from share_state.analysis.topic_id import hyphenated
 from share_state.errors import ConfigError
 from share_state.spark.prefix import AsOf
 from share_state.spark.storage import split_paths
@@ -102,7 +104,7 @@ def parse(given: Mapping[str, str]) -> Options:
         table=table,
         paths=() if path is None else tuple(split_paths(path)),
         kafka=kafka,
-        choice=Choice(rest.pop("group", None), rest.pop("topicid", None), _number(rest, "partition", least=0)),
+        choice=Choice(rest.pop("group", None), _topic_id(rest), _number(rest, "partition", least=0)),
         as_of=AsOf(
             offset=None if as_of_offset is None else _offsets(as_of_offset),
             timestamp=None if as_of_timestamp is None else milliseconds(as_of_timestamp),
@@ -134,6 +136,17 @@ def _number(rest: dict[str, str], name: str, *, least: int) -> int | None:
     if not (text.isascii() and text.isdigit()) or int(text) < least:
         raise ConfigError(f"{name} is {text!r}, no number from {least} on", field=name, value=text, minimum=least)
     return int(text)
+
+
+def _topic_id(rest: dict[str, str]) -> str | None:
+    text = rest.pop("topicid", None)
+    if text is None:
+        return None
+    try:
+        return str(UUID(hyphenated(text)))
+    except ValueError:
+        told = f"topicId is {text!r}, neither a UUID nor the base64 of one as Kafka's tools show it"
+        raise ConfigError(told, field="topicId", value=text) from None
 
 
 def _truth(rest: dict[str, str], name: str, *, default: str) -> bool:

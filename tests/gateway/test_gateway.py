@@ -27,7 +27,8 @@ from tests.kafka.home import REPOSITORY
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
 FACTS = REPOSITORY / "tests" / "data" / "conformance" / "share_consumer_e2e.json.gz"
-RECORDS = 300
+#: Records a partition before the gateway is killed, and after it was started again.
+RECORDS, LATER = 300, 60
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_members_settle_every_record_while_the_gateway_is_killed(kind: str, tmp_
         gateway = stack.enter_context(GatewayProcess(tmp_path / "gateway", records, kraft.SHARE_SETTINGS))
         create_topic(records, "jobs", 2)
         configure_group(gateway.bootstrap, "workers", **{"share.auto.offset.reset": "earliest"})
-        produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS)}
+        produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS + LATER)}
         for partition in (0, 1):
             produce(records, "jobs", [b"%d" % number for number in range(RECORDS)], partition=partition, batch=20)
         base = Plan(bootstrap=gateway.bootstrap, group="workers", topics=["jobs"], weights=(6, 2, 1, 0), commit="mixed")
@@ -72,6 +73,8 @@ def test_members_settle_every_record_while_the_gateway_is_killed(kind: str, tmp_
         members[0].wait_until(lambda _: len(Ledger.of(members).settled) > RECORDS // 3, "a third is settled", 120)
         gateway.kill()
         gateway.start()
+        for partition in (0, 1):
+            produce(records, "jobs", [b"%d" % number for number in range(LATER)], partition=partition, batch=20)
         wait_until(lambda: lag(gateway.bootstrap, "workers") == 0, "every record is settled", seconds=200)
         for member in members:
             member.stop()
@@ -89,7 +92,10 @@ def test_members_settle_every_record_while_the_gateway_is_killed(kind: str, tmp_
     assert set(ledger.open(produced)) <= unheard
     # What was confirmed before the kill stays settled after it.
     assert not ledger.came_again()
-    assert ledger.outcomes["ACCEPT", None] > RECORDS
+    # Nobody can have settled these before the kill, so the members heard the gateway that was started again. How many of the
+    # others had their answer lost is left to the machine.
+    later = {place for place in produced if place[2] >= RECORDS}
+    assert any(place in ledger.settled for place in later)
 
 
 def test_the_facts_of_share_consumers_hold(gateway: GatewayProcess, upstream: Broker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,28 +1,8 @@
 //! THE TABLE: every legal change of a record, and the look-up in it.
 
+use super::circumstance::{Circumstance, When};
 use super::state::{Phase, RecordState};
 use super::trigger::Trigger;
-
-/// When a row counts: some rows depend on whether the group has a dead-letter queue (KIP-1191).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// Always.
-    Always,
-    /// The group has a dead-letter queue.
-    DeadLetterOn,
-    /// The group has none.
-    DeadLetterOff,
-}
-
-impl When {
-    const fn holds(self, dead_letter: bool) -> bool {
-        match self {
-            Self::Always => true,
-            Self::DeadLetterOn => dead_letter,
-            Self::DeadLetterOff => !dead_letter,
-        }
-    }
-}
 
 /// What a row does with the acquisition lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,30 +24,53 @@ pub struct Transition {
     pub phase: Phase,
     /// What happens.
     pub trigger: Trigger,
-    /// When the row counts.
-    pub when: When,
-    /// State after.
+    /// Whether the record lies below the start offset.
+    pub below_start_offset: When,
+    /// Whether the record was delivered as often as allowed.
+    pub attempts_over: When,
+    /// Whether the group has a dead-letter queue.
+    pub dead_letter_queue: When,
+    /// State after. A write under way is for this state: once it is confirmed, the record stays in it, without a lock.
     pub to: RecordState,
-    /// Phase after, for a trigger that somebody waits for: [`Phase::Pending`] until the write is answered.
+    /// Phase after: [`Phase::Pending`] until the write is answered, for a trigger that a member waits for.
     pub to_phase: Phase,
     /// What becomes of the lock.
     pub lock: LockRule,
 }
 
+impl Transition {
+    /// Whether the row applies in this circumstance.
+    #[must_use]
+    pub const fn applies(&self, circumstance: Circumstance) -> bool {
+        self.below_start_offset
+            .applies(circumstance.below_start_offset)
+            && self.attempts_over.applies(circumstance.attempts_over)
+            && self
+                .dead_letter_queue
+                .applies(circumstance.dead_letter_queue)
+    }
+
+    /// Whether the record would have become available again, had it not been delivered as often as allowed.
+    #[must_use]
+    pub const fn reaches_delivery_limit(&self) -> bool {
+        matches!(self.attempts_over, When::Yes)
+    }
+}
+
 const fn row(
-    from: RecordState,
-    phase: Phase,
+    (from, phase): (RecordState, Phase),
     trigger: Trigger,
-    when: When,
-    to: RecordState,
-    to_phase: Phase,
+    [below_start_offset, attempts_over, dead_letter_queue]: [When; 3],
+    (to, to_phase): (RecordState, Phase),
     lock: LockRule,
 ) -> Transition {
     Transition {
         from,
         phase,
         trigger,
-        when,
+        below_start_offset,
+        attempts_over,
+        dead_letter_queue,
         to,
         to_phase,
         lock,
@@ -77,81 +80,94 @@ const fn row(
 use LockRule::{End, Keep, Take};
 use Phase::{Pending, PendingFinal, Settled};
 use RecordState::{Acknowledged, Acquired, Archived, Archiving, Available};
-use When::{Always, DeadLetterOff, DeadLetterOn};
+use Trigger as T;
+use When::{Any, No, Yes};
 
 /// Every legal change of a record. What is not here cannot happen.
+///
+/// The three columns after the trigger are the circumstances: below the start offset, attempts over, dead-letter queue.
+/// A record that would become available is archived below the start offset, and given up when its attempts are over
+/// (`SharePartition.releaseAcquiredRecords`, `InFlightState.tryUpdateState`).
 #[rustfmt::skip]
 pub const TABLE: &[Transition] = &[
     // Delivery.
-    row(Available,    Settled,      Trigger::Acquire,            Always,        Acquired,     Settled,      Take),
-    row(Acquired,     Settled,      Trigger::Renew,              Always,        Acquired,     Settled,      Take),
-    // Acknowledgement and session release: the caller is answered after the write.
-    row(Acquired,     Settled,      Trigger::Accept,             Always,        Acknowledged, Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::Release,            Always,        Available,    Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::SessionRelease,     Always,        Available,    Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::Reject,             DeadLetterOff, Archived,     Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::Reject,             DeadLetterOn,  Archiving,    Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::Gap,                Always,        Archived,     Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::DeliveryLimit,      DeadLetterOff, Archived,     Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::DeliveryLimit,      DeadLetterOn,  Archiving,    Pending,      Keep),
-    row(Acquired,     Settled,      Trigger::LogStartMove,       Always,        Archived,     Pending,      Keep),
-    // Lock time-out: visible at once, written afterwards (`Trigger::shown_before_written`).
-    row(Acquired,     Settled,      Trigger::LockTimeout,        Always,        Available,    Settled,      End),
+    row((Available,    Settled),      T::Acquire,            [Any, Any, Any], (Acquired,     Settled),      Take),
+    row((Acquired,     Settled),      T::Renew,              [Any, Any, Any], (Acquired,     Settled),      Take),
+    // Acknowledgement: the member is answered after the write. What lies below the start offset is ignored before it comes here.
+    row((Acquired,     Settled),      T::Accept,             [Any, Any, Any], (Acknowledged, Pending),      Keep),
+    row((Acquired,     Settled),      T::Release,            [Any, No,  Any], (Available,    Pending),      Keep),
+    row((Acquired,     Settled),      T::Release,            [Any, Yes, No ], (Archived,     Pending),      Keep),
+    row((Acquired,     Settled),      T::Release,            [Any, Yes, Yes], (Archiving,    Pending),      Keep),
+    row((Acquired,     Settled),      T::Reject,             [Any, Any, No ], (Archived,     Pending),      Keep),
+    row((Acquired,     Settled),      T::Reject,             [Any, Any, Yes], (Archiving,    Pending),      Keep),
+    row((Acquired,     Settled),      T::Gap,                [Any, Any, Any], (Archived,     Pending),      Keep),
+    // Release by the end of a share session: confirmed by its write too.
+    row((Acquired,     Settled),      T::SessionRelease,     [Yes, Any, Any], (Archived,     Pending),      Keep),
+    row((Acquired,     Settled),      T::SessionRelease,     [No,  No,  Any], (Available,    Pending),      Keep),
+    row((Acquired,     Settled),      T::SessionRelease,     [No,  Yes, No ], (Archived,     Pending),      Keep),
+    row((Acquired,     Settled),      T::SessionRelease,     [No,  Yes, Yes], (Archiving,    Pending),      Keep),
+    // Lock time-out: nobody waits for it, so it shows at once and is written afterwards.
+    row((Acquired,     Settled),      T::LockTimeout,        [Yes, Any, Any], (Archived,     Settled),      End),
+    row((Acquired,     Settled),      T::LockTimeout,        [No,  No,  Any], (Available,    Settled),      End),
+    row((Acquired,     Settled),      T::LockTimeout,        [No,  Yes, No ], (Archived,     Settled),      End),
+    row((Acquired,     Settled),      T::LockTimeout,        [No,  Yes, Yes], (Archiving,    Settled),      End),
     // The answer to the write.
-    row(Available,    Pending,      Trigger::Written,            Always,        Available,    Settled,      End),
-    row(Acknowledged, Pending,      Trigger::Written,            Always,        Acknowledged, Settled,      End),
-    row(Archiving,    Pending,      Trigger::Written,            Always,        Archiving,    Settled,      End),
-    row(Archived,     Pending,      Trigger::Written,            Always,        Archived,     Settled,      End),
-    row(Available,    Pending,      Trigger::Refused,            Always,        Acquired,     Settled,      Keep),
-    row(Acknowledged, Pending,      Trigger::Refused,            Always,        Acquired,     Settled,      Keep),
-    row(Archiving,    Pending,      Trigger::Refused,            Always,        Acquired,     Settled,      Keep),
-    row(Archived,     Pending,      Trigger::Refused,            Always,        Acquired,     Settled,      Keep),
+    row((Available,    Pending),      T::Written,            [Any, Any, Any], (Available,    Settled),      End),
+    row((Acknowledged, Pending),      T::Written,            [Any, Any, Any], (Acknowledged, Settled),      End),
+    row((Archiving,    Pending),      T::Written,            [Any, Any, Any], (Archiving,    Settled),      End),
+    row((Archived,     Pending),      T::Written,            [Any, Any, Any], (Archived,     Settled),      End),
+    row((Available,    Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
+    row((Acknowledged, Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
+    row((Archiving,    Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
+    row((Archived,     Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
     // Records that vanish from the log: in memory only, no write.
-    row(Available,    Settled,      Trigger::LogStartMove,       Always,        Archived,     Settled,      Keep),
-    row(Available,    Pending,      Trigger::LogStartMove,       Always,        Archived,     PendingFinal, End),
-    row(Archived,     PendingFinal, Trigger::Written,            Always,        Archived,     Settled,      Keep),
-    row(Archived,     PendingFinal, Trigger::Refused,            Always,        Archived,     Settled,      Keep),
-    row(Available,    Settled,      Trigger::Compaction,         Always,        Archived,     Settled,      Keep),
-    row(Available,    Pending,      Trigger::Compaction,         Always,        Archived,     PendingFinal, End),
-    row(Acquired,     Settled,      Trigger::AbortedTransaction, Always,        Archived,     Settled,      End),
+    row((Available,    Settled),      T::LogStartMove,       [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Available,    Pending),      T::LogStartMove,       [Any, Any, Any], (Archived,     PendingFinal), End),
+    row((Archived,     PendingFinal), T::Written,            [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Archived,     PendingFinal), T::Refused,            [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Available,    Settled),      T::Compaction,         [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Available,    Pending),      T::Compaction,         [Any, Any, Any], (Archived,     PendingFinal), End),
+    row((Acquired,     Settled),      T::AbortedTransaction, [Any, Any, Any], (Archived,     Settled),      End),
     // Dead-letter queue, second phase.
-    row(Archiving,    Settled,      Trigger::DeadLetterDone,     Always,        Archived,     Settled,      Keep),
+    row((Archiving,    Settled),      T::DeadLetterDone,     [Any, Any, Any], (Archived,     Settled),      Keep),
 ];
 
 const NONE: u8 = u8::MAX;
-type Index = [[[[u8; 2]; Trigger::ALL.len()]; Phase::ALL.len()]; RecordState::ALL.len()];
+type ByCircumstance = [u8; Circumstance::ALL.len()];
+type Index = [[[ByCircumstance; Trigger::ALL.len()]; Phase::ALL.len()]; RecordState::ALL.len()];
 
-/// `TABLE` by (state, phase, trigger, dead letter), so that a look-up costs one load.
+/// `TABLE` by (state, phase, trigger, circumstance), so that a look-up costs one load.
 static INDEX: Index = index();
 
 const fn index() -> Index {
-    let mut index = [[[[NONE; 2]; Trigger::ALL.len()]; Phase::ALL.len()]; RecordState::ALL.len()];
+    let nowhere = [NONE; Circumstance::ALL.len()];
+    let mut index = [[[nowhere; Trigger::ALL.len()]; Phase::ALL.len()]; RecordState::ALL.len()];
     let mut i = 0;
     while i < TABLE.len() {
         let r = TABLE[i];
-        let mut dead_letter = 0;
-        while dead_letter < 2 {
-            if r.when.holds(dead_letter == 1) {
-                let cell =
-                    &mut index[r.from as usize][r.phase as usize][r.trigger as usize][dead_letter];
+        let mut c = 0;
+        while c < Circumstance::ALL.len() {
+            if r.applies(Circumstance::ALL[c]) {
+                let cell = &mut index[r.from as usize][r.phase as usize][r.trigger as usize][c];
                 assert!(*cell == NONE, "two rows for one case");
                 *cell = i as u8;
             }
-            dead_letter += 1;
+            c += 1;
         }
         i += 1;
     }
     index
 }
 
-/// The row for a record in this state and phase, or `None` when the trigger is illegal there.
+/// What becomes of a record in this state and phase: the row for it, or `None` when the trigger changes nothing there.
+#[inline]
 #[must_use]
-pub fn transition(
+pub fn decide(
     from: RecordState,
     phase: Phase,
     trigger: Trigger,
-    dead_letter: bool,
+    circumstance: Circumstance,
 ) -> Option<&'static Transition> {
-    let at = INDEX[from as usize][phase as usize][trigger as usize][usize::from(dead_letter)];
-    TABLE.get(usize::from(at))
+    let by_circumstance = &INDEX[from as usize][phase as usize][trigger as usize];
+    TABLE.get(usize::from(by_circumstance[circumstance.index()]))
 }

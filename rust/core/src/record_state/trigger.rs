@@ -70,27 +70,25 @@ pub enum Trigger {
     Renew = 5,
     /// The acquisition lock ran out.
     LockTimeout = 6,
-    /// The record would become available, but was delivered as often as it may be.
-    DeliveryLimit = 7,
     /// The member's share session ended.
-    SessionRelease = 8,
+    SessionRelease = 7,
     /// The log start offset passed the record.
-    LogStartMove = 9,
+    LogStartMove = 8,
     /// A fetch shows that the record was compacted away.
-    Compaction = 10,
+    Compaction = 9,
     /// The record belongs to an aborted transaction (read_committed).
-    AbortedTransaction = 11,
+    AbortedTransaction = 10,
     /// The dead-letter queue has taken the record, or finally failed to.
-    DeadLetterDone = 12,
+    DeadLetterDone = 11,
     /// The write under way was confirmed.
-    Written = 13,
+    Written = 12,
     /// The write under way was refused.
-    Refused = 14,
+    Refused = 13,
 }
 
 impl Trigger {
     /// Every trigger.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 14] = [
         Self::Acquire,
         Self::Accept,
         Self::Release,
@@ -98,7 +96,6 @@ impl Trigger {
         Self::Gap,
         Self::Renew,
         Self::LockTimeout,
-        Self::DeliveryLimit,
         Self::SessionRelease,
         Self::LogStartMove,
         Self::Compaction,
@@ -107,26 +104,4 @@ impl Trigger {
         Self::Written,
         Self::Refused,
     ];
-
-    /// The trigger that counts for a record in these circumstances (`InFlightState.tryUpdateState`,
-    /// `SharePartition.releaseAcquiredRecords`): whatever would give a record back archives it below the start offset,
-    /// and gives it up at the delivery limit.
-    #[must_use]
-    pub const fn effective(self, below_start_offset: bool, at_delivery_limit: bool) -> Self {
-        match self {
-            Self::SessionRelease | Self::LockTimeout if below_start_offset => Self::LogStartMove,
-            Self::Release | Self::SessionRelease | Self::LockTimeout if at_delivery_limit => {
-                Self::DeliveryLimit
-            }
-            other => other,
-        }
-    }
-
-    /// Whether the change shows before it is written: nobody waits for a lock time-out, and a record that nobody holds
-    /// any more must not wait for the persister (`SharePartition.releaseAcquisitionLockOnTimeout`). Such a change has no
-    /// pending phase, whatever its row says, and ends the lock.
-    #[must_use]
-    pub const fn shown_before_written(self) -> bool {
-        matches!(self, Self::LockTimeout)
-    }
 }

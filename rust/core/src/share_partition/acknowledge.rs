@@ -12,7 +12,7 @@ use super::{SharePartition, Status};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
 use crate::offset::OffsetRange;
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
-use crate::record_state::{AcknowledgeType, Phase, RecordState, Trigger, transition};
+use crate::record_state::{AcknowledgeType, Circumstance, Phase, RecordState, Trigger, decide};
 use crate::time::LockTime;
 
 /// What a member says about a range of offsets.
@@ -183,7 +183,12 @@ impl<S: InFlightStore> SharePartition<S> {
         let lock = self.store.new_lock(range, member, self.now, duration_ms);
         let mut renewed = 0;
         self.store.update(range, |run: &InFlightRun| {
-            let row = transition(run.state, run.phase, Trigger::Renew, false)?;
+            let row = decide(
+                run.state,
+                run.phase,
+                Trigger::Renew,
+                Circumstance::default(),
+            )?;
             renewed += run.range.len();
             Some(Change {
                 state: row.to,

@@ -20,7 +20,7 @@ use crate::kafka_code::KafkaCode;
 use crate::limits::ShareGroupConfig;
 use crate::offset::OffsetRange;
 use crate::persister::WriteStateRef;
-use crate::record_state::{AcknowledgeType, Phase, RecordState, Trigger, transition};
+use crate::record_state::{AcknowledgeType, Circumstance, Phase, RecordState, Trigger, decide};
 use crate::state_batch::StateBatch;
 use crate::time::LockTime;
 
@@ -35,14 +35,16 @@ impl Outcome {
     /// `None` where this is not the usual case: nothing is to be written, or the dead-letter queue has to hear of it.
     #[inline(always)]
     fn of(run: &InFlightRun, trigger: Trigger, config: &ShareGroupConfig) -> Option<Self> {
-        let at_limit = run.delivery_count >= config.delivery_count_limit;
-        let effective = trigger.effective(false, at_limit);
-        let dead_letter = config.dead_letter_queue;
-        let row = transition(run.state, run.phase, effective, dead_letter)?;
-        let to = transition(row.to, row.to_phase, Trigger::Written, dead_letter)?.to;
-        (to != RecordState::Archiving).then_some(Self {
-            to,
-            at_limit: effective == Trigger::DeliveryLimit,
+        let circumstance = Circumstance {
+            below_start_offset: false,
+            attempts_over: run.delivery_count >= config.delivery_count_limit,
+            dead_letter_queue: config.dead_letter_queue,
+        };
+        let row = decide(run.state, run.phase, trigger, circumstance)?;
+        let is_usual = row.to_phase == Phase::Pending && row.to != RecordState::Archiving;
+        is_usual.then_some(Self {
+            to: row.to,
+            at_limit: row.reaches_delivery_limit(),
         })
     }
 }

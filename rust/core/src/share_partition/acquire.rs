@@ -13,7 +13,7 @@ use super::error::AcquireError;
 use super::{SharePartition, Status};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
 use crate::offset::{OffsetRange, after, after_saturating, before, plus_saturating};
-use crate::record_state::{RecordState, Trigger, transition};
+use crate::record_state::{Circumstance, RecordState, Trigger, decide};
 use crate::time::LockTime;
 
 /// An acquire while it runs.
@@ -236,7 +236,12 @@ impl<S: InFlightStore> SharePartition<S> {
         let duration_ms = self.config.record_lock_duration_ms;
         let lock = self.store.new_lock(range, member, now, duration_ms);
         self.store.update(range, |run: &InFlightRun| {
-            let row = transition(run.state, run.phase, Trigger::Acquire, false)?;
+            let row = decide(
+                run.state,
+                run.phase,
+                Trigger::Acquire,
+                Circumstance::default(),
+            )?;
             Some(Change {
                 state: row.to,
                 delivery_count: run.delivery_count.saturating_add(1),

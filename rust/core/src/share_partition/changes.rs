@@ -9,7 +9,7 @@ use super::pull::Pull;
 use super::{DeadLetterCause, SharePartition};
 use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange};
 use crate::offset::{OffsetRange, before};
-use crate::record_state::{LockRule, Phase, RecordState, Trigger, transition};
+use crate::record_state::{Circumstance, LockRule, Phase, RecordState, Trigger, decide};
 use crate::state_batch::StateBatch;
 
 /// Records given up to the dead-letter queue.
@@ -276,11 +276,14 @@ impl<S: InFlightStore> SharePartition<S> {
         let count = &mut self.delivery_complete_count;
         let tally = &mut self.activity.make().tally;
         self.store.update(part, |run| {
-            let mut row = transition(run.state, run.phase, answer, false)?;
+            let circumstance = Circumstance {
+                below_start_offset: is_below,
+                attempts_over: run.delivery_count >= delivery_limit,
+                dead_letter_queue: false,
+            };
+            let mut row = decide(run.state, run.phase, answer, circumstance)?;
             if row.to == RecordState::Acquired && run.lock.is_none_or(|lock| lock.expired) {
-                let at_limit = run.delivery_count >= delivery_limit;
-                let effective = Trigger::LockTimeout.effective(is_below, at_limit);
-                row = transition(RecordState::Acquired, Phase::Settled, effective, false)?;
+                row = decide(row.to, row.to_phase, Trigger::LockTimeout, circumstance)?;
             }
             let records = run.range.len();
             if !is_below {

@@ -7,7 +7,7 @@ use super::counters::Tally;
 use super::pull::Pull;
 use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, InFlightStore};
 use crate::offset::OffsetRange;
-use crate::record_state::{Trigger, transition};
+use crate::record_state::{Circumstance, Trigger, decide};
 
 /// A trigger while it is pulled over all that somebody holds.
 struct Pulled<'a, E> {
@@ -36,7 +36,12 @@ struct Written<'a> {
 
 impl HeldChange for Written<'_> {
     fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
-        let row = transition(run.state, run.phase, Trigger::Written, false)?;
+        let row = decide(
+            run.state,
+            run.phase,
+            Trigger::Written,
+            Circumstance::default(),
+        )?;
         Some(settled(run, row.to))
     }
 

@@ -5,7 +5,7 @@ use super::acquire::{Acquisition, first_n};
 use super::acquire_request::{AcquireMode, FetchedBatch};
 use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, before, plus_saturating};
-use crate::record_state::{Phase, RecordState, Trigger, transition};
+use crate::record_state::{Circumstance, Phase, RecordState, Trigger, decide};
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Acquires new records in `range`, which no in-flight batch touches, from the start offset on (deliberate difference K6).
@@ -70,7 +70,7 @@ impl<S: InFlightStore> SharePartition<S> {
     ) {
         let (member, now) = (acquisition.member, acquisition.now);
         let (state, phase) = (RecordState::Available, Phase::Settled);
-        match transition(state, phase, Trigger::Acquire, false) {
+        match decide(state, phase, Trigger::Acquire, Circumstance::default()) {
             Some(row) if held == batch => {
                 let duration_ms = self.config.record_lock_duration_ms;
                 self.store

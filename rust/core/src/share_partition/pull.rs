@@ -3,16 +3,16 @@
 use super::DeadLetterCause;
 use super::activity::{Activity, FirstUnsettled};
 use super::changes::{Changes, completed, count_settled, lock_change};
-use crate::in_flight::{Change, InFlightRun, LockChange};
+use crate::in_flight::{Change, InFlightRun};
 use crate::limits::ShareGroupConfig;
 use crate::offset::OffsetRange;
-use crate::record_state::{Phase, RecordState, Trigger, transition};
+use crate::record_state::{Circumstance, Phase, RecordState, Transition, Trigger, decide};
 
 /// A trigger while it is pulled.
 pub(super) struct Pull<'a> {
-    is_below: bool,
     trigger: Trigger,
-    dead_letter: bool,
+    /// Of all records; whether the attempts are over hangs on the run.
+    circumstance: Circumstance,
     delivery_limit: i16,
     changes: &'a mut Changes,
 }
@@ -26,34 +26,35 @@ impl<'a> Pull<'a> {
         changes: &'a mut Changes,
     ) -> Self {
         Self {
-            is_below,
             trigger,
-            dead_letter: config.dead_letter_queue,
+            circumstance: Circumstance {
+                below_start_offset: is_below,
+                dead_letter_queue: config.dead_letter_queue,
+                attempts_over: false,
+            },
             delivery_limit: config.delivery_count_limit,
             changes,
         }
     }
 
-    fn effective(&self, run: &InFlightRun) -> Trigger {
-        let at_limit = run.delivery_count >= self.delivery_limit;
-        self.trigger.effective(self.is_below, at_limit)
+    #[inline(always)]
+    fn row(&self, run: &InFlightRun) -> Option<&'static Transition> {
+        let circumstance = Circumstance {
+            attempts_over: run.delivery_count >= self.delivery_limit,
+            ..self.circumstance
+        };
+        decide(run.state, run.phase, self.trigger, circumstance)
     }
 
     /// What becomes of a run.
     #[inline(always)]
     pub(super) fn decide(&self, run: &InFlightRun) -> Option<Change> {
-        let effective = self.effective(run);
-        let row = transition(run.state, run.phase, effective, self.dead_letter)?;
-        let (phase, lock) = if self.trigger.shown_before_written() {
-            (Phase::Settled, LockChange::End)
-        } else {
-            (row.to_phase, lock_change(row.lock))
-        };
+        let row = self.row(run)?;
         Some(Change {
             state: row.to,
             delivery_count: run.delivery_count,
-            phase,
-            lock,
+            phase: row.to_phase,
+            lock: lock_change(row.lock),
         })
     }
 
@@ -69,12 +70,11 @@ impl<'a> Pull<'a> {
         let Activity { tally, front, .. } = activity;
         let to = change.state;
         let records = self.changes.add_all(ranges, to, run.delivery_count);
-        if !self.is_below {
+        if !self.circumstance.below_start_offset {
             *count = completed(*count, records, run.state, to);
         }
-        let effective = self.effective(run);
         if to == RecordState::Archiving {
-            let cause = if effective == Trigger::Reject {
+            let cause = if self.trigger == Trigger::Reject {
                 DeadLetterCause::ClientReject
             } else {
                 DeadLetterCause::DeliveryCountExceeded
@@ -83,7 +83,10 @@ impl<'a> Pull<'a> {
                 self.changes.give_up(*range, run.delivery_count, cause);
             }
         }
-        if effective == Trigger::DeliveryLimit {
+        if self
+            .row(run)
+            .is_some_and(Transition::reaches_delivery_limit)
+        {
             tally.rest.make().delivery_limit_reached += records;
         }
         if change.phase == Phase::Settled {

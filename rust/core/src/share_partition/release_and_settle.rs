@@ -12,7 +12,7 @@ use crate::inline_persister::InlinePersister;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
 use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteStateRef};
-use crate::record_state::{RecordState, Trigger, transition};
+use crate::record_state::{Circumstance, RecordState, Trigger, decide};
 use crate::time::LockTime;
 
 /// What a member held, released and written.
@@ -29,15 +29,17 @@ impl HeldChange for Released {
         if run.state != RecordState::Acquired {
             return None;
         }
-        let at_limit = run.delivery_count >= self.delivery_limit;
-        let trigger = Trigger::SessionRelease.effective(false, at_limit);
-        let row = transition(run.state, run.phase, trigger, false)?;
-        let to = transition(row.to, row.to_phase, Trigger::Written, false)?.to;
-        if to != RecordState::Available {
+        let circumstance = Circumstance {
+            attempts_over: run.delivery_count >= self.delivery_limit,
+            ..Circumstance::default()
+        };
+        let trigger = Trigger::SessionRelease;
+        let row = decide(run.state, run.phase, trigger, circumstance)?;
+        if row.to != RecordState::Available {
             self.is_unusual = true;
             return None;
         }
-        Some(settled(run, to))
+        Some(settled(run, row.to))
     }
 
     fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]) {

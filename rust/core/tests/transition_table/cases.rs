@@ -1,39 +1,58 @@
-//! Every state, phase, trigger and dead-letter setting there is.
+//! Every state, phase, trigger and circumstance there is.
 #![expect(
     clippy::bool_assert_comparison,
     reason = "the expected value stands beside the fact"
 )]
 
 use share_state_core::record_state::{
-    AcknowledgeType, LockRule, Phase, RecordState, TABLE, Transition, Trigger, When, transition,
+    AcknowledgeType, Circumstance, LockRule, Phase, RecordState, TABLE, Transition, Trigger, When,
+    decide,
 };
 
-/// Every state, phase, trigger and dead-letter setting there is.
-fn cases() -> impl Iterator<Item = (RecordState, Phase, Trigger, bool)> {
+type Case = (RecordState, Phase, Trigger, Circumstance);
+
+/// Every state, phase, trigger and circumstance there is.
+fn cases() -> impl Iterator<Item = Case> {
     RecordState::ALL.into_iter().flat_map(|state| {
         Phase::ALL.into_iter().flat_map(move |phase| {
             Trigger::ALL.into_iter().flat_map(move |trigger| {
-                [false, true].map(move |dead_letter| (state, phase, trigger, dead_letter))
+                Circumstance::ALL.map(move |circumstance| (state, phase, trigger, circumstance))
             })
         })
     })
 }
 
-fn counts(when: When, dead_letter: bool) -> bool {
+fn is_for(when: When, holds: bool) -> bool {
     match when {
-        When::Always => true,
-        When::DeadLetterOn => dead_letter,
-        When::DeadLetterOff => !dead_letter,
+        When::Any => true,
+        When::Yes => holds,
+        When::No => !holds,
     }
 }
 
-fn rows(case: (RecordState, Phase, Trigger, bool)) -> Vec<&'static Transition> {
-    let (state, phase, trigger, dead_letter) = case;
+fn rows((state, phase, trigger, circumstance): Case) -> Vec<&'static Transition> {
     let is_case = |row: &&Transition| {
         (row.from, row.phase, row.trigger) == (state, phase, trigger)
-            && counts(row.when, dead_letter)
+            && is_for(row.below_start_offset, circumstance.below_start_offset)
+            && is_for(row.attempts_over, circumstance.attempts_over)
+            && is_for(row.dead_letter_queue, circumstance.dead_letter_queue)
     };
     TABLE.iter().filter(is_case).collect()
+}
+
+/// The row in the circumstance of a new record in a group without a dead-letter queue.
+fn usually(state: RecordState, phase: Phase, trigger: Trigger) -> Option<&'static Transition> {
+    decide(state, phase, trigger, Circumstance::default())
+}
+
+#[test]
+fn every_circumstance_is_listed_once() {
+    let mut listed: Vec<[bool; 3]> = Circumstance::ALL
+        .map(|c| [c.below_start_offset, c.attempts_over, c.dead_letter_queue])
+        .to_vec();
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed.len(), 8);
 }
 
 #[test]
@@ -42,21 +61,21 @@ fn every_case_has_at_most_one_row_and_the_look_up_finds_it() {
     for case in cases() {
         let rows = rows(case);
         assert!(rows.len() <= 1, "{case:?}: {rows:?}");
-        let (state, phase, trigger, dead_letter) = case;
-        let found = transition(state, phase, trigger, dead_letter);
+        let (state, phase, trigger, circumstance) = case;
+        let found = decide(state, phase, trigger, circumstance);
         assert_eq!(found, rows.first().copied(), "{case:?}");
         all += 1;
         legal += rows.len();
     }
-    assert_eq!((all, legal), (5 * 3 * 15 * 2, 52));
+    assert_eq!((all, legal), (5 * 3 * 14 * 8, 8 * 24));
 }
 
 #[test]
 fn every_row_is_reached_by_a_case() {
     let reached = |row: &Transition| {
-        cases().any(|(s, p, t, dead_letter)| transition(s, p, t, dead_letter) == Some(row))
+        cases().any(|(state, phase, trigger, c)| decide(state, phase, trigger, c) == Some(row))
     };
-    assert_eq!(TABLE.len(), 28);
+    assert_eq!(TABLE.len(), 33);
     for row in TABLE {
         assert!(reached(row), "{row:?}");
     }
@@ -85,13 +104,13 @@ fn every_trigger_has_a_row_and_every_state_is_entered_and_left_as_it_should() {
 #[test]
 fn a_settled_terminal_record_has_no_way_out() {
     let mut refused = 0;
-    for (state, phase, trigger, dead_letter) in cases() {
+    for (state, phase, trigger, circumstance) in cases() {
         if state.is_terminal() && phase == Phase::Settled {
-            assert_eq!(transition(state, phase, trigger, dead_letter), None);
+            assert_eq!(decide(state, phase, trigger, circumstance), None);
             refused += 1;
         }
     }
-    assert_eq!(refused, 2 * 15 * 2);
+    assert_eq!(refused, 2 * 14 * 8);
 }
 
 #[test]
@@ -122,8 +141,8 @@ fn a_pending_record_takes_no_order_but_only_its_answer_or_the_loss_of_the_record
 fn a_confirmed_write_leaves_the_state_and_a_refused_one_gives_the_record_back() {
     let mut pending = 0;
     for state in RecordState::ALL {
-        let written = transition(state, Phase::Pending, Trigger::Written, false);
-        let refused = transition(state, Phase::Pending, Trigger::Refused, false);
+        let written = usually(state, Phase::Pending, Trigger::Written);
+        let refused = usually(state, Phase::Pending, Trigger::Refused);
         if state == RecordState::Acquired {
             assert_eq!((written, refused), (None, None));
             continue;
@@ -135,12 +154,17 @@ fn a_confirmed_write_leaves_the_state_and_a_refused_one_gives_the_record_back() 
                 .is_some_and(|row| row.to == RecordState::Acquired && row.lock == LockRule::Keep)
         );
         for trigger in [Trigger::Written, Trigger::Refused] {
-            let passed = transition(state, Phase::PendingFinal, trigger, false);
+            let passed = usually(state, Phase::PendingFinal, trigger);
             let expected = (state == RecordState::Archived).then_some(RecordState::Archived);
             assert_eq!(passed.map(|row| row.to), expected);
         }
     }
     assert_eq!(pending, 4);
+    // So a row names the state that its write is for.
+    let written = TABLE.iter().filter(|row| row.to_phase == Phase::Pending);
+    let settled = written.map(|row| (row, usually(row.to, row.to_phase, Trigger::Written)));
+    let settled = settled.map(|(row, written)| assert_eq!(written.map(|w| w.to), Some(row.to)));
+    assert_eq!(settled.count(), 11);
 }
 
 #[test]
@@ -161,8 +185,8 @@ fn only_acquire_and_renew_take_a_lock_and_only_a_holder_settles() {
     }
     for t in AcknowledgeType::ALL {
         for state in RecordState::ALL {
-            for dead_letter in [false, true] {
-                let row = transition(state, Phase::Settled, t.trigger(), dead_letter);
+            for circumstance in Circumstance::ALL {
+                let row = decide(state, Phase::Settled, t.trigger(), circumstance);
                 assert_eq!(
                     row.is_some(),
                     state == RecordState::Acquired,
@@ -183,8 +207,7 @@ fn what_somebody_waits_for_is_pending_and_nothing_is_written_as_acquired() {
                 | Trigger::SessionRelease
                 | Trigger::Reject
                 | Trigger::Gap
-                | Trigger::DeliveryLimit
-        ) || (row.trigger, row.from) == (Trigger::LogStartMove, RecordState::Acquired);
+        );
         assert_eq!(row.to_phase == Phase::Pending, waits, "{row:?}");
         assert!(!(waits && row.to == RecordState::Acquired), "{row:?}");
     }
@@ -194,60 +217,60 @@ fn what_somebody_waits_for_is_pending_and_nothing_is_written_as_acquired() {
 fn only_a_reject_and_the_delivery_limit_lead_to_the_dead_letter_queue() {
     for row in TABLE {
         let enters = row.to == RecordState::Archiving && row.from != RecordState::Archiving;
-        assert_eq!(enters, row.when == When::DeadLetterOn, "{row:?}");
+        assert_eq!(enters, row.dead_letter_queue == When::Yes, "{row:?}");
         if enters {
-            assert!(matches!(
-                row.trigger,
-                Trigger::Reject | Trigger::DeliveryLimit
-            ));
-            let off = transition(row.from, row.phase, row.trigger, false);
-            assert_eq!(off.map(|row| row.to), Some(RecordState::Archived));
+            assert!(row.trigger == Trigger::Reject || row.reaches_delivery_limit());
         }
+    }
+    for (state, phase, trigger, circumstance) in cases() {
+        let with = |dead_letter_queue| Circumstance {
+            dead_letter_queue,
+            ..circumstance
+        };
+        let [off, on] =
+            [false, true].map(|queue| decide(state, phase, trigger, with(queue)).map(|row| row.to));
+        let waits = on == Some(RecordState::Archiving) && phase == Phase::Settled;
+        assert_eq!(
+            off,
+            if waits {
+                Some(RecordState::Archived)
+            } else {
+                on
+            }
+        );
     }
 }
 
+/// `SharePartition.releaseAcquiredRecords`, `InFlightState.tryUpdateState`: whatever gives an acquired record back archives it
+/// below the start offset, and gives it up when it was delivered as often as allowed.
 #[test]
-fn a_trigger_counts_as_another_below_the_start_offset_and_at_the_delivery_limit() {
-    let mut drawn = 0;
-    for trigger in Trigger::ALL {
-        for below in [false, true] {
-            for at_limit in [false, true] {
-                let gives_back = matches!(
-                    trigger,
-                    Trigger::Release | Trigger::SessionRelease | Trigger::LockTimeout
-                );
-                let expected = if below && gives_back && trigger != Trigger::Release {
-                    Trigger::LogStartMove
-                } else if at_limit && gives_back {
-                    Trigger::DeliveryLimit
-                } else {
-                    trigger
-                };
-                assert_eq!(trigger.effective(below, at_limit), expected);
-                drawn += usize::from(expected != trigger);
-            }
+fn a_record_that_is_given_back_is_archived_below_the_start_offset_and_at_the_delivery_limit() {
+    let mut given_back = 0;
+    for (state, phase, trigger, circumstance) in cases() {
+        let gives_back = matches!(
+            trigger,
+            Trigger::Release | Trigger::SessionRelease | Trigger::LockTimeout
+        );
+        let row = decide(state, phase, trigger, circumstance);
+        if !gives_back || (state, phase) != (RecordState::Acquired, Phase::Settled) {
+            assert!(row.is_none_or(|row| !row.reaches_delivery_limit()));
+            continue;
         }
+        // A release below the start offset is ignored before it comes to the table.
+        let below = circumstance.below_start_offset && trigger != Trigger::Release;
+        let expected = match (below, circumstance.attempts_over) {
+            (true, _) => RecordState::Archived,
+            (false, false) => RecordState::Available,
+            (false, true) if circumstance.dead_letter_queue => RecordState::Archiving,
+            (false, true) => RecordState::Archived,
+        };
+        let row = row.expect("an acquired record is silently left");
+        assert_eq!(row.to, expected, "{trigger:?} {circumstance:?}");
+        let at_limit = !below && circumstance.attempts_over;
+        assert_eq!(row.reaches_delivery_limit(), at_limit);
+        given_back += 1;
     }
-    assert_eq!(drawn, 8);
-    // Whatever an acquired record meets has a row, or the engine would silently leave it.
-    for trigger in [
-        Trigger::Release,
-        Trigger::SessionRelease,
-        Trigger::LockTimeout,
-    ] {
-        for (below, at_limit) in [(false, false), (false, true), (true, false), (true, true)] {
-            let effective = trigger.effective(below, at_limit);
-            for dead_letter in [false, true] {
-                let row = transition(
-                    RecordState::Acquired,
-                    Phase::Settled,
-                    effective,
-                    dead_letter,
-                );
-                assert!(row.is_some_and(|row| row.to != RecordState::Acquired));
-            }
-        }
-    }
+    assert_eq!(given_back, 3 * 8);
 }
 
 #[test]

@@ -21,31 +21,32 @@ fn words(name: &str) -> String {
 
 fn page() -> String {
     let mut page = include_str!("state-machine-head.md").to_owned();
-    page +=
-        "| from | phase | trigger | when | to | phase | lock |\n|---|---|---|---|---|---|---|\n";
+    page += "| from | phase | trigger | below start offset | attempts over | dead-letter queue | to | phase | lock |\n";
+    page += "|---|---|---|---|---|---|---|---|---|\n";
     for row in TABLE {
-        let when = match row.when {
-            When::Always => "",
-            When::DeadLetterOn => "dead-letter queue on",
-            When::DeadLetterOff => "dead-letter queue off",
-        };
+        let [below, over, queue] = [
+            row.below_start_offset,
+            row.attempts_over,
+            row.dead_letter_queue,
+        ]
+        .map(|when| match when {
+            When::Any => "",
+            When::Yes => "yes",
+            When::No => "no",
+        });
         let lock = match row.lock {
             LockRule::Take => "takes a new one",
             LockRule::Keep => "stays",
             LockRule::End => "ends",
         };
-        let to_phase = if row.trigger.shown_before_written() {
-            "settled, written afterwards".to_owned()
-        } else {
-            words(&format!("{:?}", row.to_phase))
-        };
         let phase = words(&format!("{:?}", row.phase));
+        let to_phase = words(&format!("{:?}", row.to_phase));
         let trigger = words(&format!("{:?}", row.trigger));
         let (from, to) = (row.from.name(), row.to.name());
         // Writing to a string cannot fail.
         let _ = writeln!(
             page,
-            "| {from} | {phase} | {trigger} | {when} | {to} | {to_phase} | {lock} |"
+            "| {from} | {phase} | {trigger} | {below} | {over} | {queue} | {to} | {to_phase} | {lock} |"
         );
     }
     let _ = writeln!(

@@ -70,9 +70,9 @@ impl OffsetRange {
         Self::new(self.first.max(other.first), self.last.min(other.last))
     }
 
-    /// The offsets of the range behind `offset`; all of them when it lies before the range.
+    /// The offsets of the range after `offset`; all of them when it lies before the range.
     #[must_use]
-    pub fn behind(self, offset: i64) -> Option<Self> {
+    pub fn after(self, offset: i64) -> Option<Self> {
         Self::new(self.first.max(after(offset)?), self.last)
     }
 
@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(a.intersection(OffsetRange::single(10)), None);
         assert!(a.covers(OffsetRange { first: 0, last: 9 }) && !a.covers(b));
         assert!(a.is_followed_by(10) && !a.is_followed_by(9));
-        assert_eq!(a.behind(4), OffsetRange::new(5, 9));
-        assert_eq!((a.behind(-7), a.behind(9)), (Some(a), None));
-        assert_eq!(a.behind(i64::MAX), None);
+        assert_eq!(a.after(4), OffsetRange::new(5, 9));
+        assert_eq!((a.after(-7), a.after(9)), (Some(a), None));
+        assert_eq!(a.after(i64::MAX), None);
     }
 }

@@ -22,9 +22,16 @@ use crate::time::LockTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemberIndex(pub u32);
 
-/// Names an acquisition lock inside one store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LockId(pub u32);
+/// A lock to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewLock {
+    /// Who takes it.
+    pub member: MemberIndex,
+    /// When.
+    pub now: LockTime,
+    /// How long it runs.
+    pub duration_ms: i64,
+}
 
 /// Who holds records, since when and until when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,15 +79,13 @@ impl InFlightRun {
 /// What a change does with the lock of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockChange {
-    /// Leave it as it is, also when there is none.
+    /// The lock stays, where there is one.
     Keep,
-    /// End it for these records.
+    /// The lock ends for these records.
     End,
-    /// Put the records under this lock instead.
-    Hold(LockId),
 }
 
-/// Whose records [`InFlightStore::update_held`] changes.
+/// Whose records [`InFlightStore::look`] shows and [`InFlightStore::update`] changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// Anybody's, and those that nobody holds.
@@ -101,13 +106,11 @@ impl Holder {
     }
 }
 
-/// The new state of the records of a run.
+/// The new state of the records of a run. Their delivery count stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// State afterwards.
     pub state: RecordState,
-    /// Delivery count afterwards.
-    pub delivery_count: i16,
     /// Phase afterwards.
     pub phase: Phase,
     /// What becomes of the lock.
@@ -127,18 +130,17 @@ pub enum Front {
     Passed(i64, u64),
 }
 
-/// What [`InFlightStore::update_held`] does with the records of a holder. A function that decides is one, with nothing to note.
-pub trait HeldChange {
-    /// The change of a run, if it shall change. It may hang on the state, the phase and the delivery count of the run and on nothing
-    /// else: the store asks once for records that have them in common. The delivery count stays as it is, and the records
-    /// are not put under another lock: each keeps its own, or all end.
+/// What a command does to records. A function that decides is one, with nothing to note.
+pub trait RunChange {
+    /// The change of a run, or `None` if it stays as it is. It must depend only on the state, the phase and the delivery count
+    /// of the run: a store asks once for records that have them in common.
     fn decide(&mut self, run: &InFlightRun) -> Option<Change>;
-    /// Takes note of what was changed: the ranges, which ascend and may touch, hold records equal to `run` but for their locks,
-    /// and for where their batches begin. Notes come in ascending order.
+    /// Takes note of a change: the ranges, which ascend and may touch, hold records equal to `run` but for their locks and for
+    /// where their batches begin. Notes come in ascending order.
     fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]);
 }
 
-impl<F: FnMut(&InFlightRun) -> Option<Change>> HeldChange for F {
+impl<F: FnMut(&InFlightRun) -> Option<Change>> RunChange for F {
     fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
         self(run)
     }
@@ -209,27 +211,31 @@ pub trait InFlightStore: Default {
         }
         held
     }
-    /// Whether there is no hole in `ranges`, which ascend and are disjoint, and `is` says yes to all their records. It is asked
-    /// in ascending order, each time about a run and ranges, which ascend and may touch: their records are equal to the run but
-    /// for where batches begin. Behind the first no it is not asked again.
-    fn all_in(
+    /// Shows `change` the records of `holder` in `ranges`, which ascend and are disjoint, as [`InFlightStore::update`] would, and
+    /// changes nothing. Returns whether that was all of `ranges`: no hole, nobody else's record, and each would change.
+    fn look<C: RunChange>(
         &self,
-        ranges: impl IntoIterator<Item = OffsetRange>,
-        mut is: impl FnMut(&InFlightRun, &[OffsetRange]) -> bool,
+        ranges: impl Iterator<Item = OffsetRange>,
+        holder: Holder,
+        change: &mut C,
     ) -> bool {
-        ranges.into_iter().all(|range| {
+        let mut all = true;
+        for range in ranges {
             let mut rest = Some(range);
             while let Some(part) = rest {
-                let run = self
-                    .run_in(part)
-                    .filter(|run| run.range.first == part.first);
-                let Some(run) = run.filter(|run| is(run, &[run.range])) else {
-                    return false;
+                let Some(run) = self.run_in(part) else {
+                    all = false;
+                    break;
                 };
-                rest = part.behind(run.range.last);
+                let new = holder.holds(&run).then(|| change.decide(&run)).flatten();
+                all &= run.range.first == part.first && new.is_some();
+                if let Some(new) = new {
+                    change.note(&run, new, &[run.range]);
+                }
+                rest = part.after(run.range.last);
             }
-            true
-        })
+        }
+        all
     }
     /// Records by state.
     fn counts(&self) -> StateCounts;
@@ -242,76 +248,30 @@ pub trait InFlightStore: Default {
         !self.held_by(member).is_empty()
     }
 
-    /// Adds a batch in one state. `batch` must lie in a hole.
+    /// Adds a batch in one state, with all its records under one new lock or under none. `batch` must lie in a hole.
     fn insert_batch(
         &mut self,
         batch: OffsetRange,
         state: RecordState,
         delivery_count: i16,
-        lock: Option<LockId>,
+        lock: Option<NewLock>,
     );
-    /// Makes a lock for records inside `extent`. It lives as long as a record refers to it, so the caller puts at least
-    /// one record under it at once.
-    fn new_lock(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-    ) -> LockId;
-    /// Adds a batch whose records are all under a new lock: [`InFlightStore::new_lock`] and [`InFlightStore::insert_batch`].
-    fn insert_held(
-        &mut self,
-        batch: OffsetRange,
-        state: RecordState,
-        delivery_count: i16,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-    ) {
-        let lock = self.new_lock(batch, member, now, duration_ms);
-        self.insert_batch(batch, state, delivery_count, Some(lock));
-    }
-    /// Shows every run that `range` touches, clipped to it and perhaps in pieces, in ascending order, and changes those for which `decide`
-    /// returns a change. Where batches begin stays as it is.
-    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F);
-    /// As [`InFlightStore::update`], if all records of `range` are equal and the store finds them at one place; otherwise it
-    /// may show nothing.
-    fn update_run(
+    /// Puts the records of `range` for which `delivery_count` gives a count under one new lock, acquired and with that count.
+    /// Without such a record there is no lock. Where batches begin stays as it is.
+    fn hold<F: FnMut(&InFlightRun) -> Option<i16>>(
         &mut self,
         range: OffsetRange,
-        decide: impl FnOnce(&InFlightRun) -> Option<Change>,
-    ) {
-        if let Some(run) = self.run_in(range).filter(|run| run.range == range)
-            && let Some(change) = decide(&run)
-        {
-            self.update(range, |_| Some(change));
-        }
-    }
-    /// Changes the records of `holder` in `ranges`, which ascend and are disjoint. Where batches begin stays as it is.
-    fn update_held<C: HeldChange>(
+        lock: NewLock,
+        delivery_count: F,
+    );
+    /// Changes the records of `holder` in `ranges`, which ascend and are disjoint, as `change` decides. Where batches begin stays
+    /// as it is.
+    fn update<C: RunChange>(
         &mut self,
         ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
         change: &mut C,
-    ) {
-        for range in ranges {
-            self.update(range, |run| {
-                let new = holder.holds(run).then(|| change.decide(run))??;
-                change.note(run, new, &[run.range]);
-                Some(new)
-            });
-        }
-    }
-    /// As [`InFlightStore::update_held`] of a member's records, with changes that end the locks and leave no record terminal; then
-    /// asks whether it shall be so. If not, everything is as it was before.
-    fn update_held_if<C: HeldChange>(
-        &mut self,
-        ranges: &[OffsetRange],
-        member: MemberIndex,
-        change: &mut C,
-        confirm: impl FnOnce(&mut C) -> bool,
-    ) -> bool;
+    );
     /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that
     /// a long settled stretch need not remember where its batches began.
     fn merge_settled_batches(&mut self, allowed: bool) {

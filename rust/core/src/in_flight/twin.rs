@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::{
-    Change, HeldChange, Holder, InFlightRun, InFlightStore, Lock, LockChange, LockId, MemberIndex,
+    Holder, InFlightRun, InFlightStore, Lock, LockChange, MemberIndex, NewLock, RunChange,
     StateCounts,
 };
 use crate::offset::{OffsetRange, after};
@@ -21,7 +21,8 @@ struct Record {
     delivery_count: i16,
     phase: Phase,
     batch_start: bool,
-    lock: Option<(LockId, Lock)>,
+    /// The lock with its number: equal locks of two acquisitions are two locks.
+    lock: Option<(u32, Lock)>,
 }
 
 impl Record {
@@ -44,9 +45,7 @@ impl Record {
 #[derive(Clone, Debug)]
 pub struct TwinStore {
     records: BTreeMap<i64, Record>,
-    /// The locks made and not yet run out, so that [`LockChange::Hold`] finds them.
-    made: BTreeMap<u32, Lock>,
-    next_lock: u32,
+    locks_made: u32,
     /// The latest time seen.
     clock: LockTime,
 }
@@ -55,16 +54,43 @@ impl Default for TwinStore {
     fn default() -> Self {
         Self {
             records: BTreeMap::new(),
-            made: BTreeMap::new(),
-            next_lock: 0,
+            locks_made: 0,
             clock: LockTime(i64::MIN),
         }
     }
 }
 
 impl TwinStore {
-    fn lock(&self, id: LockId) -> Option<(LockId, Lock)> {
-        self.made.get(&id.0).map(|lock| (id, *lock))
+    fn make(&mut self, new: NewLock) -> (u32, Lock) {
+        self.clock = self.clock.max(new.now);
+        self.locks_made = self.locks_made.wrapping_add(1);
+        let lock = Lock {
+            member: new.member,
+            acquired_at: self.clock,
+            deadline: self.clock.plus(new.duration_ms),
+            expired: false,
+        };
+        (self.locks_made, lock)
+    }
+
+    /// Shows `f` every run of `range`, and does what it returns to each of the run's records.
+    fn for_each_run<G: FnMut(&mut Record)>(
+        &mut self,
+        range: OffsetRange,
+        mut f: impl FnMut(&InFlightRun) -> Option<G>,
+    ) {
+        let mut next = Some(range.first);
+        while let Some(from) = next
+            && let Some((&first, _)) = self.records.range(from..).next()
+            && first <= range.last
+            && let Some(run) = self.run_beginning_at(first, range.last)
+        {
+            next = after(run.range.last);
+            if let Some(mut change) = f(&run) {
+                let records = self.records.range_mut(run.range.first..=run.range.last);
+                records.for_each(|(_, record)| change(record));
+            }
+        }
     }
 
     /// The run that begins at `first`, as far as the offset `last`.
@@ -187,9 +213,9 @@ impl InFlightStore for TwinStore {
         batch: OffsetRange,
         state: RecordState,
         delivery_count: i16,
-        lock: Option<LockId>,
+        lock: Option<NewLock>,
     ) {
-        let lock = lock.and_then(|id| self.lock(id));
+        let lock = lock.map(|new| self.make(new));
         for offset in batch.first..=batch.last {
             let record = Record {
                 state,
@@ -203,68 +229,43 @@ impl InFlightStore for TwinStore {
         }
     }
 
-    fn new_lock(
-        &mut self,
-        _extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-    ) -> LockId {
-        self.clock = self.clock.max(now);
-        let lock = Lock {
-            member,
-            acquired_at: self.clock,
-            deadline: self.clock.plus(duration_ms),
-            expired: false,
-        };
-        let id = LockId(self.next_lock);
-        self.next_lock = self.next_lock.wrapping_add(1);
-        self.made.insert(id.0, lock);
-        id
-    }
-
-    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
+    fn hold<F: FnMut(&InFlightRun) -> Option<i16>>(
         &mut self,
         range: OffsetRange,
-        mut decide: F,
+        lock: NewLock,
+        mut delivery_count: F,
     ) {
-        let mut next = Some(range.first);
-        while let Some(from) = next
-            && let Some((&first, _)) = self.records.range(from..).next()
-            && first <= range.last
-            && let Some(run) = self.run_beginning_at(first, range.last)
-        {
-            next = after(run.range.last);
-            let Some(change) = decide(&run) else { continue };
-            let held = match change.lock {
-                LockChange::Hold(id) => self.lock(id),
-                LockChange::Keep | LockChange::End => None,
-            };
-            for (_, record) in self.records.range_mut(run.range.first..=run.range.last) {
-                record.state = change.state;
-                record.delivery_count = change.delivery_count;
-                record.phase = change.phase;
-                if change.lock != LockChange::Keep {
-                    record.lock = held;
-                }
-            }
-        }
+        let lock = self.make(lock);
+        self.for_each_run(range, |run| {
+            let count = delivery_count(run)?;
+            Some(move |record: &mut Record| {
+                record.state = RecordState::Acquired;
+                record.phase = Phase::Settled;
+                record.delivery_count = count;
+                record.lock = Some(lock);
+            })
+        });
     }
 
-    fn update_held_if<C: HeldChange>(
+    fn update<C: RunChange>(
         &mut self,
-        ranges: &[OffsetRange],
-        member: MemberIndex,
+        ranges: impl Iterator<Item = OffsetRange>,
+        holder: Holder,
         change: &mut C,
-        confirm: impl FnOnce(&mut C) -> bool,
-    ) -> bool {
-        let before = self.records.clone();
-        self.update_held(ranges.iter().copied(), Holder::Member(member), change);
-        let confirmed = confirm(change);
-        if !confirmed {
-            self.records = before;
+    ) {
+        for range in ranges {
+            self.for_each_run(range, |run| {
+                let new = holder.holds(run).then(|| change.decide(run))??;
+                change.note(run, new, &[run.range]);
+                Some(move |record: &mut Record| {
+                    record.state = new.state;
+                    record.phase = new.phase;
+                    if new.lock == LockChange::End {
+                        record.lock = None;
+                    }
+                })
+            });
         }
-        confirmed
     }
 
     fn remove_through(&mut self, last: i64) {
@@ -289,12 +290,11 @@ impl InFlightStore for TwinStore {
         {
             lock.expired |= due(lock);
         }
-        self.made.retain(|_, lock| !due(lock));
         ranges
     }
 
     fn heap_bytes(&self) -> usize {
-        self.records.len() * size_of::<(i64, Record)>() + self.made.len() * size_of::<(u32, Lock)>()
+        self.records.len() * size_of::<(i64, Record)>()
     }
 
     fn check(&self) -> Result<(), String> {

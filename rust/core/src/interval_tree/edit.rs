@@ -77,7 +77,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             };
             self.set(lower, value);
             changed = true;
-            rest = range.behind(lower.last);
+            rest = range.after(lower.last);
         }
         changed
     }

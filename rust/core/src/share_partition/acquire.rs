@@ -8,12 +8,11 @@
 //! 5. records of aborted transactions are archived and taken out (`transactions.rs`).
 
 use super::acquire_request::{AcquireMode, AcquireRequest, AcquiredRange, check};
-use super::changes::Changes;
 use super::error::AcquireError;
 use super::{SharePartition, Status};
-use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange, MemberIndex};
+use crate::in_flight::{InFlightRun, InFlightStore, MemberIndex, NewLock};
 use crate::offset::{OffsetRange, after, after_saturating, before, plus_saturating};
-use crate::record_state::{Circumstance, RecordState, Trigger, decide};
+use crate::record_state::{Circumstance, Trigger, decide};
 use crate::time::LockTime;
 
 /// An acquire while it runs.
@@ -21,7 +20,6 @@ use crate::time::LockTime;
 pub(super) struct Acquisition<'a> {
     pub request: &'a AcquireRequest<'a>,
     pub member: MemberIndex,
-    pub now: LockTime,
     /// From the first fetched offset to the last that may be acquired.
     pub fetched: OffsetRange,
     pub max_records: u64,
@@ -96,7 +94,6 @@ impl<S: InFlightStore> SharePartition<S> {
         let mut acquisition = Acquisition {
             request,
             member,
-            now: self.now,
             fetched,
             max_records,
             acquired,
@@ -189,7 +186,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let behind = match last_batch {
             None => OffsetRange::new(base, fetched.last),
-            Some(batch) => fetched.behind(batch.last),
+            Some(batch) => fetched.after(batch.last),
         };
         if let Some(behind) = behind.filter(|_| acquisition.remaining() > 0) {
             self.acquire_new(acquisition, behind);
@@ -212,7 +209,7 @@ impl<S: InFlightStore> SharePartition<S> {
                 break;
             };
             let delivery_count = run.delivery_count.saturating_add(1);
-            self.hold(part, acquisition.member, acquisition.now);
+            self.take_lock(part, acquisition.member, Trigger::Acquire);
             let taken = acquisition.acquired.get_mut(before..);
             match taken.and_then(<[_]>::last_mut) {
                 Some(last)
@@ -227,43 +224,44 @@ impl<S: InFlightStore> SharePartition<S> {
             if pace.is_over() {
                 break;
             }
-            rest = range.behind(part.last);
+            rest = range.after(part.last);
         }
     }
 
-    /// Puts available records under a new lock of `member`.
-    pub(super) fn hold(&mut self, range: OffsetRange, member: MemberIndex, now: LockTime) {
-        let duration_ms = self.config.record_lock_duration_ms;
-        let lock = self.store.new_lock(range, member, now, duration_ms);
-        self.store.update(range, |run: &InFlightRun| {
-            let row = decide(
-                run.state,
-                run.phase,
-                Trigger::Acquire,
-                Circumstance::default(),
-            )?;
-            Some(Change {
-                state: row.to,
-                delivery_count: run.delivery_count.saturating_add(1),
-                phase: row.to_phase,
-                lock: LockChange::Hold(lock),
-            })
+    /// Puts records under a new lock of `member`: those that may be acquired, or with [`Trigger::Renew`] those that are. Returns
+    /// their number.
+    pub(super) fn take_lock(
+        &mut self,
+        range: OffsetRange,
+        member: MemberIndex,
+        trigger: Trigger,
+    ) -> u64 {
+        let delivered = i16::from(trigger == Trigger::Acquire);
+        let lock = self.new_lock(member);
+        let mut records = 0;
+        self.store.hold(range, lock, |run: &InFlightRun| {
+            decide(run.state, run.phase, trigger, Circumstance::default())?;
+            records += run.range.len();
+            Some(run.delivery_count.saturating_add(delivered))
         });
+        records
     }
 
-    /// Archives released records that a read from `fetch_offset` shows to be gone: the first batch it returned begins behind
+    pub(super) fn new_lock(&self, member: MemberIndex) -> NewLock {
+        NewLock {
+            member,
+            now: self.now,
+            duration_ms: self.config.record_lock_duration_ms,
+        }
+    }
+
+    /// Archives released records that a read from `fetch_offset` shows to be gone: the first batch it returned begins after
     /// them (compacted topics, KAFKA-17351). In memory only.
     fn archive_compacted(&mut self, fetch_offset: i64, first_fetched: i64) {
         if let Some(gone) =
             before(first_fetched).and_then(|end| OffsetRange::new(fetch_offset, end))
         {
-            let available = |run: &InFlightRun| run.state == RecordState::Available;
-            self.pull(
-                gone,
-                Trigger::Compaction,
-                available,
-                &mut Changes::default(),
-            );
+            self.pull_at_once(gone, Trigger::Compaction);
         }
     }
 }

@@ -1,15 +1,10 @@
-//! The one place where records change state: a trigger is pulled over a range, the table says what becomes of each record,
-//! and the change is noted for the persister.
-//!
-//! `delivery_complete_count` is kept here too: it follows from the states before and after, and from nothing else.
+//! What a command changes, as the persister is told of it and as it is counted.
 
-use super::counters::Tally;
+use super::DeadLetterCause;
 use super::few::Few;
-use super::pull::Pull;
-use super::{DeadLetterCause, SharePartition};
-use crate::in_flight::{Change, InFlightRun, InFlightStore, LockChange};
+use crate::in_flight::StateCounts;
 use crate::offset::{OffsetRange, before};
-use crate::record_state::{Circumstance, LockRule, Phase, RecordState, Trigger, decide};
+use crate::record_state::RecordState;
 use crate::state_batch::StateBatch;
 
 /// Records given up to the dead-letter queue.
@@ -20,15 +15,21 @@ pub(super) struct GivenUp {
     pub cause: DeadLetterCause,
 }
 
-/// What a command changed, in ascending order of offsets, neighbours joined.
+/// What a command changes, in ascending order of offsets, neighbours joined.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub batches: Few<StateBatch>,
     pub given_up: Vec<GivenUp>,
+    /// Records by the state that they change to, as far as no earlier write is under way for them.
+    pub to: StateCounts,
     pub records: u64,
+    /// Records at or after the start offset that become terminal: the change of `delivery_complete_count`.
+    pub completed: u64,
+    /// Records that would be available again, had they not been delivered as often as allowed.
+    pub at_limit: u64,
 }
 
-/// Makes `next` a part of `last`, if it lies right behind and is equal; returns whether it does.
+/// Makes `next` a part of `last`, if it lies right after it and is equal; returns whether it does.
 #[inline]
 fn join_batches(last: &mut StateBatch, next: &StateBatch) -> bool {
     let joins = last.delivery_state == next.delivery_state
@@ -52,14 +53,6 @@ fn join_given_up(last: &mut GivenUp, next: &GivenUp) -> bool {
 }
 
 impl Changes {
-    /// Nothing yet, with room for so many batches.
-    pub(super) fn with_room(batches: usize) -> Self {
-        Self {
-            batches: Few::with_room(batches),
-            ..Self::default()
-        }
-    }
-
     /// Adds ranges, which ascend, and returns the number of their records.
     #[inline(always)]
     pub(super) fn add_all(
@@ -132,7 +125,14 @@ impl Changes {
         self.batches.as_slice().is_empty()
     }
 
-    /// Cuts off the part up to the `allowed`th state batch, when there are more.
+    /// The offsets from the first change to the last.
+    pub(super) fn span(&self) -> Option<OffsetRange> {
+        let batches = self.batches.as_slice();
+        OffsetRange::new(batches.first()?.first_offset, batches.last()?.last_offset)
+    }
+
+    /// Keeps the first `allowed` state batches and returns the others, if there are more. Counts are left out: they are not
+    /// per write.
     pub(super) fn split(&mut self, allowed: usize) -> Option<Self> {
         let from = self.batches.as_slice().get(allowed)?.first_offset;
         let mut rest = Self {
@@ -155,142 +155,4 @@ pub(super) fn cut(range: OffsetRange, offset: i64) -> [Option<OffsetRange>; 2] {
     let head = before(offset).and_then(|end| OffsetRange::new(range.first, range.last.min(end)));
     let tail = OffsetRange::new(range.first.max(offset), range.last);
     [head, tail]
-}
-
-pub(super) const fn lock_change(rule: LockRule) -> LockChange {
-    match rule {
-        LockRule::End => LockChange::End,
-        // A new lock is made by the caller, who knows the member and the time.
-        LockRule::Keep | LockRule::Take => LockChange::Keep,
-    }
-}
-
-/// How `delivery_complete_count` changes when `records` records at or behind the start offset change state.
-pub(super) fn completed(count: u64, records: u64, from: RecordState, to: RecordState) -> u64 {
-    match (from.is_terminal(), to.is_terminal()) {
-        (false, true) => count + records,
-        (true, false) => count - records,
-        _ => count,
-    }
-}
-
-/// The change of a run whose write was answered.
-pub(super) const fn settled(run: &InFlightRun, to: RecordState) -> Change {
-    Change {
-        state: to,
-        delivery_count: run.delivery_count,
-        phase: Phase::Settled,
-        lock: match to {
-            RecordState::Acquired => LockChange::Keep,
-            _ => LockChange::End,
-        },
-    }
-}
-
-#[inline]
-pub(super) fn count_settled(tally: &mut Tally, state: RecordState, records: u64) {
-    match state {
-        RecordState::Available => tally.rest.make().made_available += records,
-        RecordState::Acknowledged => tally.acknowledge(records),
-        RecordState::Archived => tally.rest.make().archived += records,
-        RecordState::Acquired | RecordState::Archiving => {}
-    }
-}
-
-impl<S: InFlightStore> SharePartition<S> {
-    /// Pulls `trigger` over the records of `range` that are `eligible` and for which the table has a row.
-    pub(super) fn pull(
-        &mut self,
-        range: OffsetRange,
-        trigger: Trigger,
-        eligible: impl Fn(&InFlightRun) -> bool,
-        changes: &mut Changes,
-    ) {
-        if range.first >= self.start_offset {
-            return self.pull_behind_start(range, trigger, eligible, changes);
-        }
-        let [below, rest] = cut(range, self.start_offset);
-        if let Some(below) = below {
-            self.pull_part(below, true, trigger, &eligible, changes);
-        }
-        if let Some(rest) = rest {
-            self.pull_part(rest, false, trigger, &eligible, changes);
-        }
-    }
-
-    /// [`Self::pull`] over a range at or behind the start offset.
-    #[inline]
-    pub(super) fn pull_behind_start(
-        &mut self,
-        range: OffsetRange,
-        trigger: Trigger,
-        eligible: impl Fn(&InFlightRun) -> bool,
-        changes: &mut Changes,
-    ) {
-        self.pull_part(range, false, trigger, &eligible, changes);
-    }
-
-    fn pull_part(
-        &mut self,
-        part: OffsetRange,
-        is_below: bool,
-        trigger: Trigger,
-        eligible: &impl Fn(&InFlightRun) -> bool,
-        changes: &mut Changes,
-    ) {
-        let mut pull = Pull::new(is_below, trigger, &self.config, changes);
-        let count = &mut self.delivery_complete_count;
-        let activity = self.activity.make();
-        self.store.update(part, |run| {
-            let change = eligible(run).then(|| pull.decide(run))??;
-            pull.note(run, change, &[run.range], (count, activity));
-            Some(change)
-        });
-    }
-
-    /// Ends the pending phase of the records of `range`: confirmed, or given back to the member. A record whose lock ran out
-    /// meanwhile is not given back: it is treated as timed out, with the delivery limit of the time of the change, and
-    /// without the dead-letter queue (`InFlightState.completeStateTransition`).
-    pub(super) fn end_pending(&mut self, range: OffsetRange, answer: Trigger, delivery_limit: i16) {
-        let activity = self.activity.make();
-        activity.front.doubt(|front| range.contains(front));
-        if range.first >= self.start_offset {
-            return self.end_pending_part(range, false, answer, delivery_limit);
-        }
-        let [below, rest] = cut(range, self.start_offset);
-        if let Some(below) = below {
-            self.end_pending_part(below, true, answer, delivery_limit);
-        }
-        if let Some(rest) = rest {
-            self.end_pending_part(rest, false, answer, delivery_limit);
-        }
-    }
-
-    fn end_pending_part(
-        &mut self,
-        part: OffsetRange,
-        is_below: bool,
-        answer: Trigger,
-        delivery_limit: i16,
-    ) {
-        let count = &mut self.delivery_complete_count;
-        let tally = &mut self.activity.make().tally;
-        self.store.update(part, |run| {
-            let circumstance = Circumstance {
-                below_start_offset: is_below,
-                attempts_over: run.delivery_count >= delivery_limit,
-                dead_letter_queue: false,
-            };
-            let mut row = decide(run.state, run.phase, answer, circumstance)?;
-            if row.to == RecordState::Acquired && run.lock.is_none_or(|lock| lock.expired) {
-                row = decide(row.to, row.to_phase, Trigger::LockTimeout, circumstance)?;
-            }
-            let records = run.range.len();
-            if !is_below {
-                *count = completed(*count, records, run.state, row.to);
-            }
-            count_settled(tally, row.to, records);
-            Some(settled(run, row.to))
-        });
-    }
 }

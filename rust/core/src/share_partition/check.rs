@@ -45,7 +45,7 @@ impl<S: InFlightStore> SharePartition<S> {
                     .abs_diff(run.range.first.max(self.start_offset))
                     + 1;
             }
-            let rest = OffsetRange::ALL.behind(run.range.last);
+            let rest = OffsetRange::ALL.after(run.range.last);
             next = rest.and_then(|rest| self.store.run_in(rest));
         }
         if terminal != self.delivery_complete_count {

@@ -1,6 +1,7 @@
 //! What has happened, counted.
 
 use super::lazily::Lazily;
+use crate::record_state::RecordState;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
@@ -86,6 +87,18 @@ impl Tally {
         write_batches counts state_batches_written
     }
 
+    /// Counts records that changed to this state for good.
+    #[inline]
+    pub fn settle(&mut self, state: RecordState, records: u64) {
+        match state {
+            _ if records == 0 => {}
+            RecordState::Available => self.rest.make().made_available += records,
+            RecordState::Acknowledged => self.acknowledge(records),
+            RecordState::Archived => self.rest.make().archived += records,
+            RecordState::Acquired | RecordState::Archiving => {}
+        }
+    }
+
     /// All counters; writes are counted by their tokens.
     pub fn counters(&self, writes: u64) -> Counters {
         let rest = self.rest.get().copied().unwrap_or_default();
@@ -105,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_go_on_behind_32_bits() {
+    fn counters_go_on_past_32_bits() {
         let mut tally = Tally::default();
         let mut sum = 0;
         for more in [1, 1 << 31, 1 << 31, 7, u64::from(u32::MAX), 1 << 40, 3] {

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::SharePartition;
-use super::changes::{Changes, GivenUp};
+use super::changes::GivenUp;
 use super::error::UnknownToken;
-use super::writes::WriteKind;
-use crate::in_flight::{InFlightRun, InFlightStore};
+use super::pending_writes::WriteKind;
+use crate::in_flight::InFlightStore;
 use crate::offset::OffsetRange;
 use crate::persister::WriteToken;
-use crate::record_state::{Phase, RecordState, Trigger};
+use crate::record_state::Trigger;
 use crate::time::LockTime;
 
 /// Names records handed out for the dead-letter queue.
@@ -49,10 +49,6 @@ pub(super) struct DeadLetters {
 }
 
 impl DeadLetters {
-    pub(super) fn extend(&mut self, given_up: impl IntoIterator<Item = GivenUp>) {
-        self.queue.extend(given_up);
-    }
-
     /// Takes in records that are given up as soon as the write is answered.
     pub(super) fn wait_for(&mut self, token: WriteToken, given_up: Vec<GivenUp>) {
         self.unwritten.insert(token, given_up);
@@ -91,6 +87,12 @@ impl<S: InFlightStore> SharePartition<S> {
         })
     }
 
+    /// Hands over records whose change is written.
+    pub(super) fn give_up(&mut self, given_up: impl IntoIterator<Item = GivenUp>) {
+        let rare = self.activity.make().rare.make();
+        rare.dead_letters.queue.extend(given_up);
+    }
+
     /// Archives records that the dead-letter queue has taken, or finally failed to take.
     ///
     /// # Errors
@@ -105,10 +107,7 @@ impl<S: InFlightStore> SharePartition<S> {
             return Err(UnknownToken(token.0));
         };
         self.observe(now);
-        let archiving =
-            |run: &InFlightRun| run.state == RecordState::Archiving && run.phase == Phase::Settled;
-        let mut changes = Changes::default();
-        self.pull(range, Trigger::DeadLetterDone, archiving, &mut changes);
+        let changes = self.pull_at_once(range, Trigger::DeadLetterDone);
         self.activity.make().tally.rest.make().dead_lettered += changes.records;
         self.queue_write(changes, WriteKind::Noted);
         Ok(())

@@ -14,11 +14,6 @@ impl<T> Default for Few<T> {
 }
 
 impl<T: Copy> Few<T> {
-    /// Nothing yet, with room for so many items; one needs none.
-    pub fn with_room(items: usize) -> Self {
-        Self::Many(Vec::with_capacity(if items > 1 { items } else { 0 }))
-    }
-
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::One(item) => std::slice::from_ref(item),

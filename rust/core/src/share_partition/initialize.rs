@@ -140,16 +140,11 @@ impl<S: InFlightStore> SharePartition<S> {
             } else {
                 DeadLetterCause::ClientReject
             };
-            self.activity
-                .make()
-                .rare
-                .make()
-                .dead_letters
-                .extend([GivenUp {
-                    range,
-                    delivery_count,
-                    cause,
-                }]);
+            self.give_up([GivenUp {
+                range,
+                delivery_count,
+                cause,
+            }]);
         }
     }
 }

@@ -36,8 +36,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     fn in_flight_in(&self, part: OffsetRange) -> impl Iterator<Item = InFlight<'_>> {
-        let run_behind =
-            move |last: i64| part.behind(last).and_then(|rest| self.store.run_in(rest));
+        let run_behind = move |last: i64| part.after(last).and_then(|rest| self.store.run_in(rest));
         let mut next = self.store.run_in(part);
         core::iter::from_fn(move || {
             let mut shown = self.show(&next?);
@@ -100,7 +99,7 @@ impl<S: InFlightStore> SharePartition<S> {
             }
             rest = self
                 .passed()
-                .and_then(|passed| passed.behind(run.range.last));
+                .and_then(|passed| passed.after(run.range.last));
         }
         counts
     }

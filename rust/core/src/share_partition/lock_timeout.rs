@@ -4,9 +4,9 @@
 
 use super::SharePartition;
 use super::changes::Changes;
-use super::writes::WriteKind;
-use crate::in_flight::{Holder, InFlightRun, InFlightStore};
-use crate::record_state::{Phase, RecordState, Trigger};
+use super::pending_writes::WriteKind;
+use crate::in_flight::{Holder, InFlightStore};
+use crate::record_state::Trigger;
 use crate::time::LockTime;
 
 impl<S: InFlightStore> SharePartition<S> {
@@ -42,13 +42,14 @@ impl<S: InFlightStore> SharePartition<S> {
     fn let_locks_run_out(&mut self) -> u64 {
         let mut changes = Changes::default();
         // A record whose write is under way keeps its change: its lock counts again only if the write is refused.
-        let settled =
-            |run: &InFlightRun| run.state == RecordState::Acquired && run.phase == Phase::Settled;
         while self.is_due() {
-            let (ranges, trigger) = (self.store.expire(self.now), Trigger::LockTimeout);
-            self.pull_held(&ranges, Holder::RunOut, trigger, settled, &mut changes);
+            let ranges = self.store.expire(self.now);
+            let ranges = ranges.iter().copied();
+            self.pull(ranges, Holder::RunOut, Trigger::LockTimeout, &mut changes);
         }
         let changes = changes.in_order();
+        self.count(&changes);
+        self.count_settled(&changes);
         let records = changes.records;
         self.activity.make().tally.rest.make().lock_timeouts += records;
         self.queue_write(changes, WriteKind::Noted);

@@ -1,10 +1,9 @@
 //! The log start offset moves: retention or DeleteRecords has removed records (`SharePartition.updateCacheAndOffsets`).
 
 use super::SharePartition;
-use super::changes::Changes;
-use crate::in_flight::{InFlightRun, InFlightStore};
+use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, before};
-use crate::record_state::{RecordState, Trigger};
+use crate::record_state::Trigger;
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Takes note of the log start offset. Available records before it are archived, in memory; acquired ones stay with their
@@ -33,9 +32,7 @@ impl<S: InFlightStore> SharePartition<S> {
             gap.gap_start_offset = gap.gap_start_offset.max(log_start_offset);
         }
         if let Some(passed) = passed {
-            let available = |run: &InFlightRun| run.state == RecordState::Available;
-            let mut changes = Changes::default();
-            self.pull(passed, Trigger::LogStartMove, available, &mut changes);
+            let changes = self.pull_at_once(passed, Trigger::LogStartMove);
             self.activity.make().tally.rest.make().log_start_archived += changes.records;
         }
         self.unblock();
@@ -49,7 +46,7 @@ impl<S: InFlightStore> SharePartition<S> {
             if run.state.is_terminal() {
                 terminal += run.range.len();
             }
-            rest = range.behind(run.range.last);
+            rest = range.after(run.range.last);
         }
         terminal
     }

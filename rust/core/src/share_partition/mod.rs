@@ -16,10 +16,11 @@
 //! number of terminal records at or behind the start offset; the next fetch offset is never below the start offset.
 
 mod acknowledge;
-mod acknowledge_and_settle;
+mod acknowledge_check;
 mod acquire;
 mod acquire_request;
 mod activity;
+mod answer;
 mod changes;
 mod check;
 mod counters;
@@ -27,7 +28,6 @@ mod dead_letter;
 mod error;
 mod fetch_lock;
 mod few;
-mod held;
 mod initialize;
 mod inspect;
 mod lazily;
@@ -38,10 +38,10 @@ mod members;
 mod new_batches;
 mod parts;
 mod pending_writes;
+mod pipeline;
 mod preload;
 mod pull;
 mod release;
-mod release_and_settle;
 mod settle;
 mod status;
 mod throttle;

@@ -68,17 +68,16 @@ impl<S: InFlightStore> SharePartition<S> {
         held: OffsetRange,
         acquisition: &mut Acquisition<'_>,
     ) {
-        let (member, now) = (acquisition.member, acquisition.now);
+        let member = acquisition.member;
         let (state, phase) = (RecordState::Available, Phase::Settled);
         match decide(state, phase, Trigger::Acquire, Circumstance::default()) {
             Some(row) if held == batch => {
-                let duration_ms = self.config.record_lock_duration_ms;
-                self.store
-                    .insert_held(batch, row.to, 1, member, now, duration_ms);
+                let lock = Some(self.new_lock(member));
+                self.store.insert_batch(batch, row.to, 1, lock);
             }
             _ => {
                 self.store.insert_batch(batch, state, 0, None);
-                self.hold(held, member, now);
+                self.take_lock(held, member, Trigger::Acquire);
             }
         }
         let activity = self.activity.make();

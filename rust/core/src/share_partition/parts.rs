@@ -24,7 +24,7 @@ impl<'a> Parts<'a> {
             range: OffsetRange::single(start_offset),
             types: &[],
         };
-        parts.turn();
+        parts.next_batch();
         parts
     }
 
@@ -35,8 +35,9 @@ impl<'a> Parts<'a> {
 
     /// The next parts of this type, up to one of another.
     #[inline]
-    pub fn of_type(&mut self, kind: AcknowledgeType) -> impl Iterator<Item = OffsetRange> {
-        core::iter::from_fn(move || self.take(kind as i8))
+    pub const fn of_type(&mut self, kind: AcknowledgeType) -> OfType<'_, 'a> {
+        let id = kind as i8;
+        OfType { parts: self, id }
     }
 
     #[inline(always)]
@@ -44,7 +45,7 @@ impl<'a> Parts<'a> {
         let range = self.range;
         match self.types {
             [one] if *one == id => {
-                self.turn();
+                self.next_batch();
                 Some(range)
             }
             [first, _, ..] if *first == id => Some(self.split()),
@@ -57,30 +58,33 @@ impl<'a> Parts<'a> {
         let range = self.range;
         let (equal, others) = self.types.split_at(equal_at_front(self.types));
         let last = plus_saturating(range.first, equal.len() as u64 - 1);
-        match range.behind(last) {
-            Some(behind) => (self.range, self.types) = (behind, others),
-            None => self.turn(),
+        match range.after(last) {
+            Some(rest) => (self.range, self.types) = (rest, others),
+            None => self.next_batch(),
         }
         OffsetRange { last, ..range }
     }
 
-    /// Turns to the next batch that reaches the start offset.
+    /// Goes to the next batch that reaches the start offset.
     #[inline(always)]
-    fn turn(&mut self) {
+    fn next_batch(&mut self) {
         self.types = &[];
         for batch in &mut self.batches {
             let first = batch.first.max(self.start_offset);
             if let Some(range) = OffsetRange::new(first, batch.last) {
-                (self.range, self.types) = (range, types_of(batch, range));
-                return self.join_batches_behind();
+                let types = types_of(batch, range);
+                let is_one = types.len() > 1 && equal_at_front(types) == types.len();
+                self.range = range;
+                self.types = if is_one { &types[..1] } else { types };
+                return self.join_next_batches();
             }
         }
     }
 
-    /// Takes in the batches right behind the one at hand that are given the same one type: records in order may come as a batch
+    /// Takes in the batches right after the one at hand that are given the same one type: records in order may come as a batch
     /// each.
     #[inline(always)]
-    fn join_batches_behind(&mut self) {
+    fn join_next_batches(&mut self) {
         while let (Some(next), [_]) = (self.batches.as_slice().first(), self.types)
             && self.range.is_followed_by(next.first)
             && next.types == self.types
@@ -91,6 +95,29 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The parts of one type that follow each other.
+#[derive(Debug)]
+pub(super) struct OfType<'p, 'a> {
+    parts: &'p mut Parts<'a>,
+    id: i8,
+}
+
+impl Iterator for OfType<'_, '_> {
+    type Item = OffsetRange;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<OffsetRange> {
+        self.parts.take(self.id)
+    }
+
+    /// Nearly every request has one part, and stores ask for that.
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let is_last = self.parts.types.len() <= 1 && self.parts.batches.as_slice().is_empty();
+        (0, is_last.then_some(1))
+    }
+}
+
 /// The types of `range`, which is the batch, or its part from the start offset on.
 #[inline]
 pub(super) fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> &'a [i8] {
@@ -98,8 +125,8 @@ pub(super) fn types_of<'a>(batch: &AcknowledgeBatch<'a>, range: OffsetRange) -> 
         one @ [_] => one,
         each => {
             let skipped = usize::try_from(batch.first.abs_diff(range.first));
-            let behind = skipped.ok().and_then(|skipped| each.get(skipped..));
-            behind.unwrap_or(&[])
+            let rest = skipped.ok().and_then(|skipped| each.get(skipped..));
+            rest.unwrap_or(&[])
         }
     }
 }

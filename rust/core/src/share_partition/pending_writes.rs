@@ -5,9 +5,24 @@
 
 use super::few::Few;
 use super::lazily::Lazily;
-use super::writes::WriteKind;
-use crate::persister::WriteToken;
+use crate::persister::{WriteStateRef, WriteToken};
 use crate::state_batch::StateBatch;
+
+/// Whether a refusal undoes the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WriteKind {
+    /// A member waits for the write: its refusal undoes the change.
+    Confirmed,
+    /// Memory keeps the change whatever the answer.
+    Noted,
+}
+
+/// The epochs that go with every write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Epochs {
+    pub state_epoch: i32,
+    pub leader_epoch: i32,
+}
 
 /// A write from the change to the answer.
 #[derive(Clone, Debug)]
@@ -28,6 +43,19 @@ const _: () = assert!(
     size_of::<UnderWay>() <= 56,
     "a write of one run takes 56 bytes until it is answered"
 );
+
+impl UnderWay {
+    /// The write as the persister is given it.
+    pub fn state(&self, epochs: Epochs) -> WriteStateRef<'_> {
+        WriteStateRef {
+            state_epoch: epochs.state_epoch,
+            leader_epoch: epochs.leader_epoch,
+            start_offset: self.start_offset,
+            delivery_complete_count: self.delivery_complete_count,
+            state_batches: self.batches.as_slice(),
+        }
+    }
+}
 
 /// The writes handed out or waiting to be.
 #[derive(Clone, Debug, Default)]
@@ -71,14 +99,14 @@ impl PendingWrites {
     }
 
     /// Adds a write, which is given the next token.
-    pub fn queue(&mut self, write: impl FnOnce(WriteToken) -> UnderWay) -> WriteToken {
+    pub fn queue(&mut self, write: UnderWay) -> WriteToken {
         let token = WriteToken(self.next_token);
         self.next_token += 1;
         let queue = self.queue.make();
         if queue.list.len() == queue.list.capacity() {
             queue.grow();
         }
-        queue.list.push(write(token));
+        queue.list.push(UnderWay { token, ..write });
         token
     }
 
@@ -177,8 +205,8 @@ mod tests {
     use super::*;
 
     fn queue(writes: &mut PendingWrites) -> WriteToken {
-        writes.queue(|token| UnderWay {
-            token,
+        writes.queue(UnderWay {
+            token: WriteToken(0),
             batches: Few::default(),
             start_offset: 0,
             delivery_complete_count: 0,

@@ -1,97 +1,154 @@
-//! A trigger while it is pulled: what becomes of a run, and what is noted of it.
+//! A trigger is pulled over records: THE TABLE says what becomes of each run, and what it means is noted.
 
-use super::DeadLetterCause;
-use super::activity::{Activity, FirstUnsettled};
-use super::changes::{Changes, completed, count_settled, lock_change};
-use crate::in_flight::{Change, InFlightRun};
+use super::changes::{Changes, cut};
+use super::{DeadLetterCause, SharePartition};
+use crate::in_flight::{Change, Holder, InFlightRun, InFlightStore, LockChange, RunChange};
 use crate::limits::ShareGroupConfig;
 use crate::offset::OffsetRange;
-use crate::record_state::{Circumstance, Phase, RecordState, Transition, Trigger, decide};
+use crate::record_state::{
+    Circumstance, LockRule, Phase, RecordState, Transition, Trigger, decide,
+};
 
-/// A trigger while it is pulled.
-pub(super) struct Pull<'a> {
+/// A trigger, and the circumstances that all its records share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
     trigger: Trigger,
-    /// Of all records; whether the attempts are over hangs on the run.
     circumstance: Circumstance,
-    delivery_limit: i16,
-    changes: &'a mut Changes,
+    delivery_count_limit: i16,
 }
 
-impl<'a> Pull<'a> {
-    #[inline]
-    pub(super) fn new(
-        is_below: bool,
-        trigger: Trigger,
-        config: &ShareGroupConfig,
-        changes: &'a mut Changes,
-    ) -> Self {
+impl Rule {
+    pub fn new(trigger: Trigger, below_start_offset: bool, config: &ShareGroupConfig) -> Self {
         Self {
             trigger,
             circumstance: Circumstance {
-                below_start_offset: is_below,
-                dead_letter_queue: config.dead_letter_queue,
+                below_start_offset,
                 attempts_over: false,
+                dead_letter_queue: config.dead_letter_queue,
             },
-            delivery_limit: config.delivery_count_limit,
-            changes,
+            delivery_count_limit: config.delivery_count_limit,
         }
     }
 
+    /// What becomes of the records of a run.
     #[inline(always)]
-    fn row(&self, run: &InFlightRun) -> Option<&'static Transition> {
+    pub fn row(&self, run: &InFlightRun) -> Option<&'static Transition> {
         let circumstance = Circumstance {
-            attempts_over: run.delivery_count >= self.delivery_limit,
+            attempts_over: run.delivery_count >= self.delivery_count_limit,
             ..self.circumstance
         };
         decide(run.state, run.phase, self.trigger, circumstance)
     }
 
-    /// What becomes of a run.
+    /// The change before its write is answered, or without one.
     #[inline(always)]
-    pub(super) fn decide(&self, run: &InFlightRun) -> Option<Change> {
+    pub fn change(&self, run: &InFlightRun) -> Option<Change> {
         let row = self.row(run)?;
         Some(Change {
             state: row.to,
-            delivery_count: run.delivery_count,
             phase: row.to_phase,
-            lock: lock_change(row.lock),
+            lock: match row.lock {
+                LockRule::End => LockChange::End,
+                // Who takes a lock is not known here (`SharePartition::take_lock`).
+                LockRule::Keep | LockRule::Take => LockChange::Keep,
+            },
         })
     }
 
-    /// Notes for the persister and in the counts what became of `ranges`, whose records were equal to `run`.
+    /// The change once its write is confirmed: the record stays in the state of its row, and nobody holds it.
     #[inline(always)]
-    pub(super) fn note(
-        &mut self,
-        run: &InFlightRun,
-        change: Change,
-        ranges: &[OffsetRange],
-        (count, activity): (&mut u64, &mut Activity),
-    ) {
-        let Activity { tally, front, .. } = activity;
-        let to = change.state;
-        let records = self.changes.add_all(ranges, to, run.delivery_count);
-        if !self.circumstance.below_start_offset {
-            *count = completed(*count, records, run.state, to);
+    pub fn confirmed_change(&self, run: &InFlightRun) -> Option<Change> {
+        self.row(run).map(|row| Change {
+            state: row.to,
+            phase: Phase::Settled,
+            lock: LockChange::End,
+        })
+    }
+}
+
+/// A trigger while it is pulled, or looked at.
+pub(super) struct Pull<'a> {
+    pub rule: Rule,
+    pub changes: &'a mut Changes,
+}
+
+impl RunChange for Pull<'_> {
+    #[inline(always)]
+    fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
+        self.rule.change(run)
+    }
+
+    #[inline(always)]
+    fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]) {
+        let (changes, to) = (&mut *self.changes, change.state);
+        let records = changes.add_all(ranges, to, run.delivery_count);
+        if change.phase != Phase::PendingFinal {
+            changes.to[to as usize] += records;
+        }
+        if to.is_terminal()
+            && !run.state.is_terminal()
+            && !self.rule.circumstance.below_start_offset
+        {
+            changes.completed += records;
+        }
+        if self
+            .rule
+            .row(run)
+            .is_some_and(Transition::reaches_delivery_limit)
+        {
+            changes.at_limit += records;
         }
         if to == RecordState::Archiving {
-            let cause = if self.trigger == Trigger::Reject {
+            let cause = if self.rule.trigger == Trigger::Reject {
                 DeadLetterCause::ClientReject
             } else {
                 DeadLetterCause::DeliveryCountExceeded
             };
             for range in ranges {
-                self.changes.give_up(*range, run.delivery_count, cause);
+                changes.give_up(*range, run.delivery_count, cause);
             }
         }
-        if self
-            .row(run)
-            .is_some_and(Transition::reaches_delivery_limit)
-        {
-            tally.rest.make().delivery_limit_reached += records;
-        }
-        if change.phase == Phase::Settled {
-            count_settled(tally, to, records);
-            *front = FirstUnsettled::UNKNOWN;
-        }
+    }
+}
+
+/// The parts of `ranges`, which ascend, below `start_offset`, and those at or after it.
+pub(super) fn cut_all<R: Iterator<Item = OffsetRange> + Clone>(
+    ranges: R,
+    start_offset: i64,
+) -> (
+    impl Iterator<Item = OffsetRange> + Clone,
+    impl Iterator<Item = OffsetRange> + Clone,
+) {
+    let below = ranges.clone().map_while(move |r| cut(r, start_offset)[0]);
+    let rest = ranges.filter_map(move |r| OffsetRange::new(r.first.max(start_offset), r.last));
+    (below, rest)
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Pulls `trigger` over the records of `holder` in `ranges`, which ascend, and adds what changes to `changes`.
+    pub(super) fn pull(
+        &mut self,
+        ranges: impl Iterator<Item = OffsetRange> + Clone,
+        holder: Holder,
+        trigger: Trigger,
+        changes: &mut Changes,
+    ) {
+        let (below, rest) = cut_all(ranges, self.start_offset);
+        let rule = Rule::new(trigger, true, &self.config);
+        let mut pull = Pull { rule, changes };
+        self.store.update(below, holder, &mut pull);
+        let rule = Rule::new(trigger, false, &self.config);
+        let mut pull = Pull { rule, changes };
+        self.store.update(rest, holder, &mut pull);
+    }
+
+    /// As [`Self::pull`], of a change that shows at once.
+    pub(super) fn pull_at_once(&mut self, range: OffsetRange, trigger: Trigger) -> Changes {
+        let mut changes = Changes::default();
+        let ranges = core::iter::once(range);
+        self.pull(ranges, Holder::Anybody, trigger, &mut changes);
+        self.count(&changes);
+        self.count_settled(&changes);
+        changes
     }
 }

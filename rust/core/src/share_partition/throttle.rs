@@ -87,7 +87,7 @@ impl<S: InFlightStore> SharePartition<S> {
             if run.delivery_count >= limit {
                 return true;
             }
-            rest = range.behind(run.range.last);
+            rest = range.after(run.range.last);
         }
         false
     }

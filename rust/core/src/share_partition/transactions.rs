@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::SharePartition;
 use super::acquire_request::{AcquiredRange, ControlType, FetchedBatch};
-use super::changes::{Changes, cut};
-use crate::in_flight::{InFlightRun, InFlightStore};
+use super::changes::cut;
+use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, after};
 use crate::record_state::Trigger;
 
@@ -55,13 +55,7 @@ impl<S: InFlightStore> SharePartition<S> {
             let Some(both) = range.intersection(*gone) else {
                 break;
             };
-            let everything = |_: &InFlightRun| true;
-            self.pull(
-                both,
-                Trigger::AbortedTransaction,
-                everything,
-                &mut Changes::default(),
-            );
+            self.pull_at_once(both, Trigger::AbortedTransaction);
             let [head, _] = cut(range, both.first);
             kept.extend(head.map(|range| AcquiredRange { range, ..acquired }));
             rest = after(both.last).and_then(|first| OffsetRange::new(first, range.last));

@@ -7,7 +7,8 @@
 use super::SharePartition;
 use super::changes::Changes;
 use super::error::UnknownToken;
-use super::pending_writes::UnderWay;
+use super::few::Few;
+use super::pending_writes::{Epochs, UnderWay, WriteKind};
 use crate::ids::SharePartitionKey;
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
@@ -49,25 +50,18 @@ pub struct WriteAnswer {
     pub fences: bool,
 }
 
-/// Whether a refusal undoes the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WriteKind {
-    Confirmed,
-    Noted,
-}
-
 /// The offsets of `batches`, neighbours joined.
 fn ranges(batches: &[StateBatch]) -> impl Iterator<Item = OffsetRange> + Clone {
     let mut rest = batches;
     core::iter::from_fn(move || {
-        let (first, mut behind) = rest.split_first()?;
+        let (first, mut later) = rest.split_first()?;
         let mut range = OffsetRange::new(first.first_offset, first.last_offset)?;
-        while let Some((next, others)) = behind.split_first()
+        while let Some((next, others)) = later.split_first()
             && range.is_followed_by(next.first_offset)
         {
-            (range.last, behind) = (next.last_offset, others);
+            (range.last, later) = (next.last_offset, others);
         }
-        rest = behind;
+        rest = later;
         Some(range)
     })
 }
@@ -116,20 +110,21 @@ impl<S: InFlightStore> SharePartition<S> {
     /// The next write to make, oldest first, lent instead of copied; it counts as handed out, as with
     /// [`SharePartition::poll_write`].
     pub fn lend_write(&mut self) -> Option<LentWrite<'_>> {
-        let (state_epoch, leader_epoch) = (self.state_epoch, self.leader_epoch);
+        let epochs = self.epochs();
         let write = self.activity.get_mut()?.writes.hand_out()?;
         Some(LentWrite {
             token: write.token,
             is_awaited: write.kind == WriteKind::Confirmed,
             key: &self.key,
-            state: WriteStateRef {
-                state_epoch,
-                leader_epoch,
-                start_offset: write.start_offset,
-                delivery_complete_count: write.delivery_complete_count,
-                state_batches: write.batches.as_slice(),
-            },
+            state: write.state(epochs),
         })
+    }
+
+    pub(super) const fn epochs(&self) -> Epochs {
+        Epochs {
+            state_epoch: self.state_epoch,
+            leader_epoch: self.leader_epoch,
+        }
     }
 
     /// Number of writes waiting to be handed out.
@@ -173,14 +168,7 @@ impl<S: InFlightStore> SharePartition<S> {
             } else {
                 Trigger::Written
             };
-            let batches = batches.as_slice();
-            if batches.len() > 1 && !undone {
-                self.end_written(ranges(batches));
-            } else {
-                for range in ranges(batches) {
-                    self.end_pending(range, trigger, delivery_limit);
-                }
-            }
+            self.end_pending(ranges(batches.as_slice()), trigger, delivery_limit);
         }
         if let Some(rare) = self.rare_mut() {
             rare.dead_letters.written(token, undone);
@@ -218,23 +206,33 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     fn queue_one(&mut self, changes: Changes, kind: WriteKind) -> WriteToken {
+        let write = self.under_way(changes.batches, self.delivery_complete_count);
         let activity = self.activity.make();
-        let batches = changes.batches.as_slice().len();
+        let batches = write.batches.as_slice().len();
         activity.tally.write_batches(batches as u64);
+        let token = activity.writes.queue(UnderWay { kind, ..write });
         if !changes.given_up.is_empty() {
-            let token = WriteToken(activity.writes.made());
             let dead_letters = &mut activity.rare.make().dead_letters;
             dead_letters.wait_for(token, changes.given_up);
         }
-        activity.writes.queue(|token| UnderWay {
-            token,
-            batches: changes.batches,
+        token
+    }
+
+    /// A write of these batches, made now, that a member waits for. A count beyond what Kafka's field holds stays at the most
+    /// that it holds.
+    pub(super) fn under_way(
+        &self,
+        batches: Few<StateBatch>,
+        delivery_complete_count: u64,
+    ) -> UnderWay {
+        UnderWay {
+            token: WriteToken(0),
+            batches,
             start_offset: self.start_offset,
-            delivery_complete_count: i32::try_from(self.delivery_complete_count)
-                .unwrap_or(i32::MAX),
+            delivery_complete_count: i32::try_from(delivery_complete_count).unwrap_or(i32::MAX),
             delivery_limit: self.config.delivery_count_limit,
-            kind,
+            kind: WriteKind::Confirmed,
             is_answered: false,
-        })
+        }
     }
 }

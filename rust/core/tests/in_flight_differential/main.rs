@@ -18,11 +18,12 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use sequences::ops;
 use share_state_core::in_flight::{
-    AdaptiveStore, InFlightRun, InFlightStore, IntervalStore, MemberIndex, TwinStore,
+    AdaptiveStore, Holder, InFlightRun, InFlightStore, IntervalStore, LockChange, MemberIndex,
+    TwinStore,
 };
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::{Phase, RecordState};
-use side::{MEMBERS, Op, Side};
+use side::{MEMBERS, Noting, Op, Side, to};
 
 fn assert_covers(wide: &[OffsetRange], exact: &[OffsetRange]) {
     for pair in wide.windows(2) {
@@ -115,24 +116,26 @@ fn assert_batches(twin: &Side<TwinStore>, tree: &[OffsetRange]) {
     assert_eq!(exact.next(), None);
 }
 
-/// What a look over many ranges shows, as long as the records are `state`: whether all are, and if so, what was shown.
-fn all_in<S: InFlightStore>(
+/// What a look at the records of `holder` shows, where those of `state` would change: whether that was all, and the records.
+fn look<S: InFlightStore>(
     store: &S,
     ranges: &[OffsetRange],
+    holder: Holder,
     state: Option<RecordState>,
-) -> Option<Vec<InFlightRun>> {
+) -> (bool, Vec<InFlightRun>) {
     let mut shown = Vec::new();
-    let all = store.all_in(ranges.iter().copied(), |run, ranges| {
-        let batch_start = false;
-        let run = |&range| InFlightRun {
-            range,
-            batch_start,
-            ..*run
-        };
-        shown.extend(ranges.iter().map(run));
-        state.is_none_or(|state| shown.iter().all(|run| run.state == state))
-    });
-    all.then(|| joined(&shown))
+    let decide = |run: &InFlightRun| {
+        let change = to(run.state, run.phase, LockChange::Keep);
+        state
+            .is_none_or(|state| run.state == state)
+            .then_some(change)
+    };
+    let mut change = Noting {
+        decide,
+        shown: &mut shown,
+    };
+    let all = store.look(ranges.iter().copied(), holder, &mut change);
+    (all, joined(&shown))
 }
 
 fn compare<S: InFlightStore>(twin: &Side<TwinStore>, tree: &Side<S>, probes: &[i64]) {
@@ -152,23 +155,28 @@ fn compare<S: InFlightStore>(twin: &Side<TwinStore>, tree: &Side<S>, probes: &[i
         assert_eq!(a.held_by(member).is_empty(), b.held_by(member).is_empty());
     }
     let firsts: BTreeSet<i64> = probes.iter().copied().collect();
+    let holders = (0..MEMBERS).map(|member| Holder::Member(MemberIndex(member)));
+    let holders: Vec<Holder> = holders.chain([Holder::Anybody, Holder::RunOut]).collect();
     for (len, state) in [(1, None), (4, None), (1, Some(RecordState::Acquired))] {
         let mut ranges: Vec<OffsetRange> = Vec::new();
         for &first in &firsts {
             let last = first.saturating_add(len - 1);
-            if ranges.last().is_some_and(|range| range.last >= first) {
-                continue;
-            }
-            ranges.push(OffsetRange { first, last });
-            if a.held_in(OffsetRange { first, last }) < len as u64 {
-                let (a, b) = (all_in(a, &ranges, state), all_in(b, &ranges, state));
-                assert_eq!(a, b, "all in {ranges:?}");
-                // Behind a hole nothing would be shown.
-                ranges.pop();
+            if ranges.last().is_none_or(|range| range.last < first) {
+                ranges.push(OffsetRange { first, last });
             }
         }
-        let (a, b) = (all_in(a, &ranges, state), all_in(b, &ranges, state));
-        assert_eq!(a, b, "all in {ranges:?}");
+        let held = |range: &&OffsetRange| a.held_in(**range) == range.len();
+        let without_holes: Vec<OffsetRange> = ranges.iter().filter(held).copied().collect();
+        let one = &without_holes[..without_holes.len().min(1)];
+        for ranges in [&ranges[..], &without_holes, one] {
+            for &holder in &holders {
+                let (a, b) = (
+                    look(a, ranges, holder, state),
+                    look(b, ranges, holder, state),
+                );
+                assert_eq!(a, b, "{holder:?} {state:?} in {ranges:?}");
+            }
+        }
     }
     for &offset in probes {
         let clipped = |range| runs.iter().find_map(|run| run.clipped(range));

@@ -1,7 +1,7 @@
 //! One of the stores, and what a share partition does to it.
 
 use share_state_core::in_flight::{
-    Change, Holder, InFlightRun, InFlightStore, LockChange, MemberIndex,
+    Change, Holder, InFlightRun, InFlightStore, LockChange, MemberIndex, NewLock, RunChange,
 };
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::{Phase, RecordState};
@@ -95,14 +95,38 @@ impl<S: InFlightStore> Side<S> {
 
     pub fn update(
         &mut self,
-        range: OffsetRange,
-        mut f: impl FnMut(&InFlightRun) -> Option<Change>,
+        ranges: impl IntoIterator<Item = OffsetRange>,
+        holder: Holder,
+        decide: impl FnMut(&InFlightRun) -> Option<Change>,
     ) {
         let shown = &mut self.shown;
-        self.store.update(range, |run| {
-            shown.push(*run);
-            f(run)
+        let mut change = Noting { decide, shown };
+        self.store.update(ranges.into_iter(), holder, &mut change);
+    }
+
+    /// Puts the records of which `free` is true under one lock, and notes them.
+    fn hold(
+        &mut self,
+        range: OffsetRange,
+        (member, duration): (u32, usize),
+        free: impl Fn(&InFlightRun) -> bool,
+    ) {
+        let (lock, shown) = (self.lock(member, duration), &mut self.shown);
+        self.store.hold(range, lock, |run| {
+            free(run).then(|| {
+                shown.push(seen(run, run.range));
+                let delivered = i16::from(run.state == RecordState::Available);
+                run.delivery_count.saturating_add(delivered)
+            })
         });
+    }
+
+    fn lock(&self, member: u32, duration: usize) -> NewLock {
+        NewLock {
+            member: MemberIndex(member),
+            now: LockTime(self.now),
+            duration_ms: DURATIONS[duration],
+        }
     }
 
     pub fn runs(&self) -> Vec<InFlightRun> {
@@ -117,27 +141,13 @@ impl<S: InFlightStore> Side<S> {
     }
 
     pub fn lock_all(&mut self, range: OffsetRange, member: u32, duration: usize) {
-        let (now, duration) = (LockTime(self.now), DURATIONS[duration]);
-        let lock = self
-            .store
-            .new_lock(range, MemberIndex(member), now, duration);
-        self.update(range, |run| {
-            let free = run.state == RecordState::Available && is_settled(run);
-            free.then(|| Change {
-                delivery_count: run.delivery_count.saturating_add(1),
-                ..to(
-                    run,
-                    RecordState::Acquired,
-                    Phase::Settled,
-                    LockChange::Hold(lock),
-                )
-            })
-        });
+        let free = |run: &InFlightRun| run.state == RecordState::Available && is_settled(run);
+        self.hold(range, (member, duration), free);
     }
 
     /// Applies the change, and returns the ranges that the store named on the way.
     pub fn apply(&mut self, op: &Op) -> Vec<OffsetRange> {
-        use LockChange::{End, Hold, Keep};
+        use LockChange::{End, Keep};
         use RecordState::{Acquired, Archived, Available};
         match *op {
             Op::Insert {
@@ -160,10 +170,7 @@ impl<S: InFlightStore> Side<S> {
                     let last = first.saturating_add(i64::from(length)).min(end);
                     let batch = OffsetRange { first, last };
                     let locked = state == Acquired;
-                    let lock = locked.then(|| {
-                        let (now, member) = (LockTime(self.now), MemberIndex(locked_by));
-                        self.store.new_lock(batch, member, now, DURATIONS[0])
-                    });
+                    let lock = locked.then(|| self.lock(locked_by, 0));
                     self.store
                         .insert_batch(batch, state, i16::from(length), lock);
                     next = last.checked_add(1);
@@ -192,8 +199,10 @@ impl<S: InFlightStore> Side<S> {
                 member,
                 target,
             } => {
-                self.update(range, |run| {
-                    holds(run, member).then(|| to(run, target, Phase::Pending, Keep))
+                let holder = Holder::Member(MemberIndex(member));
+                self.update([range], holder, |run| {
+                    let held = run.state == Acquired && is_settled(run);
+                    held.then_some(to(target, Phase::Pending, Keep))
                 });
             }
             Op::AcknowledgeAtOnce {
@@ -201,97 +210,59 @@ impl<S: InFlightStore> Side<S> {
                 member,
                 target,
             } => {
-                let settle = |run: &InFlightRun| Some(to(run, target, Phase::Settled, End));
                 for run in self.runs() {
                     let Some(part) = run.range.intersection(range) else {
                         continue;
                     };
-                    if !holds(&run, member) {
-                        continue;
-                    }
-                    let mut found = None;
-                    self.store.update_run(part, |run| {
-                        found = Some(*run);
-                        settle(run)
-                    });
-                    match found {
-                        Some(found) => {
-                            assert_eq!(Some(found), run.clipped(part));
-                            self.shown.push(found);
-                        }
-                        // Its records stand in several places.
-                        None => self.update(part, settle),
+                    if holds(&run, member) {
+                        let change = to(target, Phase::Settled, End);
+                        self.update([part], Holder::Anybody, |_| Some(change));
                     }
                 }
             }
-            Op::Renew { range, member } => {
-                let inside = |run: &InFlightRun| run.range.intersection(range).is_some();
-                if self
-                    .runs()
-                    .iter()
-                    .any(|run| inside(run) && holds(run, member))
-                {
-                    let (now, name) = (LockTime(self.now), MemberIndex(member));
-                    let lock = self.store.new_lock(range, name, now, DURATIONS[2]);
-                    self.update(range, |run| {
-                        holds(run, member).then(|| to(run, Acquired, Phase::Settled, Hold(lock)))
-                    });
-                }
-            }
-            Op::Written { range } => self.update(range, |run| {
-                (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
-            }),
+            Op::Renew { range, member } => self.hold(range, (member, 2), |run| holds(run, member)),
+            Op::Written { range } => self.update([range], Holder::Anybody, written),
             Op::WrittenInPieces { range, len, step } => {
-                let pieces = pieces(range, len, step);
-                self.store.update_held(
-                    pieces.into_iter(),
-                    Holder::Anybody,
-                    &mut |run: &InFlightRun| {
-                        (!is_settled(run)).then(|| to(run, run.state, Phase::Settled, End))
-                    },
-                );
+                self.update(pieces(range, len, step), Holder::Anybody, written);
             }
-            Op::Refused { range } => self.update(range, |run| match run.phase {
-                Phase::Settled => None,
+            Op::Refused { range } => {
                 // A lock that ran out meanwhile is not given back.
-                Phase::Pending if run.lock.is_some_and(|lock| lock.expired) => {
-                    Some(to(run, Available, Phase::Settled, End))
-                }
-                Phase::Pending => Some(to(run, Acquired, Phase::Settled, Keep)),
-                Phase::PendingFinal => Some(to(run, run.state, Phase::Settled, Keep)),
-            }),
-            Op::LogStart { range } => self.update(range, |run| {
+                self.update([range], Holder::RunOut, |run| {
+                    (run.phase == Phase::Pending).then_some(to(Available, Phase::Settled, End))
+                });
+                self.update([range], Holder::Anybody, |run| match run.phase {
+                    Phase::Settled => None,
+                    Phase::Pending => Some(to(Acquired, Phase::Settled, Keep)),
+                    Phase::PendingFinal => Some(to(run.state, Phase::Settled, Keep)),
+                });
+            }
+            Op::LogStart { range } => self.update([range], Holder::Anybody, |run| {
                 let phase = if is_settled(run) {
                     Phase::Settled
                 } else {
                     Phase::PendingFinal
                 };
-                (run.state == Available).then(|| to(run, Archived, phase, End))
+                (run.state == Available).then_some(to(Archived, phase, End))
             }),
-            Op::Abort { range } => self.update(range, |run| {
+            Op::Abort { range } => self.update([range], Holder::Anybody, |run| {
                 let held = run.state == Acquired && is_settled(run);
-                held.then(|| to(run, Archived, Phase::Settled, End))
+                held.then_some(to(Archived, Phase::Settled, End))
             }),
             Op::Release { member } => {
                 let held = self.store.held_by(MemberIndex(member));
                 let holder = Holder::Member(MemberIndex(member));
-                self.store
-                    .update_held(held.iter().copied(), holder, &mut |run: &InFlightRun| {
-                        let acquired = run.state == Acquired && is_settled(run);
-                        acquired.then(|| to(run, Available, Phase::Pending, Keep))
-                    });
+                self.update(held.iter().copied(), holder, |run| {
+                    let acquired = run.state == Acquired && is_settled(run);
+                    acquired.then_some(to(Available, Phase::Pending, Keep))
+                });
                 return held;
             }
             Op::Expire { after_ms } => {
                 self.now += after_ms;
                 let due = self.store.expire(LockTime(self.now));
-                self.store.update_held(
-                    due.iter().copied(),
-                    Holder::RunOut,
-                    &mut |run: &InFlightRun| {
-                        is_settled(run).then(|| to(run, Available, Phase::Settled, End))
-                    },
-                );
+                self.update(due.iter().copied(), Holder::RunOut, |run| {
+                    is_settled(run).then_some(to(Available, Phase::Settled, End))
+                });
                 return due;
             }
             Op::RemoveThrough { last } => self.store.remove_through(last),
@@ -319,11 +290,37 @@ pub fn holds(run: &InFlightRun, member: u32) -> bool {
     is_settled(run) && lock.is_some_and(|lock| lock.member == MemberIndex(member))
 }
 
-pub fn to(run: &InFlightRun, state: RecordState, phase: Phase, lock: LockChange) -> Change {
-    Change {
-        state,
-        delivery_count: run.delivery_count,
-        phase,
-        lock,
+fn written(run: &InFlightRun) -> Option<Change> {
+    (!is_settled(run)).then_some(to(run.state, Phase::Settled, LockChange::End))
+}
+
+pub const fn to(state: RecordState, phase: Phase, lock: LockChange) -> Change {
+    Change { state, phase, lock }
+}
+
+/// A change that notes the records it changes, as far as a store tells of them.
+pub struct Noting<'a, F> {
+    pub decide: F,
+    pub shown: &'a mut Vec<InFlightRun>,
+}
+
+impl<F: FnMut(&InFlightRun) -> Option<Change>> RunChange for Noting<'_, F> {
+    fn decide(&mut self, run: &InFlightRun) -> Option<Change> {
+        (self.decide)(run)
+    }
+
+    fn note(&mut self, run: &InFlightRun, _: Change, ranges: &[OffsetRange]) {
+        self.shown
+            .extend(ranges.iter().map(|range| seen(run, *range)));
+    }
+}
+
+/// Records that are equal but for their locks and for where batches begin.
+fn seen(run: &InFlightRun, range: OffsetRange) -> InFlightRun {
+    InFlightRun {
+        range,
+        batch_start: false,
+        lock: None,
+        ..*run
     }
 }

@@ -91,7 +91,7 @@ fn judge(ops: &[SessionOperation], given: &[Value]) -> Verdict {
         }
         let meetings = seen.before(op, &ours);
         let own = ours.play(op);
-        let kept = seen.behind(op, &own);
+        let kept = seen.after(op, &own);
         if apart {
             verdict.apart.get_or_insert(at);
             continue;

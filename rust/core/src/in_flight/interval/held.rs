@@ -1,12 +1,11 @@
-//! Changes of everything that a member holds, whose locks ran out, or whose write is confirmed: many ranges in one pass over
-//! the leaves, and neighbouring records in one run whichever lease each refers to.
+//! A change of many ranges in one pass over the leaves; neighbouring records that are equal change in one step, whichever lease
+//! each refers to.
 
 use super::StateCounts;
 use super::cell::{Cell, Code, Turn};
-use super::directory::Leaves;
 use super::window::{Window, recount, shown};
-use crate::in_flight::locks::{Emptied, Leases, NONE};
-use crate::in_flight::{Change, HeldChange, Holder, InFlightRun, LockChange, MemberIndex};
+use crate::in_flight::locks::{Emptied, Leases};
+use crate::in_flight::{Change, Holder, InFlightRun, LockChange, RunChange};
 use crate::offset::OffsetRange;
 
 /// Ranges that are noted together.
@@ -22,27 +21,6 @@ struct Latest {
     classes: (u8, u8),
 }
 
-/// What it takes to undo a change that ends locks. A lease that all its records leave together is emptied and remembers the rest
-/// itself: its extent. So nothing is kept for each record of a member that acquires them one by one.
-#[derive(Default)]
-struct Undo {
-    /// What the records were from an offset on, but for their leases, in ascending order.
-    cells: Vec<(i64, Cell)>,
-    /// The records that would leave a lease in parts, as they were. The lease still counts them.
-    parts: Vec<(OffsetRange, Cell)>,
-}
-
-impl Undo {
-    /// What the records of the emptied lease `lock` were.
-    fn cell(&self, extent: OffsetRange, lock: u32) -> Option<Cell> {
-        let behind = self
-            .cells
-            .partition_point(|(first, _)| *first <= extent.first);
-        let (_, cell) = self.cells.get(behind.checked_sub(1)?)?;
-        Some(cell.under(lock))
-    }
-}
-
 /// A change of the records of a holder while it is made.
 pub(super) struct Held<'a, C> {
     locks: &'a mut Leases,
@@ -54,10 +32,9 @@ pub(super) struct Held<'a, C> {
     turned: [OffsetRange; TOGETHER],
     unnoted: usize,
     emptied: Emptied,
-    undo: Option<Undo>,
 }
 
-impl<'a, C: HeldChange> Held<'a, C> {
+impl<'a, C: RunChange> Held<'a, C> {
     pub const fn new(
         locks: &'a mut Leases,
         counts: &'a mut Option<Box<StateCounts>>,
@@ -73,27 +50,17 @@ impl<'a, C: HeldChange> Held<'a, C> {
             turned: [OffsetRange::single(0); TOGETHER],
             unnoted: 0,
             emptied: Emptied::new(),
-            undo: None,
         }
     }
 
-    /// Frees no lease, and keeps what it takes to undo the change.
-    fn undoable(mut self) -> Self {
-        self.undo = Some(Undo::default());
-        self
-    }
-
-    /// Does what was put off, and returns what it takes to undo the change.
-    fn finish(mut self) -> Undo {
+    /// Does what was put off.
+    fn finish(mut self) {
         self.note_turned();
         self.locks.free_emptied(&mut self.emptied);
-        self.undo.unwrap_or_default()
     }
 
-    /// Loads a lease.
-    #[inline]
-    pub fn touch(&self, lock: u32) -> u64 {
-        self.locks.touch(lock)
+    pub const fn locks(&self) -> &Leases {
+        self.locks
     }
 
     /// Whether records under this lease are the holder's.
@@ -129,16 +96,8 @@ impl<'a, C: HeldChange> Held<'a, C> {
             return None;
         }
         let cell = cell.tail();
-        if let Some(undo) = &mut self.undo {
-            let cell = cell.under(NONE);
-            if undo.cells.last().is_none_or(|(_, last)| *last != cell) {
-                undo.cells.push((range.first, cell));
-            }
-        }
         let run = shown(range, cell, self.locks);
         let change = self.change.decide(&run)?;
-        debug_assert_eq!(change.delivery_count, cell.delivery_count());
-        debug_assert!(!matches!(change.lock, LockChange::Hold(_)));
         let keeps_lock = change.lock == LockChange::Keep;
         let turn = Turn::new(change.state, change.phase, keeps_lock);
         let classes = (cell.classes(), cell.turned(turn).classes());
@@ -174,35 +133,18 @@ impl<'a, C: HeldChange> Held<'a, C> {
         self.unnoted = 0;
     }
 
-    /// As [`Self::leave`], if the lease is the holder's. Returns whether it is.
+    /// So many records, which are equal to `code`, leave their lease if it is the holder's. Returns whether it is.
     #[inline(always)]
-    pub fn leave_held<T: Code>(
-        &mut self,
-        code: T,
-        records: u64,
-        range: impl FnOnce() -> OffsetRange,
-    ) -> bool {
-        if self.undo.is_none() {
-            let emptied = &mut self.emptied;
-            return self
-                .locks
-                .leave_held(self.holder, emptied, code.lock(), records);
-        }
-        let is_held = self.holds(code.lock());
-        if is_held {
-            self.leave(code, records, range);
-        }
-        is_held
+    pub fn leave_held<T: Code>(&mut self, code: T, records: u64) -> bool {
+        let emptied = &mut self.emptied;
+        self.locks
+            .leave_held(self.holder, emptied, code.lock(), records)
     }
 
-    /// So many records, those of `range`, which are equal to `code`, leave their lease.
+    /// So many records, which are equal to `code`, leave their lease.
     #[inline(always)]
-    pub fn leave<T: Code>(&mut self, code: T, records: u64, range: impl FnOnce() -> OffsetRange) {
-        match &mut self.undo {
-            None => self.locks.leave_to(&mut self.emptied, code.lock(), records),
-            Some(_) if self.locks.empty(code.lock(), records) => {}
-            Some(undo) => undo.parts.push((range(), code.cell())),
-        }
+    pub fn leave<T: Code>(&mut self, code: T, records: u64) {
+        self.locks.leave_to(&mut self.emptied, code.lock(), records);
     }
 
     pub fn replace(&mut self, range: OffsetRange, cell: Cell) -> Option<Cell> {
@@ -211,14 +153,33 @@ impl<'a, C: HeldChange> Held<'a, C> {
         }
         let turn = self.turn(range, cell)?;
         if !turn.keeps_lock() {
-            self.leave(cell, range.len(), || range);
+            self.leave(cell, range.len());
         }
         Some(cell.turned(turn))
     }
 }
 
 impl<const N: usize> Window<N> {
-    pub(super) fn update_held<C: HeldChange>(
+    /// See [`InFlightStore::update`](crate::in_flight::InFlightStore::update).
+    #[inline]
+    pub fn update<C: RunChange>(
+        &mut self,
+        mut ranges: impl Iterator<Item = OffsetRange>,
+        holder: Holder,
+        change: &mut C,
+    ) {
+        let one = if ranges.size_hint().1 == Some(1) {
+            ranges.next()
+        } else {
+            None
+        };
+        if one.is_none_or(|range| !self.update_run(range, holder, change)) {
+            self.update_many(one.into_iter().chain(ranges), holder, change);
+        }
+        self.keep_counts();
+    }
+
+    fn update_many<C: RunChange>(
         &mut self,
         ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
@@ -227,58 +188,38 @@ impl<const N: usize> Window<N> {
         let mut held = Held::new(&mut self.locks, &mut self.counts, holder, change);
         self.leaves.update_held(ranges, &mut held);
         held.finish();
-        self.keep_counts();
     }
 
-    pub(super) fn update_held_if<C: HeldChange>(
+    /// Changes `range` if all of it is one run of one leaf, which is found by one search. Returns whether it is.
+    #[inline]
+    fn update_run<C: RunChange>(
         &mut self,
-        ranges: &[OffsetRange],
-        member: MemberIndex,
+        range: OffsetRange,
+        holder: Holder,
         change: &mut C,
-        confirm: impl FnOnce(&mut C) -> bool,
     ) -> bool {
         let Self {
             leaves,
             locks,
             counts,
         } = self;
-        let mut held = Held::new(locks, counts, Holder::Member(member), change).undoable();
-        leaves.update_held(ranges.iter().copied(), &mut held);
-        let undo = held.finish();
-        let confirmed = confirm(change);
-        if confirmed {
-            let mut emptied = Emptied::new();
-            for (range, cell) in undo.parts {
-                locks.leave_to(&mut emptied, cell.lock(), range.len());
+        let Some((place, cell)) = leaves.look(range) else {
+            return false;
+        };
+        let run = shown(range, cell, locks);
+        let is_held = locks.is_of(cell.lock(), holder);
+        if let Some(new) = is_held.then(|| change.decide(&run)).flatten() {
+            let keeps_lock = new.lock == LockChange::Keep;
+            let cell_after = cell.turned(Turn::new(new.state, new.phase, keeps_lock));
+            if !keeps_lock {
+                locks.leave(cell.lock(), range.len());
             }
-            locks.free_emptied(&mut emptied);
-            locks.free_emptied_of(member);
-        } else {
-            for (extent, lock) in locks.fill_emptied_of(member) {
-                if let Some(before) = undo.cell(extent, lock) {
-                    leaves.put_back(extent, before, counts);
-                }
+            if new.state != run.state {
+                recount(counts, run.state, new.state, range.len());
             }
-            for (range, before) in undo.parts {
-                leaves.put_back(range, before, counts);
-            }
+            leaves.put(place, range, (cell, cell_after));
+            change.note(&run, new, &[range]);
         }
-        self.keep_counts();
-        confirmed
-    }
-}
-
-impl<const N: usize> Leaves<N> {
-    /// Makes the records of `range` what they were, but for where batches begin, which has not changed.
-    fn put_back(
-        &mut self,
-        range: OffsetRange,
-        before: Cell,
-        counts: &mut Option<Box<StateCounts>>,
-    ) {
-        self.update(range, |part, now| {
-            recount(counts, now.state(), before.state(), part.len());
-            Some(before.starting(now.is_start()))
-        });
+        true
     }
 }

@@ -9,14 +9,14 @@ use super::leaf::{Body, Leaf};
 use super::runs::Merge;
 use super::runs_change;
 use super::tally::Tally;
-use crate::in_flight::HeldChange;
-use crate::in_flight::locks::NONE;
+use crate::in_flight::RunChange;
+use crate::in_flight::locks::{Leases, NONE};
 use crate::offset::OffsetRange;
 
 /// Ranges whose records are loaded together: so few that a near cache still holds them when they change.
-const AHEAD: usize = 64;
+pub(super) const AHEAD: usize = 64;
 /// Ranges for which it is not worth it, at most.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
 
 impl<T: Code> Dense<T> {
     /// Loads the record at `offset` and what shows that it is available, and returns its lease.
@@ -28,7 +28,7 @@ impl<T: Code> Dense<T> {
 
     /// Shows the records of `range` and of the ranges behind it that the holder holds, as far as this leaf reaches, and turns
     /// them. Returns the first range that is not done.
-    fn update_held<C: HeldChange>(
+    fn update_held<C: RunChange>(
         &mut self,
         range: OffsetRange,
         (ranges, span): (&mut impl Iterator<Item = OffsetRange>, OffsetRange),
@@ -49,13 +49,13 @@ impl<T: Code> Dense<T> {
                 let to = self.index(range.last.min(span.last));
                 self.turn_all(from, to, tally, held);
             }
-            next = range.behind(span.last).or_else(|| ranges.next());
+            next = range.after(span.last).or_else(|| ranges.next());
         }
         next
     }
 
     #[inline]
-    fn turn_one<C: HeldChange>(
+    fn turn_one<C: RunChange>(
         &mut self,
         at: usize,
         range: OffsetRange,
@@ -72,7 +72,7 @@ impl<T: Code> Dense<T> {
             return;
         };
         if !turn.keeps_lock() {
-            held.leave(old, 1, || range);
+            held.leave(old, 1);
         }
         let new = old.turned(turn);
         if old.is_start() && self.codes.get(at + 1).is_none_or(|next| next.is_start()) {
@@ -85,7 +85,7 @@ impl<T: Code> Dense<T> {
     }
 
     /// Turns the records `at..=end`, in runs of those that are equal but for lease and beginning of a batch.
-    fn turn_all<C: HeldChange>(
+    fn turn_all<C: RunChange>(
         &mut self,
         mut at: usize,
         end: usize,
@@ -110,7 +110,7 @@ impl<T: Code> Dense<T> {
     }
 
     /// The last of the records from `at` on that are the holder's and equal, but for their leases, which they leave if those end.
-    fn leave_alike<C: HeldChange>(
+    fn leave_alike<C: RunChange>(
         &self,
         at: usize,
         end: usize,
@@ -125,9 +125,8 @@ impl<T: Code> Dense<T> {
             let tail = code.tail();
             let behind = codes[from + 1..].iter();
             let to = from + behind.take_while(|next| next.tail() == tail).count();
-            let range = || self.range(from, to);
             let is_held = if ends_locks {
-                held.leave_held(code, (to + 1 - from) as u64, range)
+                held.leave_held(code, (to + 1 - from) as u64)
             } else {
                 held.holds(code.lock())
             };
@@ -179,7 +178,7 @@ impl Leaf {
     }
 
     /// Does `range`, or if the leaf is dense all ranges as far as it reaches, and returns the first that is not done.
-    fn update_held<C: HeldChange>(
+    fn update_held<C: RunChange>(
         &mut self,
         range: OffsetRange,
         ranges: &mut impl Iterator<Item = OffsetRange>,
@@ -193,7 +192,7 @@ impl Leaf {
                 if let Some(part) = span.intersection(range) {
                     runs_change::update(edges, (span.last, merge), tally, part, &mut f);
                 }
-                range.behind(span.last).or_else(|| ranges.next())
+                range.after(span.last).or_else(|| ranges.next())
             }
             Body::Narrow(dense) => dense.update_held(range, (ranges, span), tally, held),
             Body::Wide(dense) => dense.update_held(range, (ranges, span), tally, held),
@@ -203,7 +202,7 @@ impl Leaf {
 
 impl<const N: usize> Leaves<N> {
     /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. Many are first loaded, some at a time.
-    pub fn update_held<C: HeldChange>(
+    pub fn update_held<C: RunChange>(
         &mut self,
         mut ranges: impl Iterator<Item = OffsetRange>,
         held: &mut Held<'_, C>,
@@ -217,7 +216,7 @@ impl<const N: usize> Leaves<N> {
             }
             let some = &some[..len];
             if len > FEW {
-                self.touch(some.iter().copied(), held);
+                self.load(some.iter().copied(), held.locks());
             }
             self.update_some(some.iter().copied(), held);
             if len < AHEAD {
@@ -227,7 +226,7 @@ impl<const N: usize> Leaves<N> {
     }
 
     /// The shape of a dense leaf is looked at when all its ranges are done.
-    fn update_some<C: HeldChange>(
+    fn update_some<C: RunChange>(
         &mut self,
         mut ranges: impl Iterator<Item = OffsetRange>,
         held: &mut Held<'_, C>,
@@ -259,13 +258,9 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
-    /// Loads what [`Self::update_some`] will look at first in each range. These loads do not wait for each other, so many are
-    /// under way at once where a change after the other would wait for memory once a record.
-    fn touch<C: HeldChange>(
-        &self,
-        mut ranges: impl Iterator<Item = OffsetRange>,
-        held: &Held<'_, C>,
-    ) {
+    /// Loads what a look at each range, or a change of it, begins with. These loads do not wait for each other, so many are
+    /// under way at once where one record after the other would wait for memory.
+    pub fn load(&self, mut ranges: impl Iterator<Item = OffsetRange>, locks: &Leases) {
         let (mut near, mut seen) = (None, 0);
         let mut next = ranges.next();
         while let Some(range) = next {
@@ -277,7 +272,7 @@ impl<const N: usize> Leaves<N> {
                 && range.first <= leaf.range.last
             {
                 let lock = leaf.touch(range.first, &mut seen);
-                seen ^= held.touch(lock);
+                seen ^= locks.touch(lock);
                 next = ranges.next();
                 near = Some(at);
             }

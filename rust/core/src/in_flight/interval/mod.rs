@@ -5,7 +5,6 @@
 //! by itself no more than its code, and a change looks at one leaf only. The leaves stand in groups which know what occurs
 //! in each, so that the next available record is found without a look at what lies between.
 
-mod all_in;
 mod cell;
 mod change;
 mod check;
@@ -15,6 +14,7 @@ mod directory_change;
 mod held;
 mod held_leaves;
 mod leaf;
+mod look;
 mod one_run;
 mod preload;
 mod runs;
@@ -26,12 +26,12 @@ mod window;
 
 use cell::Cell;
 use directory::Leaves;
-use window::{Window, shown, turned, uncount};
+use window::{Window, shown, uncount};
 
 use super::locks::{NONE, NewLease};
 use super::{
-    Change, Front, HeldChange, Holder, InFlightRun, InFlightStore, LockId, MemberIndex,
-    StateCounts, pass_step_by_step,
+    Front, Holder, InFlightRun, InFlightStore, MemberIndex, NewLock, RunChange, StateCounts,
+    pass_step_by_step,
 };
 use crate::in_flight::interval::cell::Class;
 use crate::offset::OffsetRange;
@@ -66,6 +66,15 @@ impl<const N: usize> AdaptiveStore<N> {
 
     fn leaves(&self) -> Option<&Leaves<N>> {
         self.window.as_ref().map(|window| &window.leaves)
+    }
+
+    /// The lock as of the latest time seen.
+    fn as_of_now(&mut self, lock: NewLock) -> NewLock {
+        self.clock = self.clock.max(lock.now);
+        NewLock {
+            now: self.clock,
+            ..lock
+        }
     }
 
     fn window(&mut self) -> &mut Window<N> {
@@ -125,14 +134,16 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         self.leaves().map_or(0, |leaves| leaves.held_in(range))
     }
 
-    fn all_in(
+    #[inline]
+    fn look<C: RunChange>(
         &self,
-        ranges: impl IntoIterator<Item = OffsetRange>,
-        is: impl FnMut(&InFlightRun, &[OffsetRange]) -> bool,
+        mut ranges: impl Iterator<Item = OffsetRange>,
+        holder: Holder,
+        change: &mut C,
     ) -> bool {
         match &self.window {
-            None => ranges.into_iter().next().is_none(),
-            Some(window) => window.all_in(ranges, is),
+            None => ranges.next().is_none(),
+            Some(window) => window.look(ranges, holder, change),
         }
     }
 
@@ -155,111 +166,41 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         window.is_some_and(|window| window.locks.holds(member))
     }
 
+    #[inline(always)]
     fn insert_batch(
         &mut self,
         batch: OffsetRange,
         state: RecordState,
         delivery_count: i16,
-        lock: Option<LockId>,
+        lock: Option<NewLock>,
     ) {
+        let lock = lock.map(|lock| self.as_of_now(lock));
         let window = self.window();
-        let lock = lock.map_or(NONE, |lock| window.locks.running(lock));
-        window.locks.enter(lock, batch.len());
-        window.insert(batch, state, delivery_count, lock);
+        let lock = lock.map(|lock| window.locks.make(NewLease::of(lock, batch, true)));
+        window.insert(batch, state, delivery_count, lock.unwrap_or(NONE));
     }
 
-    #[inline(always)]
-    fn insert_held(
+    fn hold<F: FnMut(&InFlightRun) -> Option<i16>>(
         &mut self,
-        batch: OffsetRange,
-        state: RecordState,
-        delivery_count: i16,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
+        range: OffsetRange,
+        lock: NewLock,
+        delivery_count: F,
     ) {
-        self.clock = self.clock.max(now);
-        let now = self.clock;
-        let window = self.window();
-        let lock = window.locks.make(NewLease {
-            extent: batch,
-            member,
-            now,
-            duration_ms,
-            held: true,
-        });
-        window.insert(batch, state, delivery_count, lock);
-    }
-
-    fn new_lock(
-        &mut self,
-        extent: OffsetRange,
-        member: MemberIndex,
-        now: LockTime,
-        duration_ms: i64,
-    ) -> LockId {
-        self.clock = self.clock.max(now);
-        let now = self.clock;
-        let locks = &mut self.window().locks;
-        LockId(locks.make(NewLease {
-            extent,
-            member,
-            now,
-            duration_ms,
-            held: false,
-        }))
-    }
-
-    fn update<F: FnMut(&InFlightRun) -> Option<Change>>(&mut self, range: OffsetRange, decide: F) {
+        let lock = self.as_of_now(lock);
         if let Some(window) = &mut self.window {
-            window.update(range, decide);
+            window.hold(range, lock, delivery_count);
         }
     }
 
     #[inline]
-    fn update_run(
-        &mut self,
-        range: OffsetRange,
-        decide: impl FnOnce(&InFlightRun) -> Option<Change>,
-    ) {
-        let Some(window) = &mut self.window else {
-            return;
-        };
-        let Window {
-            leaves,
-            locks,
-            counts,
-        } = &mut **window;
-        if let Some((place, cell)) = leaves.look(range)
-            && let Some(change) = decide(&shown(range, cell, locks))
-        {
-            let new = turned(locks, counts, range.len(), cell, change);
-            leaves.put(place, range, (cell, new));
-            window.keep_counts();
-        }
-    }
-
-    fn update_held<C: HeldChange>(
+    fn update<C: RunChange>(
         &mut self,
         ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
         change: &mut C,
     ) {
         if let Some(window) = &mut self.window {
-            window.update_held(ranges, holder, change);
-        }
-    }
-
-    fn update_held_if<C: HeldChange>(
-        &mut self,
-        ranges: &[OffsetRange],
-        member: MemberIndex,
-        change: &mut C,
-        confirm: impl FnOnce(&mut C) -> bool,
-    ) -> bool {
-        match &mut self.window {
-            None => confirm(change),
-            Some(window) => window.update_held_if(ranges, member, change, confirm),
+            window.update(ranges, holder, change);
         }
     }
 

@@ -3,8 +3,8 @@
 use super::StateCounts;
 use super::cell::Cell;
 use super::directory::Leaves;
-use crate::in_flight::locks::{Leases, NONE};
-use crate::in_flight::{Change, InFlightRun, LockChange};
+use crate::in_flight::locks::{Leases, NewLease};
+use crate::in_flight::{InFlightRun, NewLock};
 use crate::offset::OffsetRange;
 use crate::record_state::{Phase, RecordState};
 
@@ -43,32 +43,6 @@ pub(super) fn add(counts: &mut StateCounts, state: RecordState, records: u64) {
 pub(super) fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
     let count = &mut counts[state as usize];
     *count = count.saturating_sub(records);
-}
-
-/// The cell of `records` records after a change, with locks and counts brought up to date.
-#[inline(always)]
-pub(super) fn turned(
-    locks: &mut Leases,
-    counts: &mut Option<Box<StateCounts>>,
-    records: u64,
-    cell: Cell,
-    change: Change,
-) -> Cell {
-    let held = cell.lock();
-    let lock = match change.lock {
-        LockChange::Keep => held,
-        LockChange::End => NONE,
-        LockChange::Hold(lock) => locks.running(lock),
-    };
-    if lock != held {
-        locks.enter(lock, records);
-        locks.leave(held, records);
-    }
-    if change.state != cell.state() {
-        recount(counts, cell.state(), change.state, records);
-    }
-    let new = Cell::new(change.state, change.delivery_count, change.phase, lock);
-    new.starting(cell.is_start())
 }
 
 /// Records have gone, where such are counted.
@@ -136,20 +110,31 @@ impl<const N: usize> Window<N> {
         }
     }
 
-    pub fn update<F: FnMut(&InFlightRun) -> Option<Change>>(
+    /// See [`InFlightStore::hold`](crate::in_flight::InFlightStore::hold).
+    pub fn hold(
         &mut self,
         range: OffsetRange,
-        mut decide: F,
+        new: NewLock,
+        mut delivery_count: impl FnMut(&InFlightRun) -> Option<i16>,
     ) {
         let Self {
             leaves,
             locks,
             counts,
         } = self;
+        let lock = locks.make(NewLease::of(new, range, false));
         leaves.update(range, |range, cell| {
-            let change = decide(&shown(range, cell, locks))?;
-            Some(turned(locks, counts, range.len(), cell, change))
+            let count = delivery_count(&shown(range, cell, locks))?;
+            locks.enter(lock, range.len());
+            locks.leave(cell.lock(), range.len());
+            if cell.state() != RecordState::Acquired {
+                recount(counts, cell.state(), RecordState::Acquired, range.len());
+            }
+            let held = Cell::new(RecordState::Acquired, count, Phase::Settled, lock);
+            Some(held.starting(cell.is_start()))
         });
+        // Frees the lease if nothing was put under it.
+        locks.leave(lock, 0);
         self.keep_counts();
     }
 }

@@ -5,7 +5,6 @@
 
 use super::lease::{EXPIRED, Lease};
 use super::{Locks, NONE};
-use crate::in_flight::MemberIndex;
 
 /// Leases that are freed together.
 const TOGETHER: usize = 64;
@@ -35,21 +34,6 @@ impl Locks {
         if let Some(place) = emptied.ids.get_mut(emptied.len) {
             *place = id;
             emptied.len += 1;
-        }
-    }
-
-    /// Frees the leases of the member to which no record refers any more.
-    pub(super) fn free_emptied_of(&mut self, member: MemberIndex) {
-        let emptied = |id: &u32| {
-            let lease = self.leases.get(*id as usize);
-            lease.is_some_and(|lease| lease.is_emptied_of(member))
-        };
-        let ids: Vec<u32> = match self.listed() {
-            Some(listed) => listed.leases(member.0).filter(emptied).collect(),
-            None => (0..self.leases.len() as u32).filter(emptied).collect(),
-        };
-        for some in ids.chunks(TOGETHER) {
-            self.free_some(some);
         }
     }
 

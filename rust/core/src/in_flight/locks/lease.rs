@@ -1,7 +1,7 @@
 //! A lease in 40 bytes, and the queue it stands in.
 
 use super::NONE;
-use crate::in_flight::{Holder, MemberIndex};
+use crate::in_flight::{Holder, MemberIndex, NewLock};
 use crate::offset::{OffsetRange, plus_saturating};
 use crate::time::LockTime;
 
@@ -29,6 +29,18 @@ pub(in crate::in_flight) struct NewLease {
     pub duration_ms: i64,
     /// Whether the records of the whole extent refer to it, or none yet.
     pub held: bool,
+}
+
+impl NewLease {
+    pub const fn of(lock: NewLock, extent: OffsetRange, held: bool) -> Self {
+        Self {
+            extent,
+            member: lock.member,
+            now: lock.now,
+            duration_ms: lock.duration_ms,
+            held,
+        }
+    }
 }
 
 /// One acquisition. Its deadline follows from the queue, as all leases of a queue run equally long.
@@ -80,11 +92,6 @@ impl Lease {
 
     pub const fn is_free(&self) -> bool {
         self.queue == FREE
-    }
-
-    /// Whether the lease is the member's and no record refers to it any more.
-    pub const fn is_emptied_of(&self, member: MemberIndex) -> bool {
-        self.live == 0 && self.member == member.0 && !self.is_free() && !self.is_vast()
     }
 
     /// Whether the records that refer to it are the holder's.

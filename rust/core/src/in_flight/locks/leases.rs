@@ -2,7 +2,7 @@
 
 use super::lease::{FREE, Lease, NewLease, Queue, VAST};
 use super::{Emptied, Locks, NONE};
-use crate::in_flight::{Holder, Lock, LockId, MemberIndex};
+use crate::in_flight::{Holder, Lock, MemberIndex};
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
@@ -130,14 +130,6 @@ impl Leases {
         holder == Holder::Anybody || lease().is_some_and(|lease| lease.is_of(holder))
     }
 
-    /// The lease of a lock that has not run out; [`NONE`] for any other.
-    #[inline]
-    pub fn running(&self, lock: LockId) -> u32 {
-        let lease = self.list().get(lock.0 as usize);
-        let running = lease.is_some_and(Lease::is_running);
-        if running { lock.0 } else { NONE }
-    }
-
     /// `records` more refer to the lease.
     #[inline]
     pub fn enter(&mut self, id: u32, records: u64) {
@@ -199,41 +191,6 @@ impl Leases {
         if let Self::Many(locks) = self {
             locks.free_emptied(emptied);
         }
-    }
-
-    /// Leaves the lease with all its records, if it covers no more than these, and lets it be: [`Self::free_emptied_of`] or
-    /// [`Self::fill_emptied_of`] must follow. Returns whether it does.
-    #[inline(always)]
-    pub fn empty(&mut self, id: u32, records: u64) -> bool {
-        let Some(lease) = self.list_mut().get_mut(id as usize) else {
-            return false;
-        };
-        let whole = u64::from(lease.len) == records && !lease.is_vast();
-        if whole {
-            lease.live = 0;
-        }
-        whole
-    }
-
-    /// Frees the leases of the member to which no record refers any more.
-    pub fn free_emptied_of(&mut self, member: MemberIndex) {
-        match self {
-            Self::One(one) if one.lease.is_emptied_of(member) => one.lease.queue = FREE,
-            Self::One(_) => {}
-            Self::Many(locks) => locks.free_emptied_of(member),
-        }
-    }
-
-    /// Has all records of their extents refer to the leases of the member to which none does any more, and returns those extents.
-    pub fn fill_emptied_of(&mut self, member: MemberIndex) -> Vec<(OffsetRange, u32)> {
-        let mut filled = Vec::new();
-        for (id, lease) in (0..).zip(self.list_mut()) {
-            if lease.is_emptied_of(member) {
-                lease.live = lease.len;
-                filled.push((lease.extent(), id));
-            }
-        }
-        filled
     }
 
     /// `records` fewer refer to the lease, if they are the holder's. Returns whether none does any more: then it must be freed.

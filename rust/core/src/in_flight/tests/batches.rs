@@ -19,7 +19,7 @@ fn an_empty_store_holds_nothing<S: InFlightStore>() {
     assert_eq!(store.expire(LockTime(i64::MAX)), []);
     assert_eq!(store.heap_bytes(), 0);
     store.remove_through(i64::MAX);
-    store.update(range(i64::MIN, i64::MAX), |_| {
+    update(&mut store, range(i64::MIN, i64::MAX), |_| {
         panic!("there is nothing to show")
     });
     store.check().unwrap();
@@ -66,25 +66,21 @@ fn an_update_shows_runs_clipped_and_in_order_and_changes_what_it_is_told_to<S: I
     let mut store = available::<S>(&[(0, 9), (10, 19)]);
     acquire(&mut store, range(4, 5), MEMBER, 0);
     let mut seen = Vec::new();
-    store.update(range(2, 12), |run| {
-        seen.push((run.range.first, run.range.last, run.state, run.batch_start));
+    update(&mut store, range(2, 12), |run| {
+        seen.push((run.range.first, run.range.last, run.state));
         None
     });
     let expected = [
-        (2, 3, Available, false),
-        (4, 5, Acquired, false),
-        (6, 9, Available, false),
-        (10, 12, Available, true),
+        (2, 3, Available),
+        (4, 5, Acquired),
+        (6, 9, Available),
+        (10, 12, Available),
     ];
     assert_eq!(seen, expected);
     assert_eq!(ranges(&store), [(0, 3), (4, 5), (6, 9), (10, 19)]);
     set(&mut store, range(4, 5), Available, Phase::Settled);
-    store.update(range(4, 5), |run| {
-        Some(Change {
-            delivery_count: 0,
-            ..change(run.state, run.phase, LockChange::Keep)
-        })
-    });
+    store.hold(range(4, 5), lock(MEMBER, 0, LOCK_MS), |_| Some(0));
+    set(&mut store, range(4, 5), Available, Phase::Settled);
     assert_eq!(
         ranges(&store),
         [(0, 9), (10, 19)],

@@ -4,10 +4,10 @@ use super::*;
 
 /// Acknowledges the records and has it written.
 fn settle<S: InFlightStore>(store: &mut S, offsets: OffsetRange) {
-    store.update(offsets, |_| {
+    update(store, offsets, |_| {
         Some(change(Acknowledged, Phase::Pending, LockChange::Keep))
     });
-    store.update(offsets, |_| {
+    update(store, offsets, |_| {
         Some(change(Acknowledged, Phase::Settled, LockChange::End))
     });
 }
@@ -16,8 +16,7 @@ fn acquired<S: InFlightStore>(batches: i64, len: i64) -> S {
     let mut store = S::default();
     for first in (0..batches).map(|batch| batch * len) {
         let batch = range(first, first + len - 1);
-        let lock = store.new_lock(batch, MEMBER, LockTime(0), LOCK_MS);
-        store.insert_batch(batch, Acquired, 1, Some(lock));
+        store.insert_batch(batch, Acquired, 1, Some(lock(MEMBER, 0, LOCK_MS)));
     }
     store
 }
@@ -58,13 +57,12 @@ fn a_window_shredded_by_acknowledgements_takes_less_than_eight_bytes_a_record() 
 }
 
 #[test]
-fn behind_a_poison_record_a_settled_stretch_takes_no_memory() {
+fn after_a_poison_record_a_settled_stretch_takes_no_memory() {
     let mut store: IntervalStore = acquired(1, 500);
     settle(&mut store, range(1, 499));
     for batch in 1..20_000 {
         let batch = range(batch * 500, batch * 500 + 499);
-        let lock = store.new_lock(batch, MEMBER, LockTime(0), LOCK_MS);
-        store.insert_batch(batch, Acquired, 1, Some(lock));
+        store.insert_batch(batch, Acquired, 1, Some(lock(MEMBER, 0, LOCK_MS)));
         settle(&mut store, batch);
     }
     store.check().unwrap();
@@ -106,14 +104,9 @@ fn batches_are_kept_apart_while_somebody_wants_to_know_where_each_began() {
 fn large_counts_in_a_torn_window_are_kept() {
     let mut store: IntervalStore = acquired(2_000, 1);
     for offset in (0..2_000).step_by(3) {
-        store.update(range(offset, offset), |run| {
-            Some(Change {
-                state: run.state,
-                delivery_count: 16 + (offset % 1_000) as i16,
-                phase: run.phase,
-                lock: LockChange::Keep,
-            })
-        });
+        let count = 16 + (offset % 1_000) as i16;
+        let held = lock(MEMBER, 0, LOCK_MS);
+        store.hold(range(offset, offset), held, |_| Some(count));
     }
     store.check().unwrap();
     for offset in 0..2_000 {

@@ -57,9 +57,8 @@ fn locks_of_several_durations_run_out_in_the_order_of_their_deadlines<S: InFligh
         (4, 15_000),
         (5, 1_000),
     ] {
-        let lock = store.new_lock(range(offset, offset), MEMBER, LockTime(offset), duration);
-        let held = change(Acquired, Phase::Settled, LockChange::Hold(lock));
-        store.update(range(offset, offset), |_| Some(held));
+        let held = lock(MEMBER, offset, duration);
+        store.hold(range(offset, offset), held, |_| Some(1));
     }
     store.check().unwrap();
     assert_eq!(store.next_deadline(), Some(LockTime(1_005)));
@@ -103,10 +102,8 @@ fn a_member_holds_what_it_acquired_and_nothing_after_letting_go<S: InFlightStore
 fn a_renewed_record_runs_out_with_its_new_lock<S: InFlightStore>() {
     let mut store = available::<S>(&[(0, 9)]);
     acquire(&mut store, range(0, 9), MEMBER, 0);
-    let lock = store.new_lock(range(4, 4), MEMBER, LockTime(10_000), LOCK_MS);
-    store.update(range(4, 4), |run| {
-        Some(change(run.state, run.phase, LockChange::Hold(lock)))
-    });
+    let renewed = lock(MEMBER, 10_000, LOCK_MS);
+    store.hold(range(4, 4), renewed, |run| Some(run.delivery_count));
     store.check().unwrap();
     assert_eq!(ranges(&store), [(0, 3), (4, 4), (5, 9)]);
     assert!(
@@ -166,12 +163,12 @@ fn a_lease_counts_its_records_however_many_they_are<S: InFlightStore>() {
             (run.state == Acquired).then_some(free)
         };
         let some = range(0, len / 2);
-        store.update_held([some].into_iter(), Holder::Member(MEMBER), &mut release);
+        store.update([some].into_iter(), Holder::Member(MEMBER), &mut release);
         store.check().unwrap();
         let due = store.expire(LockTime(LOCK_MS));
         let last = due.last().map(|range| range.last);
         assert_eq!(last, Some(len - 1), "{len}");
-        store.update_held(due.into_iter(), Holder::RunOut, &mut release);
+        store.update(due.into_iter(), Holder::RunOut, &mut release);
         store.check().unwrap();
         assert_eq!(store.held_by(MEMBER), [], "{len}");
         let acknowledged = (len as u64).div_ceil(1_000);
@@ -180,7 +177,18 @@ fn a_lease_counts_its_records_however_many_they_are<S: InFlightStore>() {
     }
 }
 
+fn a_lock_that_no_record_is_put_under_is_none<S: InFlightStore>() {
+    for (len, offsets) in [(10, range(20, 29)), (100_000, range(0, 99_999))] {
+        let mut store = available::<S>(&[(0, len - 1)]);
+        store.hold(offsets, lock(MEMBER, 0, LOCK_MS), |_| None);
+        assert_eq!(store.next_deadline(), None);
+        assert_eq!(store.held_by(MEMBER), []);
+        store.check().unwrap();
+    }
+}
+
 over_both_stores! {
+    a_lock_that_no_record_is_put_under_is_none
     a_lease_counts_its_records_however_many_they_are
     members_are_told_apart_among_few_locks_and_among_many
     a_lock_is_due_at_its_deadline_and_not_a_millisecond_before
@@ -197,8 +205,8 @@ fn a_million_adjacent_locks_run_out_as_one_range() {
     let mut store = IntervalStore::default();
     for offset in 0..1_000_000 {
         let here = range(offset, offset);
-        let lock = store.new_lock(here, MEMBER, LockTime(offset / 1_000), LOCK_MS);
-        store.insert_batch(here, Acquired, 1, Some(lock));
+        let held = lock(MEMBER, offset / 1_000, LOCK_MS);
+        store.insert_batch(here, Acquired, 1, Some(held));
     }
     let per_record = store.heap_bytes() as f64 / 1e6;
     assert!(per_record <= 64.0, "{per_record} bytes a record");
@@ -225,9 +233,7 @@ fn records_acquired_one_by_one_out_of_large_batches_take_no_more_memory() {
     }
     for offset in 0..100_000 {
         let here = range(offset, offset);
-        let lock = store.new_lock(here, MEMBER, LockTime(0), LOCK_MS);
-        let held = change(Acquired, Phase::Settled, LockChange::Hold(lock));
-        store.update(here, |_| Some(held));
+        store.hold(here, lock(MEMBER, 0, LOCK_MS), |_| Some(1));
     }
     store.check().unwrap();
     let per_record = store.heap_bytes() as f64 / 1e5;

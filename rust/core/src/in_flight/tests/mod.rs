@@ -16,21 +16,32 @@ fn range(first: i64, last: i64) -> OffsetRange {
 }
 
 fn change(state: RecordState, phase: Phase, lock: LockChange) -> Change {
-    Change {
-        state,
-        delivery_count: 1,
-        phase,
-        lock,
+    Change { state, phase, lock }
+}
+
+fn lock(member: MemberIndex, now: i64, duration_ms: i64) -> NewLock {
+    NewLock {
+        member,
+        now: LockTime(now),
+        duration_ms,
     }
 }
 
 fn acquire<S: InFlightStore>(store: &mut S, offsets: OffsetRange, member: MemberIndex, now: i64) {
-    let lock = store.new_lock(offsets, member, LockTime(now), LOCK_MS);
-    store.update(offsets, |run| {
+    store.hold(offsets, lock(member, now, LOCK_MS), |run| {
         let free = run.state == Available && run.phase == Phase::Settled;
-        free.then_some(change(Acquired, Phase::Settled, LockChange::Hold(lock)))
+        free.then_some(1)
     });
     store.check().unwrap();
+}
+
+/// Changes all records of a range.
+fn update<S: InFlightStore>(
+    store: &mut S,
+    offsets: OffsetRange,
+    mut change: impl FnMut(&InFlightRun) -> Option<Change>,
+) {
+    store.update(core::iter::once(offsets), Holder::Anybody, &mut change);
 }
 
 fn set<S: InFlightStore>(store: &mut S, offsets: OffsetRange, state: RecordState, phase: Phase) {
@@ -39,7 +50,7 @@ fn set<S: InFlightStore>(store: &mut S, offsets: OffsetRange, state: RecordState
     } else {
         LockChange::Keep
     };
-    store.update(offsets, |_| Some(change(state, phase, lock)));
+    update(store, offsets, |_| Some(change(state, phase, lock)));
     store.check().unwrap();
 }
 

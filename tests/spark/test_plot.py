@@ -143,7 +143,7 @@ def test_the_last_lag_is_a_step_and_not_a_stroke() -> None:
     told = made(0, 2, 4)
     last = told[-1].at_timestamp
     for times in ([last], [last - 1000, last], [last, last + 60_000]):
-        [line] = plot.lag(told, [(ms, 10 * at + 50) for at, ms in enumerate(times)]).axes[0].lines
+        [line] = plot.lag(told, [(ms, 10 * at + 500) for at, ms in enumerate(times)]).axes[0].lines
         x, y = line.get_data()
         assert len(x) == len(times) + 1
         assert x[-1] > x[-2], "the last lag is seen for a while"

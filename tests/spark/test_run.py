@@ -86,7 +86,7 @@ def test_an_input_that_cannot_be_read_is_told_before_a_jvm_starts(tmp_path: Path
     out = tmp_path / "out"
     missing = tmp_path / "missing"
     status = refused("--input", missing, "--output", out)
-    assert status == (3, f"share-state: cannot read {missing}: No such file or directory (os error 2)\n")
+    assert status == (3, f"share-state: cannot read {missing}: No such file or directory\n")
     (tmp_path / "empty").mkdir()
     code, said = refused("--input", tmp_path / "empty", "--output", out)
     assert (code, said.count("\n")) == (3, 1)

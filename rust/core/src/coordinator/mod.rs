@@ -45,7 +45,7 @@ pub use crate::limits::ConfigError;
 
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
-use crate::quick_hash::QuickHash;
+use crate::util::quick_hash::QuickHash;
 use replay::KeyState;
 
 /// The states of the share partitions that belong to one partition of `__share_group_state`.

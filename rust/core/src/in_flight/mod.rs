@@ -272,6 +272,21 @@ pub trait InFlightStore: Default {
         holder: Holder,
         change: &mut C,
     );
+    /// A look at one range and then its update, by one search where it is one run: `confirm` is told whether all of it would
+    /// change, and says whether it does.
+    fn update_if<C: RunChange>(
+        &mut self,
+        range: OffsetRange,
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C, bool) -> bool,
+    ) {
+        let all = self.look(core::iter::once(range), holder, change);
+        if confirm(change, all) {
+            let mut decide = |run: &InFlightRun| change.decide(run);
+            self.update(core::iter::once(range), holder, &mut decide);
+        }
+    }
     /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that
     /// a long settled stretch need not remember where its batches began.
     fn merge_settled_batches(&mut self, allowed: bool) {

@@ -15,54 +15,28 @@
 //! Invariants (checked by `SharePartition::check`): the start offset never goes back; `delivery_complete_count` is the
 //! number of terminal records at or behind the start offset; the next fetch offset is never below the start offset.
 
-mod acknowledge;
-mod acknowledge_check;
-mod acquire;
-mod acquire_request;
-mod activity;
-mod answer;
-mod changes;
-mod check;
-mod counters;
-mod dead_letter;
+mod change;
 mod error;
-mod fetch_lock;
-mod few;
-mod initialize;
-mod inspect;
-mod lazily;
-mod lock_timeout;
-mod log_start;
-mod member_name;
-mod members;
-mod new_batches;
-mod parts;
-mod pending_writes;
-mod pipeline;
-mod preload;
-mod pull;
-mod release;
-mod settle;
+mod records;
 mod status;
-mod throttle;
-mod transactions;
-mod window;
-mod writes;
+mod verbs;
 
-pub use acknowledge::AcknowledgeBatch;
-pub use acquire_request::{AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch};
-pub use counters::Counters;
-pub use dead_letter::{DeadLetter, DeadLetterCause, DeadLetterToken};
+pub use change::settle::Settlement;
+pub use change::writes::{LentWrite, PendingWrite, WriteAnswer, member_code};
 pub use error::{
     AcknowledgeError, AcquireError, CorruptField, InitializeError, RecordStateReason, UnknownToken,
 };
-pub use initialize::Initialized;
-pub use inspect::InFlight;
-pub use settle::Settlement;
+pub use records::counters::Counters;
+pub use records::inspect::InFlight;
+pub use records::window::GapWindow;
 pub use status::Status;
-pub use transactions::{AbortedTransaction, aborted_ranges};
-pub use window::GapWindow;
-pub use writes::{LentWrite, PendingWrite, WriteAnswer, member_code};
+pub use verbs::acknowledge::AcknowledgeBatch;
+pub use verbs::acquire_request::{
+    AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch,
+};
+pub use verbs::dead_letter::{DeadLetter, DeadLetterCause, DeadLetterToken};
+pub use verbs::initialize::Initialized;
+pub use verbs::transactions::{AbortedTransaction, aborted_ranges};
 
 use std::sync::Arc;
 
@@ -70,8 +44,8 @@ use crate::ids::SharePartitionKey;
 use crate::in_flight::InFlightStore;
 use crate::limits::{ConfigError, ShareGroupConfig};
 use crate::time::LockTime;
-use activity::Activity;
-use lazily::Lazily;
+use crate::util::on_demand::OnDemand;
+use records::activity::Activity;
 
 /// The state machine of one share partition; see the module. A clone goes its own way: simulators look ahead with it.
 #[derive(Clone, Debug)]
@@ -87,7 +61,7 @@ pub struct SharePartition<S> {
     end_offset: i64,
     delivery_complete_count: u64,
     store: S,
-    activity: Lazily<Activity>,
+    activity: OnDemand<Activity>,
     /// Latest time seen: a clock that goes back does not revive a lock.
     now: LockTime,
 }
@@ -114,7 +88,7 @@ impl<S: InFlightStore> SharePartition<S> {
             end_offset: 0,
             delivery_complete_count: 0,
             store: S::default(),
-            activity: Lazily::default(),
+            activity: OnDemand::default(),
             now: LockTime(i64::MIN),
         })
     }

@@ -29,7 +29,7 @@ pub use request::ShareFetchRequest;
 pub use session::{SessionView, next_epoch};
 
 use crate::ids::TopicId;
-use crate::quick_hash::QuickHash;
+use crate::util::quick_hash::QuickHash;
 use session::Session;
 
 /// The epoch that opens a session (`ShareRequestMetadata.INITIAL_EPOCH`).

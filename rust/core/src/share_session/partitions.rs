@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::TopicIdPartition;
 use crate::ids::TopicId;
-use crate::quick_hash::QuickHash;
+use crate::util::quick_hash::QuickHash;
 
 /// Ordered partitions (Kafka: `ShareSession.partitionMap` of `CachedSharePartition`).
 ///

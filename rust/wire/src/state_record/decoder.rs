@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use share_state_core::ids::SharePartitionKey;
-use share_state_core::quick_hash::QuickHash;
+use share_state_core::util::quick_hash::QuickHash;
 use share_state_core::records::ShareValue;
 
 use super::{is_known, key, read_value};

@@ -168,17 +168,36 @@ impl<const N: usize> Window<N> {
         holder: Holder,
         change: &mut C,
     ) {
-        let one = if ranges.size_hint().1 == Some(1) {
-            ranges.next()
-        } else {
-            None
-        };
-        if one.is_none_or(|range| !self.update_run(range, holder, change)) {
-            self.update_many(one.into_iter().chain(ranges), holder, change);
+        if ranges.size_hint().1 != Some(1) {
+            self.update_many(ranges, holder, change);
+        } else if let Some(range) = ranges.next()
+            && let Err(_) = self.update_run(range, holder, change, |_, _| true)
+        {
+            self.update_many(core::iter::once(range), holder, change);
         }
         self.keep_counts();
     }
 
+    /// See [`InFlightStore::update_if`](crate::in_flight::InFlightStore::update_if).
+    #[inline]
+    pub fn update_if<C: RunChange>(
+        &mut self,
+        range: OffsetRange,
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C, bool) -> bool,
+    ) {
+        if let Err(confirm) = self.update_run(range, holder, change, confirm) {
+            let all = self.look_at_many(core::iter::once(range), holder, change);
+            if confirm(change, all) {
+                let mut decide = |run: &InFlightRun| change.decide(run);
+                self.update_many(core::iter::once(range), holder, &mut decide);
+            }
+        }
+        self.keep_counts();
+    }
+
+    #[inline(never)]
     fn update_many<C: RunChange>(
         &mut self,
         ranges: impl Iterator<Item = OffsetRange>,
@@ -190,36 +209,43 @@ impl<const N: usize> Window<N> {
         held.finish();
     }
 
-    /// Changes `range` if all of it is one run of one leaf, which is found by one search. Returns whether it is.
+    /// Changes `range` if all of it is one run of one leaf, which is found by one search, and `confirm` says so. Otherwise gives
+    /// back `confirm`.
     #[inline]
-    fn update_run<C: RunChange>(
+    fn update_run<C: RunChange, F: FnOnce(&mut C, bool) -> bool>(
         &mut self,
         range: OffsetRange,
         holder: Holder,
         change: &mut C,
-    ) -> bool {
+        confirm: F,
+    ) -> Result<(), F> {
         let Self {
             leaves,
             locks,
             counts,
         } = self;
         let Some((place, cell)) = leaves.look(range) else {
-            return false;
+            return Err(confirm);
         };
         let run = shown(range, cell, locks);
         let is_held = locks.is_of(cell.lock(), holder);
-        if let Some(new) = is_held.then(|| change.decide(&run)).flatten() {
+        let new = is_held.then(|| change.decide(&run)).flatten();
+        if let Some(new) = new {
+            change.note(&run, new, &[range]);
+        }
+        if confirm(change, new.is_some())
+            && let Some(new) = new
+        {
             let keeps_lock = new.lock == LockChange::Keep;
-            let cell_after = cell.turned(Turn::new(new.state, new.phase, keeps_lock));
+            let after = cell.turned(Turn::new(new.state, new.phase, keeps_lock));
             if !keeps_lock {
                 locks.leave(cell.lock(), range.len());
             }
             if new.state != run.state {
                 recount(counts, run.state, new.state, range.len());
             }
-            leaves.put(place, range, (cell, cell_after));
-            change.note(&run, new, &[range]);
+            leaves.put(place, range, (cell, after));
         }
-        true
+        Ok(())
     }
 }

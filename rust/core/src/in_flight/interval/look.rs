@@ -89,30 +89,40 @@ impl<'a, C: RunChange> Look<'a, C> {
 
 impl<const N: usize> Window<N> {
     /// See [`InFlightStore::look`](crate::in_flight::InFlightStore::look).
+    #[inline]
     pub fn look<C: RunChange>(
         &self,
         mut ranges: impl Iterator<Item = OffsetRange>,
         holder: Holder,
         change: &mut C,
     ) -> bool {
-        let Self { leaves, locks, .. } = self;
-        let mut one = None;
-        if ranges.size_hint().1 == Some(1) {
-            one = ranges.next();
-            if let Some(range) = one
-                && let Some((_, cell)) = leaves.look(range)
-            {
-                let run = shown(range, cell, locks);
-                let is_held = locks.is_of(cell.lock(), holder);
-                let new = is_held.then(|| change.decide(&run)).flatten();
-                if let Some(new) = new {
-                    change.note(&run, new, &[range]);
-                }
-                return new.is_some();
-            }
+        if ranges.size_hint().1 != Some(1) {
+            return self.look_at_many(ranges, holder, change);
         }
-        let mut look = Look::new(locks, holder, change);
-        leaves.look_at_all(one.into_iter().chain(ranges), &mut look);
+        let Some(range) = ranges.next() else {
+            return true;
+        };
+        let Some((_, cell)) = self.leaves.look(range) else {
+            return self.look_at_many(core::iter::once(range), holder, change);
+        };
+        let run = shown(range, cell, &self.locks);
+        let is_held = self.locks.is_of(cell.lock(), holder);
+        let new = is_held.then(|| change.decide(&run)).flatten();
+        if let Some(new) = new {
+            change.note(&run, new, &[range]);
+        }
+        new.is_some()
+    }
+
+    #[inline(never)]
+    pub(super) fn look_at_many<C: RunChange>(
+        &self,
+        ranges: impl Iterator<Item = OffsetRange>,
+        holder: Holder,
+        change: &mut C,
+    ) -> bool {
+        let mut look = Look::new(&self.locks, holder, change);
+        self.leaves.look_at_all(ranges, &mut look);
         look.note();
         look.all
     }

@@ -204,6 +204,22 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         }
     }
 
+    #[inline]
+    fn update_if<C: RunChange>(
+        &mut self,
+        range: OffsetRange,
+        holder: Holder,
+        change: &mut C,
+        confirm: impl FnOnce(&mut C, bool) -> bool,
+    ) {
+        match &mut self.window {
+            None => {
+                confirm(change, false);
+            }
+            Some(window) => window.update_if(range, holder, change, confirm),
+        }
+    }
+
     fn merge_settled_batches(&mut self, allowed: bool) {
         if !allowed || self.window.is_some() {
             self.window().leaves.merges = allowed;

@@ -1,0 +1,160 @@
+//! What a command changes, as the persister is told of it and as it is counted.
+
+use crate::in_flight::StateCounts;
+use crate::offset::{OffsetRange, before};
+use crate::record_state::RecordState;
+use crate::share_partition::DeadLetterCause;
+use crate::state_batch::StateBatch;
+use crate::util::one_or_many::OneOrMany;
+
+/// Records given up to the dead-letter queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::share_partition) struct GivenUp {
+    pub range: OffsetRange,
+    pub delivery_count: i16,
+    pub cause: DeadLetterCause,
+}
+
+/// What a command changes, in ascending order of offsets, neighbours joined.
+#[derive(Debug, Default)]
+pub(in crate::share_partition) struct Changes {
+    pub batches: OneOrMany<StateBatch>,
+    pub given_up: Vec<GivenUp>,
+    /// Records by the state that they change to, as far as no earlier write is under way for them.
+    pub to: StateCounts,
+    pub records: u64,
+    /// Records at or after the start offset that become terminal: the change of `delivery_complete_count`.
+    pub completed: u64,
+    /// Records that would be available again, had they not been delivered as often as allowed.
+    pub at_limit: u64,
+    /// Whether locks are to be renewed too. Nothing is written for them.
+    pub renews: bool,
+}
+
+/// Makes `next` a part of `last`, if it lies right after it and is equal; returns whether it does.
+#[inline]
+fn join_batches(last: &mut StateBatch, next: &StateBatch) -> bool {
+    let joins = last.delivery_state == next.delivery_state
+        && last.delivery_count == next.delivery_count
+        && before(next.first_offset) == Some(last.last_offset);
+    if joins {
+        last.last_offset = next.last_offset;
+    }
+    joins
+}
+
+/// As [`join_batches`], of records given up.
+fn join_given_up(last: &mut GivenUp, next: &GivenUp) -> bool {
+    let joins = last.delivery_count == next.delivery_count
+        && last.cause == next.cause
+        && last.range.is_followed_by(next.range.first);
+    if joins {
+        last.range.last = next.range.last;
+    }
+    joins
+}
+
+impl Changes {
+    /// Adds ranges, which ascend, and returns the number of their records.
+    #[inline(always)]
+    pub(in crate::share_partition) fn add_all(
+        &mut self,
+        ranges: &[OffsetRange],
+        state: RecordState,
+        delivery_count: i16,
+    ) -> u64 {
+        let batch = |range: &OffsetRange| StateBatch {
+            first_offset: range.first,
+            last_offset: range.last,
+            delivery_state: state.id(),
+            delivery_count,
+        };
+        let mut records = 0;
+        if let [range] = ranges {
+            records = range.len();
+            let (next, last) = (batch(range), self.batches.last_mut());
+            if !last.is_some_and(|last| join_batches(last, &next)) {
+                self.batches.push(next);
+            }
+        } else {
+            let mut list = core::mem::take(&mut self.batches).into_list();
+            list.reserve(ranges.len());
+            for range in ranges {
+                records += range.len();
+                let (next, last) = (batch(range), list.last_mut());
+                if !last.is_some_and(|last| join_batches(last, &next)) {
+                    list.push(next);
+                }
+            }
+            self.batches = OneOrMany::Many(list);
+        }
+        self.records += records;
+        records
+    }
+
+    pub(in crate::share_partition) fn give_up(
+        &mut self,
+        range: OffsetRange,
+        delivery_count: i16,
+        cause: DeadLetterCause,
+    ) {
+        let next = GivenUp {
+            range,
+            delivery_count,
+            cause,
+        };
+        let last = self.given_up.last_mut();
+        if !last.is_some_and(|last| join_given_up(last, &next)) {
+            self.given_up.push(next);
+        }
+    }
+
+    /// The same changes, added in any order, as they would be had they been added in ascending order.
+    pub(in crate::share_partition) fn in_order(mut self) -> Self {
+        if let OneOrMany::Many(batches) = &mut self.batches
+            && !batches.is_sorted_by_key(|batch| batch.first_offset)
+        {
+            batches.sort_unstable_by_key(|batch| batch.first_offset);
+            batches.dedup_by(|next, last| join_batches(last, next));
+            self.given_up.sort_unstable_by_key(|g| g.range.first);
+            self.given_up
+                .dedup_by(|next, last| join_given_up(last, next));
+        }
+        self
+    }
+
+    pub(in crate::share_partition) fn is_empty(&self) -> bool {
+        self.batches.as_slice().is_empty()
+    }
+
+    /// The offsets from the first change to the last.
+    pub(in crate::share_partition) fn span(&self) -> Option<OffsetRange> {
+        let batches = self.batches.as_slice();
+        OffsetRange::new(batches.first()?.first_offset, batches.last()?.last_offset)
+    }
+
+    /// Keeps the first `allowed` state batches and returns the others, if there are more. Counts are left out: they are not
+    /// per write.
+    pub(in crate::share_partition) fn split(&mut self, allowed: usize) -> Option<Self> {
+        let from = self.batches.as_slice().get(allowed)?.first_offset;
+        let mut rest = Self {
+            batches: self.batches.split_off(allowed),
+            ..Self::default()
+        };
+        for g in core::mem::take(&mut self.given_up) {
+            let [head, tail] = cut(g.range, from);
+            self.given_up
+                .extend(head.map(|range| GivenUp { range, ..g }));
+            rest.given_up
+                .extend(tail.map(|range| GivenUp { range, ..g }));
+        }
+        Some(rest)
+    }
+}
+
+/// The parts of `range` before and from `offset` on.
+pub(in crate::share_partition) fn cut(range: OffsetRange, offset: i64) -> [Option<OffsetRange>; 2] {
+    let head = before(offset).and_then(|end| OffsetRange::new(range.first, range.last.min(end)));
+    let tail = OffsetRange::new(range.first.max(offset), range.last);
+    [head, tail]
+}

@@ -1,0 +1,173 @@
+//! The one way of a change that a member waits for: look at the records, then change and write.
+//!
+//! 1. The look (`InFlightStore::look`) gathers the [`Changes`] and leaves the records as they are.
+//! 2. Either the records change as *pending*, and the write is queued: its answer settles them
+//!    ([`SharePartition::handle_write_result`]). Or an inline persister is asked first, and the records change as *settled* if
+//!    it confirms the write: a refusal leaves everything as it was.
+//!
+//! An inline write is made only while no other write is under way: the persister sees the writes in the order of the changes.
+
+use crate::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
+use crate::inline_persister::InlinePersister;
+use crate::kafka_code::KafkaCode;
+use crate::offset::OffsetRange;
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
+use crate::record_state::Trigger;
+use crate::share_partition::SharePartition;
+use crate::share_partition::change::changes::Changes;
+use crate::share_partition::change::pending_writes::{WriteHead, WriteKind};
+use crate::share_partition::change::pull::{Pull, Rule, Stage};
+use crate::share_partition::change::settle::Settlement;
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Whether an inline persister may be asked for these changes: it takes one write, after all others.
+    pub(in crate::share_partition) fn may_write_inline(&self, changes: &Changes) -> bool {
+        let batches = changes.batches.as_slice().len();
+        (1..=MAX_STATE_BATCHES_PER_WRITE).contains(&batches) && self.writes_under_way() == 0
+    }
+
+    /// Changes the records of `holder` in `ranges`, which were looked at, lie on one side of the start offset and ascend.
+    #[inline]
+    pub(in crate::share_partition) fn change(
+        &mut self,
+        ranges: impl Iterator<Item = OffsetRange>,
+        holder: Holder,
+        (trigger, below_start_offset): (Trigger, bool),
+        stage: Stage,
+    ) {
+        let rule = Rule::new(trigger, below_start_offset, &self.config);
+        let mut change = |run: &InFlightRun| rule.change(run, stage);
+        self.store.update(ranges, holder, &mut change);
+    }
+
+    /// As a look and [`Self::change`] of one range at or after the start offset, by one search where it is one run that `member`
+    /// holds. Returns whether all of it was the member's; otherwise nothing has changed.
+    #[inline]
+    pub(in crate::share_partition) fn change_one(
+        &mut self,
+        (range, trigger): (OffsetRange, Trigger),
+        member: MemberIndex,
+        changes: &mut Changes,
+    ) -> bool {
+        let mut pull = Pull {
+            rule: Rule::new(trigger, false, &self.config),
+            stage: Stage::Unwritten,
+            changes,
+        };
+        let mut is_held = false;
+        let confirm = |_: &mut Pull<'_>, all: bool| {
+            is_held = all;
+            all
+        };
+        let holder = Holder::Member(member);
+        self.store.update_if(range, holder, &mut pull, confirm);
+        is_held
+    }
+
+    /// As [`Self::change_one`], with the write between the look and the change. Returns what came of it, if all of the range
+    /// was the member's.
+    #[inline]
+    pub(in crate::share_partition) fn write_one_inline(
+        &mut self,
+        (range, trigger): (OffsetRange, Trigger),
+        member: MemberIndex,
+        changes: &mut Changes,
+        persister: &mut impl InlinePersister,
+    ) -> Option<Settlement> {
+        let mut pull = Pull {
+            rule: Rule::new(trigger, false, &self.config),
+            stage: Stage::Confirmed,
+            changes,
+        };
+        let (complete, epochs) = (self.delivery_complete_count, self.epochs());
+        let (key, start_offset) = (&self.key, self.start_offset);
+        let mut answer = None;
+        let confirm = |pull: &mut Pull<'_>, all: bool| {
+            let batches = pull.changes.batches.as_slice();
+            if !all || batches.len() > MAX_STATE_BATCHES_PER_WRITE {
+                return false;
+            }
+            let head = WriteHead::new(start_offset, complete + pull.changes.completed);
+            let code = persister.write_state(key, head.write(epochs, batches));
+            answer = Some(code);
+            code == KafkaCode::None
+        };
+        let holder = Holder::Member(member);
+        self.store.update_if(range, holder, &mut pull, confirm);
+        answer.map(|answer| self.conclude(answer, changes))
+    }
+
+    /// Queues the write of changes that were made as pending.
+    pub(in crate::share_partition) fn queue_pending(
+        &mut self,
+        changes: Changes,
+    ) -> Option<WriteToken> {
+        self.count(&changes);
+        self.queue_write(changes, WriteKind::Confirmed)
+    }
+
+    /// Has `persister` write `changes`, which were not made yet, and then makes them with `change`.
+    #[inline]
+    pub(in crate::share_partition) fn write_inline(
+        &mut self,
+        changes: &mut Changes,
+        persister: &mut impl InlinePersister,
+        change: impl FnOnce(&mut Self),
+    ) -> Settlement {
+        let head = WriteHead::new(
+            self.start_offset,
+            self.delivery_complete_count + changes.completed,
+        );
+        let write = head.write(self.epochs(), changes.batches.as_slice());
+        let answer = persister.write_state(&self.key, write);
+        if answer == KafkaCode::None {
+            change(self);
+        }
+        self.conclude(answer, changes)
+    }
+
+    /// Counts changes whose write was answered inside the call, and what follows from them.
+    #[inline]
+    fn conclude(&mut self, answer: KafkaCode, changes: &mut Changes) -> Settlement {
+        let activity = self.activity.make();
+        activity.writes.pass_by();
+        let batches = changes.batches.as_slice().len();
+        activity.tally.write_batches(batches as u64);
+        if answer == KafkaCode::None {
+            self.count(changes);
+            self.count_settled(changes);
+            if !changes.given_up.is_empty() {
+                self.give_up(core::mem::take(&mut changes.given_up));
+            }
+            self.advance_start_offset();
+        } else {
+            let rest = activity.tally.rest.make();
+            rest.writes_refused += 1;
+            rest.delivery_limit_reached += changes.at_limit;
+        }
+        self.unblock();
+        self.settled_by(answer)
+    }
+
+    /// Counts changes that are made, whether or not their write is answered.
+    pub(in crate::share_partition) fn count(&mut self, changes: &Changes) {
+        self.delivery_complete_count += changes.completed;
+        if changes.at_limit > 0 {
+            let rest = self.activity.make().tally.rest.make();
+            rest.delivery_limit_reached += changes.at_limit;
+        }
+    }
+
+    /// Counts changes that no refusal undoes any more.
+    pub(in crate::share_partition) fn count_settled(&mut self, changes: &Changes) {
+        let activity = self.activity.make();
+        activity.tally.settle(&changes.to);
+        let [.., acknowledged, _, archived] = changes.to;
+        // What was unsettled and is not terminal now still stops the start offset.
+        if acknowledged + archived > 0
+            && let Some(span) = changes.span()
+        {
+            activity.front.doubt(|front| span.contains(front));
+        }
+    }
+}

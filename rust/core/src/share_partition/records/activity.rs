@@ -1,0 +1,82 @@
+//! What a share partition has as soon as somebody fetches, and not before.
+
+use crate::persister::ReadStateResult;
+use crate::share_partition::SharePartition;
+use crate::share_partition::change::pending_writes::PendingWrites;
+use crate::share_partition::records::counters::Tally;
+use crate::share_partition::records::members::Members;
+use crate::share_partition::records::window::GapWindow;
+use crate::share_partition::verbs::dead_letter::DeadLetters;
+use crate::share_partition::verbs::fetch_lock::FetchLock;
+use crate::util::on_demand::OnDemand;
+
+/// Made by the first fetch or command.
+#[derive(Clone, Debug, Default)]
+pub(in crate::share_partition) struct Activity {
+    pub members: Members,
+    pub writes: PendingWrites,
+    pub tally: Tally,
+    pub front: FirstUnsettled,
+    pub rare: OnDemand<Rare>,
+}
+
+const _: () = assert!(
+    size_of::<Activity>() <= 80,
+    "what is made for every share partition in use takes 80 bytes"
+);
+
+/// The first unsettled offset, where that is known: as long as it stays so, nothing can advance the start offset.
+#[derive(Clone, Debug)]
+pub(in crate::share_partition) struct FirstUnsettled(i64);
+
+impl Default for FirstUnsettled {
+    fn default() -> Self {
+        Self::UNKNOWN
+    }
+}
+
+impl FirstUnsettled {
+    /// In place of the least offset of all, which is looked for each time.
+    pub const UNKNOWN: Self = Self(i64::MIN);
+
+    pub const fn is_known(&self) -> bool {
+        self.0 != Self::UNKNOWN.0
+    }
+
+    /// Forgets the offset if `doubt` says that it may be another one now.
+    pub fn doubt(&mut self, doubt: impl FnOnce(i64) -> bool) {
+        if self.is_known() && doubt(self.0) {
+            *self = Self::UNKNOWN;
+        }
+    }
+}
+
+impl From<Option<i64>> for FirstUnsettled {
+    fn from(offset: Option<i64>) -> Self {
+        offset.map_or(Self::UNKNOWN, Self)
+    }
+}
+
+impl<S> SharePartition<S> {
+    pub(in crate::share_partition) fn rare(&self) -> Option<&Rare> {
+        self.activity.get()?.rare.get()
+    }
+
+    pub(in crate::share_partition) fn rare_mut(&mut self) -> Option<&mut Rare> {
+        self.activity.get_mut()?.rare.get_mut()
+    }
+
+    pub(in crate::share_partition) fn knows_front(&self) -> bool {
+        self.activity.get().is_some_and(|a| a.front.is_known())
+    }
+}
+
+/// What few share partitions have, or only for a while.
+#[derive(Clone, Debug, Default)]
+pub(in crate::share_partition) struct Rare {
+    pub fetch_lock: FetchLock,
+    /// A read result whose start offset is not resolved yet.
+    pub unresolved: Option<ReadStateResult>,
+    pub gap_window: Option<GapWindow>,
+    pub dead_letters: DeadLetters,
+}

@@ -1,0 +1,212 @@
+//! Acknowledge: a member says what became of the records it holds (`SharePartition.acknowledge`,
+//! `KafkaApis.validateAcknowledgementBatches`).
+//!
+//! Steps:
+//! 1. the form of the request (`acknowledge_check.rs`), and locks that are due run out;
+//! 2. the look: are all records the member's, and what changes;
+//! 3. renewals count at once (KIP-1222), nothing is written for them;
+//! 4. the other records change and are written (`pipeline.rs`).
+
+use crate::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
+use crate::inline_persister::InlinePersister;
+use crate::offset::OffsetRange;
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
+use crate::record_state::{AcknowledgeType, Trigger};
+use crate::share_partition::SharePartition;
+use crate::share_partition::change::changes::Changes;
+use crate::share_partition::change::pull::{Pull, Rule, Stage};
+use crate::share_partition::change::settle::Settlement;
+use crate::share_partition::error::AcknowledgeError;
+use crate::share_partition::verbs::parts::Parts;
+use crate::time::LockTime;
+
+/// What a member says about a range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcknowledgeBatch<'a> {
+    /// First offset.
+    pub first: i64,
+    /// Last offset.
+    pub last: i64,
+    /// One [`AcknowledgeType`] id for all offsets, or one for each.
+    pub types: &'a [i8],
+}
+
+/// A request while it is dealt with.
+struct Request<'a> {
+    member: Option<MemberIndex>,
+    batches: &'a [AcknowledgeBatch<'a>],
+    parts: Parts<'a>,
+}
+
+impl Request<'_> {
+    /// The member and the only part, at or after the start offset and no renewal: nearly every request is so, and its range is
+    /// mostly one run, which one search finds for the look and the change.
+    #[inline]
+    fn one_part(&self, start_offset: i64) -> Option<(MemberIndex, (OffsetRange, Trigger))> {
+        let (kind, range) = self.parts.only()?;
+        let is_inside = self.batches.first()?.first >= start_offset;
+        let member = self
+            .member
+            .filter(|_| is_inside && kind != AcknowledgeType::Renew)?;
+        Some((member, (range, kind.trigger())))
+    }
+}
+
+impl<S: InFlightStore> SharePartition<S> {
+    /// Acknowledges records that `member` holds. Offsets below the start offset are ignored.
+    ///
+    /// Returns the token of the write that the member's answer waits for; `None` when there is nothing to write (renewals,
+    /// offsets below the start offset).
+    ///
+    /// # Errors
+    /// The request is malformed, a record is not held by the member, or the share partition is not active; then nothing has
+    /// changed.
+    pub fn acknowledge(
+        &mut self,
+        member: &str,
+        batches: &[AcknowledgeBatch<'_>],
+        now: LockTime,
+    ) -> Result<Option<WriteToken>, AcknowledgeError> {
+        let request = self.request(member, batches, now)?;
+        let mut changes = Changes::default();
+        if let Some((member, part)) = request.one_part(self.start_offset) {
+            if self.change_one(part, member, &mut changes) {
+                return Ok(self.queue_pending(changes));
+            }
+            changes = Changes::default();
+        }
+        self.plan(&request, &mut changes)?;
+        self.change_acknowledged(request.parts, Stage::Unwritten);
+        Ok(self.queue_pending(changes))
+    }
+
+    /// What [`SharePartition::acknowledge`] and then [`SharePartition::settle`] do, in one call and at less cost.
+    ///
+    /// # Errors
+    /// As [`SharePartition::acknowledge`]. Locks that have just run out may have left writes then: call
+    /// [`SharePartition::settle`].
+    pub fn acknowledge_and_settle(
+        &mut self,
+        member: &str,
+        batches: &[AcknowledgeBatch<'_>],
+        now: LockTime,
+        persister: &mut impl InlinePersister,
+    ) -> Result<Settlement, AcknowledgeError> {
+        let request = self.request(member, batches, now)?;
+        let mut changes = Changes::default();
+        if let Some((member, part)) = request.one_part(self.start_offset)
+            && self.writes_under_way() == 0
+        {
+            let done = self.write_one_inline(part, member, &mut changes, persister);
+            if let Some(settlement) = done {
+                return Ok(settlement);
+            }
+            changes = Changes::default();
+        }
+        self.plan(&request, &mut changes)?;
+        let parts = request.parts;
+        if self.may_write_inline(&changes) {
+            let change = |sp: &mut Self| sp.change_acknowledged(parts, Stage::Confirmed);
+            return Ok(self.write_inline(&mut changes, persister, change));
+        }
+        self.change_acknowledged(parts, Stage::Unwritten);
+        self.queue_pending(changes);
+        Ok(self.settle(persister))
+    }
+
+    /// A request of good form, as of now.
+    #[inline]
+    fn request<'b>(
+        &mut self,
+        member: &str,
+        batches: &'b [AcknowledgeBatch<'b>],
+        now: LockTime,
+    ) -> Result<Request<'b>, AcknowledgeError> {
+        self.check_request(member, batches)?;
+        self.observe(now);
+        Ok(Request {
+            member: self.member(member),
+            batches,
+            parts: Parts::new(batches, self.start_offset),
+        })
+    }
+
+    /// Checks the records of the request, renews what is to be renewed, and gathers the other changes.
+    fn plan(
+        &mut self,
+        request: &Request<'_>,
+        changes: &mut Changes,
+    ) -> Result<(), AcknowledgeError> {
+        let (batches, parts, member) = (request.batches, &request.parts, request.member);
+        let in_order = batches.is_sorted_by(|a, b| a.last < b.first)
+            && member.is_some_and(|member| self.look(parts.clone(), member, changes))
+            && batches.first().is_none_or(|b| b.first >= self.start_offset);
+        if !in_order {
+            self.check_each(batches, member)?;
+        }
+        let asked = changes.batches.as_slice().len();
+        if asked > MAX_STATE_BATCHES_PER_WRITE {
+            return Err(AcknowledgeError::TooManyStateBatches {
+                asked,
+                allowed: MAX_STATE_BATCHES_PER_WRITE,
+            });
+        }
+        if let Some(member) = member
+            && changes.renews
+        {
+            self.renew(parts.clone(), member);
+        }
+        Ok(())
+    }
+
+    /// Whether each offset of the request from the start offset on is a record that `member` may give its type. Holes and what
+    /// other members hold are left out of the changes.
+    fn look(&self, mut parts: Parts<'_>, member: MemberIndex, changes: &mut Changes) -> bool {
+        let holder = Holder::Member(member);
+        let mut all = true;
+        while let Some(kind) = parts.next_type() {
+            let rule = Rule::new(kind.trigger(), false, &self.config);
+            let stage = Stage::Unwritten;
+            let ranges = parts.of_type(kind);
+            all &= if kind == AcknowledgeType::Renew {
+                changes.renews = true;
+                let mut renewed = |run: &InFlightRun| rule.change(run, stage);
+                self.config.renew_acknowledge_enable & self.store.look(ranges, holder, &mut renewed)
+            } else {
+                let mut pull = Pull {
+                    rule,
+                    stage,
+                    changes,
+                };
+                self.store.look(ranges, holder, &mut pull)
+            };
+        }
+        all
+    }
+
+    /// Changes what the request acknowledges, renewals excepted.
+    fn change_acknowledged(&mut self, mut parts: Parts<'_>, stage: Stage) {
+        while let Some(kind) = parts.next_type() {
+            let ranges = parts.of_type(kind);
+            if kind == AcknowledgeType::Renew {
+                ranges.for_each(drop);
+            } else {
+                self.change(ranges, Holder::Anybody, (kind.trigger(), false), stage);
+            }
+        }
+    }
+
+    /// Locks the records that are to be renewed for another full lock duration.
+    #[inline(never)]
+    fn renew(&mut self, mut parts: Parts<'_>, member: MemberIndex) {
+        let mut renewed = 0;
+        while let Some(kind) = parts.next_type() {
+            for range in parts.of_type(kind) {
+                if kind == AcknowledgeType::Renew {
+                    renewed += self.take_lock(range, member, Trigger::Renew);
+                }
+            }
+        }
+        self.activity.make().tally.rest.make().renewed += renewed;
+    }
+}

@@ -1,0 +1,5 @@
+//! What has nothing to do with share groups.
+
+pub(crate) mod on_demand;
+pub(crate) mod one_or_many;
+pub mod quick_hash;

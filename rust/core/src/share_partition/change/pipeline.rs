@@ -18,6 +18,7 @@ use crate::share_partition::change::changes::Changes;
 use crate::share_partition::change::pending_writes::{WriteHead, WriteKind};
 use crate::share_partition::change::pull::{Pull, Rule, Stage};
 use crate::share_partition::change::settle::Settlement;
+use crate::share_partition::records::activity::Activity;
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Whether an inline persister may be asked for these changes: it takes one write, after all others.
@@ -133,17 +134,16 @@ impl<S: InFlightStore> SharePartition<S> {
         activity.writes.pass_by();
         let batches = changes.batches.as_slice().len();
         activity.tally.write_batches(batches as u64);
+        activity.count_at_limit(changes);
         if answer == KafkaCode::None {
-            self.count(changes);
-            self.count_settled(changes);
+            self.delivery_complete_count += changes.completed;
+            activity.count_settled(changes);
             if !changes.given_up.is_empty() {
                 self.give_up(core::mem::take(&mut changes.given_up));
             }
             self.advance_start_offset();
         } else {
-            let rest = activity.tally.rest.make();
-            rest.writes_refused += 1;
-            rest.delivery_limit_reached += changes.at_limit;
+            activity.tally.rest.make().writes_refused += 1;
         }
         self.unblock();
         self.settled_by(answer)
@@ -152,22 +152,33 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Counts changes that are made, whether or not their write is answered.
     pub(in crate::share_partition) fn count(&mut self, changes: &Changes) {
         self.delivery_complete_count += changes.completed;
-        if changes.at_limit > 0 {
-            let rest = self.activity.make().tally.rest.make();
-            rest.delivery_limit_reached += changes.at_limit;
-        }
+        self.activity.make().count_at_limit(changes);
     }
 
     /// Counts changes that no refusal undoes any more.
     pub(in crate::share_partition) fn count_settled(&mut self, changes: &Changes) {
-        let activity = self.activity.make();
-        activity.tally.settle(&changes.to);
+        self.activity.make().count_settled(changes);
+    }
+}
+
+impl Activity {
+    #[inline]
+    fn count_at_limit(&mut self, changes: &Changes) {
+        if changes.at_limit > 0 {
+            self.tally.rest.make().delivery_limit_reached += changes.at_limit;
+        }
+    }
+
+    #[inline]
+    fn count_settled(&mut self, changes: &Changes) {
+        self.tally.settle(&changes.to);
         let [.., acknowledged, _, archived] = changes.to;
         // What was unsettled and is not terminal now still stops the start offset.
         if acknowledged + archived > 0
+            && self.front.is_known()
             && let Some(span) = changes.span()
         {
-            activity.front.doubt(|front| span.contains(front));
+            self.front.doubt(|front| span.contains(front));
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::share_partition::change::changes::Changes;
 use crate::share_partition::change::pull::{Pull, Rule, Stage};
 use crate::share_partition::change::settle::Settlement;
 use crate::share_partition::error::AcknowledgeError;
-use crate::share_partition::verbs::parts::Parts;
+use crate::share_partition::verbs::parts::{Parts, equal_at_front};
 use crate::time::LockTime;
 
 /// What a member says about a range of offsets.
@@ -31,25 +31,20 @@ pub struct AcknowledgeBatch<'a> {
     pub types: &'a [i8],
 }
 
-/// A request while it is dealt with.
-struct Request<'a> {
-    member: Option<MemberIndex>,
-    batches: &'a [AcknowledgeBatch<'a>],
-    parts: Parts<'a>,
-}
-
-impl Request<'_> {
-    /// The member and the only part, at or after the start offset and no renewal: nearly every request is so, and its range is
-    /// mostly one run, which one search finds for the look and the change.
-    #[inline]
-    fn one_part(&self, start_offset: i64) -> Option<(MemberIndex, (OffsetRange, Trigger))> {
-        let (kind, range) = self.parts.only()?;
-        let is_inside = self.batches.first()?.first >= start_offset;
-        let member = self
-            .member
-            .filter(|_| is_inside && kind != AcknowledgeType::Renew)?;
-        Some((member, (range, kind.trigger())))
+/// The type and the range of a request of one batch at or after the start offset, all of one type that is not RENEW: nearly
+/// every request is so, and its range is mostly one run, which one search finds for the look and the change.
+#[inline]
+fn one_part(batches: &[AcknowledgeBatch<'_>], start_offset: i64) -> Option<(OffsetRange, Trigger)> {
+    let [AcknowledgeBatch { first, last, types }] = *batches else {
+        return None;
+    };
+    let is_one = types.len() == 1 || equal_at_front(types) == types.len();
+    if first < start_offset || !is_one {
+        return None;
     }
+    let kind = AcknowledgeType::from_id(*types.first()?)?;
+    let range = OffsetRange::new(first, last)?;
+    (kind != AcknowledgeType::Renew).then_some((range, kind.trigger()))
 }
 
 impl<S: InFlightStore> SharePartition<S> {
@@ -67,16 +62,18 @@ impl<S: InFlightStore> SharePartition<S> {
         batches: &[AcknowledgeBatch<'_>],
         now: LockTime,
     ) -> Result<Option<WriteToken>, AcknowledgeError> {
-        let request = self.request(member, batches, now)?;
+        self.check_request(member, batches)?;
+        self.observe(now);
+        let member = self.member(member);
         let mut changes = Changes::default();
-        if let Some((member, part)) = request.one_part(self.start_offset) {
+        if let Some((member, part)) = member.zip(one_part(batches, self.start_offset)) {
             if self.change_one(part, member, &mut changes) {
                 return Ok(self.queue_pending(changes));
             }
             changes = Changes::default();
         }
-        self.plan(&request, &mut changes)?;
-        self.change_acknowledged(request.parts, Stage::Unwritten);
+        let parts = self.plan(batches, member, &mut changes)?;
+        self.change_acknowledged(parts, Stage::Unwritten);
         Ok(self.queue_pending(changes))
     }
 
@@ -92,9 +89,11 @@ impl<S: InFlightStore> SharePartition<S> {
         now: LockTime,
         persister: &mut impl InlinePersister,
     ) -> Result<Settlement, AcknowledgeError> {
-        let request = self.request(member, batches, now)?;
+        self.check_request(member, batches)?;
+        self.observe(now);
+        let member = self.member(member);
         let mut changes = Changes::default();
-        if let Some((member, part)) = request.one_part(self.start_offset)
+        if let Some((member, part)) = member.zip(one_part(batches, self.start_offset))
             && self.writes_under_way() == 0
         {
             let done = self.write_one_inline(part, member, &mut changes, persister);
@@ -103,8 +102,7 @@ impl<S: InFlightStore> SharePartition<S> {
             }
             changes = Changes::default();
         }
-        self.plan(&request, &mut changes)?;
-        let parts = request.parts;
+        let parts = self.plan(batches, member, &mut changes)?;
         if self.may_write_inline(&changes) {
             let change = |sp: &mut Self| sp.change_acknowledged(parts, Stage::Confirmed);
             return Ok(self.write_inline(&mut changes, persister, change));
@@ -114,30 +112,15 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(self.settle(persister))
     }
 
-    /// A request of good form, as of now.
-    #[inline]
-    fn request<'b>(
+    /// Checks the records of the request, renews what is to be renewed, and gathers the other changes. Returns the parts of the
+    /// request.
+    fn plan<'b>(
         &mut self,
-        member: &str,
         batches: &'b [AcknowledgeBatch<'b>],
-        now: LockTime,
-    ) -> Result<Request<'b>, AcknowledgeError> {
-        self.check_request(member, batches)?;
-        self.observe(now);
-        Ok(Request {
-            member: self.member(member),
-            batches,
-            parts: Parts::new(batches, self.start_offset),
-        })
-    }
-
-    /// Checks the records of the request, renews what is to be renewed, and gathers the other changes.
-    fn plan(
-        &mut self,
-        request: &Request<'_>,
+        member: Option<MemberIndex>,
         changes: &mut Changes,
-    ) -> Result<(), AcknowledgeError> {
-        let (batches, parts, member) = (request.batches, &request.parts, request.member);
+    ) -> Result<Parts<'b>, AcknowledgeError> {
+        let parts = Parts::new(batches, self.start_offset);
         let in_order = batches.is_sorted_by(|a, b| a.last < b.first)
             && member.is_some_and(|member| self.look(parts.clone(), member, changes))
             && batches.first().is_none_or(|b| b.first >= self.start_offset);
@@ -156,7 +139,7 @@ impl<S: InFlightStore> SharePartition<S> {
         {
             self.renew(parts.clone(), member);
         }
-        Ok(())
+        Ok(parts)
     }
 
     /// Whether each offset of the request from the start offset on is a record that `member` may give its type. Holes and what

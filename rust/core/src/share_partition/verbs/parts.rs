@@ -33,14 +33,6 @@ impl<'a> Parts<'a> {
         AcknowledgeType::from_id(*self.types.first()?)
     }
 
-    /// The type and the range of the only part, if nothing else is left: nearly every request is so.
-    #[inline]
-    pub fn only(&self) -> Option<(AcknowledgeType, OffsetRange)> {
-        let [id] = self.types else { return None };
-        let is_last = self.batches.as_slice().is_empty();
-        Some((AcknowledgeType::from_id(*id)?, self.range)).filter(|_| is_last)
-    }
-
     /// The next parts of this type, up to one of another.
     #[inline]
     pub fn of_type(&mut self, kind: AcknowledgeType) -> impl Iterator<Item = OffsetRange> {
@@ -80,9 +72,7 @@ impl<'a> Parts<'a> {
             let first = batch.first.max(self.start_offset);
             if let Some(range) = OffsetRange::new(first, batch.last) {
                 let types = types_of(batch, range);
-                let is_one = types.len() > 1 && equal_at_front(types) == types.len();
-                self.range = range;
-                self.types = if is_one { &types[..1] } else { types };
+                (self.range, self.types) = (range, types);
                 return self.join_next_batches();
             }
         }

@@ -96,6 +96,10 @@ lint-python: venv ## Check Python format and lints, and the rules of the tree
 	$(BIN)/ruff check --quiet
 	$(BIN)/python scripts/check_tree.py
 
+.PHONY: stubs
+stubs: build ## Renew the docstrings of python/share_state/_core.pyi from the extension
+	$(BIN)/python scripts/stub_docs.py
+
 .PHONY: man-page
 man-page: build ## Renew docs/share-state.1 from the help of the commands
 	$(BIN)/python scripts/man_page.py
@@ -106,9 +110,10 @@ test-rust: venv ## Run the Rust tests
 	$(CARGO) test --workspace --exclude share-state-python --locked --quiet
 
 .PHONY: types
-types: build ## Check the types, and the stubs against the built extension
+types: build ## Check the types, and the stubs and their docstrings against the built extension
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest share_state._core
+	$(BIN)/python scripts/stub_docs.py --check
 
 .PHONY: test-python
 test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)

@@ -16,6 +16,9 @@ BENCH_ARGS ?=
 ASV_RANGE ?= HEAD~2..HEAD
 CARGO_FUZZ_VERSION := 0.13.2
 FUZZ_TOOLS := build/fuzz-tools
+# What the crates are compared with: the last release, or another commit.
+SEMVER_BASELINE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+DENY_ARGS ?=
 
 # cargo and maturin build against the interpreter of the virtual environment.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
@@ -238,6 +241,26 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	$(COMPILE) --group gateway-suite --constraint requirements/dev.txt --output-file requirements/gateway-suite.txt
 	$(COMPILE) pyproject.toml --group bench --constraint requirements/dev.txt --output-file requirements/bench.txt
 	$(CARGO) update --quiet
+
+.PHONY: semver
+semver: ## Compare the public API of the crates with the last release (SEMVER_BASELINE=REVISION)
+	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
+		{ echo 'cargo-semver-checks is needed: cargo install --locked cargo-semver-checks' >&2; exit 1; }
+	@test -n "$(SEMVER_BASELINE)" || \
+		{ echo 'There is no tag `v*` to compare with: name a commit with `make semver SEMVER_BASELINE=...`.' >&2; exit 1; }
+	$(CARGO) semver-checks --workspace --exclude share-state-python --exclude share-state-benches \
+		--baseline-rev "$(SEMVER_BASELINE)"
+
+# `advisories` fetches the advisory database; DENY_ARGS='bans licenses sources' leaves it out.
+.PHONY: deny
+deny: ## Check licences, sources, duplicates and advisories of the crates depended on (DENY_ARGS=...)
+	@$(CARGO) deny --version >/dev/null 2>&1 || \
+		{ echo 'cargo-deny is needed: cargo install --locked cargo-deny' >&2; exit 1; }
+	$(CARGO) deny --workspace --locked check $(DENY_ARGS)
+
+.PHONY: publish-dry-run
+publish-dry-run: ## Package every crate as for crates.io, and build it from its package
+	$(CARGO) publish --workspace --dry-run --locked --allow-dirty
 
 .PHONY: clean
 clean: ## Remove everything that was built, the virtual environment included

@@ -87,6 +87,25 @@ left-out-spark:
 .PHONY: test
 test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
 
+# The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
+# build/check, so that neither `make build` nor a measurement sees it.
+CHECK := build/check
+CHECK_RUST := --lib --test transition_table --test share_partition_scenarios --test deliberate_differences
+CHECK_PYTHON := tests/readme/test_layers.py tests/readme/test_workflows.py tests/python/test_boundary_values.py \
+	tests/python/test_errors.py tests/python/test_not_active.py tests/python/test_share_partitions.py \
+	tests/python/test_stub_docs.py tests/python/test_values.py 'tests/readme/test_pages.py::test_the_blocks_of_a_page_run[README.md]'
+.PHONY: check
+check: venv ## Check what breaks most often, in under a minute: formats, lints, types, the quickest tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --package share-state-core --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/python scripts/check_tree.py
+	$(BIN)/mypy
+	$(CARGO) test --package share-state-core --locked --quiet $(CHECK_RUST)
+	CARGO=$(CARGO) $(BIN)/python scripts/unoptimised.py $(CHECK)
+	PYTHONPATH=$(abspath $(CHECK)) $(BIN)/python -m pytest -q $(CHECK_PYTHON)
+
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
 lint-rust: venv ## Check Rust format and lints

@@ -16,6 +16,8 @@ BENCH_ARGS ?=
 ASV_RANGE ?= HEAD~2..HEAD
 CARGO_FUZZ_VERSION := 0.13.2
 FUZZ_TOOLS := build/fuzz-tools
+DOCS_SITE := build/docs/site
+DOCS_CARGO := build/docs/cargo
 # What the crates are compared with: the last release, or another commit.
 SEMVER_BASELINE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 DENY_ARGS ?=
@@ -141,6 +143,20 @@ types: build ## Check the types, and the stubs and their docstrings against the 
 test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+# The site: static files, without a fetch from elsewhere. Sphinx reads the pages of docs/ and the docstrings of the installed
+# package; a warning, a link that leads nowhere too, is an error.
+DOCS_STAMP := $(VENV)/.docs-installed
+$(DOCS_STAMP): requirements/docs.txt $(DEPS_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r $<
+	@touch $@
+
+.PHONY: docs
+docs: build $(DOCS_STAMP) ## Build the site into build/docs/site: pages, Python reference, Rust API; a broken link fails
+	@rm -rf $(DOCS_CARGO)/doc
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --exclude share-state-python --exclude share-state-benches \
+		--no-deps --locked --quiet --target-dir $(DOCS_CARGO)
+	$(BIN)/python -m scripts.docs_site $(DOCS_SITE) --crates $(DOCS_CARGO)/doc
+
 # What draws the curves and follows the history: not part of what the tests need.
 BENCH_STAMP := $(VENV)/.bench-installed
 $(BENCH_STAMP): requirements/bench.txt $(DEPS_STAMP)
@@ -258,6 +274,7 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	$(COMPILE) --group spark-build --output-file requirements/spark-build.txt
 	$(COMPILE) --group gateway-suite-build --output-file requirements/gateway-suite-build.txt
 	$(COMPILE) --group gateway-suite --constraint requirements/dev.txt --output-file requirements/gateway-suite.txt
+	$(COMPILE) pyproject.toml --group docs --constraint requirements/dev.txt --output-file requirements/docs.txt
 	$(COMPILE) pyproject.toml --group bench --constraint requirements/dev.txt --output-file requirements/bench.txt
 	$(CARGO) update --quiet
 

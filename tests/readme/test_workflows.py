@@ -59,10 +59,16 @@ def test_a_workflow_names_what_there_is(path: Path) -> None:
 
 
 def test_a_workflow_is_there_for_each_purpose() -> None:
-    assert {path.stem for path in WORKFLOWS} == {"release", "test", "wheels"}
+    assert {path.stem for path in WORKFLOWS} == {"docs", "release", "test", "wheels"}
     runs = [step.get("run", "") for path in WORKFLOWS for job in read(path)["jobs"].values() for step in job.get("steps", [])]
     assert sum(len(_MAKE.findall(run)) for run in runs) >= 8
     assert sum(len(_PATH.findall(run)) for run in runs) >= 4
+
+
+def test_the_site_is_published_from_where_it_is_built() -> None:
+    steps = read(FORGE / "workflows" / "docs.yml")["jobs"]["build"]["steps"]
+    (published,) = [step["with"]["path"] for step in steps if "upload-pages-artifact" in step.get("uses", "")]
+    assert f"DOCS_SITE := {published}\n" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
 
 def test_what_is_not_there_is_told() -> None:

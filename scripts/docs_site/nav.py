@@ -76,3 +76,6 @@ PARTS = (
 
 #: Pages that stand below another one: its glob.
 BELOW = {"docs/decisions/README.md": "docs/decisions/0*.md"}
+
+#: Pages whose heading says too little among the others.
+TITLES = {"rust/core/README.md": "In Rust"}

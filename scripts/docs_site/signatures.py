@@ -21,12 +21,33 @@ class _Pair(NamedTuple):
 _FIELD = type(_Pair.field)
 
 
+class _Aliases(ast.NodeTransformer):
+    """Puts what an alias of the stub stands for in its place: outside the stub the alias has no meaning."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self._meant = {
+            node.target.id: node.value
+            for node in module.body
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and isinstance(node.annotation, ast.Name)
+            and node.annotation.id == "TypeAlias"
+            and node.value is not None
+        }
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        meant = self._meant.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return node if meant is None else self.visit(copy.deepcopy(meant))
+
+
 class Signatures:
     """The signatures of the stub, by name."""
 
     def __init__(self, stub: str) -> None:
         self._functions: dict[str, ast.FunctionDef] = {}
-        for node in ast.parse(stub).body:
+        module = ast.parse(stub)
+        _Aliases(module).visit(module)
+        for node in module.body:
             if isinstance(node, ast.FunctionDef):
                 self._functions[node.name] = node
             elif isinstance(node, ast.ClassDef):

@@ -125,7 +125,11 @@ def _below(page: str) -> str:
 
 def _toctree(caption: str, pages: list[str]) -> str:
     told = f":caption: {caption}\n" if caption else ""
-    return f"\n```{{toctree}}\n:hidden:\n{told}\n" + "\n".join(pages) + "\n```\n"
+    return f"\n```{{toctree}}\n:hidden:\n{told}\n" + "\n".join(map(_entry, pages)) + "\n```\n"
+
+
+def _entry(page: str) -> str:
+    return f"{nav.TITLES[page]} <{page}>" if page in nav.TITLES else page
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,6 +13,8 @@ from tests.readme.pages import pages
 from tests.readme.runner import REPOSITORY
 
 STUB = """\
+_Word: TypeAlias = int | str
+_Words: TypeAlias = list[_Word]
 class Store:
     def __new__(cls, path: str, *, sync: str = "always") -> Self: ...
     @property
@@ -20,7 +22,7 @@ class Store:
     def read(self, key: Key, /, at: int | None = None) -> list[int]: ...
     @staticmethod
     def repair(path: str) -> None: ...
-def scan(path: str) -> Scan: ...
+def scan(path: str, words: _Words | None) -> Scan: ...
 """
 
 
@@ -120,7 +122,7 @@ def test_the_stub_gives_the_types() -> None:
     assert signatures.of_call("Store") == ("(path: str, *, sync: str='always')", None)
     assert signatures.of_call("Store.read") == ("(key: Key, /, at: int | None=None)", "list[int]")
     assert signatures.of_call("Store.repair") == ("(path: str)", "None")
-    assert signatures.of_call("scan") == ("(path: str)", "Scan")
+    assert signatures.of_call("scan") == ("(path: str, words: list[int | str] | None)", "Scan")
     assert signatures.of_call("Store.write") is None
     assert signatures.of_property("Store.path") == "Path"
     assert signatures.of_property("Store.read") is None

@@ -16,6 +16,11 @@ BENCH_ARGS ?=
 ASV_RANGE ?= HEAD~2..HEAD
 CARGO_FUZZ_VERSION := 0.13.2
 FUZZ_TOOLS := build/fuzz-tools
+DOCS_SITE := build/docs/site
+DOCS_CARGO := build/docs/cargo
+# What the crates are compared with: the last release, or another commit.
+SEMVER_BASELINE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+DENY_ARGS ?=
 
 # cargo and maturin build against the interpreter of the virtual environment.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
@@ -84,6 +89,25 @@ left-out-spark:
 .PHONY: test
 test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
 
+# The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
+# build/check, so that neither `make build` nor a measurement sees it.
+CHECK := build/check
+CHECK_RUST := --lib --test transition_table --test share_partition_scenarios --test deliberate_differences
+CHECK_PYTHON := tests/readme/test_layers.py tests/readme/test_workflows.py tests/python/test_boundary_values.py \
+	tests/python/test_errors.py tests/python/test_not_active.py tests/python/test_share_partitions.py \
+	tests/python/test_stub_docs.py tests/python/test_values.py 'tests/readme/test_pages.py::test_the_blocks_of_a_page_run[README.md]'
+.PHONY: check
+check: venv ## Check what breaks most often, in under a minute: formats, lints, types, the quickest tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --package share-state-core --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/python scripts/check_tree.py
+	$(BIN)/mypy
+	$(CARGO) test --package share-state-core --locked --quiet $(CHECK_RUST)
+	CARGO=$(CARGO) $(BIN)/python scripts/unoptimised.py $(CHECK)
+	PYTHONPATH=$(abspath $(CHECK)) $(BIN)/python -m pytest -q $(CHECK_PYTHON)
+
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
 lint-rust: venv ## Check Rust format and lints
@@ -96,6 +120,10 @@ lint-python: venv ## Check Python format and lints, and the rules of the tree
 	$(BIN)/ruff check --quiet
 	$(BIN)/python scripts/check_tree.py
 
+.PHONY: stubs
+stubs: build ## Renew the docstrings of python/share_state/_core.pyi from the extension
+	$(BIN)/python scripts/stub_docs.py
+
 .PHONY: man-page
 man-page: build ## Renew docs/share-state.1 from the help of the commands
 	$(BIN)/python scripts/man_page.py
@@ -106,13 +134,28 @@ test-rust: venv ## Run the Rust tests
 	$(CARGO) test --workspace --exclude share-state-python --locked --quiet
 
 .PHONY: types
-types: build ## Check the types, and the stubs against the built extension
+types: build ## Check the types, and the stubs and their docstrings against the built extension
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest share_state._core
+	$(BIN)/python scripts/stub_docs.py --check
 
 .PHONY: test-python
 test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The site: static files, without a fetch from elsewhere. Sphinx reads the pages of docs/ and the docstrings of the installed
+# package; a warning, a link that leads nowhere too, is an error.
+DOCS_STAMP := $(VENV)/.docs-installed
+$(DOCS_STAMP): requirements/docs.txt $(DEPS_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r $<
+	@touch $@
+
+.PHONY: docs
+docs: build $(DOCS_STAMP) ## Build the site into build/docs/site: pages, Python reference, Rust API; a broken link fails
+	@rm -rf $(DOCS_CARGO)/doc
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --exclude share-state-python --exclude share-state-benches \
+		--no-deps --locked --quiet --target-dir $(DOCS_CARGO)
+	$(BIN)/python -m scripts.docs_site $(DOCS_SITE) --crates $(DOCS_CARGO)/doc
 
 # What draws the curves and follows the history: not part of what the tests need.
 BENCH_STAMP := $(VENV)/.bench-installed
@@ -231,8 +274,29 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	$(COMPILE) --group spark-build --output-file requirements/spark-build.txt
 	$(COMPILE) --group gateway-suite-build --output-file requirements/gateway-suite-build.txt
 	$(COMPILE) --group gateway-suite --constraint requirements/dev.txt --output-file requirements/gateway-suite.txt
+	$(COMPILE) pyproject.toml --group docs --constraint requirements/dev.txt --output-file requirements/docs.txt
 	$(COMPILE) pyproject.toml --group bench --constraint requirements/dev.txt --output-file requirements/bench.txt
 	$(CARGO) update --quiet
+
+.PHONY: semver
+semver: ## Compare the public API of the crates with the last release (SEMVER_BASELINE=REVISION)
+	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
+		{ echo 'cargo-semver-checks is needed: cargo install --locked cargo-semver-checks' >&2; exit 1; }
+	@test -n "$(SEMVER_BASELINE)" || \
+		{ echo 'There is no tag `v*` to compare with: name a commit with `make semver SEMVER_BASELINE=...`.' >&2; exit 1; }
+	$(CARGO) semver-checks --workspace --exclude share-state-python --exclude share-state-benches \
+		--baseline-rev "$(SEMVER_BASELINE)"
+
+# `advisories` fetches the advisory database; DENY_ARGS='bans licenses sources' leaves it out.
+.PHONY: deny
+deny: ## Check licences, sources, duplicates and advisories of the crates depended on (DENY_ARGS=...)
+	@$(CARGO) deny --version >/dev/null 2>&1 || \
+		{ echo 'cargo-deny is needed: cargo install --locked cargo-deny' >&2; exit 1; }
+	$(CARGO) deny --workspace --locked check $(DENY_ARGS)
+
+.PHONY: publish-dry-run
+publish-dry-run: ## Package every crate as for crates.io, and build it from its package
+	$(CARGO) publish --workspace --dry-run --locked --allow-dirty
 
 .PHONY: clean
 clean: ## Remove everything that was built, the virtual environment included

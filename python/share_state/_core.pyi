@@ -1,7 +1,7 @@
 """The compiled part of share_state.
 
-Signatures only: the documentation (arguments, shapes, dtypes, units, errors raised, Kafka's name for it) has one home, the
-docstrings of the classes themselves, as ``help(share_state.SharePartition)`` shows them.
+The signatures are written here; the docstrings have one home, the Rust sources of the extension, and `make stubs` writes them
+here from there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -119,6 +119,22 @@ _FrameColumn: TypeAlias = tuple[str, str, bool, str, list[Any]]
 
 @final
 class GroupConfig:
+    """Configuration of a share group, as far as a share partition needs it (Kafka: `GroupConfig`), with Kafka's defaults.
+
+    The constructor takes any value that the engine can work with; `from_kafka` holds to Kafka's bounds.
+
+    Args:
+        partition_max_record_locks: `share.partition.max.record.locks`, offsets from the start offset to the end of the window.
+        delivery_count_limit: `share.delivery.count.limit`, 1 to 32,767 deliveries of a record.
+        record_lock_duration_ms: `share.record.lock.duration.ms`, 1 to 2**31 - 1 ms.
+        renew_acknowledge_enable: `share.renew.acknowledge.enable` (KIP-1222).
+        auto_offset_reset: `share.auto.offset.reset`: `"latest"`, `"earliest"`, or `"by_duration:"` with an ISO-8601 duration.
+        isolation_level: `share.isolation.level`: `"read_uncommitted"` or `"read_committed"`.
+        dead_letter_queue_topic: `errors.deadletterqueue.topic.name` (KIP-1191); none when empty.
+
+    Raises:
+        ConfigError: a number is out of its range, or a text is not one of these; `field` is the argument.
+    """
     def __new__(
         cls,
         *,
@@ -131,41 +147,87 @@ class GroupConfig:
         dead_letter_queue_topic: str = "",
     ) -> Self: ...
     @staticmethod
-    def from_kafka(group: Mapping[str, str], broker: Mapping[str, str] | None = None) -> GroupConfig: ...
+    def from_kafka(group: Mapping[str, str], broker: Mapping[str, str] | None = None) -> GroupConfig:
+        """staticmethod(function) -> method
+
+        Convert a function to be a static method.
+
+        A static method does not receive an implicit first argument.
+        To declare a static method, use this idiom:
+
+             class C:
+                 @staticmethod
+                 def f(arg1, arg2, argN):
+                     ...
+
+        It can be called either on the class (e.g. C.f()) or on an instance
+        (e.g. C().f()). Both the class and the instance are ignored, and
+        neither is passed implicitly as the first argument to the method.
+
+        Static methods in Python are similar to those found in Java or C++.
+        For a more advanced concept, see the classmethod builtin.
+        """
     @property
-    def partition_max_record_locks(self) -> int: ...
+    def partition_max_record_locks(self) -> int:
+        """`share.partition.max.record.locks`, in offsets."""
     @property
-    def delivery_count_limit(self) -> int: ...
+    def delivery_count_limit(self) -> int:
+        """`share.delivery.count.limit`."""
     @property
-    def record_lock_duration_ms(self) -> int: ...
+    def record_lock_duration_ms(self) -> int:
+        """`share.record.lock.duration.ms`."""
     @property
-    def renew_acknowledge_enable(self) -> bool: ...
+    def renew_acknowledge_enable(self) -> bool:
+        """`share.renew.acknowledge.enable` (KIP-1222)."""
     @property
-    def auto_offset_reset(self) -> str: ...
+    def auto_offset_reset(self) -> str:
+        """`share.auto.offset.reset`."""
     @property
-    def isolation_level(self) -> str: ...
+    def isolation_level(self) -> str:
+        """`share.isolation.level`."""
     @property
-    def dead_letter_queue_topic(self) -> str: ...
+    def dead_letter_queue_topic(self) -> str:
+        """`errors.deadletterqueue.topic.name` (KIP-1191); empty when there is none."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class ReadStateResult:
+    """The answer to ReadShareGroupState for one share partition (RPC 84; Kafka: `PartitionAllData`).
+
+    Args:
+        state_epoch: epoch of the state, to be sent with every write.
+        start_offset: where the share partition starts; -1 when not yet resolved.
+        state_batches: what is known of the records behind it, an iterable of `StateBatch` or tuples like it.
+    """
     def __new__(cls, state_epoch: int, start_offset: int, state_batches: _Batches) -> Self: ...
     @property
-    def state_epoch(self) -> int: ...
+    def state_epoch(self) -> int:
+        """Epoch of the state."""
     @property
-    def start_offset(self) -> int: ...
+    def start_offset(self) -> int:
+        """Start offset; -1 when it is not known or not changed."""
     @property
-    def state_batches(self) -> list[StateBatch]: ...
-    def state_batches_array(self) -> NDArray[np.int64]: ...
+    def state_batches(self) -> list[StateBatch]:
+        """A new list of `StateBatch`."""
+    def state_batches_array(self) -> NDArray[np.int64]:
+        """A new int64 array of shape (n, 4): first offset, last offset, delivery state, delivery count."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
 
 @final
 class WriteState:
+    """What to write to the persister: WriteShareGroupState for one share partition (RPC 85; Kafka: `PartitionStateBatchData`).
+
+    Args:
+        state_epoch: epoch of the state that the writer has read.
+        leader_epoch: epoch of the leader that writes.
+        start_offset: start offset at the time of the change; -1 leaves it as it was.
+        delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+        state_batches: what changed, an iterable of `StateBatch` or tuples like it.
+    """
     def __new__(
         cls,
         state_epoch: int,
@@ -175,37 +237,94 @@ class WriteState:
         state_batches: _Batches,
     ) -> Self: ...
     @property
-    def state_epoch(self) -> int: ...
+    def state_epoch(self) -> int:
+        """Epoch of the state."""
     @property
-    def leader_epoch(self) -> int: ...
+    def leader_epoch(self) -> int:
+        """Epoch of the leader."""
     @property
-    def start_offset(self) -> int: ...
+    def start_offset(self) -> int:
+        """Start offset; -1 when it is not known or not changed."""
     @property
-    def delivery_complete_count(self) -> int: ...
+    def delivery_complete_count(self) -> int:
+        """Terminal records at or behind the start offset; -1 when unknown."""
     @property
-    def state_batches(self) -> list[StateBatch]: ...
-    def state_batches_array(self) -> NDArray[np.int64]: ...
+    def state_batches(self) -> list[StateBatch]:
+        """A new list of `StateBatch`."""
+    def state_batches_array(self) -> NDArray[np.int64]:
+        """A new int64 array of shape (n, 4): first offset, last offset, delivery state, delivery count."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
 
 @final
 class StateSummary:
+    """The answer to ReadShareGroupStateSummary for one share partition (RPC 87; Kafka: `PartitionStateSummaryData`).
+
+    Args:
+        state_epoch: epoch of the state.
+        leader_epoch: highest leader epoch that has read it.
+        start_offset: start offset; -1 when unknown.
+        delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+    """
     def __new__(cls, state_epoch: int, leader_epoch: int, start_offset: int, delivery_complete_count: int) -> Self: ...
     @property
-    def state_epoch(self) -> int: ...
+    def state_epoch(self) -> int:
+        """Epoch of the state."""
     @property
-    def leader_epoch(self) -> int: ...
+    def leader_epoch(self) -> int:
+        """Epoch of the leader."""
     @property
-    def start_offset(self) -> int: ...
+    def start_offset(self) -> int:
+        """Start offset; -1 when it is not known or not changed."""
     @property
-    def delivery_complete_count(self) -> int: ...
+    def delivery_complete_count(self) -> int:
+        """Terminal records at or behind the start offset; -1 when unknown."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
 
 @final
 class SharePartition:
+    """The state machine of one share partition (KIP-932; Kafka: `SharePartition`): who may hold which record, and since when.
+
+    It has no clock, no socket and no disk. Commands are those of members (`acquire`, `acknowledge`, `release`) and of
+    operators; `handle_…` tell it what happened; `poll_…` tell what to do next: poll after every command and every `handle_…`
+    until there is nothing more. Nothing calls back into Python.
+
+    With a `persister` it makes its writes by itself, as Kafka's does: a call that leads to writes returns when they are answered,
+    and `poll_write` has nothing to give. Where a write is refused that a member waits for, the call raises `PersisterError` with
+    the code for that member, and the change is undone; the refusal of any other write goes to the logger
+    `share_state.persister`. A store's disk is waited for without the interpreter and without this object's lock: other threads go
+    on with it, and their writes share the sync. What a confirmed acknowledgement survives is what the store promises: with
+    `sync="always"` it is on the disk.
+
+    Offsets are whole numbers from 0 to 2**63 - 2, ranges are inclusive. `now_ms` is a `LockTime`, or a number of ms on the
+    caller's monotonic clock; every call that takes it first lets due locks run out (a lock is due when now >= deadline), and a
+    clock that goes back counts as standing still.
+
+    A call that raises has changed nothing. Beside what a method names, any call raises `TypeError` or `OverflowError` for an
+    argument that does not fit (a bool is no number), and `EnginePoisonedError` once a bug has made a call of this object panic.
+
+    Threads may share an object: its calls run one after the other, those that take long without the interpreter. It cannot
+    be pickled or copied; its state is in the persister. A forked child has a copy of its own, which the parent does not hear
+    of; fork while no other thread is inside a call.
+
+    Args:
+        group: id of the share group.
+        topic_id: a `uuid.UUID`, a hyphenated UUID, or 22 characters of URL-safe base64.
+        partition: partition of the topic.
+        leader_epoch: epoch of this leader of the partition; goes with every write.
+        config: configuration of the group; Kafka's defaults when absent.
+        persister: who takes the writes inside the calls: a `StateStore`, whose state must have been initialised, or a
+            `NoOpStatePersister`. Without one they are polled; so are those for any other persister
+            (`share_state.persister.drain_writes`).
+        store: `"tree"`, the interval tree to work with, or `"twin"`, the obvious and slow one to compare it with.
+
+    Raises:
+        InvalidRequestError: `group` is empty, `partition` is negative, or `topic_id` or `store` is none of these.
+        TypeError: `persister` is none of these.
+    """
     def __new__(
         cls,
         group: str,
@@ -218,36 +337,107 @@ class SharePartition:
         store: str = "tree",
     ) -> Self: ...
     @property
-    def key(self) -> SharePartitionKey: ...
+    def key(self) -> SharePartitionKey:
+        """Group, topic id and partition, as a `SharePartitionKey`."""
     @property
-    def persister(self) -> _Inline | None: ...
+    def persister(self) -> _Inline | None:
+        """Who takes the writes inside the calls; `None` when they are polled. A persister that is set later is given the writes that
+        wait to be polled; those that were polled are still answered by `handle_write_result`.
+
+        Raises:
+            TypeError: what is set is neither a `StateStore` nor a `NoOpStatePersister`.
+        """
     @persister.setter
     def persister(self, persister: _Inline | None, /) -> None: ...
     @property
-    def leader_epoch(self) -> int: ...
+    def leader_epoch(self) -> int:
+        """Epoch of this leader of the partition."""
     @property
-    def status(self) -> str: ...
+    def status(self) -> str:
+        """`"EMPTY"`, `"INITIALIZING"`, `"ACTIVE"`, `"FAILED"` or `"FENCED"` (Kafka: `SharePartitionState`)."""
     @property
-    def start_offset(self) -> int: ...
+    def start_offset(self) -> int:
+        """First offset that may still be delivered (SPSO); it never goes back."""
     @property
-    def end_offset(self) -> int: ...
+    def end_offset(self) -> int:
+        """Last offset of the window while a batch is in flight, else the offset to fetch next (SPEO)."""
     @property
-    def state_epoch(self) -> int: ...
+    def state_epoch(self) -> int:
+        """Epoch of the state that was read; goes with every write."""
     @property
-    def delivery_complete_count(self) -> int: ...
+    def delivery_complete_count(self) -> int:
+        """Number of terminal records at or behind the start offset (KIP-1226)."""
     @property
-    def window_len(self) -> int: ...
+    def window_len(self) -> int:
+        """Length of the window in offsets, settled records and holes inside it included. It exceeds `partition_max_record_locks`
+        by one log batch at most.
+        """
     @property
-    def gap_window(self) -> tuple[int, int] | None: ...
+    def gap_window(self) -> tuple[int, int] | None:
+        """Where a new leader has to read again what the persister knows nothing of: (first offset that may lie in such a gap, last
+        offset of the window when the state was read); `None` when no gap is left (Kafka: `GapWindow`, KAFKA-18494).
+        """
     @property
-    def writes_under_way(self) -> int: ...
-    def configure(self, config: GroupConfig) -> None: ...
-    def begin_initialize(self) -> int: ...
-    def initialize(self, read: ReadStateResult) -> str | None: ...
-    def resolve_start_offset(self, start_offset: int) -> None: ...
-    def initialize_failed(self, error_code: int) -> None: ...
-    def next_fetch_offset(self) -> int: ...
-    def can_acquire(self) -> bool: ...
+    def writes_under_way(self) -> int:
+        """Number of writes that were not answered yet, those that were not taken yet included."""
+    def configure(self, config: GroupConfig) -> None:
+        """Change the configuration of the group. It counts from the next use on: locks that run keep their deadline, records
+        that exceed a lowered delivery limit are archived when they are next due.
+        """
+    def begin_initialize(self) -> int:
+        """Begin to read the state: from now on the status is INITIALIZING (Kafka: `SharePartition.maybeInitialize`).
+
+        Calling it is optional; `initialize` does it where it was left out.
+
+        Returns:
+            The leader epoch to send with ReadShareGroupState.
+
+        Raises:
+            InvalidRequestError: the share partition has begun already, has failed or is fenced.
+        """
+    def initialize(self, read: ReadStateResult) -> str | None:
+        """Load what the persister answered to ReadShareGroupState (RPC 84).
+
+        Costs memory in the number of state batches, whatever the number of records in them. On a share partition that is
+        ACTIVE it does nothing.
+
+        Args:
+            read: the answer; its state batches may come in any order.
+
+        Returns:
+            `None` when the share partition is ACTIVE; otherwise the value of `share.auto.offset.reset` by which the caller has
+            to find the missing start offset for `resolve_start_offset`.
+
+        Raises:
+            InvalidRequestError: the share partition has failed or is fenced.
+            CorruptStateError: the state breaks its rules; nothing of it was loaded and the status is FAILED.
+        """
+    def resolve_start_offset(self, start_offset: int) -> None:
+        """Give the start offset that `initialize` asked for; the share partition is ACTIVE then.
+
+        Raises:
+            InvalidRequestError: nothing was asked for, the offset is negative, or the share partition was fenced meanwhile.
+            CorruptStateError: as `initialize`.
+        """
+    def initialize_failed(self, error_code: int) -> None:
+        """Tell that the persister refused the read; the status is FAILED then.
+
+        Args:
+            error_code: Kafka's code in the answer to ReadShareGroupState.
+
+        Raises:
+            PersisterError: always; `kafka_code` is the code for the member that waits
+                (Kafka: `SharePartition.fetchPersisterError`).
+        """
+    def next_fetch_offset(self) -> int:
+        """The offset from which to read the log for this share partition next (Kafka: `SharePartition.nextFetchOffset`).
+
+        It is the first available record in the window, else the offset behind the window. Sub-linear in the number of runs.
+        """
+    def can_acquire(self) -> bool:
+        """Whether records may be acquired: the share partition is ACTIVE, and the window is not full or holds available records
+        (Kafka: `SharePartition.canAcquireRecords`).
+        """
     def acquire(
         self,
         member: str,
@@ -259,7 +449,31 @@ class SharePartition:
         mode: _Word = 0,
         fetch_offset: int | None = None,
         aborted: Iterable[tuple[int, int]] | None = None,
-    ) -> list[AcquiredRange]: ...
+    ) -> list[AcquiredRange]:
+        """Give `member` what is available of the log batches that were read for it (Kafka: `SharePartition.acquire`, and
+        `acquireWithRecordLimit` of KIP-1206). Nothing is written for it.
+
+        Args:
+            member: id of the member.
+            fetched: the log batches, ascending and disjoint: a sequence of pairs `(base_offset, last_offset)` or `FetchedBatch`, or
+                an int64 array of shape (n, 2).
+            now_ms: now, on the monotonic clock; the lock runs `share.record.lock.duration.ms` from here.
+            max_records: how many records the member wants; 0 or less gives nothing.
+            batch_size: new records are handed out in batches of about this many.
+            mode: an `AcquireMode`, its id or its name: 0 may exceed `max_records` to keep log batches whole, 1 never does.
+            fetch_offset: the offset that was read from; the base of the first batch when absent.
+            aborted: `(producer_id, first_offset)` of the aborted transactions in what was read. When given, their records and
+                control records are archived and not handed out, as for `share.isolation.level=read_committed`.
+
+        Returns:
+            Ascending, disjoint ranges, each with the count of this delivery; empty when nothing is available.
+
+        Raises:
+            SharePartitionNotActiveError: the share partition does not serve members; `status` says why.
+            InvalidRequestError: `field` names the argument: an empty `member`, a `batch_size` of 0 or less, a negative
+                `fetch_offset`, or a batch in `fetched` (`index`) that is negative, inverted or out of order.
+            ArgumentTypeError, ArgumentValueError: `fetched`, `mode` or a control type is none of those above.
+        """
     def acquire_columns(
         self,
         member: str,
@@ -271,13 +485,60 @@ class SharePartition:
         mode: _Word = 0,
         fetch_offset: int | None = None,
         aborted: Iterable[tuple[int, int]] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]: ...
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]:
+        """As `acquire`, with columns instead of an object a range.
+
+        Returns:
+            Three arrays of one length: first offsets (int64), last offsets (int64), delivery counts (int16).
+        """
     def acknowledge(
         self, member: str, first_offset: int, last_offset: int, acknowledge_type: _Word = 1, *, now_ms: _LockMs
-    ) -> int | None: ...
+    ) -> int | None:
+        """Acknowledge one range with one type for all its records (Kafka: `SharePartition.acknowledge`).
+
+        The answer to the member waits for a write: take it with `poll_write`, and tell its result to `handle_write_result`. With
+        a persister that has happened when the call returns. A renewal changes the lock at once and writes nothing. Offsets below the start offset are ignored.
+
+        Args:
+            member: id of the member that holds the records.
+            first_offset: first offset.
+            last_offset: last offset, inclusive.
+            acknowledge_type: an `AcknowledgeType`, its id or its name: 0 gap, 1 accept, 2 release, 3 reject, 4 renew (KIP-1222).
+            now_ms: now, on the monotonic clock.
+
+        Returns:
+            The token of the write to wait for; `None` when there is nothing to wait for, as ever with a persister.
+
+        Raises:
+            SharePartitionNotActiveError: the share partition does not serve members; `status` says why.
+            PersisterError: the persister of this object refuses the write. `kafka_code` is the code for the member,
+                `persister_code`, `persister_code_name` and `persister_message` are what the persister says; its own exception is
+                the cause.
+            InvalidRequestError: the member id is empty, or the range is inverted, negative, or not in flight to its end; `field`
+                and `value` name it.
+            InvalidRecordStateError: a record is not held by the member, a write of it is under way, or the group does not allow
+                renewal; `value` is its offset.
+        """
     def acknowledge_batches(
         self, member: str, batches: Iterable[tuple[int, int, _Word | Sequence[_Word] | bytes]], *, now_ms: _LockMs
-    ) -> int | None: ...
+    ) -> int | None:
+        """Acknowledge several ranges, with a type each or a type for every record, all or none.
+
+        Args:
+            member: id of the member that holds the records.
+            batches: `(first_offset, last_offset, types)`, ascending and disjoint, as in ShareAcknowledge (RPC 79). `types` is one
+                type for all, or a sequence, `bytes` or an int8 array of one type or one for every offset.
+            now_ms: now, on the monotonic clock.
+
+        Returns:
+            The token of the write to wait for, or `None` when there is nothing to write.
+
+        Raises:
+            SharePartitionNotActiveError, PersisterError: as `acknowledge`.
+            InvalidRequestError: as `acknowledge`, and for a wrong number of types; `index` is that of the batch.
+            InvalidRecordStateError: as `acknowledge`, and for a record that is acknowledged twice.
+            LimitExceededError: the request would need a write of more state batches than one may carry.
+        """
     def acknowledge_columns(
         self,
         member: str,
@@ -286,85 +547,309 @@ class SharePartition:
         acknowledge_type: _Column,
         *,
         now_ms: _LockMs,
-    ) -> int | None: ...
-    def release(self, member: str, *, now_ms: _LockMs) -> int: ...
-    def poll_write(self) -> PendingWrite | None: ...
-    def handle_write_result(self, token: int, error_code: int = 0, *, now_ms: _LockMs) -> int: ...
-    def poll_timeout(self) -> int | None: ...
-    def handle_timeout(self, *, now_ms: _LockMs) -> int: ...
-    def move_log_start_offset(self, log_start_offset: int) -> bool: ...
-    def fence(self) -> None: ...
-    def poll_dead_letter(self) -> DeadLetter | None: ...
-    def handle_dead_letter_done(self, token: int, *, now_ms: _LockMs) -> None: ...
-    def acquire_fetch_lock(self, fetch_id: int) -> bool: ...
-    def release_fetch_lock(self, fetch_id: int) -> bool: ...
-    def in_flight(self) -> list[InFlight]: ...
-    def in_flight_columns(self) -> dict[str, NDArray[Any]]: ...
-    def state_counts(self, *, below_start_offset: bool = False) -> dict[str, int]: ...
-    def counters(self) -> dict[str, int]: ...
-    def check(self) -> None: ...
+    ) -> int | None:
+        """As `acknowledge_batches` with one type a range, from columns of one length n.
+
+        Args:
+            member: id of the member that holds the records.
+            first_offset: int64 of shape (n,).
+            last_offset: int64 of shape (n,).
+            acknowledge_type: int8 of shape (n,).
+            now_ms: now, on the monotonic clock.
+
+        A column is whatever `numpy.asarray` shows as such an array; one that is not contiguous is copied, another dtype or shape
+        is refused and not converted.
+
+        Returns:
+            The token of the write to wait for, or `None` when there is nothing to write.
+
+        Raises:
+            SharePartitionNotActiveError, PersisterError, InvalidRequestError, InvalidRecordStateError, LimitExceededError: as
+                `acknowledge_batches`.
+            ArgumentTypeError: a column is not an array of its dtype and of one dimension.
+            ArgumentValueError: the columns differ in length.
+        """
+    def release(self, member: str, *, now_ms: _LockMs) -> int:
+        """Release everything that `member` holds, as when its share session ends (Kafka: `SharePartition.releaseAcquiredRecords`).
+
+        Returns:
+            The number of records; the write comes by `poll_write`. 0 for a member that holds nothing or is not known.
+
+        Raises:
+            PersisterError: the persister of this object refuses the write, or one of several where there are more than 50,000 state
+                batches; `kafka_code` is the code for the member, which still holds what the refused write was about.
+        """
+    def poll_write(self) -> PendingWrite | None:
+        """Take the next write to make, oldest first; `None` when there is none, as ever with a persister.
+
+        Writes of one share partition have to reach the persister in this order. Each must be answered by
+        `handle_write_result`: until then its records belong to nobody and cannot be acquired.
+        """
+    def handle_write_result(self, token: int, error_code: int = 0, *, now_ms: _LockMs) -> int:
+        """Tell the persister's answer to a write: the change stands, or is rolled back.
+
+        Rolled back, a record is with its member again until its lock runs out, or available when it has run out meanwhile. The
+        writes of lock time-outs are not rolled back: their records are available whatever the answer.
+
+        Args:
+            token: token of the write.
+            error_code: Kafka's code in the answer to WriteShareGroupState (RPC 85), 0 for success; one that share groups do
+                not use counts as UNKNOWN_SERVER_ERROR (-1).
+            now_ms: now, on the monotonic clock.
+
+        Returns:
+            Kafka's code for the member that waits, 0 for success (Kafka: `SharePartition.fetchPersisterError`).
+
+        Raises:
+            InvalidRequestError: no write with this token is under way.
+        """
+    def poll_timeout(self) -> int | None:
+        """The earliest deadline of a lock, in ms on the caller's monotonic clock; `None` when no lock runs. Call `handle_timeout`
+        then.
+        """
+    def handle_timeout(self, *, now_ms: _LockMs) -> int:
+        """Let due locks run out: their records are available again, or archived when they were delivered as often as allowed
+        (Kafka: `SharePartition.releaseAcquisitionLockOnTimeout`).
+
+        Any number of due locks becomes one write of coalesced state batches, several where one may not carry them.
+
+        Returns:
+            The number of records whose lock ran out.
+        """
+    def move_log_start_offset(self, log_start_offset: int) -> bool:
+        """Follow the log start offset: records below it are archived (Kafka: `SharePartition.updateCacheAndOffsets`).
+
+        What members hold stays theirs until it is released; it is archived then. An offset at or before the start offset is
+        ignored. The new start offset is persisted with the next write.
+
+        Returns:
+            Whether the start offset moved.
+        """
+    def fence(self) -> None:
+        """End the service of members: another leader or state has taken over (Kafka: `SharePartition.markFenced`).
+
+        Writes under way are still answered; make a new object to go on.
+        """
+    def poll_dead_letter(self) -> DeadLetter | None:
+        """Take the next records for the dead-letter queue; `None` when there are none (KIP-1191).
+
+        They are ARCHIVING, as persisted, until `handle_dead_letter_done` is told.
+        """
+    def handle_dead_letter_done(self, token: int, *, now_ms: _LockMs) -> None:
+        """Tell that records have reached the dead-letter queue, or were given up: they become ARCHIVED, by a write.
+
+        Raises:
+            InvalidRequestError: no dead letter with this token is under way.
+        """
+    def acquire_fetch_lock(self, fetch_id: int) -> bool:
+        """Take the right to read the log for this share partition; one reader at a time
+        (Kafka: `SharePartition.maybeAcquireFetchLock`).
+
+        Args:
+            fetch_id: names the reader, a number from 0 to 2**64 - 1 of the caller's choice.
+
+        Returns:
+            Whether this reader has it now; `False` when another has it.
+        """
+    def release_fetch_lock(self, fetch_id: int) -> bool:
+        """Give back the right to read (Kafka: `SharePartition.releaseFetchLock`).
+
+        Returns:
+            Whether this reader had it.
+        """
+    def in_flight(self) -> list[InFlight]:
+        """Who holds what, since when and until when: the runs of in-flight records, ascending and coalesced. Two neighbours under
+        different writes may look alike; none reaches across the start offset.
+
+        Returns:
+            A list of `InFlight`.
+        """
+    def in_flight_columns(self) -> dict[str, NDArray[Any]]:
+        """As `in_flight`, in columns of one length n.
+
+        Returns:
+            A dict of arrays of shape (n,): `first_offset` int64, `last_offset` int64, `state` int8 (a `RecordState`),
+            `delivery_count` int16, `pending` bool, `acquired_at_ms` int64 and `deadline_ms` int64, both -1 where nobody holds
+            the records, `below_start_offset` bool. Members are not shown.
+        """
+    def state_counts(self, *, below_start_offset: bool = False) -> dict[str, int]:
+        """The number of in-flight records in each state, by the name of the `RecordState`. Walks only what lies below the start
+        offset.
+
+        Args:
+            below_start_offset: count what the start offset has passed instead of the window. Members may still hold such records
+                when the log start has moved; they are archived when the members let go of them.
+        """
+    def counters(self) -> dict[str, int]:
+        """What has happened since the object was made, by name; no number ever falls.
+
+        Records: `acquired` (each delivery), `acknowledged`, `made_available`, `archived`, `dead_lettered`, `renewed`,
+        `lock_timeouts`, `delivery_limit_reached`, `log_start_archived`. Writes: `writes`, `writes_refused`. State batches:
+        `state_batches_written`.
+        """
+    def check(self) -> None:
+        """Check the invariants of the whole object, for tests and for the wary. Walks every run.
+
+        Raises:
+            RuntimeError: one is broken, which is a bug; the text says which.
+        """
     def _panic_for_test(self, text: str) -> None: ...
     def __reduce__(self) -> Any: ...
 
 @final
 class Acquired:
+    """What the requests of one `SharePartitions.acquire` were given."""
     @property
-    def error_code(self) -> NDArray[np.int16]: ...
+    def error_code(self) -> NDArray[np.int16]:
+        """int16 of shape (requests,): 0, or Kafka's code for a request that was refused."""
     @property
-    def request(self) -> NDArray[np.int64]: ...
+    def request(self) -> NDArray[np.int64]:
+        """int64 of shape (n,): the request that each range was given to, ascending."""
     @property
-    def first_offset(self) -> NDArray[np.int64]: ...
+    def first_offset(self) -> NDArray[np.int64]:
+        """int64 of shape (n,)."""
     @property
-    def last_offset(self) -> NDArray[np.int64]: ...
+    def last_offset(self) -> NDArray[np.int64]:
+        """int64 of shape (n,), inclusive."""
     @property
-    def delivery_count(self) -> NDArray[np.int16]: ...
+    def delivery_count(self) -> NDArray[np.int16]:
+        """int16 of shape (n,): the count of this delivery."""
     def __len__(self) -> int: ...
 
 @final
 class DeadLetters:
+    """Records for dead-letter queues; made by `SharePartitions.poll_dead_letters`."""
     @property
-    def partition(self) -> NDArray[np.int32]: ...
+    def partition(self) -> NDArray[np.int32]:
+        """int32 of shape (n,): share partition of each letter."""
     @property
-    def token(self) -> NDArray[np.int64]: ...
+    def token(self) -> NDArray[np.int64]:
+        """int64 of shape (n,): names the letter in `SharePartitions.handle_dead_letters_done`, together with its share partition."""
     @property
-    def first_offset(self) -> NDArray[np.int64]: ...
+    def first_offset(self) -> NDArray[np.int64]:
+        """int64 of shape (n,)."""
     @property
-    def last_offset(self) -> NDArray[np.int64]: ...
+    def last_offset(self) -> NDArray[np.int64]:
+        """int64 of shape (n,), inclusive."""
     @property
-    def delivery_count(self) -> NDArray[np.int16]: ...
+    def delivery_count(self) -> NDArray[np.int16]:
+        """int16 of shape (n,): how often the records were delivered."""
     @property
-    def cause(self) -> NDArray[np.int8]: ...
+    def cause(self) -> NDArray[np.int8]:
+        """int8 of shape (n,): 0 for records that a member has rejected, 1 for those that were delivered as often as allowed."""
     def __len__(self) -> int: ...
 
 @final
 class PendingWrites:
+    """Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one behind the other.
+
+    Row i is one write of one share partition. The rows of a request follow one another, and the requests of one group have to
+    reach its share coordinator in this order.
+    """
     @property
-    def partition(self) -> NDArray[np.int32]: ...
+    def partition(self) -> NDArray[np.int32]:
+        """int32 of shape (n,): share partition of each write."""
     @property
-    def token(self) -> NDArray[np.int64]: ...
+    def token(self) -> NDArray[np.int64]:
+        """int64 of shape (n,): its token, for `handle_write_results`."""
     @property
-    def data(self) -> bytes: ...
+    def data(self) -> bytes:
+        """The requests, without headers."""
     @property
-    def data_starts(self) -> NDArray[np.int64]: ...
+    def data_starts(self) -> NDArray[np.int64]:
+        """int64 of shape (requests + 1,): request i is `data[data_starts[i]:data_starts[i + 1]]`."""
     @property
-    def row_starts(self) -> NDArray[np.int64]: ...
+    def row_starts(self) -> NDArray[np.int64]:
+        """int64 of shape (requests + 1,): request i has the rows from `row_starts[i]` to before `row_starts[i + 1]`."""
     @property
-    def groups(self) -> list[str]: ...
+    def groups(self) -> list[str]:
+        """The group of each request."""
     def __len__(self) -> int: ...
 
 @final
 class SharePartitions:
+    """The share partitions of a leader, for calls on many of them at once.
+
+    Everything goes in and out in columns; no object is made for an element. A column is whatever `numpy.asarray` shows as an
+    array of the dtype named, without a conversion: an array, a `memoryview`, an Arrow array without nulls. One that is long and
+    contiguous is not copied.
+
+    A row names a share partition by its index (int32), the number that `add` returned, and a member by the number that
+    `member` returned (int32). A *request* is what one member asks of one share partition. Requests are carried out in the order
+    of the columns; those of neighbours in the columns that name the same share partition are cheapest. A request that is refused
+    has changed nothing and gets Kafka's code; the others are carried out.
+
+    Each share partition keeps the lock of its own: two threads in two calls wait for each other only where they name the same
+    one. All calls run without the interpreter.
+
+    A share partition can be used by itself too, before, after and between; what that leads to comes by this object's
+    `poll_writes`, `poll_dead_letters` and `poll_timeout` as well. It belongs to one `SharePartitions` at most, and for good.
+    """
     def __new__(cls) -> Self: ...
-    def add(self, share_partition: SharePartition) -> int: ...
-    def remove(self, index: int) -> SharePartition: ...
+    def add(self, share_partition: SharePartition) -> int:
+        """Take a share partition in.
+
+        Returns:
+            Its index: 0 for the first, then 1, and so on.
+
+        Raises:
+            ValueError: it belongs to a `SharePartitions` already.
+            InvalidRequestError: the group id is too long for a request; `field` is `group`.
+        """
+    def remove(self, index: int) -> SharePartition:
+        """Let a share partition go, as when its topic is deleted or its group is gone.
+
+        From now on its index names nothing, in calls that had begun elsewhere too: their rows of it get -1. No other share
+        partition gets the index. Writes and dead letters of it that were polled are answered by nobody: `handle_write_results` and
+        `handle_dead_letters_done` pass over their rows, which get 42; those that were not polled are gone with it, unless they are
+        polled of the share partition itself. It cannot join a `SharePartitions` again.
+
+        Returns:
+            The share partition.
+
+        Raises:
+            IndexError: the index names none.
+        """
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[SharePartition]: ...
     def __getitem__(self, index: int, /) -> SharePartition: ...
-    def member(self, member: str) -> int: ...
-    def forget_member(self, member: str) -> bool: ...
-    def next_fetch_offset(self, partition: _Column) -> NDArray[np.int64]: ...
-    def start_offset(self, partition: _Column) -> NDArray[np.int64]: ...
-    def can_acquire(self, partition: _Column) -> NDArray[np.bool_]: ...
+    def member(self, member: str) -> int:
+        """The number of a member, for columns of members.
+
+        Raises:
+            InvalidRequestError: the id is empty; `field` is `member`.
+        """
+    def forget_member(self, member: str) -> bool:
+        """Forget a member that has left. Its number may be given to another one.
+
+        It is not released: that is what `release` of a share partition does.
+
+        Returns:
+            Whether it was known.
+        """
+    def next_fetch_offset(self, partition: _Column) -> NDArray[np.int64]:
+        """The offset from which to read the log next, for each of these share partitions (Kafka: `SharePartition.nextFetchOffset`).
+
+        Args:
+            partition: int32 of shape (n,).
+
+        Returns:
+            int64 of shape (n,); -1 for a share partition that is unusable after a bug.
+
+        Raises:
+            InvalidRequestError: a number names no share partition.
+            TypeError: the column is not of its dtype and of one dimension.
+        """
+    def start_offset(self, partition: _Column) -> NDArray[np.int64]:
+        """The first offset that may still be delivered (SPSO) of each of these share partitions; as `next_fetch_offset`."""
+    def can_acquire(self, partition: _Column) -> NDArray[np.bool_]:
+        """Whether records of each of these share partitions may be acquired (Kafka: `SharePartition.canAcquireRecords`): bool of
+        shape (n,), `False` for one that is unusable after a bug.
+
+        Raises:
+            InvalidRequestError: a number names no share partition.
+            TypeError: the column is not of its dtype and of one dimension.
+        """
     def acquire(
         self,
         partition: _Column,
@@ -383,7 +868,43 @@ class SharePartitions:
         aborted_producer_id: _Column | None = None,
         aborted_first_offset: _Column | None = None,
         aborted_starts: _Column | None = None,
-    ) -> Acquired: ...
+    ) -> Acquired:
+        """Give members what is available of the log batches that were read for them (Kafka: `SharePartition.acquire`, a call for
+        each request).
+
+        With the five columns from `producer_id` on, records of aborted transactions and control records are archived and not handed
+        out, as for `share.isolation.level=read_committed`; without them the batches count as plain records.
+
+        Args:
+            partition: int32 of shape (m,): share partition of each request.
+            member: int32 of shape (m,): member of each request.
+            first_offset: int64 of shape (n,): base offsets of the log batches.
+            last_offset: int64 of shape (n,): their last offsets, inclusive.
+            now_ms: now, on the monotonic clock.
+            max_records: how many records each request may be given, an int or int32 of shape (m,).
+            batch_size: new records are handed out in batches of about this many, an int or int32 of shape (m,).
+            mode: an `AcquireMode`, an int or int8 of shape (m,): 0 may exceed `max_records` to keep log batches whole, 1 never
+                does.
+            request_starts: int64 of shape (m + 1,): the batches of request i are those from `request_starts[i]` to before
+                `request_starts[i + 1]`. Without it each request has one batch, and m is n.
+            fetch_offset: int64 of shape (m,): from where the log was read for each request. Without it, from its first batch on.
+            producer_id: int64 of shape (n,): producer of each batch, -1 for none.
+            transaction: int8 of shape (n,): 0 for a batch of no transaction, 1 for records of one, 2 for the marker that aborts it,
+                3 for another marker.
+            aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read.
+            aborted_first_offset: int64 of shape (k,): their first offsets.
+            aborted_starts: int64 of shape (m + 1,): the aborted transactions of request i are those from `aborted_starts[i]` to
+                before `aborted_starts[i + 1]`.
+
+        Returns:
+            An `Acquired`. A request without batches is given nothing.
+
+        Raises:
+            InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
+                `index` the row. Nothing has changed.
+            TypeError: a column is not of its dtype and of one dimension.
+            ValueError: `mode` is none of those above.
+        """
     def acknowledge(
         self,
         partition: _Column,
@@ -394,20 +915,155 @@ class SharePartitions:
         *,
         now_ms: _LockMs,
         request_starts: _Column | None = None,
-    ) -> tuple[NDArray[np.int16], NDArray[np.int64]]: ...
-    def release(self, partition: _Column, member: _Column, *, now_ms: _LockMs) -> tuple[NDArray[np.int16], NDArray[np.int64]]: ...
-    def move_log_start_offset(self, partition: _Column, log_start_offset: _Column) -> NDArray[np.bool_]: ...
-    def poll_dead_letters(self) -> DeadLetters: ...
-    def handle_dead_letters_done(self, partition: _Column, token: _Column, *, now_ms: _LockMs) -> NDArray[np.int16]: ...
-    def poll_writes(self, version: int = 1) -> PendingWrites: ...
+    ) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+        """Acknowledge ranges of many share partitions (Kafka: `SharePartition.acknowledge`, a call for each request).
+
+        The ranges of a request are acknowledged all or none.
+
+        Args:
+            partition: int32 of shape (m,): share partition of each request.
+            member: int32 of shape (m,): member of each request.
+            first_offset: int64 of shape (n,).
+            last_offset: int64 of shape (n,), inclusive.
+            acknowledge_type: int8 of shape (n,): an `AcknowledgeType` for each range.
+            now_ms: now, on the monotonic clock.
+            request_starts: int64 of shape (m + 1,): the ranges of request i are those from `request_starts[i]` to before
+                `request_starts[i + 1]`. Without it each request has one range, and m is n.
+
+        Returns:
+            Two arrays of shape (m,): int16, 0 or Kafka's code for a request that was refused; int64, the token of the write to
+            wait for, -1 when there is none. Where the share partition has a persister, there is nothing to wait for, and the code
+            is also that of its answer; the requests of one call share the wait for the disk of a store.
+
+        Raises:
+            InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
+                `index` the row. Nothing has changed.
+            TypeError: a column is not of its dtype and of one dimension.
+        """
+    def release(self, partition: _Column, member: _Column, *, now_ms: _LockMs) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+        """Release everything that members hold, as when their share sessions end (Kafka: `SharePartition.releaseAcquiredRecords`, a
+        call for each row).
+
+        Args:
+            partition: int32 of shape (n,).
+            member: int32 of shape (n,): the member whose records of that share partition are released; one that holds none there
+                costs little.
+            now_ms: now, on the monotonic clock.
+
+        Returns:
+            Two arrays of shape (n,): int16, 0 or Kafka's code where the persister of the share partition has refused the write;
+            int64, the number of records. Writes to poll come by `poll_writes`.
+
+        Raises:
+            InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
+                `index` the row. Nothing has changed.
+            TypeError: a column is not of its dtype and of one dimension.
+        """
+    def move_log_start_offset(self, partition: _Column, log_start_offset: _Column) -> NDArray[np.bool_]:
+        """Follow the log start offsets of many partitions: records below them are archived (Kafka:
+        `SharePartition.updateCacheAndOffsets`, a call for each row). See `SharePartition.move_log_start_offset`.
+
+        Args:
+            partition: int32 of shape (n,).
+            log_start_offset: int64 of shape (n,).
+
+        Returns:
+            bool of shape (n,): whether the start offset moved; `False` for a share partition that is unusable after a bug.
+
+        Raises:
+            InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.
+            TypeError: a column is not of its dtype and of one dimension.
+        """
+    def poll_dead_letters(self) -> DeadLetters:
+        """Take all records for dead-letter queues (KIP-1191). Share partitions without such are not touched.
+
+        They are ARCHIVING, as persisted, until `handle_dead_letters_done` is told.
+        """
+    def handle_dead_letters_done(self, partition: _Column, token: _Column, *, now_ms: _LockMs) -> NDArray[np.int16]:
+        """Tell that records have reached their dead-letter queues, or were given up: they become ARCHIVED, by writes.
+
+        Args:
+            partition: int32 of shape (n,): share partition of each letter.
+            token: int64 of shape (n,).
+            now_ms: now, on the monotonic clock.
+
+        Returns:
+            int16 of shape (n,): 0; 42 where no such letter is under way, or the share partition was removed.
+
+        Raises:
+            InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.
+            TypeError: a column is not of its dtype and of one dimension.
+        """
+    def poll_writes(self, version: int = 1) -> PendingWrites:
+        """Take all writes to make of share partitions without a persister, encoded (RPC 85; Kafka: `PersisterStateManager`, which folds writes into requests alike).
+
+        Each write must be answered by `handle_write_results`: until then its records belong to nobody.
+
+        Args:
+            version: version of the request: 0, or 1 with delivery complete counts (KIP-1226).
+
+        Returns:
+            A `PendingWrites`: a request for each group, more where a share partition has more than one write.
+
+        Raises:
+            UnsupportedVersionError: the version is not known. Nothing was taken.
+        """
     def handle_write_results(
         self, partition: _Column, token: _Column, error_code: int | _Column = 0, *, now_ms: _LockMs
-    ) -> NDArray[np.int16]: ...
-    def poll_timeout(self) -> int | None: ...
-    def handle_timeout(self, *, now_ms: _LockMs) -> int: ...
+    ) -> NDArray[np.int16]:
+        """Tell the persister's answers (Kafka: `SharePartition.writeShareGroupState`, its completion).
+
+        Args:
+            partition: int32 of shape (n,): share partition of each write.
+            token: int64 of shape (n,).
+            error_code: Kafka's code in the answer to each write, int16 of shape (n,), or an int for all: 0 for success.
+            now_ms: now, on the monotonic clock.
+
+        Returns:
+            int16 of shape (n,): Kafka's code for the member that waits; 42 where no such write is under way, or the share
+            partition was removed.
+
+        Raises:
+            InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.
+            TypeError: a column is not of its dtype and of one dimension.
+        """
+    def poll_timeout(self) -> int | None:
+        """When to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
+
+        It may be early, where a lock was renewed or its records settled, never late.
+        """
+    def handle_timeout(self, *, now_ms: _LockMs) -> int:
+        """Let due locks run out in all share partitions (Kafka: `SharePartition.releaseAcquisitionLockOnTimeout`). Share partitions
+        of which nothing is due are not touched.
+
+        Returns:
+            The number of records whose lock ran out; the writes come by `poll_writes`.
+        """
 
 @final
 class ShareCoordinator:
+    """The states of the share partitions of one partition of `__share_group_state` (Kafka: `ShareCoordinatorShard`).
+
+    It decides, and keeps nothing on a disk: a verb returns records to append and the answer to give. Append the records, make
+    them durable, `replay` each, and only then give the answer. `replay` is the only thing that changes the object, so loading
+    a log and writing one are the same.
+
+    Share partitions are named by group, topic id and partition. `wall_ms` is a `WallTime`, or a number of ms since the epoch, for
+    the timestamps of records. `topic_exists` is what the broker's metadata says.
+
+    Beside what a verb names, any call raises `ValueError` for a `topic_id` that is none, `TypeError` or `OverflowError` for an
+    argument that does not fit, and `EnginePoisonedError` once a bug has made a call of this object panic. Threads may share an
+    object; it cannot be pickled or copied.
+
+    Args:
+        snapshot_update_records_per_snapshot: updates of a key before its next write becomes a snapshot, 0 to 500
+            (`share.coordinator.snapshot.update.records.per.snapshot`).
+        cold_partition_snapshot_interval_ms: age in ms at which a snapshot is written again, at least 1
+            (`share.coordinator.cold.partition.snapshot.interval.ms`).
+
+    Raises:
+        ConfigError: a number is out of its range; `field` is the argument.
+    """
     def __new__(
         cls,
         *,
@@ -424,7 +1080,19 @@ class ShareCoordinator:
         *,
         wall_ms: _WallMs,
         topic_exists: bool = True,
-    ) -> Decision: ...
+    ) -> Decision:
+        """Decide on InitializeShareGroupState (RPC 83): create a state, or replace the whole of it. A repetition, by state epoch and
+        stored start offset, writes nothing.
+
+        Args:
+            state_epoch: epoch of the new state, at least 0.
+            start_offset: where it starts; -1 leaves it to the leader.
+
+        Raises:
+            InvalidRequestError: the request is malformed; `field` names the value.
+            FencedStateEpochError: the state has a higher epoch.
+            UnknownPartitionError: the topic does not exist.
+        """
     def read(
         self,
         group: str,
@@ -434,7 +1102,16 @@ class ShareCoordinator:
         *,
         wall_ms: _WallMs,
         topic_exists: bool = True,
-    ) -> Decision: ...
+    ) -> Decision:
+        """Decide on ReadShareGroupState (RPC 84): answer a state, and fence leaders older than the reader.
+
+        A new leader epoch is a record to append, for which the answer, a `ReadStateResult`, has to wait (KAFKA-17796).
+
+        Raises:
+            InvalidRequestError: the request is malformed, or there is no state.
+            FencedLeaderEpochError: a leader with a higher epoch has read the state.
+            UnknownPartitionError: the topic does not exist.
+        """
     def write(
         self,
         group: str,
@@ -444,19 +1121,70 @@ class ShareCoordinator:
         *,
         wall_ms: _WallMs,
         topic_exists: bool = True,
-    ) -> Decision: ...
-    def delete(self, group: str, topic_id: _TopicId, partition: int, *, topic_exists: bool = True) -> Decision: ...
-    def summary(self, group: str, topic_id: _TopicId, partition: int, *, topic_exists: bool = True) -> StateSummary: ...
-    def cold_snapshots(self, *, wall_ms: _WallMs) -> list[Record]: ...
-    def topics_deleted(self, topic_ids: Sequence[_TopicId]) -> list[Record]: ...
-    def replay(self, offset: int, key: bytes, value: bytes | None) -> bool: ...
-    def last_redundant_offset(self) -> int | None: ...
-    def state(self, group: str, topic_id: _TopicId, partition: int) -> dict[str, Any] | None: ...
-    def states(self) -> list[dict[str, Any]]: ...
+    ) -> Decision:
+        """Decide on WriteShareGroupState (RPC 85): merge what a leader says has changed. Writes may arrive late,
+        doubled or out of order: neither the start offset nor the delivery complete count goes back.
+
+        Raises:
+            InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
+            LimitExceededError: the write has more state batches than allowed.
+            FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
+            UnknownPartitionError: the topic does not exist.
+        """
+    def delete(self, group: str, topic_id: _TopicId, partition: int, *, topic_exists: bool = True) -> Decision:
+        """Decide on DeleteShareGroupState (RPC 86). Deleting what is not there succeeds and writes nothing.
+
+        Raises:
+            InvalidRequestError: the request is malformed.
+            UnknownPartitionError: the topic does not exist.
+        """
+    def summary(self, group: str, topic_id: _TopicId, partition: int, *, topic_exists: bool = True) -> StateSummary:
+        """Answer ReadShareGroupStateSummary (RPC 87): epochs, start offset and delivery complete count. Fences nobody. A share
+        partition without state has the summary of one that has not begun.
+
+        Raises:
+            InvalidRequestError: the request is malformed.
+            UnknownPartitionError: the topic does not exist.
+        """
+    def cold_snapshots(self, *, wall_ms: _WallMs) -> list[Record]:
+        """New snapshots of the keys whose last one is older than the interval, so that the log below can be pruned (KAFKA-18170)."""
+    def topics_deleted(self, topic_ids: Sequence[_TopicId]) -> list[Record]:
+        """A tombstone for every key of these topics (Kafka: `ShareCoordinatorShard.maybeCleanupShareState`)."""
+    def replay(self, offset: int, key: bytes, value: bytes | None) -> bool:
+        """Apply the record at `offset` of the log (Kafka: `ShareCoordinatorShard.replay`).
+
+        Returns whether the record is of a known type; one that is not is passed over, as Kafka does.
+
+        Raises:
+            WireDecodeError: the bytes are not such a record; nothing has changed.
+            UnsupportedVersionError: the version of the value is not known.
+        """
+    def last_redundant_offset(self) -> int | None:
+        """The offset below which nothing of the log is needed; `None` when nothing new is redundant (KAFKA-18170)."""
+    def state(self, group: str, topic_id: _TopicId, partition: int) -> dict[str, Any] | None:
+        """The state of one share partition, or `None`.
+
+        Returns:
+            A dict: `group`, `topic_id` (hyphenated), `partition`, `snapshot_epoch`, `state_epoch`, `leader_epoch`, `start_offset`,
+            `delivery_complete_count`, `batches` (sorted and coalesced, a list of `StateBatch`), `create_timestamp` and
+            `write_timestamp` of the last snapshot in ms since the epoch, `incomplete` (whether there were only updates), and
+            `max_leader_epoch`, `max_state_epoch` (by which writers are fenced), `updates_since_snapshot`.
+        """
+    def states(self) -> list[dict[str, Any]]:
+        """Every state, as `state` gives it without the last three, ordered by group, topic id and partition."""
     def __reduce__(self) -> Any: ...
 
 @final
 class BatchRing:
+    """The record batches that are cached of one upstream partition at one isolation level, for all groups and members.
+
+    It holds the frames of Fetch answers themselves, without a copy, and knows of each batch what its header says. Reads that
+    follow each other form a run, in which a hole before a batch is a fact: the log has no records there (compaction). The run
+    that reaches furthest is the tail; reads further back form runs of their own.
+
+    Threads may share an object: its calls run one after the other. `deliver` takes the lock of the share partition first and
+    this one's inside it.
+    """
     def __new__(cls) -> Self: ...
     def append(
         self,
@@ -467,24 +1195,67 @@ class BatchRing:
         *,
         aborted: Iterable[tuple[int, int]] | None = None,
         check_crc: bool = False,
-    ) -> tuple[int, int]: ...
-    def evict(self, keep_bytes: int) -> int: ...
-    def compact(self) -> int: ...
-    def clear(self) -> None: ...
+    ) -> tuple[int, int]:
+        """Take the record batches of a Fetch answer in. What follows the last whole batch is dropped, and so are batches that end
+        before `asked_offset` or that the run holds already which the read extends.
+
+        Args:
+            asked_offset: the offset that was asked for.
+            data: the frame of the answer, which is held and not copied.
+            start: where the records begin in it.
+            end: where they end.
+            aborted: with read_committed, `(producer_id, first_offset)` of the aborted transactions that the answer names. Each
+                batch is judged by them now, and by no later answer's.
+            check_crc: whether to compute the checksums of the batches, which consumers do.
+
+        Returns:
+            The offset behind the last whole batch, which is `asked_offset` when there is none, and the bytes of the batches that
+            are new here.
+
+        Raises:
+            WireDecodeError: a batch is malformed, not of format 2, or does not follow the one before it; `position` counts from
+                the start of `data`.
+            InvalidRequestError: `asked_offset` is negative.
+            ValueError: `start` and `end` are no part of `data`.
+        """
+    def evict(self, keep_bytes: int) -> int:
+        """Drop whole batches until at most `keep_bytes` of them are left: from the old end of a run, and of several runs from the
+        one whose old end was filled or given out longest ago.
+
+        Returns:
+            How many bytes went.
+        """
+    def compact(self) -> int:
+        """Copy what is left of a frame into memory of its own, where that is less than half of it and was here at the last call
+        already: a batch of a quiet partition would otherwise keep the frame of all partitions. For a timer.
+
+        Returns:
+            How many bytes were copied.
+        """
+    def clear(self) -> None:
+        """Forget everything."""
     @property
-    def end_offset(self) -> int | None: ...
+    def end_offset(self) -> int | None:
+        """The offset behind the tail, where its next read begins; `None` when the ring is empty."""
     @property
-    def first_offset(self) -> int | None: ...
+    def first_offset(self) -> int | None:
+        """The first offset of which any run knows; `None` when the ring is empty."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Bytes of the batches."""
     @property
-    def batches(self) -> int: ...
+    def batches(self) -> int:
+        """Number of batches."""
     @property
-    def held_bytes(self) -> int: ...
+    def held_bytes(self) -> int:
+        """Bytes of the frames that the batches keep in memory, a frame once for each read. Rings of one answer share its frame."""
     @property
-    def leader_epoch(self) -> int: ...
-    def holds(self, offset: int) -> bool: ...
-    def bytes_from(self, offset: int, limit: int) -> int: ...
+    def leader_epoch(self) -> int:
+        """Epoch of the leader that appended the last batch of the tail, as its header says; -1 when the ring is empty."""
+    def holds(self, offset: int) -> bool:
+        """Whether records from `offset` on can be given without a read."""
+    def bytes_from(self, offset: int, limit: int) -> int:
+        """Bytes of the batches from `offset` on, counted up to `limit`; 0 when the ring does not hold it."""
     def deliver(
         self,
         share_partition: SharePartition,
@@ -495,55 +1266,123 @@ class BatchRing:
         batch_size: int,
         mode: _Word,
         max_bytes: int,
-    ) -> Delivery | None: ...
+    ) -> Delivery | None:
+        """Give `member` what is available from where the share partition wants to read next, in one step under its lock
+        (Kafka: `SharePartition.acquire` and the slicing of `ShareFetchUtils`).
+
+        Args:
+            share_partition: decides.
+            member: id of the member.
+            now_ms: now, on the monotonic clock.
+            max_records: how many records the member wants; 0 or less gives nothing.
+            batch_size: new records are handed out in batches of about this many.
+            mode: an `AcquireMode`.
+            max_bytes: bytes of record batches to look at; the first batch is looked at whatever its size.
+
+        Returns:
+            What the member holds now, with the whole batches from the one that holds its first offset to the one that holds its
+            last. `None` when the ring does not hold the offset that the share partition wants: a read is needed.
+
+        Raises:
+            InvalidRequestError: `field` names the argument: an empty `member`, or a `batch_size` of 0 or less.
+            ArgumentValueError: `mode` is neither 0 nor 1.
+            SharePartitionNotActiveError: the share partition does not serve members.
+            PersisterError: as for any call of a share partition with a persister.
+        """
 
 @final
 class Delivery:
+    """What a member is given of one share partition: the ranges that it now holds, and the whole record batches around them. The
+    batches stay in the frames in which they came until `encode_share_fetch_answer` copies them.
+    """
     @property
-    def ranges(self) -> list[tuple[int, int, int]]: ...
+    def ranges(self) -> list[tuple[int, int, int]]:
+        """`(first offset, last offset, delivery count)` of each range, ascending; empty when nothing was available."""
     @property
-    def record_count(self) -> int: ...
+    def record_count(self) -> int:
+        """Number of offsets in the ranges, those without a record included."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Bytes of the record batches."""
     @property
-    def fetch_offset(self) -> int: ...
+    def fetch_offset(self) -> int:
+        """The offset from which the share partition wanted records."""
     @property
-    def batches(self) -> int: ...
-    def records(self) -> bytes: ...
+    def batches(self) -> int:
+        """Number of record batches."""
+    def records(self) -> bytes:
+        """The record batches, copied together."""
 
 @final
 class NoOpStatePersister:
+    """A persister that confirms everything and keeps nothing (Kafka: `NoOpStatePersister`), for simulators and benchmarks.
+
+    Given to a `SharePartition`, it is asked in Rust. As a `Persister` it answers as Kafka's does: any state is there, has epoch 0,
+    and no start offset yet.
+    """
     def __new__(cls) -> Self: ...
-    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int) -> None: ...
-    def read_state(self, key: _Key, leader_epoch: int) -> ReadStateResult: ...
-    def write_state(self, key: _Key, state: WriteState) -> None: ...
-    def delete_state(self, key: _Key) -> None: ...
-    def read_summary(self, key: _Key) -> StateSummary: ...
+    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int) -> None:
+        """Do nothing (InitializeShareGroupState, RPC 83)."""
+    def read_state(self, key: _Key, leader_epoch: int) -> ReadStateResult:
+        """A state of epoch 0 without start offset (ReadShareGroupState, RPC 84)."""
+    def write_state(self, key: _Key, state: WriteState) -> None:
+        """Do nothing (WriteShareGroupState, RPC 85)."""
+    def delete_state(self, key: _Key) -> None:
+        """Do nothing (DeleteShareGroupState, RPC 86)."""
+    def read_summary(self, key: _Key) -> StateSummary:
+        """The summary of a state that has not begun (ReadShareGroupStateSummary, RPC 87)."""
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class RecordingPersister:
+    """A persister for tests: it keeps what `SharePartition` objects write, in order, and answers with the code that it was told.
+
+    Several share partitions may have it, in several threads.
+
+    Args:
+        error_code: Kafka's code for every answer from now on, 0 for success.
+    """
     def __new__(cls, *, error_code: int = 0) -> Self: ...
     @property
-    def error_code(self) -> int: ...
+    def error_code(self) -> int:
+        """Kafka's code for every answer from now on, 0 for success."""
     @error_code.setter
     def error_code(self, error_code: int, /) -> None: ...
-    def take(self) -> list[tuple[SharePartitionKey, WriteState]]: ...
+    def take(self) -> list[tuple[SharePartitionKey, WriteState]]:
+        """Take what was written since the last call, refused writes included: a list of `(SharePartitionKey, WriteState)`."""
     def __len__(self) -> int: ...
 
 @final
 class ShareFetchContext:
+    """What a ShareFetch request is admitted to do, or why it is not."""
     @property
-    def error_code(self) -> int: ...
+    def error_code(self) -> int:
+        """0, or the code that answers the whole request: 42, 122, 123 or 133."""
     @property
-    def final(self) -> bool: ...
+    def final(self) -> bool:
+        """Whether the request ends the session (epoch -1): nothing is fetched, and `close` comes after the answer."""
     @property
-    def full(self) -> bool: ...
+    def full(self) -> bool:
+        """Whether the request has opened the session (epoch 0): the answer lists every partition."""
     @property
-    def partitions(self) -> list[tuple[str, int]]: ...
+    def partitions(self) -> list[tuple[str, int]]:
+        """The partitions to fetch as `(topic id, partition)`, in the order in which they get their share of the bytes and records,
+        which rotates with the epoch. Made anew at every reading.
+        """
 
 @final
 class ShareSessions:
+    """The share sessions of a broker (Kafka: `ShareSessionCache`): which partitions each member fetches, the epoch of its next
+    request, and the connection its session lives on.
+
+    A refusal is a code and no exception, as it is an answer like any other; it has changed nothing. Topic ids come in either
+    form and go out as Kafka's base64. Who holds which record is the share partitions' affair: whoever ends a session releases
+    the member's records.
+
+    Args:
+        max_sessions: how many sessions fit (`group.share.max.share.sessions`); a full cache turns new members away and
+            evicts nobody.
+    """
     def __new__(cls, max_sessions: int = 2000) -> Self: ...
     def fetch(
         self,
@@ -555,21 +1394,101 @@ class ShareSessions:
         forgotten: Iterable[tuple[str, int]],
         *,
         acknowledges: bool,
-    ) -> ShareFetchContext: ...
-    def answer(self, context: ShareFetchContext, outcomes: Iterable[tuple[str, int, bool, bool, bool]]) -> list[bool] | None: ...
-    def acknowledge(self, group: str, member: str, epoch: int, connection: int) -> int: ...
-    def close(self, group: str, member: str) -> bool: ...
-    def connection_closed(self, connection: int) -> list[tuple[str, str]]: ...
-    def remove_topic(self, topic_id: _TopicId) -> int: ...
+    ) -> ShareFetchContext:
+        """Admit a ShareFetch request (Kafka: `SharePartitionManager.newContext`).
+
+        Epoch 0 opens the session or replaces it, epoch -1 ends it, another must be the one that the session expects.
+
+        Args:
+            added: partitions to fetch from now on, as `(topic id, partition)`; repeated ones count once.
+            forgotten: partitions not to fetch any more.
+            acknowledges: whether the request brings acknowledgements.
+
+        Raises:
+            ValueError: a topic id is none.
+        """
+    def answer(self, context: ShareFetchContext, outcomes: Iterable[tuple[str, int, bool, bool, bool]]) -> list[bool] | None:
+        """Say what the answer to an admitted ShareFetch request lists (Kafka: `updateAndGenerateResponseData`).
+
+        Args:
+            outcomes: `(topic id, partition, has records, has an error, was acknowledged)` of every partition that was fetched or
+                acknowledged.
+
+        Returns:
+            Whether the answer lists each of them; `None` when another request was admitted meanwhile or the session has ended:
+            then the answer is INVALID_SHARE_SESSION_EPOCH (123) for the whole request.
+
+        Raises:
+            ValueError: the request was refused, or a topic id is none.
+        """
+    def acknowledge(self, group: str, member: str, epoch: int, connection: int) -> int:
+        """Admit a ShareAcknowledge request (Kafka: `SharePartitionManager.acknowledgeSessionUpdate`) and return its code: 0, 122 or
+        123. Epoch -1 ends the session, by `close` after the answer; epoch 0 opens none here. `connection` does not matter, as a
+        session lives on the connection that opened it.
+        """
+    def close(self, group: str, member: str) -> bool:
+        """End a session, and return whether there was one. For after a final request."""
+    def connection_closed(self, connection: int) -> list[tuple[str, str]]:
+        """End the sessions that this connection opened, and return the group and member of each: their records are to be released."""
+    def remove_topic(self, topic_id: _TopicId) -> int:
+        """Take a deleted topic out of every session, and return how many partitions that were.
+
+        Raises:
+            ValueError: the topic id is none.
+        """
     @property
-    def partition_count(self) -> int: ...
+    def partition_count(self) -> int:
+        """Number of partitions in all sessions; one that is in two sessions counts twice."""
     @property
-    def max_sessions(self) -> int: ...
+    def max_sessions(self) -> int:
+        """How many sessions fit."""
     def __len__(self) -> int: ...
-    def sessions(self) -> list[dict[str, Any]]: ...
+    def sessions(self) -> list[dict[str, Any]]:
+        """Every session as a dict of `group`, `member`, `epoch` (of its next request), `connection` and `partitions`: `(topic id,
+        partition, whether the next answer must list it)` in the session's order.
+        """
 
 @final
 class StateStore:
+    """The states of share partitions in a directory, in Kafka's own log format: durable, one writer, any number of threads.
+
+    A verb returns when all its answer depends on is as durable as `sync` asks. Verbs of several threads share their syncs (group
+    commit), and run without the interpreter. After a failed append or sync every call raises `StoreError` until the
+    directory is opened anew; what was answered is in the log.
+
+    The directory is locked against other writers; readers such as `fold_path` need no lock. A forked child that inherits a store
+    is refused with `StoreError`; it may open another directory, or this one after the parent has closed it. A store is a
+    context manager and cannot be pickled or copied: pickle its path. One that is dropped is closed, also at the end of the
+    interpreter.
+
+    Opening replays the log. Ctrl-C during a long load raises `KeyboardInterrupt` within a MiB of log, and nothing was changed. An
+    unfinished batch at the end, which a crash leaves, is cut off and told by `recovery` and by a warning of the logger
+    `share_state.store`. Any other damage is refused, and after a clean close nothing is unfinished: a log that has not every byte
+    with which it was closed is damaged. `repair` is the consent to lose what cannot be read.
+
+    Args:
+        path: the directory.
+        partitions: number of state partitions; when absent what the store has, or 1 for a new one. It is fixed once made.
+        create: whether a store is made where there is none.
+        sync: when appended bytes are made durable: `"always"` before any answer that depends on them, `"interval"` every
+            `sync_interval_ms` by a thread of the store, `"never"` when the operating system likes, and at a roll and a close.
+            What was answered under the last two survives the end of the process, but not that of the machine.
+        sync_interval_ms: ms between two syncs under `"interval"`, at least 1.
+        segment_bytes: size beyond which no segment grows (`share.coordinator.state.topic.segment.bytes`).
+        compression: of record batches: `"none"`, `"gzip"`, `"snappy"`, `"lz4"` or `"zstd"`.
+        snapshot_update_records_per_snapshot, cold_partition_snapshot_interval_ms: as for `ShareCoordinator`.
+        repair: whether a damaged log is cut where its damage begins. That loses what was confirmed; what `CorruptLogError` says
+            of a refused directory is what would be lost, and `recovery` says what was.
+        progress: called with bytes read and bytes there are, about once a MiB while loading; what it raises ends the load.
+
+    Raises:
+        StoreError: the directory is used by another writer, holds no store, or the disk fails.
+        CorruptLogError: the log is damaged other than by a torn tail, and `repair` was not given or cannot mend it; nothing was
+            changed.
+        UnsupportedVersionError: a later release wrote the store.
+        ConfigError: a number is out of its range.
+        ValueError: `sync` or `compression` is not one of these.
+    """
     def __new__(
         cls,
         path: str | PathLike[str],
@@ -585,40 +1504,218 @@ class StateStore:
         repair: bool = False,
         progress: _Progress | None = None,
     ) -> Self: ...
-    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int, *, wall_ms: _WallMs | None = None) -> None: ...
-    def read_state(self, key: _Key, leader_epoch: int, *, wall_ms: _WallMs | None = None) -> ReadStateResult: ...
-    def write_state(self, key: _Key, state: WriteState, *, wall_ms: _WallMs | None = None) -> None: ...
-    def delete_state(self, key: _Key, *, wall_ms: _WallMs | None = None) -> None: ...
-    def read_summary(self, key: _Key) -> StateSummary: ...
+    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int, *, wall_ms: _WallMs | None = None) -> None:
+        """Begin a state anew (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
+        and the start offset that the state has now, writes nothing. At the start of a program use
+        `share_state.persister.initialize_if_absent`.
+
+        Args:
+            key: the share partition, a `SharePartitionKey` or a tuple like it.
+            state_epoch: epoch of the new state, at least 0.
+            start_offset: where it starts; -1 leaves it to the leader.
+            wall_ms: timestamp of the record, a `WallTime` or ms since the epoch; the system's clock when absent.
+
+        Raises:
+            InvalidRequestError: the request is malformed; `field` names the value.
+            FencedStateEpochError: the state has a higher epoch.
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def read_state(self, key: _Key, leader_epoch: int, *, wall_ms: _WallMs | None = None) -> ReadStateResult:
+        """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84).
+
+        Args:
+            key: the share partition.
+            leader_epoch: epoch of the leader that reads, at least 0.
+            wall_ms: as for `initialize_state`.
+
+        Raises:
+            InvalidRequestError: the request is malformed, or there is no state.
+            FencedLeaderEpochError: a leader with a higher epoch has read the state.
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def write_state(self, key: _Key, state: WriteState, *, wall_ms: _WallMs | None = None) -> None:
+        """Write a change (WriteShareGroupState, RPC 85).
+
+        Args:
+            key: the share partition.
+            state: what to write, as `SharePartition.poll_write` gives it.
+            wall_ms: as for `initialize_state`.
+
+        Raises:
+            InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
+            LimitExceededError: the write has more state batches than allowed, or more bytes than one group commit may.
+            FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def delete_state(self, key: _Key, *, wall_ms: _WallMs | None = None) -> None:
+        """Delete a state (DeleteShareGroupState, RPC 86); deleting what is not there succeeds.
+
+        Raises:
+            InvalidRequestError: the request is malformed.
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def read_summary(self, key: _Key) -> StateSummary:
+        """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87). Fences nobody.
+
+        A share partition without state has the summary of one that has not begun.
+
+        Raises:
+            InvalidRequestError: the request is malformed.
+            StoreError: the store cannot be used.
+        """
     def initialize_states(
         self, requests: Iterable[tuple[_Key, int, int]], *, wall_ms: _WallMs | None = None
-    ) -> list[ShareStateError | None]: ...
+    ) -> list[ShareStateError | None]:
+        """Begin many states anew: `initialize_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
+        for the disk.
+
+        Returns:
+            For each, in their order, `None`, or the exception that `initialize_state` would raise.
+
+        Raises:
+            StoreError: the store cannot be used; nothing was answered.
+        """
     def read_states(
         self, requests: Iterable[tuple[_Key, int]], *, wall_ms: _WallMs | None = None
-    ) -> list[ReadStateResult | ShareStateError]: ...
+    ) -> list[ReadStateResult | ShareStateError]:
+        """Read many states: `read_state` of each `(key, leader_epoch)`, as `initialize_states` does.
+
+        Returns:
+            For each, in their order, a `ReadStateResult`, or the exception that `read_state` would raise.
+
+        Raises:
+            StoreError: the store cannot be used; nothing was answered.
+        """
     def write_states(
         self, requests: Iterable[tuple[_Key, WriteState]], *, wall_ms: _WallMs | None = None
-    ) -> list[ShareStateError | None]: ...
-    def delete_states(self, keys: Iterable[_Key], *, wall_ms: _WallMs | None = None) -> list[ShareStateError | None]: ...
-    def states(self) -> list[dict[str, Any]]: ...
-    def topics_deleted(self, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs | None = None) -> int: ...
-    def log_truncated(self, topic_id: _TopicId, partition: int, offset: int, *, wall_ms: _WallMs | None = None) -> int: ...
-    def cold_snapshots(self, *, wall_ms: _WallMs | None = None) -> int: ...
-    def prune(self) -> int: ...
-    def flush(self) -> None: ...
-    def close(self) -> None: ...
-    def counters(self) -> dict[str, int]: ...
-    def recovery(self) -> dict[str, Any]: ...
+    ) -> list[ShareStateError | None]:
+        """Write many changes: `write_state` of each `(key, state)`, as `initialize_states` does.
+
+        Returns:
+            For each, in their order, `None`, or the exception that `write_state` would raise.
+
+        Raises:
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def delete_states(self, keys: Iterable[_Key], *, wall_ms: _WallMs | None = None) -> list[ShareStateError | None]:
+        """Delete many states: `delete_state` of each key, as `initialize_states` does.
+
+        Returns:
+            For each, in their order, `None`, or the exception that `delete_state` would raise.
+
+        Raises:
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def states(self) -> list[dict[str, Any]]:
+        """Every state, as `ShareCoordinator.state` gives it without the last three, ordered by group, topic id and partition.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def topics_deleted(self, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs | None = None) -> int:
+        """Delete the states of these topics, as a broker does when topics are deleted.
+
+        Returns:
+            How many states there were.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def log_truncated(self, topic_id: _TopicId, partition: int, offset: int, *, wall_ms: _WallMs | None = None) -> int:
+        """Forget the offsets from `offset` on in every state of a topic partition whose log was cut: they are those of other
+        records now. Not Kafka's, which keeps what was settled. The state epochs rise, so leaders of the old states are fenced.
+
+        Args:
+            topic_id: the topic.
+            partition: the partition.
+            offset: the first that is forgotten.
+            wall_ms: as for `initialize_state`.
+
+        Returns:
+            How many states knew something of these offsets.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def cold_snapshots(self, *, wall_ms: _WallMs | None = None) -> int:
+        """Write again the snapshots that are older than the interval, so that `prune` finds something to delete (KAFKA-18170). A
+        broker does both every five minutes; here the caller does.
+
+        Returns:
+            How many were written.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def prune(self) -> int:
+        """Delete the segments that lie whole below the latest snapshot of every share partition.
+
+        Returns:
+            How many.
+
+        Raises:
+            StoreError: the store cannot be used, or deleting failed, after which the store goes on.
+        """
+    def flush(self) -> None:
+        """Make all that was accepted so far durable, whatever `sync` says.
+
+        Raises:
+            StoreError: the sync failed, or the store cannot be used.
+        """
+    def close(self) -> None:
+        """Flush, note where the log ends, and let go of the directory. Closing again does nothing.
+
+        Raises:
+            StoreError: the flush failed; the directory is given up nevertheless.
+        """
+    def counters(self) -> dict[str, int]:
+        """What the store has done since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches` (group
+        commits), `fsyncs`, `pruned_segments`.
+        """
+    def recovery(self) -> dict[str, Any]:
+        """What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over; `torn`, a list
+        of texts, one for each unfinished batch that was cut off; `repaired`, a list of texts, one for each damage that was cut
+        off, with what was lost; and `note_damaged`, whether the note of where the log ended could not be read, so that nobody
+        knows whether whole batches are missing at its end.
+        """
     @property
-    def partition_count(self) -> int: ...
+    def partition_count(self) -> int:
+        """Number of state partitions."""
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path:
+        """The directory, as a `pathlib.Path`."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def __reduce__(self) -> Any: ...
 
 @final
 class ShareGroupStore:
+    """The share groups of a group coordinator (KIP-932) and their log, `__consumer_offsets-0` in a directory, in Kafka's own
+    format: durable, one writer, any number of threads. It may stand in the directory of a `StateStore`.
+
+    A verb decides at once and returns a *ticket*; its answer must not leave before `wait` has returned for that ticket. All who
+    wait at the same time share one sync. Ticket 0 means that there is nothing to wait for. After a failed append or sync every
+    call raises `StoreError` until the directory is opened anew.
+
+    Topics and the configuration of groups are not stored here: `set_topics` and `set_group_config` tell them. Member sessions
+    are timed by the caller's clock (`now_ms`); after opening, every member has a full session timeout before it.
+
+    Args:
+        path: the directory; it is made if it is missing.
+        broker_config: the broker's properties by Kafka's name, such as `group.share.max.size`; those that are not needed are
+            passed over, and those that are missing have Kafka's default.
+        sync, sync_interval_ms: as for `StateStore`.
+        rewrite_bytes: size from which on the log is rewritten when most of its records are dead.
+        repair: whether a damaged log is cut where its damage begins, as for `StateStore`.
+
+    Raises:
+        StoreError: the log is used by another writer, the directory holds a broker's, or the disk fails.
+        CorruptLogError: the log is damaged other than by a torn tail, and `repair` was not given or cannot mend it; nothing was
+            changed.
+        UnsupportedVersionError: a later release wrote the log.
+        ConfigError: a number is out of its range.
+        ValueError: `sync` is not one of these, or a property is no whole number.
+    """
     def __new__(
         cls,
         path: str | PathLike[str],
@@ -629,18 +1726,71 @@ class ShareGroupStore:
         rewrite_bytes: int = 16777216,
         repair: bool = False,
     ) -> Self: ...
-    def wait(self, ticket: int) -> None: ...
-    def is_durable(self, ticket: int) -> bool: ...
-    def ticket(self) -> int: ...
-    def flush(self) -> None: ...
-    def close(self) -> None: ...
-    def counters(self) -> dict[str, int]: ...
-    def recovery(self) -> dict[str, Any]: ...
-    def set_topics(self, topics: Sequence[tuple[str, str, int]]) -> None: ...
-    def set_group_config(self, group: str, config: Mapping[str, str]) -> None: ...
+    def wait(self, ticket: int) -> None:
+        """Wait until what `ticket` stands for is as durable as `sync` asks. Runs without the interpreter.
+
+        Raises:
+            StoreError: the append or the sync failed, or the store cannot be used.
+        """
+    def is_durable(self, ticket: int) -> bool:
+        """Whether `wait` would return at once.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def ticket(self) -> int:
+        """The ticket of everything so far: for an answer made of what `describe`, `groups` or `share_partitions` told.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def flush(self) -> None:
+        """Make all that was accepted so far durable, whatever `sync` says.
+
+        Raises:
+            StoreError: the sync failed, or the store cannot be used.
+        """
+    def close(self) -> None:
+        """Flush, note where the log ends, and let go of it. Closing again does nothing.
+
+        Raises:
+            StoreError: the flush failed; the log is given up nevertheless.
+        """
+    def counters(self) -> dict[str, int]:
+        """What the store has done since it was opened, as `StateStore.counters` gives it."""
+    def recovery(self) -> dict[str, Any]:
+        """What opening found, as `StateStore.recovery` gives it."""
+    def set_topics(self, topics: Sequence[tuple[str, str, int]]) -> None:
+        """Tell every topic that there is, as (name, topic id, number of partitions); internal topics are left out.
+
+        Groups whose topics have changed notice with their next heartbeat.
+
+        Raises:
+            InvalidRequestError: a topic cannot exist, or occurs twice; the topics told before stay.
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
+    def set_group_config(self, group: str, config: Mapping[str, str]) -> None:
+        """Set what a group configures for itself, the whole of it: text by Kafka's name of the property. It counts from the next
+        heartbeat on; the group need not exist. Properties that are not needed here are passed over.
+
+        Raises:
+            ConfigError: a number is outside Kafka's own bounds. One outside the broker's is clamped to them.
+            ValueError: a property is no whole number.
+            StoreError: the store cannot be used.
+        """
     def to_initialize(
         self, *, group: str, member: str, member_epoch: int, topics: Sequence[str] | None
-    ) -> list[tuple[str, int, int, int]]: ...
+    ) -> list[tuple[str, int, int, int]]:
+        """The share partitions whose state is to be initialised before this heartbeat is let in, as (topic id, partition, state
+        epoch, start offset). Empty when there is none, or when the heartbeat would be refused. Changes nothing.
+
+        Args:
+            group, member, member_epoch, topics: as for `heartbeat`.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
     def heartbeat(
         self,
         *,
@@ -654,50 +1804,216 @@ class ShareGroupStore:
         now_ms: _LockMs,
         wall_ms: _WallMs,
         initialized: Sequence[tuple[str, int]] = ...,
-    ) -> HeartbeatAnswer: ...
-    def poll_timeout(self) -> int | None: ...
-    def handle_timeout(self, *, now_ms: _LockMs, wall_ms: _WallMs) -> tuple[list[tuple[str, str]], int]: ...
-    def describe(self, group: str) -> dict[str, Any] | None: ...
-    def groups(self) -> list[tuple[str, str]]: ...
-    def share_partitions(self, group: str) -> list[tuple[str, str, list[int]]] | None: ...
-    def begin_delete_group(self, group: str, *, wall_ms: _WallMs) -> tuple[int, list[tuple[str, int]], int]: ...
-    def finish_delete_group(self, group: str, *, wall_ms: _WallMs) -> int: ...
+    ) -> HeartbeatAnswer:
+        """Take a member in, keep it, or let it go (ShareGroupHeartbeat, RPC 76).
+
+        A member of a group that does not exist is answered UNKNOWN_MEMBER_ID (25), where Kafka answers GROUP_ID_NOT_FOUND: that
+        one is fatal to clients, and with this one they join again.
+
+        Args:
+            group, member: ids, as the client names them.
+            member_epoch: what the member was told last; 0 joins, -1 leaves.
+            rack, topics: `None` when they have not changed.
+            client_id, client_host: of the client.
+            now_ms: the caller's monotonic clock; the member's session begins anew.
+            wall_ms: ms since the epoch.
+            initialized: (topic id, partition) of share partitions whose state was initialised for this heartbeat; they are
+                assigned with it. Those that do not exist any more are passed over.
+
+        Raises:
+            InvalidRequestError: `wall_ms` is negative.
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
+    def poll_timeout(self) -> int | None:
+        """When `handle_timeout` should be called at the latest, on the clock of `now_ms`; `None` while there is no member. After
+        opening that is at once.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def handle_timeout(self, *, now_ms: _LockMs, wall_ms: _WallMs) -> tuple[list[tuple[str, str]], int]:
+        """Take out the members whose session has ended.
+
+        Returns:
+            These members as (group, member), and a ticket.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def describe(self, group: str) -> dict[str, Any] | None:
+        """Describe a group (ShareGroupDescribe, RPC 77) under Kafka's names of the fields: `groupId`, `groupState`, `groupEpoch`,
+        `assignmentEpoch`, `assignorName` and `members`, each with `memberId`, `rackId`, `memberEpoch`, `clientId`, `clientHost`,
+        `subscribedTopicNames` and `assignment`, a list of (topic id, partitions).
+
+        Returns:
+            `None` when there is no such group.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def groups(self) -> list[tuple[str, str]]:
+        """Every group with its state, `"Empty"` or `"Stable"`, by id.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def share_partitions(self, group: str) -> list[tuple[str, str, list[int]]] | None:
+        """The share partitions of a group that have state, as (topic id, topic name, partitions).
+
+        Returns:
+            `None` when there is no such group.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def begin_delete_group(self, group: str, *, wall_ms: _WallMs) -> tuple[int, list[tuple[str, int]], int]:
+        """Begin to delete a group (DeleteGroups, RPC 42): what is to be deleted is written first. Between this and
+        `finish_delete_group` the caller lets no heartbeat of the group in.
+
+        Returns:
+            Error code (0, NON_EMPTY_GROUP 68 or GROUP_ID_NOT_FOUND 69), the share partitions whose state is to be deleted as
+            (topic id, partition), and a ticket.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+    def finish_delete_group(self, group: str, *, wall_ms: _WallMs) -> int:
+        """Finish deleting a group, once the states are deleted: nothing of it is left.
+
+        Returns:
+            A ticket.
+
+        Raises:
+            ShareGroupError: the group has members again (68), or is gone already (69); `kafka_code` is the code.
+            StoreError: the store cannot be used.
+        """
     def begin_delete_offsets(
         self, group: str, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs
-    ) -> tuple[int, dict[str, list[int] | None], int]: ...
-    def finish_delete_offsets(self, group: str, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs) -> int: ...
+    ) -> tuple[int, dict[str, list[int] | None], int]:
+        """Begin to delete a group's states of some topics (DeleteShareGroupOffsets, RPC 92). Between this and
+        `finish_delete_offsets` the caller lets no heartbeat of the group in.
+
+        Returns:
+            Error code (0, INVALID_GROUP_ID 24, NON_EMPTY_GROUP 68 or GROUP_ID_NOT_FOUND 69); for each topic the partitions whose
+            state is to be deleted, or `None` when there is none (UNKNOWN_TOPIC_OR_PARTITION); and a ticket.
+
+        Raises:
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
+    def finish_delete_offsets(self, group: str, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs) -> int:
+        """Finish deleting a group's states of some topics, once they are deleted.
+
+        Returns:
+            A ticket.
+
+        Raises:
+            ShareGroupError: there is no such group (69); `kafka_code` is the code.
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
     def begin_alter_offsets(
         self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: _WallMs
-    ) -> tuple[int, int, int]: ...
-    def finish_alter_offsets(self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: _WallMs) -> int: ...
-    def topics_deleted(self, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs) -> int: ...
+    ) -> tuple[int, int, int]:
+        """Begin to alter start offsets (AlterShareGroupOffsets, RPC 91). A group that does not exist is made, and the group epoch
+        rises: the caller initialises the altered states with it (KAFKA-20910).
+
+        Args:
+            group: id of the group.
+            partitions: (topic id, topic name, partition) of share partitions that exist.
+            wall_ms: ms since the epoch.
+
+        Returns:
+            Error code (0, INVALID_GROUP_ID 24, INVALID_REQUEST 42 or NON_EMPTY_GROUP 68), state epoch, and a ticket.
+
+        Raises:
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
+    def finish_alter_offsets(self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: _WallMs) -> int:
+        """Finish altering start offsets, once the states are initialised.
+
+        Returns:
+            A ticket.
+
+        Raises:
+            ShareGroupError: there is no such group (69); `kafka_code` is the code.
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
+    def topics_deleted(self, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs) -> int:
+        """Forget the share partitions of deleted topics, in every group.
+
+        Returns:
+            A ticket.
+
+        Raises:
+            ValueError: a topic id is not one.
+            StoreError: the store cannot be used.
+        """
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path:
+        """The directory of the log, as a `pathlib.Path`."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> None: ...
     def __reduce__(self) -> Any: ...
 
 @final
 class Scan:
+    """The records of a state log that somebody else may own, in order of state partition and offset; made by `scan_path`.
+
+    An iterator of tuples: state partition (int), name of the segment (str), offset (int), timestamp in ms since the epoch (int),
+    key (bytes), value (bytes, or `None` for a tombstone). Nothing is locked or changed.
+
+    Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings` tells.
+    """
     @property
-    def findings(self) -> list[dict[str, Any]]: ...
+    def findings(self) -> list[dict[str, Any]]:
+        """What could not be read so far, a new list of dicts: `file`, `position` (the byte in it), `kind` (`"torn_tail"` or
+        `"damage"`), `message`. A torn tail is a crash, or a writer at work at this moment.
+        """
     @property
-    def progress(self) -> tuple[int, int]: ...
+    def progress(self) -> tuple[int, int]:
+        """Bytes read so far, and bytes there are."""
     def __iter__(self) -> Iterator[tuple[int, str, int, int, bytes, bytes | None]]: ...
     def __next__(self) -> tuple[int, str, int, int, bytes, bytes | None]: ...
 
 @final
 class HistoryScan:
+    """What became of every record, as a state log tells it; made by `history_path`.
+
+    An iterator of `HistoryRow`, ordered by state partition and offset. Memory is bounded by the live states of one state
+    partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings`
+    tells.
+    """
     @property
-    def findings(self) -> list[dict[str, Any]]: ...
+    def findings(self) -> list[dict[str, Any]]:
+        """What could not be read so far, as `Scan.findings`. The rows of those state partitions may be wrong from there on."""
     @property
-    def progress(self) -> tuple[int, int]: ...
-    def columns(self, max_rows: int = 65536) -> dict[str, Any] | None: ...
+    def progress(self) -> tuple[int, int]:
+        """Bytes read so far, and bytes there are."""
+    def columns(self, max_rows: int = 65536) -> dict[str, Any] | None:
+        """The next rows as columns, up to `max_rows` (a record's rows stay together, so a few more may come), or `None` at the
+        end.
+
+        A dict of arrays, one value a row: the numbers of `HistoryRow` under its names as int64, -1 where the row has `None`;
+        `cause`, an index into `HISTORY_CAUSES`; and `key`, an index into the list `keys` of this call's `SharePartitionKey`.
+        """
     def __iter__(self) -> Iterator[HistoryRow]: ...
     def __next__(self) -> HistoryRow: ...
 
 @final
 class History:
+    """What became of every record, for a caller who brings the records of one state partition in the order of their offsets.
+
+    Args:
+        state_partition: its number, for the rows.
+        group, topic_id, partition, offset: which rows to tell, as for `history_path`.
+
+    Raises:
+        ValueError: `topic_id` is none.
+    """
     def __new__(
         cls,
         state_partition: int = 0,
@@ -707,16 +2023,42 @@ class History:
         partition: int | None = None,
         offset: int | None = None,
     ) -> Self: ...
-    def replay(self, offset: int, timestamp: int, key: bytes, value: bytes | None) -> list[HistoryRow]: ...
+    def replay(self, offset: int, timestamp: int, key: bytes, value: bytes | None) -> list[HistoryRow]:
+        """Apply the next record and return the rows that it makes, a new list of `HistoryRow`; a record of an unknown type makes
+        none.
+
+        Args:
+            offset: of the record in its state partition.
+            timestamp: of the record, ms since the epoch.
+            key: its key.
+            value: its value, `None` for a tombstone.
+
+        Raises:
+            WireDecodeError: key or value cannot be read; nothing has been changed.
+        """
 
 @final
 class StateReplay:
+    """The states that the rows of a history come to, for a caller who brings the rows of one state partition in their order.
+
+    Args:
+        state_partition: its number, for the rows.
+    """
     def __new__(cls, state_partition: int = 0) -> Self: ...
-    def apply(self, row: HistoryRow) -> None: ...
-    def rows(self) -> list[StateRow]: ...
+    def apply(self, row: HistoryRow) -> None:
+        """Apply the next `HistoryRow`."""
+    def rows(self) -> list[StateRow]:
+        """Return the states, a new list of `StateRow`, ordered by group, topic id and partition."""
 
 @final
 class AnomalyFinder:
+    """Finds what is wrong by the rows of a history, in their order.
+
+    Args:
+        config: an `AnomalyConfig`.
+        log_end_offsets: a mapping of topic id and partition to pairs of a time in ms and the log end offset then, or `None`.
+        live_topics: the ids of the topics that there are, or `None`.
+    """
     def __new__(
         cls,
         config: AnomalyConfig,
@@ -724,11 +2066,23 @@ class AnomalyFinder:
         log_end_offsets: _LogEndOffsets | None = None,
         live_topics: Iterable[str] | None = None,
     ) -> Self: ...
-    def see(self, row: HistoryRow) -> list[Anomaly]: ...
-    def end(self) -> list[Anomaly]: ...
+    def see(self, row: HistoryRow) -> list[Anomaly]:
+        """Take the next `HistoryRow` and return what is known by now to be wrong, a new list of `Anomaly`."""
+    def end(self) -> list[Anomaly]:
+        """All rows are over: return what lasts, and what only the whole log tells, a new list of `Anomaly`."""
 
 @final
 class FramePump:
+    """Turns the rows of record batches into rows of a table.
+
+    Args:
+        table: `"decode"`, `"state"`, `"history"` or `"anomalies"`.
+        on_error: `"fail"`, or `"quarantine"` to put bad rows aside.
+        topic: the topic that rows are of, where they name one.
+        as_of_offset: the last offset that counts, one for all state partitions or a mapping.
+        as_of_timestamp: a state partition ends before its first record that is later, ms since the epoch.
+        config: an `AnomalyConfig`; the next two as for `AnomalyFinder`.
+    """
     def __new__(
         cls,
         table: str,
@@ -743,21 +2097,81 @@ class FramePump:
     ) -> Self: ...
     def push(
         self, rows: int, columns: dict[str, tuple[Any, ...]], *, ticks_per_second: int = 1000, wrong: str | None = None
-    ) -> list[_FrameBatch]: ...
-    def pull(self, scan: FrameScan) -> list[_FrameBatch] | None: ...
-    def finish(self) -> list[_FrameBatch]: ...
-    def quarantined(self) -> list[_FrameBatch]: ...
+    ) -> list[_FrameBatch]:
+        """Take the rows of a record batch.
+
+        Args:
+            rows: how many.
+            columns: a dict of the buffers of each column by its name: `(first, validity, values)`, or `(first, validity,
+                offsets, bytes)` where values vary in size; `first` is the place of the first row in them. `timestamp` holds
+                numbers; `topic` may be missing.
+            ticks_per_second: of the timestamps.
+            wrong: what is wrong with the types of the columns, so that every row is bad; `None` when nothing is.
+
+        Returns:
+            The batches that are complete, a new list; see `finish`.
+
+        Raises:
+            ValueError: the buffers do not hold these rows; nothing has been changed.
+            RowError: a row cannot be used, and `on_error` is `"fail"`.
+        """
+    def pull(self, scan: FrameScan) -> list[_FrameBatch] | None:
+        """Take the next records of a log, some thousands; no batch is made of them in between.
+
+        Args:
+            scan: a `FrameScan` of which no batch has been taken, or all that are read.
+
+        Returns:
+            The batches that are complete, a new list, as those of `push`; `None` when the log has ended.
+
+        Raises:
+            ValueError: records wait in the scan for a batch of its own.
+            OSError: the disk fails.
+            RowError: a record cannot be used, and `on_error` is `"fail"`. Nothing more comes of the log.
+        """
+    def finish(self) -> list[_FrameBatch]:
+        """The input is over: return the batches that are left, a new list.
+
+        A batch is a tuple: the number of rows, and a list with a column each: `(nulls, validity, values)`, where `values` is an
+        array; or two arrays, offsets and bytes, where values vary in size; or an array of offsets and a list of columns, for
+        lists. Times are µs since the epoch.
+        """
+    def quarantined(self) -> list[_FrameBatch]:
+        """Take out the bad rows that were put aside so far: batches of the table `"errors"`, as `finish` gives them."""
 
 @final
 class FrameScan:
-    def __new__(cls, path: str | PathLike[str], *, batch_rows: int = 16384) -> Self: ...
-    def next(self) -> _FrameBatch | None: ...
-    @property
-    def findings(self) -> list[dict[str, Any]]: ...
-    @property
-    def progress(self) -> tuple[int, int]: ...
+    """The records of a state log as batches of the table `"input"`, in order of state partition and offset. Nothing is locked or
+    changed.
 
-def frame_tables() -> dict[str, list[_FrameColumn]]: ...
+    Args:
+        path: as for `scan_path`.
+        batch_rows: records of a batch, but for the last of all and for very large ones.
+
+    Raises:
+        ValueError: `batch_rows` is 0.
+        FileNotFoundError: there is no such path, or it is no state log.
+        OSError: the disk fails.
+    """
+    def __new__(cls, path: str | PathLike[str], *, batch_rows: int = 16384) -> Self: ...
+    def next(self) -> _FrameBatch | None:
+        """Return the next batch, as those of `FramePump.finish`; `None` at the end. Ctrl-C is heard meanwhile.
+
+        Raises:
+            OSError: the disk fails.
+        """
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What could not be read so far, as `Scan.findings`."""
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Bytes read so far, and bytes there are."""
+
+def frame_tables() -> dict[str, list[_FrameColumn]]:
+    """The tables of rows and their columns: a dict of lists of tuples `(name, kind, nullable, doc, elements)`, where `elements` is
+    such a list for lists.
+    """
+
 def history_path(
     path: str | PathLike[str],
     *,
@@ -768,26 +2182,157 @@ def history_path(
     progress: _Progress | None = None,
     as_of_offset: _AsOfOffset | None = None,
     as_of_timestamp: _WallMs | None = None,
-) -> HistoryScan: ...
-def log_ends(path: str | PathLike[str]) -> list[tuple[int, int, int]]: ...
+) -> HistoryScan:
+    """Begin to tell what became of every record in a state log, beside a writer if need be. Nothing is locked or changed.
+
+    Args:
+        path: as for `scan_path`.
+        group: only this group.
+        topic_id: only this topic, a hyphenated UUID or 22 characters of URL-safe base64.
+        partition: only this partition of the topic.
+        offset: only rows of this offset, and those of the share partition as a whole.
+        progress: called with bytes read and bytes there are, now and then; what it raises comes out of the
+            iteration, and the rows are not lost by it.
+        as_of_offset, as_of_timestamp: as for `scan_path`.
+
+    Raises:
+        ValueError: `topic_id` is none.
+        FileNotFoundError: there is no such path, or it is no state log.
+        OSError: the disk fails.
+    """
+
+def log_ends(path: str | PathLike[str]) -> list[tuple[int, int, int]]:
+    """Tell where the logs of state partitions begin and end, beside a writer if need be. Nothing is locked or changed.
+
+    Args:
+        path: as for `scan_path`.
+
+    Returns:
+        A tuple a state partition, in order: state partition, the offset at which its first segment begins, the offset behind the
+        last batch that is whole.
+
+    Raises:
+        FileNotFoundError: there is no such path, or it is no state log.
+        OSError: the disk fails.
+    """
+
 def scan_path(
     path: str | PathLike[str], *, as_of_offset: _AsOfOffset | None = None, as_of_timestamp: _WallMs | None = None
-) -> Scan: ...
+) -> Scan:
+    """Begin to read the records of a state log, beside a writer if need be. Nothing is locked or changed.
+
+    Args:
+        path: a directory with `__share_group_state-N` folders, one such folder, or one segment, from a Kafka 4.2 to 4.4 broker
+            or from a `StateStore`, in any compression.
+        as_of_offset: the last offset that counts, one for all state partitions, or a mapping from state partition to offset; one
+            that is not named counts whole. What lies behind is not read.
+        as_of_timestamp: each state partition ends before its first record of a later time, `WallTime` or ms since the epoch.
+
+    Raises:
+        FileNotFoundError: there is no such path, or it is none of these.
+        OSError: the disk fails.
+    """
+
 def fold_path(
     path: str | PathLike[str],
     progress: _Progress | None = None,
     *,
     as_of_offset: _AsOfOffset | None = None,
     as_of_timestamp: _WallMs | None = None,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
-def api_table() -> dict[int, tuple[str, int, int, int]]: ...
-def decode_message(
-    api_key: int, version: int, data: bytes, *, response: bool = False, trailing: bool = False
-) -> dict[str, Any]: ...
-def encode_message(api_key: int, version: int, message: dict[str, Any], *, response: bool = False) -> bytes: ...
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Fold a state log, beside a writer if need be: the states of its share partitions. Nothing is locked or changed.
+
+    Ctrl-C is heard about once a MiB.
+
+    Args:
+        path: as for `scan_path`.
+        progress: called with bytes read and bytes there are, about once a MiB; what it raises ends the call.
+        as_of_offset, as_of_timestamp: as for `scan_path`.
+
+    Returns:
+        The states, each as `ShareCoordinator.states` gives it, and the state partition that holds it, ordered by group, topic
+        id and partition; and what could not be read, as `Scan.findings`.
+
+    Raises:
+        FileNotFoundError: there is no such path, or it is no state log.
+        OSError: the disk fails.
+    """
+
+def api_table() -> dict[int, tuple[str, int, int, int]]:
+    """The requests that `decode_message` and `encode_message` know: by key, Kafka's name for it, the oldest and the newest version,
+    and the first that is flexible (KIP-482).
+
+    A flexible request has request header version 2 and response header version 1, any other 1 and 0. ApiVersions (18) is the
+    exception: its answer has response header version 0 always. What is never flexible has 32767 there.
+
+    Returns:
+        `{api_key: (name, oldest, newest, flexible_from)}`.
+    """
+
+def decode_message(api_key: int, version: int, data: bytes, *, response: bool = False, trailing: bool = False) -> dict[str, Any]:
+    """Read a request, or an answer, without its header (Kafka: `WriteShareGroupStateRequestData` and its like).
+
+    Memory is bounded by the length of `data`, whatever counts it announces.
+
+    Args:
+        api_key: one of `api_table`.
+        version: version of the message.
+        data: the bytes.
+        response: whether it is the answer.
+        trailing: whether bytes after the message are passed over, as Kafka's own readers do; never for RPC 83 to 87.
+
+    Returns:
+        A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64; records, bytes and arrays of
+        `int8` are `bytes`, null is `None`. A tagged field is there only if the message has it; those that this release does not
+        know are not shown.
+
+    Raises:
+        WireDecodeError: the bytes are not such a message; `field`, `position` and `kind` say where and why.
+        UnsupportedVersionError: there is no such message or version.
+    """
+
+def encode_message(api_key: int, version: int, message: dict[str, Any], *, response: bool = False) -> bytes:
+    """The bytes of a request, or an answer, without its header.
+
+    Args:
+        api_key: as for `decode_message`.
+        version: version of the message. A field that it does not have is left out.
+        message: as `decode_message` gives it; names that the message does not have are passed over. Instead of `bytes` it may hold
+            a `bytearray` or a `memoryview`, for an array of `int8` also a list. What has a default may be left out, as
+            `throttleTimeMs` (0), `errorMessage` (`None`) or `currentLeader` (-1 and -1); tagged fields are written when given.
+        response: whether it is the answer.
+
+    Raises:
+        ValueError: a field is missing, or does not fit; the text names it.
+        WireDecodeError: a text or an array is longer than the format can say.
+        UnsupportedVersionError: there is no such message or version.
+    """
+
 def decode_fetch_answer(
     version: int, frame: bytes, start: int
-) -> tuple[int, int, int, list[_FetchedPartition], list[tuple[int, str, int]]]: ...
+) -> tuple[int, int, int, list[_FetchedPartition], list[tuple[int, str, int]]]:
+    """Read the answer to a Fetch (1) without a copy of its records.
+
+    Memory is bounded by the length of `frame`, whatever counts it announces.
+
+    Args:
+        version: version of the request, 4 to 17.
+        frame: the frame.
+        start: where the body begins in it, behind the header of the answer.
+
+    Returns:
+        `(throttle_ms, error_code, session_id, partitions, node_endpoints)`. A partition is `(topic, partition, error_code,
+        high_watermark, last_stable_offset, log_start_offset, aborted, preferred_read_replica, diverging_epoch, current_leader,
+        records_start, records_end)`: `topic` is the name up to version 12 and then the id in URL-safe base64; `aborted` is `None`
+        or a list of `(producer_id, first_offset)`; `diverging_epoch` is `None` or `(epoch, end_offset)`; `current_leader` is `None`
+        or `(leader_id, leader_epoch)`; the records are `frame[records_start:records_end]`. A node endpoint is
+        `(node_id, host, port)`. What a version does not have is 0 for the error and the session, and -1 for offsets and replicas.
+
+    Raises:
+        WireDecodeError: the bytes are not such an answer; `position` and `kind` say where and why.
+        UnsupportedVersionError: there is no such version.
+    """
+
 def encode_share_fetch_answer(
     version: int,
     correlation_id: int,
@@ -798,26 +2343,222 @@ def encode_share_fetch_answer(
     error_code: int = 0,
     error_message: str | None = None,
     node_endpoints: Sequence[tuple[int, str, int, str | None]] = (),
-) -> bytes: ...
+) -> bytes:
+    """The whole frame of an answer to ShareFetch (78), its length and header included. The records of the deliveries are copied
+    into it once.
+
+    Args:
+        version: version of the request, 1 or 2.
+        correlation_id: that of the request.
+        partitions: `(topic_id, partition, error_code, acknowledge_error_code, leader_id, leader_epoch, delivery)` of each
+            partition. Partitions of one topic are put together, topics come in the order in which they are first named. The leader
+            is -1 and -1 unless it is a hint; without a delivery the records are empty.
+        lock_timeout_ms: the group's lock duration.
+        throttle_ms: how long the client shall keep quiet.
+        error_code: error of the whole request.
+        error_message: its text.
+        node_endpoints: `(node_id, host, port, rack)` of leaders that the partitions name.
+
+    Raises:
+        ValueError: a topic id is none.
+        WireDecodeError: a text or the frame is longer than the format can say.
+        UnsupportedVersionError: there is no such version.
+    """
+
 def alter_group_config(
     group: Mapping[str, str], alterations: Sequence[tuple[str, int, str | None]], broker: Mapping[str, str], *, name: str
-) -> dict[str, str]: ...
-def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
-def check_broker_config(broker: Mapping[str, str]) -> list[str]: ...
-def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None: ...
-def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]: ...
-def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
-def check_write_state(key: _Key, state: WriteState) -> int: ...
-def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes: ...
-def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]: ...
-def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]: ...
-def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]: ...
-def offset_reset_duration_ms(strategy: str) -> int | None: ...
+) -> dict[str, str]:
+    """Carry out an IncrementalAlterConfigs request on a share group: all of its alterations or none.
+
+    As in Kafka, every property of the group must be allowed afterwards, and a property that there is not may be deleted.
+
+    Args:
+        group: what the group has set.
+        alterations: `(name, operation, value)`; operations are 0 set, 1 delete, 2 append, 3 subtract.
+        broker: the broker's properties.
+        name: the group; one without a name is refused.
+
+    Returns:
+        What the group has set then.
+
+    Raises:
+        ConfigError: an alteration is refused; the text is that of Kafka's answer, `kafka_code` 40, or 42 for a request out of form.
+    """
+
+def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]:
+    """List the broker's properties of share groups as DescribeConfigs answers them (resource type 4); as `group_config_entries`, and
+    read-only.
+    """
+
+def check_broker_config(broker: Mapping[str, str]) -> list[str]:
+    """Check a broker's properties, each by itself and those that bound each other.
+
+    Returns:
+        The names that are no properties of share groups, in order. Kafka passes over such.
+
+    Raises:
+        ConfigError: a value cannot be used; the text is Kafka's, `field` the property.
+    """
+
+def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None:
+    """Check whether a group may set this value now.
+
+    Raises:
+        ConfigError: there is no such property, or the value is none of it, or outside what the broker allows; the text is that of
+            Kafka's answer, `field` the property, `kafka_code` 40.
+    """
+
+def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]:
+    """Tell what is in force for a share group: what it has set, clamped to what the broker allows now, or else what the broker has.
+
+    Returns:
+        An int, a bool or a text by name, for every property of a group.
+
+    Raises:
+        ConfigError: a text is no value of its property.
+    """
+
+def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]:
+    """List the properties of a share group as DescribeConfigs answers them (`Configs` of a resource of type 32).
+
+    A group that has set nothing has them too. A value is the one that the group has set, in Kafka's spelling; what is in force may
+    be clamped (`effective_group_config`).
+
+    Args:
+        group: what the group has set, text by name.
+        broker: the broker's properties; what it lacks has Kafka's default.
+
+    Returns:
+        A dict for each: `name`, `value`, `readOnly`, `configSource` (8 group, 4 broker, 5 default), `isSensitive`, `synonyms`
+        (`name`, `value`, `source`), `configType`, `documentation`.
+    """
+
+def check_write_state(key: _Key, state: WriteState) -> int:
+    """Check the form of a write as every share coordinator does, without one.
+
+    Returns:
+        How many state batches it has.
+
+    Raises:
+        InvalidRequestError: the key or the request is malformed; `field`, `index` and `value` say where.
+        LimitExceededError: the write has more state batches than allowed.
+    """
+
+def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes:
+    """The bytes of WriteShareGroupState (RPC 85) without its header: those of `encode_message` for the same content.
+
+    Args:
+        version: version of the message.
+        group: the group.
+        writes: `(topic_id, partition, state)` of each share partition. Topics come in the order in which they are first named.
+
+    Raises:
+        ValueError: a topic id is none.
+        WireDecodeError: the group is longer than the format can say.
+        UnsupportedVersionError: there is no such version.
+    """
+
+def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]:
+    """What an answer to WriteShareGroupState (RPC 85) says of each share partition: `(topic_id, partition, error_code,
+    error_message)`, the topic id in URL-safe base64.
+
+    Raises:
+        WireDecodeError: the bytes are no such answer.
+        UnsupportedVersionError: there is no such version.
+    """
+
+def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]:
+    """Read a record of `__share_group_state` (Kafka: `ShareCoordinatorRecordSerde`).
+
+    Args:
+        key: key of the record.
+        value: value of the record; `None` for a tombstone.
+
+    Returns:
+        A dict of the form in which Kafka's own dump tool prints it: `{"key": {"type": "0" or "1", "data": {…}}, "value":
+        {"version": "0", "data": {…}} or None}`, names in camelCase, topic ids in URL-safe base64; type 0 is a snapshot, 1 an
+        update. Tagged fields that this release does not know are not shown.
+
+    Raises:
+        WireDecodeError: the bytes are not such a record; `position` and `kind` say where and why.
+        UnsupportedVersionError: the type of the key, or the version of the value, is not known.
+    """
+
+def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]:
+    """The bytes of a record of `__share_group_state`.
+
+    Args:
+        record: as `decode_record` gives it.
+
+    Returns:
+        Key and value; the value of a tombstone is `None`.
+
+    Raises:
+        ValueError: a field is missing, or does not fit; the text names it.
+        WireDecodeError: a text or an array is longer than the format can say.
+    """
+
+def offset_reset_duration_ms(strategy: str) -> int | None:
+    """How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
+
+    Raises:
+        ConfigError: the text is none of the values of the property.
+    """
+
 def simple_assignment(
     members: Mapping[str, tuple[Sequence[str], Sequence[tuple[str, Sequence[int]]]]],
     topics: Sequence[tuple[str, Sequence[int]]],
-) -> dict[str, list[tuple[str, list[int]]]]: ...
-def state_partition(group: str, topic_id: _TopicId, partition: int, partitions: int) -> int: ...
-def combine_state_batches(current: _Batches, new: _Batches, start_offset: int = -1) -> list[StateBatch]: ...
-def coordinator_key(group: str, topic_id: _TopicId, partition: int) -> str: ...
-def parse_coordinator_key(text: str) -> SharePartitionKey: ...
+) -> dict[str, list[tuple[str, list[int]]]]:
+    """Spread partitions over the members of a share group (Kafka: `SimpleAssignor`).
+
+    Every partition of a subscribed topic has a member, several when there are more members than partitions; members with the
+    same topics differ by one partition at most; what is assigned already moves only as far as the balance needs. The same input
+    has the same output.
+
+    Args:
+        members: by member id, the topic ids that the member subscribes to, and what it has now as (topic id, partitions).
+        topics: (topic id, partitions that can be assigned) of every topic that exists.
+
+    Returns:
+        By member id what the member is to have, as (topic id, partitions).
+
+    Raises:
+        UnknownPartitionError: a member subscribes to a topic that is not in `topics`.
+        ValueError: a topic id is not one.
+    """
+
+def state_partition(group: str, topic_id: _TopicId, partition: int, partitions: int) -> int:
+    """The partition of `__share_group_state` that a share partition belongs to (Kafka: `ShareCoordinatorService.partitionFor`).
+
+    Args:
+        group, topic_id, partition: the share partition.
+        partitions: number of partitions of the state topic, at least 1.
+
+    Raises:
+        ArgumentValueError: `topic_id` is no topic id, or `partitions` is 0.
+    """
+
+def combine_state_batches(current: _Batches, new: _Batches, start_offset: int = -1) -> list[StateBatch]:
+    """Merge state batches: at every offset the higher delivery count wins, then the higher state id
+    (Kafka: `PersisterStateBatchCombiner`).
+
+    Args:
+        current: an iterable of `StateBatch` or tuples like it, in any order, overlapping or not.
+        new: the same.
+        start_offset: what lies below it is cut off; -1 cuts nothing.
+
+    Returns:
+        Sorted, disjoint and coalesced batches. An inverted batch covers nothing.
+    """
+
+def coordinator_key(group: str, topic_id: _TopicId, partition: int) -> str:
+    """The text by which a share partition finds its coordinator: group, topic id in URL-safe base64 and partition, with colons
+    between (Kafka: `SharePartitionKey.asCoordinatorKey`).
+    """
+
+def parse_coordinator_key(text: str) -> SharePartitionKey:
+    """Read the text by which a share partition finds its coordinator, as a `SharePartitionKey`. The group may hold colons.
+
+    Raises:
+        ValueError: it is no such text.
+    """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.recordings import load
-from tests.python.recordings import shared_is_required
+from tests.python.recordings import OUTSIDE, shared_is_required
 
 from . import session_recordings
 from .home import REPOSITORY
@@ -18,7 +18,7 @@ from .recordings import HINT, NOT_RECORDED, ORDER, THREADS, play
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
 COPIES = REPOSITORY / "tests" / "data" / "conformance"
-RECORDINGS = REPOSITORY.parent / "shared" / "conformance"
+RECORDINGS = OUTSIDE / "conformance"
 
 #: What Kafka's own tests recorded: scenarios that agree, those that agree in part and those left out by reason, operations.
 OF_TESTS = (181, {ORDER: 3} | Counter(NOT_RECORDED.values()), {THREADS: 1}, 1_070)

@@ -60,3 +60,19 @@ def test_unsafe_code_is_forbidden_everywhere() -> None:
     for member in workspace["workspace"]["members"]:
         crate = tomllib.loads((REPOSITORY / member / "Cargo.toml").read_text(encoding="utf-8"))
         assert crate["lints"] == {"workspace": True}, member
+
+
+def test_the_crates_that_are_published_name_one_version_and_say_what_they_are() -> None:
+    workspace = tomllib.loads((REPOSITORY / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    asked = {name: told["version"] for name, told in workspace["dependencies"].items() if name.startswith("share-state-")}
+    assert asked == dict.fromkeys(
+        (f"share-state-{crate}" for crate in MAY_KNOW if crate != "python"), workspace["package"]["version"]
+    )
+    for member in workspace["members"]:
+        package = tomllib.loads((REPOSITORY / member / "Cargo.toml").read_text(encoding="utf-8"))["package"]
+        if package["name"] in asked:
+            assert "publish" not in package, member
+            assert package["description"], member
+            assert (REPOSITORY / member / package["readme"]).is_file(), member
+        else:
+            assert package["publish"] is False, member

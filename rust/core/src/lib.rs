@@ -1,4 +1,6 @@
-//! The share-partition state engine of Kafka's share groups (KIP-932), as small machines and their folds.
+#![doc = include_str!("../README.md")]
+//!
+//! # What is in it
 //!
 //! * A [`share_partition::SharePartition`] decides who may hold which record, and hands out what it wants written.
 //! * A [`coordinator::ShareCoordinator`] turns such a write into records of the state topic.

@@ -1,0 +1,54 @@
+//! Two members take records from one partition: each record is locked by one of them.
+
+use std::error::Error;
+
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::IntervalStore;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::ReadStateResult;
+use share_state_core::share_partition::{
+    AcquireMode, AcquireRequest, AcquiredRange, FetchedBatch, SharePartition,
+};
+use share_state_core::time::LockTime;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
+    let mut orders = SharePartition::<IntervalStore>::new(key, 0, ShareGroupConfig::default())?;
+    orders.initialize(ReadStateResult {
+        state_epoch: 0,
+        start_offset: 0,
+        state_batches: vec![],
+    })?;
+
+    // The leader reads the log from where the share partition says, and offers what it has read.
+    let fetched = [FetchedBatch::plain(0, 9)];
+    let ask = |member, max_records, mode| AcquireRequest {
+        member,
+        mode,
+        batch_size: 500,
+        max_records,
+        fetch_offset: 0,
+        fetched: &fetched,
+        aborted: None,
+    };
+    let alice = ask("alice", 4, AcquireMode::RecordLimit);
+    let alice = orders.acquire(&alice, LockTime(0))?;
+    let bob = ask("bob", 500, AcquireMode::BatchOptimized);
+    let bob = orders.acquire(&bob, LockTime(1))?;
+
+    assert_eq!(offsets(&alice), [(0, 3)]);
+    assert_eq!(offsets(&bob), [(4, 9)]);
+    assert_eq!(orders.next_fetch_offset(), 10);
+    println!("alice has {alice:?}, bob has {bob:?}");
+    Ok(())
+}
+
+fn offsets(acquired: &[AcquiredRange]) -> Vec<(i64, i64)> {
+    let ends = |one: &AcquiredRange| (one.range.first, one.range.last);
+    acquired.iter().map(ends).collect()
+}
+
+#[test]
+fn it_runs() -> Result<(), Box<dyn Error>> {
+    main()
+}

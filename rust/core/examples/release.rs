@@ -1,0 +1,50 @@
+//! A member is gone: all that it holds is given back, and the next delivery of it counts 2.
+
+use std::error::Error;
+
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::IntervalStore;
+use share_state_core::inline_persister::NoOpStatePersister;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::ReadStateResult;
+use share_state_core::share_partition::{
+    AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
+};
+use share_state_core::time::LockTime;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
+    let mut orders = SharePartition::<IntervalStore>::new(key, 0, ShareGroupConfig::default())?;
+    orders.initialize(ReadStateResult {
+        state_epoch: 0,
+        start_offset: 0,
+        state_batches: vec![],
+    })?;
+    let fetched = [FetchedBatch::plain(0, 9)];
+    let ask = |member| AcquireRequest {
+        member,
+        mode: AcquireMode::BatchOptimized,
+        batch_size: 500,
+        max_records: 500,
+        fetch_offset: 0,
+        fetched: &fetched,
+        aborted: None,
+    };
+    orders.acquire(&ask("alice"), LockTime(0))?;
+
+    let released = orders.release("alice", LockTime(5));
+    assert_eq!(released, 10);
+    // A persister that answers at once is settled with instead of polled for.
+    orders.settle(&mut NoOpStatePersister);
+
+    let again = orders.acquire(&ask("bob"), LockTime(6))?;
+    assert_eq!(again.len(), 1);
+    assert!(again.iter().all(|range| range.delivery_count == 2));
+    println!("bob has {again:?}");
+    Ok(())
+}
+
+#[test]
+fn it_runs() -> Result<(), Box<dyn Error>> {
+    main()
+}

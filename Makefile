@@ -82,7 +82,7 @@ left-out-spark:
 	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
 
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
+test: lint-rust lint-python test-rust types test-python $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
 
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
@@ -188,8 +188,10 @@ bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benche
 bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (under five minutes)
 	$(BIN)/python -m benches.measure --quick
 
+# A job of its own, which the gate runs after the tests: the counts hold for one compiler and one processor, and elsewhere
+# it says so and compares nothing.
 .PHONY: bench-guard
-bench-guard: venv ## Compare the instructions of guarded operations with those recorded (installs valgrind if it may)
+bench-guard: venv ## Compare the instructions of guarded operations with those recorded, by the same compiler and processor (valgrind)
 	$(BIN)/python -m benches.guard
 
 .PHONY: bench-history

@@ -239,8 +239,7 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     if found.get("missing"):
         more = ["could not run"]
     elif found.get("stopped") is not None:
-        at_least = f", at least {text.ns(found['at_least_ns'])} an element" if "at_least_ns" in found else ""
-        more = [f"stopped after the time limit at operation {found['stopped']:,}{at_least}"]
+        more = [f"stopped after the time limit at operation {found['stopped']:,}"]
     elif "stopped_at_size" in found:
         more = [f"stopped at {found['stopped_at_size']:,}"]
     if "ns" not in found:
@@ -248,8 +247,6 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     ratio = ""
     if engine != KAFKA and "ns" in kafka:
         ratio = text.ratio(kafka["ns"] / found["ns"])
-    elif engine != KAFKA and "at_least_ns" in kafka:
-        ratio = f"> {text.ratio(kafka['at_least_ns'] / found['ns'])}"
     persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
     if found.get("tails"):
         more.insert(0, _single(found["tails"]))

@@ -67,8 +67,7 @@ def _figures(found: dict[str, Any], elements: int) -> dict[str, Any]:
     """Nanoseconds an element: the best round or process, which what else the machine does disturbs least, and the spread."""
     rounds = [spent / elements for spent in found.get("rounds_ns", [])]
     if not rounds:
-        so_far = found.get("timed_so_far_ns", 0)
-        return {"at_least_ns": so_far / elements} if so_far else {}
+        return {}
     best, middle = min(rounds), statistics.median(rounds)
     return {
         "ns": best,
@@ -103,8 +102,7 @@ def _line(found: dict[str, Any], kafka: float | None) -> str:
     if found.get("wrong"):
         return f"WRONG RESULTS (digest {found['digest']}), not timed"
     if found.get("stopped") is not None:
-        at_least = f", at least {found['at_least_ns']:,.0f} ns" if "at_least_ns" in found else ""
-        return f"stopped at operation {found['stopped']:,}{at_least}"
+        return f"stopped at operation {found['stopped']:,}"
     if "ns" in found:
         ratio = f"{kafka / found['ns']:10,.1f} × Kafka" if kafka else " " * 18
         return f"{found['ns']:14,.1f} ns {ratio}  {found['writes']:,} writes, {found['bytes']:,} bytes persisted"

@@ -6,11 +6,9 @@ from typing import Any
 
 
 def time(found: dict[str, Any]) -> str:
-    """Of an element, by what an engine measured: at least so much where it was given up."""
+    """Of an element, by what an engine measured. What was given up has none."""
     if "ns" in found:
         return ns(found["ns"])
-    if "at_least_ns" in found:
-        return f"> {ns(found['at_least_ns'])}"
     if found.get("stopped") is not None or "stopped_at_size" in found:
         return "stopped"
     return ""

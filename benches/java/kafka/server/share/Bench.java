@@ -30,7 +30,6 @@ public final class Bench {
     private final long warmUp;
     private final boolean trace;
     private long digest;
-    private long timedSoFar;
     private int stopped = -1;
     private long[] persisted = new long[3];
     private final List<Long> spent = new ArrayList<>();
@@ -61,17 +60,10 @@ public final class Bench {
         boolean folds = log.has(OperationLog.FOLD) || log.has(OperationLog.ENCODE);
         long began = System.nanoTime();
         Digest results = new Digest(trace);
-        long total = folds ? new FoldReplay(log).run(results, limit, this::timed) : replay(results, null, limit);
+        long total = folds ? new FoldReplay(log).run(results, limit) : replay(results, null, limit);
         long took = System.nanoTime() - began;
         if (total < 0) {
             stopped = (int) -total;
-            // Once more without the comparing: so long the timed sections took at least.
-            if (folds) {
-                new FoldReplay(log).run(null, limit, this::timed);
-            } else {
-                replay(null, null, limit);
-            }
-            more.put("timed_so_far_ns", Long.toString(timedSoFar));
             return;
         }
         digest = results.value();
@@ -115,11 +107,7 @@ public final class Bench {
     }
 
     private long once(boolean folds) throws Exception {
-        return folds ? new FoldReplay(log).run(null, Long.MAX_VALUE, this::timed) : replay(null, null, Long.MAX_VALUE);
-    }
-
-    private void timed(long nanoseconds) {
-        timedSoFar = nanoseconds;
+        return folds ? new FoldReplay(log).run(null, Long.MAX_VALUE) : replay(null, null, Long.MAX_VALUE);
     }
 
     private int affordable(int asked, long took) {
@@ -155,7 +143,6 @@ public final class Bench {
         boolean timed = false;
         for (int op = 0; op < log.count; op++) {
             if (op % LOOK_EVERY == 0 && System.nanoTime() - began > patience) {
-                timed(total + (timed ? System.nanoTime() - section : 0));
                 return -Math.max(op, 1);
             }
             byte kind = log.kind[op];
@@ -177,7 +164,6 @@ public final class Bench {
             }
         }
         persisted = partitions.persisted();
-        timed(total);
         return total;
     }
 

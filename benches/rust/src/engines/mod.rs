@@ -9,7 +9,7 @@ mod model;
 mod naive_offset_map;
 mod partition;
 
-pub use self::core::CoreEngine;
+pub use self::core::{CoreEngine, nothing_read};
 pub use flat_vec::FlatVec;
 pub use model::ModelEngine;
 pub use naive_offset_map::NaiveOffsetMap;

@@ -185,7 +185,7 @@ bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benche
 	$(BIN)/python -m benches.measure
 
 .PHONY: bench-quick
-bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (some six minutes)
+bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (some seven minutes)
 	$(BIN)/python -m benches.measure --quick
 
 # A job of its own, which the gate runs after the tests: the counts hold for one compiler and one processor, and elsewhere

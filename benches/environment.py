@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from benches.provenance import DIRTY
 from tests.kafka.home import JUDGE
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -35,8 +36,17 @@ def _fixed() -> dict[str, str | int]:
         "rust": compiler(),
         "java": _said(["java", "-version"]),
         "kafka": JUDGE,
-        "commit": _said(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]),
+        "commit": f"{_git('rev-parse', '--short', 'HEAD')}{DIRTY if changes() else ''}",
     }
+
+
+def changes() -> str:
+    """The first path that differs from the commit, or nothing. Results and pages do not count: a run renews them itself."""
+    return _git("status", "--porcelain", "--", ".", *(f":(exclude){path}" for path in ("benches/results", "docs", "README.md")))
+
+
+def _git(*arguments: str) -> str:
+    return _said(["git", "-C", str(REPOSITORY), *arguments])
 
 
 def compiler() -> str:

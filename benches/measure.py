@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benches import report, run
+from benches import environment, report, run
 from benches.plan import ROWS, Row
 from benches.programs import TWIN, Effort, EngineFailedError
 
@@ -79,6 +79,12 @@ def main() -> int:
     build = REPOSITORY / "build" / "bench"
     into = given.results or (build / "results" if given.quick else run.RESULTS)
     page = given.report or (build / "benchmarks.md" if given.quick else report.PAGE)
+    if into == run.RESULTS and (changed := environment.changes()):
+        print(
+            f"Published results come from a clean commit, and this differs: {changed}. Commit it, or give --results.",
+            file=sys.stderr,
+        )
+        return 1
     wrong = measure(rows(quick=given.quick, only=given.only), effort(quick=given.quick, limit_s=given.limit_s), into)
     report.write(into, page)
     print(f"results: {into}\nreport: {page}")

@@ -14,6 +14,15 @@ def time(found: dict[str, Any]) -> str:
     return ""
 
 
+def beside(found: dict[str, Any], other: dict[str, Any]) -> str:
+    """The time, and how many times as fast that is as the other; no ratio where one of them was not measured."""
+    if found.get("wrong"):
+        return "WRONG"
+    if "ns" not in found or "ns" not in other:
+        return time(found)
+    return f"{time(found)}, {ratio(other['ns'] / found['ns'])}"
+
+
 def ns(value: float) -> str:
     """Nanoseconds, in the unit that reads best."""
     for scale, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):

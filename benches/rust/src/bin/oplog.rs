@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use share_state_benches::arguments::Arguments;
 use share_state_benches::digest::Digest;
 use share_state_benches::engine::Engine;
-use share_state_benches::engines::{CoreEngine, FlatVec, ModelEngine, NaiveOffsetMap};
+use share_state_benches::engines::{CoreEngine, FlatVec, NaiveEngine, NaiveOffsetMap, is_naive};
 use share_state_benches::fold::{CoreFold, Fold, ListFold, is_fold, replay};
 use share_state_benches::generate::generate;
 use share_state_benches::oplog::OpLog;
@@ -68,8 +68,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
                     return Err(format!("{engine} is not timed over a store"));
                 }
                 (false, "twin") => plan.engine::<CoreEngine<TwinStore>>(&log),
-                (false, "naive_offset_map") => plan.engine::<ModelEngine<NaiveOffsetMap>>(&log),
-                (false, "flat_vec") => plan.engine::<ModelEngine<FlatVec>>(&log),
+                (false, "naive_offset_map") if is_naive(&log) => {
+                    plan.engine::<NaiveEngine<NaiveOffsetMap>>(&log)
+                }
+                (false, "flat_vec") if is_naive(&log) => plan.engine::<NaiveEngine<FlatVec>>(&log),
                 (true, "tree") => plan.fold::<CoreFold>(&log),
                 (true, "flat_vec") => plan.fold::<ListFold>(&log),
                 _ => return Err(format!("{engine} does not replay this log")),

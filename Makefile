@@ -87,7 +87,7 @@ left-out-spark:
 	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
 
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
+test: lint-rust lint-python test-rust types test-python $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
 
 # The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
 # build/check, so that neither `make build` nor a measurement sees it.
@@ -228,11 +228,13 @@ bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benche
 	$(BIN)/python -m benches.measure
 
 .PHONY: bench-quick
-bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (under five minutes)
+bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (some seven minutes)
 	$(BIN)/python -m benches.measure --quick
 
+# A job of its own, which the gate runs after the tests: the counts hold for one compiler and one processor, and elsewhere
+# it says so and compares nothing.
 .PHONY: bench-guard
-bench-guard: venv ## Compare the instructions of guarded operations with those recorded (installs valgrind if it may)
+bench-guard: venv ## Compare the instructions of guarded operations with those recorded, by the same compiler and processor (valgrind)
 	$(BIN)/python -m benches.guard
 
 .PHONY: bench-history

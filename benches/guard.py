@@ -4,8 +4,8 @@
     python -m benches.guard --record   records what it needs now
 
 Each operation of `benches/rust/src/bin/guard.rs` runs under callgrind twice, the second time twice as often; the difference is
-the operation without its preparation. The numbers hold for one compiler and one kind of processor: after a change of either,
-record anew.
+the operation without its preparation. The numbers hold for one compiler and one model of processor, which are recorded beside
+them. Where either differs nothing is compared: the run says so, names both sides and succeeds.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ BASELINE = Path(__file__).resolve().parent / "guard.json"
 #: What an operation may need more than recorded.
 TOLERANCE = 0.10
 _TIMES = 1_000
+_SIDES = (("compiler ", "rust"), ("processor", "cpu"))
 _COLLECTED = re.compile(r"Collected : (\d+)")
 
 
@@ -59,6 +60,20 @@ def _collected(program: Path, operation: str, times: int) -> int:
     return int(found[1])
 
 
+def here() -> dict[str, str]:
+    """What the counts depend on besides the code."""
+    return {"rust": environment.compiler(), "cpu": environment.processor()}
+
+
+def skip_note(recorded: dict[str, str], found: dict[str, str]) -> list[str]:
+    """The lines that say why nothing is compared; none where compiler and processor are those recorded."""
+    differing = [(name, recorded[key], found[key]) for name, key in _SIDES if recorded[key] != found[key]]
+    if not differing:
+        return []
+    rows = [line for name, then, now in differing for line in (f"  {name} recorded: {then}", f"  {name} here:     {now}")]
+    return ["SKIPPED: bench-guard compared nothing. Its counts were recorded elsewhere:", *rows]
+
+
 def compare(recorded: dict[str, float], measured: dict[str, float]) -> tuple[list[str], list[str]]:
     """A line an operation, and what is wrong."""
     lines, wrong = [], []
@@ -79,6 +94,10 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--record", action="store_true")
     record = arguments.parse_args().record
+    recorded = json.loads(BASELINE.read_text(encoding="utf-8"))
+    if not record and (note := skip_note(recorded, here())):
+        print("\n".join(note), file=sys.stderr)
+        return 0
     program = rust("guard")
     try:
         valgrind()
@@ -89,11 +108,11 @@ def main() -> int:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         measured = dict(zip(operations, pool.map(lambda name: instructions(program, name), operations), strict=True))
     if record:
-        about = {"rust": environment.read()["rust"], "instructions": {name: round(n, 1) for name, n in measured.items()}}
+        about = here() | {"instructions": {name: round(n, 1) for name, n in measured.items()}}
         BASELINE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         print(f"{len(measured)} operations recorded in {BASELINE}")
         return 0
-    lines, wrong = compare(json.loads(BASELINE.read_text(encoding="utf-8"))["instructions"], measured)
+    lines, wrong = compare(recorded["instructions"], measured)
     print(f"{'instructions':34}{'recorded':>12}{'now':>12}")
     print("\n".join(lines))
     for text in wrong:

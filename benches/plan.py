@@ -9,6 +9,8 @@ from benches.programs import COLUMNAR, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR,
 OURS = (TREE, SCALAR, COLUMNAR)
 MODELS = (OFFSET_MAP, FLAT_VEC)
 ALL = (KAFKA, *OURS, TWIN, *MODELS)
+#: The workloads that the naive models play: those with a curve, where a class of complexity is to be seen.
+MODELLED = ("W1", "W3", "W4", "W5", "W6-next", "W7", "W8", "W9", "W13-uniform")
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,12 @@ class Row:
     tails: bool = False
     #: Whether the quick run measures it too.
     quick: bool = False
+    #: How writes reach a disk (`DURABILITIES`); empty with the persister that keeps nothing.
+    durability: str = ""
 
     @property
     def name(self) -> str:
-        return f"{self.workload}-{self.size}"
+        return "-".join((self.workload, str(self.size), *([self.durability] if self.durability else [])))
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,23 @@ class Target:
 
 
 def _sizes(workload: str, sizes: tuple[int, ...], quick: tuple[int, ...], tails: tuple[int, ...] = ()) -> list[Row]:
-    return [Row(workload, size, quick=size in quick, tails=size in tails) for size in sizes]
+    engines = ALL if workload in MODELLED else (KAFKA, *OURS, TWIN)
+    return [Row(workload, size, engines, quick=size in quick, tails=size in tails) for size in sizes]
+
+
+#: How writes reach a disk, and what the pages call it.
+DURABILITIES = {
+    "never": "inline, sync never",
+    "interval": "inline, sync every second",
+    "always": "inline, sync always",
+    "polled": "polled, sync always",
+}
+
+
+def _durable(workload: str, size: int) -> list[Row]:
+    """A workload without a disk and over a store in each way; the models keep nothing."""
+    ways = ("", *DURABILITIES)
+    return [Row(workload, size, (KAFKA, *OURS), quick=way in {"never", "always"}, durability=way) for way in ways]
 
 
 _COORDINATOR = (KAFKA, TREE, SCALAR, FLAT_VEC)
@@ -57,9 +77,11 @@ _MEMORY = (KAFKA, TREE, TWIN)
 
 ROWS: list[Row] = [
     *_sizes("W1", (1, 10, 100, 500, 5_000), (1, 500), (1, 500)),
+    *_durable("W1-durable", 500),
     *_sizes("W2", (500, 2_000), (500,), (500,)),
     *_sizes("W3", (10, 100, 1_000, 10_000, 100_000), (1_000, 10_000), (10_000,)),
     *_sizes("W4", (1_000, 10_000, 100_000, 1_000_000, 10_000_000), (1_000, 10_000), (10_000, 1_000_000)),
+    *_durable("W4-durable", 10_000),
     *_sizes("W5", (1_000, 10_000, 100_000, 1_000_000, 10_000_000), (10_000,), (10_000, 1_000_000)),
     *_sizes("W6", (2_000, 10_000, 100_000, 1_000_000, 100_000_000), (10_000,), (1_000_000,)),
     *_sizes("W6-next", (1_000, 10_000, 100_000, 1_000_000), (10_000,), (1_000_000,)),
@@ -74,7 +96,8 @@ ROWS: list[Row] = [
     Row("W12", 1_000_000, (KAFKA, TREE)),
     *_sizes("W13-uniform", (1_000, 10_000, 100_000), (1_000,), (100_000,)),
     *_sizes("W13-zipf", (100_000,), ()),
-    *[Row("W14", limit, (KAFKA, *OURS, TWIN), quick=limit == 5) for limit in (5, 10)],
+    *_durable("W13-durable", 1_000),
+    *_sizes("W14", (5, 10), (5,)),
     *_sizes("W15-jump", (10_000, 1_000_000), ()),
     *_sizes("W15-gaps", (1_000_000,), ()),
     *_sizes("W16", (100_000,), ()),
@@ -173,6 +196,42 @@ TARGETS: list[Target] = [
     Target("durable writes against bare append + fsync", "durable-64", figure="share_of_bare", least=0.5, limit=_COMMIT),
 ]
 
+_BESIDE = (
+    "without a disk and over a store on one; Kafka's class has a persister that appends the bytes of the same commits and syncs "
+    "as the store does; the columnar calls make fewer and larger writes"
+)
+#: What a workload does and what its size and an element are.
+ABOUT = {
+    "W1": "whole batches acquired and acknowledged, 20 in flight; size: records a batch; an element is a cycle",
+    "W1-durable": f"2,000 such cycles, {_BESIDE}",
+    "W2": "one request with a type for each record, all accepts; size: records a request; an element is a record",
+    "W3": "single accepts in the order of the offsets; size: records of the batch; an element is a record",
+    "W4": "single accepts of every second record, then of the holes; size: records in flight",
+    "W4-durable": f"2,000 single accepts of every second record in a window of size, {_BESIDE}",
+    "W5": "single acknowledgements without a pattern, 90% accept, 5% release, 4% reject, 1% renew, a fetch for each 100; "
+    "32 members, acquisitions of 500; size: records in flight",
+    "W6": "the record at the start offset stays out, the window grows to size behind it; single accepts, from 10^7 on of 500",
+    "W6-next": "where to fetch next, the only available record behind so many acquired one by one; an element is a question",
+    "W6-cycle": "the same with the release, its write and the acquisition around the question",
+    "W7": "so many locks on a record each run out together; an element is a lock",
+    "W7-exploded": "so many records in batches of 10,000 of which one record was accepted run out; an element is a record",
+    "W7-jittered": "records acquired over 30 s, 90% accepted, the others run out, the time told every 100 ms; an element is a "
+    "record that runs out",
+    "W8": "so many locks renewed every 10 s of 30 s for a minute, 1% lapse; an element is a renewal",
+    "W9": "256 members hold so many records in turn, eight leave; an element is a member that leaves",
+    "W10": "single acknowledgements in a window of 2,000, another leader every 1,000 operations; an element is an operation",
+    "W11": "deltas of one run folded into so many state batches; an element is a delta",
+    "W12": "so many state batches encoded as a snapshot and decoded again; an element is a batch",
+    "W13-uniform": "a batch acquired and accepted in one of so many share partitions; an element is such a cycle",
+    "W13-zipf": "the same, share partitions taken in proportion to rank^-1.1",
+    "W13-durable": f"2,000 cycles of ten records in one of so many share partitions, {_BESIDE}",
+    "W14": "batches of 500 released whenever delivered, up to a delivery limit of size; an element is an operation",
+    "W15-jump": "the log start jumps over so many records in flight, every second accepted; an element is a record",
+    "W15-gaps": "half the offsets missing from the log; an element is an acknowledgement",
+    "W16": "one hot share partition and 64 cold ones; an element is a cycle",
+    "encode": "a WriteShareGroupState request of so many state batches; an element is a request",
+}
+
 #: The rows of the front page, and the plot above them.
 HEADLINES = (
     "W1-500",
@@ -186,6 +245,12 @@ HEADLINES = (
     "W13-uniform-100000",
 )
 HEADLINE_PLOT = "W4"
+#: The workloads of the front page that are measured over a disk, and what the page calls them.
+DURABLE_HEADLINES = {
+    "W1-durable-500": "acquire + full acknowledge, batches of 500",
+    "W4-durable-10000": "alternate single acknowledgements, window 10,000",
+    "W13-durable-1000": "1,000 share partitions, random cycle",
+}
 
 #: p99.99 of every operation of these, nanoseconds.
 TAIL_TARGET_NS = 100_000

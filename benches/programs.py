@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.kafka import home
@@ -100,14 +101,33 @@ def generate(workload: str, size: int, seed: int) -> Path:
     return path
 
 
-def replay(log: Path, engine: str, effort: Effort, expected: str | None) -> dict[str, Any]:
-    """What an engine makes of the log; without `rounds_ns` when its results are not those expected."""
+def commits(log: Path, durability: str, directory: Path) -> Path:
+    """The segment that share_state's store writes of the log, whose commits Kafka's persister appends."""
+    _output([str(rust("oplog")), "commits", str(log), str(directory), "--durable", durability])
+    (segment,) = directory.glob("*/*.log")
+    return segment
+
+
+def replay(log: Path, engine: str, effort: Effort, expected: str | None, durability: str = "") -> dict[str, Any]:
+    """What an engine makes of the log; without `rounds_ns` when its results are not those expected.
+
+    With a durability it is timed while its writes go to a disk, below the directory of the log.
+    """
+    if durability and engine == KAFKA:
+        with TemporaryDirectory(dir=log.parent) as directory:
+            segment = commits(log, durability, Path(directory))
+            return _replay(log, engine, effort, expected, [durability, str(segment)])
+    return _replay(log, engine, effort, expected, ["--durable", durability, "--dir", str(log.parent)] if durability else [])
+
+
+def _replay(log: Path, engine: str, effort: Effort, expected: str | None, durably: list[str]) -> dict[str, Any]:
     rounds, tails, limit = str(effort.rounds), str(effort.tail_rounds), str(effort.limit_s)
     expect = ["--expect", expected] if expected else []
-    options = ["--rounds", rounds, "--tail-rounds", tails, "--limit-s", limit, *expect]
+    options = ["--rounds", rounds, "--tail-rounds", tails, "--limit-s", limit, *expect, *durably]
     if engine == KAFKA:
         main = "kafka.server.share.Bench"
         command = [*_java(), f"-Xms{HEAP}", f"-Xmx{HEAP}", main, str(log), rounds, tails, limit, str(effort.warm_up_ms), "false"]
+        command += durably
     elif engine in (SCALAR, COLUMNAR, KIO):
         face = engine.removeprefix("python_")
         command = [sys.executable, "-m", "benches.faces", str(log), "--face", face, *options]

@@ -10,24 +10,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benches import plots, targets, text
+from benches import headline, plots, provenance, targets, text
 from benches.plan import (
-    HEADLINE_PLOT,
-    HEADLINES,
+    ABOUT,
+    DURABILITIES,
     OURS,
     ROWS,
     TAIL_ASIDE,
     TAIL_LIMIT,
     TAIL_ROWS,
     TAIL_TARGET_NS,
-    TARGETS,
 )
 from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
 from benches.targets import Results
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "benchmarks.md"
-_BEGIN, _END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
 
 NAMES = {
     KAFKA: "Kafka 4.4.0",
@@ -38,33 +36,6 @@ NAMES = {
     OFFSET_MAP: "naive_offset_map",
     FLAT_VEC: "flat_vec",
     KIO: "kio",
-}
-_ABOUT = {
-    "W1": "whole batches acquired and acknowledged, 20 in flight; size: records a batch; an element is a cycle",
-    "W2": "one request with a type for each record, all accepts; size: records a request; an element is a record",
-    "W3": "single accepts in the order of the offsets; size: records of the batch; an element is a record",
-    "W4": "single accepts of every second record, then of the holes; size: records in flight",
-    "W5": "single acknowledgements without a pattern, 90% accept, 5% release, 4% reject, 1% renew, a fetch for each 100; "
-    "32 members, acquisitions of 500; size: records in flight",
-    "W6": "the record at the start offset stays out, the window grows to size behind it; single accepts, from 10^7 on of 500",
-    "W6-next": "where to fetch next, the only available record behind so many acquired one by one; an element is a question",
-    "W6-cycle": "the same with the release, its write and the acquisition around the question",
-    "W7": "so many locks on a record each run out together; an element is a lock",
-    "W7-exploded": "so many records in batches of 10,000 of which one record was accepted run out; an element is a record",
-    "W7-jittered": "records acquired over 30 s, 90% accepted, the others run out, the time told every 100 ms; an element is a "
-    "record that runs out",
-    "W8": "so many locks renewed every 10 s of 30 s for a minute, 1% lapse; an element is a renewal",
-    "W9": "256 members hold so many records in turn, eight leave; an element is a member that leaves",
-    "W10": "single acknowledgements in a window of 2,000, another leader every 1,000 operations; an element is an operation",
-    "W11": "deltas of one run folded into so many state batches; an element is a delta",
-    "W12": "so many state batches encoded as a snapshot and decoded again; an element is a batch",
-    "W13-uniform": "a batch acquired and accepted in one of so many share partitions; an element is such a cycle",
-    "W13-zipf": "the same, share partitions taken in proportion to rank^-1.1",
-    "W14": "batches of 500 released whenever delivered, up to a delivery limit of size; an element is an operation",
-    "W15-jump": "the log start jumps over so many records in flight, every second accepted; an element is a record",
-    "W15-gaps": "half the offsets missing from the log; an element is an acknowledgement",
-    "W16": "one hot share partition and 64 cold ones; an element is a cycle",
-    "encode": "a WriteShareGroupState request of so many state batches; an element is a request",
 }
 
 
@@ -82,40 +53,7 @@ def write(directory: Path, page: Path) -> None:
     drawn = plots.draw(results, page.parent / "benchmarks")
     page.write_text("\n".join(lines(results, [f"benchmarks/{path.name}" for path in drawn])) + "\n", encoding="utf-8")
     if page == PAGE:
-        _front_page(results, REPOSITORY / "README.md")
-
-
-def headline(results: Results) -> list[str]:
-    """What the front page shows of it."""
-    shown = [target for target in TARGETS if target.row in HEADLINES and target.ratios]
-    measured = [results[target.row]["environment"] for target in shown if target.row in results]
-    if not measured:
-        return ["Nothing was measured."]
-    last = measured[-1]
-    dates = sorted({one["measured"][:10] for one in measured})
-    loads = sorted(one["load"] for one in measured)
-    rows = [targets.row(target, results) for target in shown]
-    return [
-        f"![{_ABOUT[HEADLINE_PLOT]}](docs/benchmarks/{HEADLINE_PLOT}.svg)",
-        "",
-        "| workload | Kafka | Rust | Python scalar | Python columnar |",
-        "|---|--:|--:|--:|--:|",
-        *("| " + " | ".join([row[0], *row[2:6]]) + " |" for row in rows),
-        "",
-        f"Time of an element, and how many times as fast as Kafka {last['kafka']}'s own class in the same run: its best round by",
-        "our best round or process, results compared first, a persister that answers at once on both sides. Measured on",
-        f"{last['cpu']}, {last['cpus']} CPUs, one thread, load {loads[0]} to {loads[-1]}, {last['rust'].partition(' (')[0]},",
-        f"CPython {last['python']}, {', '.join(dates)}.",
-    ]
-
-
-def _front_page(results: Results, page: Path) -> None:
-    before, begin, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-    _, end, behind = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError(f"{page} has no place for the headlines, {_BEGIN} … {_END}")
-    shown = "\n".join(headline(results))
-    page.write_text(f"{before}{begin}\n{shown}\n{end}{behind}", encoding="utf-8")
+        headline.put(results, REPOSITORY / "README.md")
 
 
 def lines(results: Results, drawn: list[str]) -> list[str]:
@@ -170,13 +108,14 @@ def _conditions(results: Results) -> list[str]:
         "",
     ]
     return [
+        *provenance.notice(results),
         *(busy if loads[-1] > 2 * last["cpus"] else []),
         f"Written by `make bench` from [benches/results](../benches/results), measured {dates[0][:16]} to {dates[-1][:16]} UTC.",
         "",
         f"- Machine: {all_of('cpu')}, {all_of('cpus')} CPUs, {all_of('memory_gib')} GiB, {all_of('system')}; single thread,",
         f"  load of the machine (all programs) {loads[0]} to {loads[-1]}.",
         f"- Versions: {all_of('rust')}; CPython {all_of('python')}; Kafka {last['kafka']} on {all_of('java')}.",
-        f"- Commit: {all_of('commit')}.",
+        f"- Commit: {provenance.commits(results)}.",
         "- Every engine replayed the same operation log. Results were compared first: grants, error codes, offsets, delivery",
         "  complete count and the folded durable state; a wrong one is shown as wrong and has no time.",
     ]
@@ -211,10 +150,10 @@ def _tails(results: Results) -> list[str]:
 def _details(results: Results) -> list[str]:
     page = []
     for workload in dict.fromkeys(row.workload for row in ROWS):
-        found = sorted((r for r in results.values() if r["workload"] == workload), key=lambda result: result["size"])
+        found = sorted((r for r in results.values() if r["workload"] == workload), key=_place)
         page += [f"### {workload}", ""]
-        if workload in _ABOUT:
-            page += [f"{_ABOUT[workload][0].upper()}{_ABOUT[workload][1:]}.", ""]
+        if workload in ABOUT:
+            page += [f"{ABOUT[workload][0].upper()}{ABOUT[workload][1:]}.", ""]
         if not found:
             page += ["Not measured.", ""]
             continue
@@ -231,16 +170,21 @@ def _details(results: Results) -> list[str]:
     return page
 
 
+def _place(result: dict[str, Any]) -> tuple[int, int]:
+    """By size, and by how writes reach a disk in the order of the plan."""
+    return result["size"], ["", *DURABILITIES].index(result.get("durability", ""))
+
+
 def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: dict[str, Any]) -> list[str]:
-    start = [f"{result['size']:,}", NAMES[engine]]
+    durability = result.get("durability", "")
+    start = [f"{result['size']:,}{f'; {DURABILITIES[durability]}' if durability else ''}", NAMES[engine]]
     if found.get("wrong"):
         return [*start, "WRONG", "", "", "", "", "", ""]
     more = [f"{text.amount(found[name])} {what}" for name, what in _MORE.items() if name in found]
     if found.get("missing"):
         more = ["could not run"]
     elif found.get("stopped") is not None:
-        at_least = f", at least {text.ns(found['at_least_ns'])} an element" if "at_least_ns" in found else ""
-        more = [f"stopped after the time limit at operation {found['stopped']:,}{at_least}"]
+        more = [f"stopped after the time limit at operation {found['stopped']:,}"]
     elif "stopped_at_size" in found:
         more = [f"stopped at {found['stopped_at_size']:,}"]
     if "ns" not in found:
@@ -248,8 +192,6 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     ratio = ""
     if engine != KAFKA and "ns" in kafka:
         ratio = text.ratio(kafka["ns"] / found["ns"])
-    elif engine != KAFKA and "at_least_ns" in kafka:
-        ratio = f"> {text.ratio(kafka['at_least_ns'] / found['ns'])}"
     persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
     if found.get("tails"):
         more.insert(0, _single(found["tails"]))

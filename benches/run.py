@@ -1,6 +1,7 @@
 """Measures one workload at one size, on every engine that plays it, and shows what came of it.
 
     python -m benches.run W4 --size 10000 [--engines kafka,tree] [--rounds 5] [--tails] [--limit-s 30] [--seed 1]
+                         [--durable never|interval|always|polled]
 
 The results are compared first: an engine that is wrong is reported as wrong and not timed.
 """
@@ -16,7 +17,7 @@ from typing import Any
 
 from benches import environment, programs
 from benches.oplog import HEADER
-from benches.plan import ROWS, Row
+from benches.plan import DURABILITIES, ROWS, Row
 from benches.programs import ENGINES, KAFKA, TREE, Effort
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -43,7 +44,7 @@ def measure(row: Row, effort: Effort, seed: int = 1, stopped: dict[str, int] | N
                 found = programs.memory(log, engine)
                 found["bytes_each"] = found["memory_bytes"] / elements
             else:
-                found = programs.replay(log, engine, effort.of(engine), expected)
+                found = programs.replay(log, engine, effort.of(engine), expected, row.durability)
                 expected = expected or found["digest"]
                 found["wrong"] = found["digest"] is not None and found["digest"] != expected
             engines[engine] = found | _figures(found, elements)
@@ -67,8 +68,7 @@ def _figures(found: dict[str, Any], elements: int) -> dict[str, Any]:
     """Nanoseconds an element: the best round or process, which what else the machine does disturbs least, and the spread."""
     rounds = [spent / elements for spent in found.get("rounds_ns", [])]
     if not rounds:
-        so_far = found.get("timed_so_far_ns", 0)
-        return {"at_least_ns": so_far / elements} if so_far else {}
+        return {}
     best, middle = min(rounds), statistics.median(rounds)
     return {
         "ns": best,
@@ -83,10 +83,16 @@ def _result(row: Row, seed: int, elements: int, engines: dict[str, Any]) -> dict
         "size": row.size,
         "seed": seed,
         "elements": elements,
-        "command": f"python -m benches.run {row.workload} --size {row.size}{' --tails' if row.tails else ''}",
+        "durability": row.durability,
+        "command": _command(row),
         "engines": engines,
         "environment": environment.read(),
     }
+
+
+def _command(row: Row) -> str:
+    options = [" --tails"] * row.tails + [f" --durable {row.durability}"] * bool(row.durability)
+    return f"python -m benches.run {row.workload} --size {row.size}{''.join(options)}"
 
 
 def show(result: dict[str, Any]) -> None:
@@ -103,8 +109,7 @@ def _line(found: dict[str, Any], kafka: float | None) -> str:
     if found.get("wrong"):
         return f"WRONG RESULTS (digest {found['digest']}), not timed"
     if found.get("stopped") is not None:
-        at_least = f", at least {found['at_least_ns']:,.0f} ns" if "at_least_ns" in found else ""
-        return f"stopped at operation {found['stopped']:,}{at_least}"
+        return f"stopped at operation {found['stopped']:,}"
     if "ns" in found:
         ratio = f"{kafka / found['ns']:10,.1f} × Kafka" if kafka else " " * 18
         return f"{found['ns']:14,.1f} ns {ratio}  {found['writes']:,} writes, {found['bytes']:,} bytes persisted"
@@ -119,13 +124,14 @@ def main() -> int:
     arguments.add_argument("--engines", default="")
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--tails", action="store_true")
+    arguments.add_argument("--durable", choices=tuple(DURABILITIES), default="")
     arguments.add_argument("--limit-s", type=int, default=Effort.limit_s)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--json", type=Path)
     given = arguments.parse_args()
     planned = [row for row in ROWS if row.workload == given.workload]
     engines = tuple(given.engines.split(",")) if given.engines else planned[0].engines if planned else ENGINES
-    row = Row(given.workload, given.size, engines, tails=given.tails)
+    row = Row(given.workload, given.size, engines, tails=given.tails, durability=given.durable)
     effort = Effort(rounds=given.rounds, tail_rounds=given.rounds if given.tails else 0, limit_s=given.limit_s)
     result = measure(row, effort, given.seed)
     show(result)

@@ -90,10 +90,6 @@ def _cell(target: Target, face: str, found: dict[str, Any], other: dict[str, Any
             return text.time(found), None
         growth = found["ns"] / base["ns"]
         return f"{text.time(found)}, {growth:.2g}×", growth <= target.growth[face]
-    if "ns" in found and "at_least_ns" in other:
-        least = other["at_least_ns"] / found["ns"]
-        reached = face in target.ratios and least >= target.ratios[face]
-        return f"{text.time(found)}, > {text.ratio(least)}", True if reached else None
     if "ns" not in found or "ns" not in other:
         return text.time(found), None
     ratio = other["ns"] / found["ns"]

@@ -6,14 +6,21 @@ from typing import Any
 
 
 def time(found: dict[str, Any]) -> str:
-    """Of an element, by what an engine measured: at least so much where it was given up."""
+    """Of an element, by what an engine measured. What was given up has none."""
     if "ns" in found:
         return ns(found["ns"])
-    if "at_least_ns" in found:
-        return f"> {ns(found['at_least_ns'])}"
     if found.get("stopped") is not None or "stopped_at_size" in found:
         return "stopped"
     return ""
+
+
+def beside(found: dict[str, Any], other: dict[str, Any]) -> str:
+    """The time, and how many times as fast that is as the other; no ratio where one of them was not measured."""
+    if found.get("wrong"):
+        return "WRONG"
+    if "ns" not in found or "ns" not in other:
+        return time(found)
+    return f"{time(found)}, {ratio(other['ns'] / found['ns'])}"
 
 
 def ns(value: float) -> str:

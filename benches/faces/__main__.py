@@ -1,10 +1,11 @@
 """Replays an operation log through Python, and prints one JSON object with the fields of `benches/rust/src/result.rs`.
 
     python -m benches.faces LOG --face scalar|columnar|kio [--rounds 5] [--tail-rounds 0] [--limit-s 60] [--expect DIGEST]
-                        [--polls]
+                        [--polls] [--durable never|interval|always|polled --dir DIRECTORY]
 
 Results that have another digest than is expected are not timed. With `--polls` the writes are not made inside the calls: they
 are taken and confirmed by calls of their own (`poll_write` and `handle_write_result`, `poll_writes` and `handle_write_results`).
+With `--durable` the timed replays write to a store in a new directory, which must then hold what was persisted.
 """
 
 from __future__ import annotations
@@ -15,18 +16,25 @@ import platform
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import share_state
 from benches.faces import columnar, folds, scalar
+from benches.faces.kept import DURABILITIES, Kept
 from benches.faces.program import Program, Rows, Timed, program
-from benches.faces.replay import Replay
+from benches.faces.replay import TOPIC, Replay
 from benches.oplog import Digest, Kind, OpLog, timed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class NotKeptError(Exception):
+    """A store that was written to holds something else than was persisted."""
+
 
 _STRETCH = {"scalar": scalar.stretch, "columnar": columnar.stretch}
 _PARTS = (Kind.FETCHED, Kind.RANGE, Kind.PERSISTER)
@@ -95,8 +103,29 @@ def two_threads(log: OpLog, face: str, polls: bool) -> float:
         return alone / max(pool.map(total, parts))
 
 
+def keeping(log: OpLog, pieces: Program, expected: Replay, durability: str, directory: Path) -> int:
+    """Nanoseconds in the timed sections of a replay over a new store."""
+    with TemporaryDirectory(dir=directory) as new:
+        kept = Kept(Path(new), durability, TOPIC, log.partitions)
+        with kept.store:
+            replay = Replay(log, None, kept=kept)
+            spent, _ = play(pieces, replay, float("inf"))
+            if kept.differs(replay, expected):
+                raise NotKeptError(f"{log.workload}, {durability}: the store does not hold what was persisted")
+    return spent
+
+
 def measure(
-    log: OpLog, face: str, rounds: int, tail_rounds: int, limit_s: float, expected: str = "", *, polls: bool = False
+    log: OpLog,
+    face: str,
+    rounds: int,
+    tail_rounds: int,
+    limit_s: float,
+    expected: str = "",
+    *,
+    polls: bool = False,
+    durable: str = "",
+    directory: Path | None = None,
 ) -> dict[str, Any]:
     digest = Digest()
     began = time.perf_counter()
@@ -118,6 +147,8 @@ def measure(
     def once() -> int:
         if log.is_fold():
             return folds.replay(log, None, face, float("inf"))[0]
+        if replay is not None and durable:
+            return keeping(log, pieces, replay, durable, directory or Path(gettempdir()))
         return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
 
     if right and affordable:
@@ -126,15 +157,15 @@ def measure(
         timing = time.perf_counter()
         while len(spent) < affordable or (time.perf_counter() - timing < _TOGETHER_S and len(spent) < _MOST_ROUNDS):
             spent.append(once())
-    durable = replay.durable if replay else None
+    persisted = replay.durable if replay else None
     more = {"two_threads_ratio": two_threads(log, face, polls)} if log.workload == "W16" and spent else {}
     return more | {
         "engine": face if face == "kio" else f"python_{face}{'_polled' if polls else ''}",
         "digest": value if stopped is None else None,
         "stopped": stopped,
-        "writes": durable.writes if durable else 0,
-        "batches": durable.batches if durable else 0,
-        "bytes": durable.bytes if durable else 0,
+        "writes": persisted.writes if persisted else 0,
+        "batches": persisted.batches if persisted else 0,
+        "bytes": persisted.bytes if persisted else 0,
         "rounds_ns": spent,
         "tails": tails(log, min(tail_rounds, affordable), polls) if tail_rounds and right and not log.is_fold() else {},
         "python": platform.python_version(),
@@ -152,9 +183,15 @@ def main() -> None:
     arguments.add_argument("--limit-s", type=float, default=60)
     arguments.add_argument("--expect", default="")
     arguments.add_argument("--polls", action="store_true")
+    arguments.add_argument("--durable", choices=DURABILITIES, default="")
+    arguments.add_argument("--dir", type=Path)
     given = arguments.parse_args()
     efforts = (given.rounds, given.tail_rounds, given.limit_s, given.expect)
-    print(json.dumps(measure(OpLog.read(given.log), given.face, *efforts, polls=given.polls)))
+    print(
+        json.dumps(
+            measure(OpLog.read(given.log), given.face, *efforts, polls=given.polls, durable=given.durable, directory=given.dir)
+        )
+    )
 
 
 if __name__ == "__main__":

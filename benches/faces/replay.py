@@ -16,7 +16,8 @@ from share_state.persister import NoOpStatePersister, RecordingPersister
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from share_state import WriteState
+    from benches.faces.kept import Kept
+    from share_state import StateStore, WriteState
 
 TOPIC = "07070707-0707-0707-0707-070707070707"
 INLINE, LATER, REFUSED = 0, 1, 2
@@ -77,11 +78,14 @@ class Replay:
     are taken and answered call by call. While the persister of the log answers later, it is so in any case.
     """
 
-    def __init__(self, log: OpLog, digest: Digest | None, store: str = "tree", *, polls: bool = False) -> None:
+    def __init__(
+        self, log: OpLog, digest: Digest | None, store: str = "tree", *, polls: bool = False, kept: Kept | None = None
+    ) -> None:
         self.log = log
         self.digest = digest
         self.store = store
-        self.polls = polls
+        self.kept = kept
+        self.polls = polls or (kept is not None and kept.polled)
         self.durable = Durable(log.partitions)
         self.keeps = digest is not None or bool((log.ops["kind"] == Kind.REOPEN).any())
         self.recording = RecordingPersister() if self.keeps else None
@@ -95,7 +99,7 @@ class Replay:
         self.place = np.zeros(log.partitions, np.int32)
         self.answer = INLINE
         #: Whether nothing is left to do behind a call: its write was confirmed inside it, and is not looked at.
-        self.is_settled = self.recording is None and not polls
+        self.is_settled = self.recording is None and not self.polls
         self.member = np.array([self.together.member(name) for name in log.members], np.int32)
         self.partitions = [self._make(i, ReadStateResult(0, 0, [])) for i in range(log.partitions)]
         self.now = 0
@@ -109,9 +113,11 @@ class Replay:
         self.place[partition] = self.together.add(made)
         return made
 
-    def _persister(self) -> NoOpStatePersister | RecordingPersister | None:
+    def _persister(self) -> StateStore | NoOpStatePersister | RecordingPersister | None:
         if self.polls or self.answer == LATER:
             return None
+        if self.kept is not None:
+            return self.kept.store
         if self.recording is None and self.answer == REFUSED:
             self.recording = RecordingPersister()
         if self.recording is None:
@@ -128,6 +134,9 @@ class Replay:
         """See `settle`, of these share partitions."""
         if self.is_settled:
             return
+        if self.kept is not None:
+            self.kept.commit([self.partitions[partition] for partition in partitions.tolist()], self.now)
+            return
         if not self.only_confirms:
             for partition in partitions.tolist():
                 self.settle(partition)
@@ -140,6 +149,9 @@ class Replay:
         if self.is_settled:
             return
         at = self.partitions[partition]
+        if self.kept is not None:
+            self.kept.commit([at], self.now)
+            return
         if at.persister is not None:
             if self.recording is not None:
                 for key, state in self.recording.take():

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benches.faces.kept import GATHERED
 from benches.faces.program import Rows
 from benches.oplog import Kind, OpLog
 from share_state.errors import PersisterError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from benches.faces.kept import Kept
     from benches.faces.program import Piece
     from benches.faces.replay import Replay
 
@@ -36,6 +38,9 @@ class Acknowledgements:
         if replay.digest is not None or not replay.only_confirms:
             self._checked(replay)
             return
+        if replay.kept is not None and replay.polls:
+            self._gathered(replay, replay.kept)
+            return
         if replay.polls:
             self._polled(replay)
             return
@@ -56,6 +61,16 @@ class Acknowledgements:
             at = partitions[partition]
             if at.acknowledge(member, first, last, arg, now_ms=now) is not None:
                 at.handle_write_result(at.poll_write().token, now_ms=now)  # type: ignore[union-attr] # it returned its token
+
+    def _gathered(self, replay: Replay, kept: Kept) -> None:
+        """Requests of many members, whose writes are then made durable together."""
+        now, partitions = replay.now, replay.partitions
+        requests = list(zip(self.partition, self.member, self.first, self.last, self.arg, strict=True))
+        for at in range(0, len(requests), GATHERED):
+            some = requests[at : at + GATHERED]
+            for partition, member, first, last, arg in some:
+                partitions[partition].acknowledge(member, first, last, arg, now_ms=now)
+            kept.commit([partitions[partition] for partition in dict.fromkeys(request[0] for request in some)], now)
 
     def _checked(self, replay: Replay) -> None:
         for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):

@@ -1,19 +1,23 @@
 """Operation logs: Python reads what Rust writes, and every engine of ours has the same results."""
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benches import plots
 from benches.faces.__main__ import measure
 from benches.oplog import Digest, Kind, NoOperationLogError, OpLog
-from tests.benches.program import generate, replay
+from benches.plan import MODELLED, MODELS
+from tests.benches.program import generate, program, replay
 
 #: The first test waits for cargo.
 pytestmark = pytest.mark.timeout(900)
 
 # Small enough for an unoptimised build.
 WORKLOADS = {
+    "W1": 10,
     "W2": 5_000,
     "W3": 10,
     "W4": 10,
@@ -79,7 +83,7 @@ def test_all_engines_agree(workload: str, tmp_path: Path) -> None:
     path = generate(workload, WORKLOADS[workload], tmp_path)
     found = replay(path, "tree")
     assert found["digest"] is not None
-    engines = ["naive_offset_map", "flat_vec"] if workload != "W14" else []
+    engines = list(MODELS) if workload in MODELLED else []
     if workload not in ("W2", "W14", "W16"):  # an entry an offset takes its time
         engines.append("twin")
     for engine in engines:
@@ -93,6 +97,19 @@ def test_all_engines_agree(workload: str, tmp_path: Path) -> None:
             assert [played[name] for name in ("writes", "batches", "bytes")] == [
                 found[name] for name in ("writes", "batches", "bytes")
             ]
+
+
+def test_the_naive_models_play_what_has_a_curve() -> None:
+    assert set(MODELLED) == set(plots.CURVES) - {"W11"}
+    assert set(MODELLED) <= set(WORKLOADS), "each is compared above"
+
+
+def test_what_the_naive_models_do_not_know_is_refused(tmp_path: Path) -> None:
+    """A leader change, and a log that starts later."""
+    for workload, size in (("W10", 3_000), ("W15-jump", 2_000)):
+        command = [str(program()), "run", str(generate(workload, size, tmp_path)), "--engine", "flat_vec", "--rounds", "0"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (1, "oplog: flat_vec does not replay this log\n"), workload
 
 
 @pytest.mark.parametrize("workload", FOLDS)

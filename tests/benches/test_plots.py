@@ -32,7 +32,7 @@ def test_a_curve_that_ends_says_why() -> None:
         row(
             1000,
             {
-                KAFKA: {"stopped": 7, "wrong": False, "at_least_ns": 8.0},
+                KAFKA: {"stopped": 7, "wrong": False},
                 TREE: {"ns": 1.5},
                 SCALAR: {"wrong": True},
                 COLUMNAR: {"missing": True},

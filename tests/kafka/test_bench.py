@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from benches import programs
+from benches.plan import DURABILITIES
 from benches.programs import KAFKA, Effort
 from benches.programs import replay as play
-from tests.benches.program import generate, replay
+from tests.benches.program import generate, program, replay
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
@@ -23,10 +25,24 @@ WORKLOADS = {
     "W12": 50,
     "W13-zipf": 100,
     "W14": 5,
+    "W1-durable": 10,
+    "W4-durable": 60,
+    "W13-durable": 20,
     "W15-jump": 2_000,
     "W15-gaps": 1_000,
     "encode": 20,
 }
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_kafka_makes_the_commits_of_the_store(durability: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its persister appends the bytes of every commit, neither more nor fewer, and is timed."""
+    monkeypatch.setattr(programs, "rust", lambda _: program())
+    path = generate("W4-durable", 60, tmp_path)
+    found = play(path, KAFKA, Effort(rounds=1, warm_up_ms=0), None, durability)
+    assert found["digest"] == replay(path, "tree")["digest"]
+    assert len(found["rounds_ns"]) == 1
+    assert [left.name for left in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

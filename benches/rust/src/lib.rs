@@ -24,6 +24,7 @@ pub mod replay;
 pub mod result;
 pub mod share_life;
 pub mod state_topic;
+pub mod stored;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::InFlightStore;

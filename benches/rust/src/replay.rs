@@ -9,6 +9,7 @@ use crate::digest::{Digest, Ignored, Results};
 use crate::durable::Durable;
 use crate::engine::{Counting, Engine, Fetch, Persister};
 use crate::oplog::{Answer, Op, OpKind, OpLog};
+use crate::stored::GATHERED;
 
 /// The ids of acknowledge types, so that a slice of one can be lent (0 gap, 1 accept, 2 release, 3 reject, 4 renew).
 const TYPES: [i8; 5] = [0, 1, 2, 3, 4];
@@ -22,6 +23,12 @@ pub trait ToldPersister: Persister {
     fn tell(&mut self, answer: Answer);
     /// What was persisted from `start` on.
     fn read(&self, partition: u32, start: i64) -> ReadStateResult;
+    /// Writes that were taken and wait for [`Self::commit`].
+    fn gathered(&self) -> usize {
+        0
+    }
+    /// Makes what was gathered durable.
+    fn commit(&mut self) {}
 }
 
 impl ToldPersister for Counting {
@@ -110,6 +117,19 @@ pub fn time<E: Engine, const EACH: bool>(log: &OpLog, limit: Duration, spent: &m
     }
 }
 
+/// Replays against the clock as [`time`] does, with this persister.
+pub fn time_on<E: Engine>(log: &OpLog, persister: &mut impl ToldPersister, spent: &mut Spent) {
+    let mut engine = E::open(&log.header);
+    play::<E, _, _, false>(
+        log,
+        &mut engine,
+        persister,
+        &mut Ignored,
+        spent,
+        Duration::MAX,
+    );
+}
+
 /// How many times as fast a log is with two threads, one for share partition 0 and one for the others: the time of both parts
 /// one after the other by that of the longer when they run together.
 #[must_use]
@@ -184,6 +204,11 @@ fn play<E: Engine, P: ToldPersister, R: Results, const EACH: bool>(
         if index % LOOK_EVERY == 0 && started.elapsed() > limit {
             spent.stopped = Some(index);
             break;
+        }
+        if persister.gathered() > 0 && (!op.kind.is_request() || persister.gathered() >= GATHERED) {
+            let writes = persister.gathered() as i64;
+            persister.commit();
+            engine.complete(writes);
         }
         match op.kind {
             OpKind::Begin => {

@@ -13,9 +13,11 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use share_state_benches::arguments::Arguments;
-use share_state_benches::engine::{Counting, Engine, Fetch};
+use share_state_benches::engine::{Counting, Engine, Fetch, Persister};
 use share_state_benches::engines::CoreEngine;
 use share_state_benches::generate::{Builder, Random};
+use share_state_benches::replay::ToldPersister;
+use share_state_benches::stored::{Durability, Stored};
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::IntervalStore;
@@ -34,6 +36,13 @@ type Operation = fn(i64);
 const OPERATIONS: &[(&str, Operation)] = &[
     ("acquire_and_acknowledge_500", |times| whole(times, 500)),
     ("acquire_and_acknowledge_1", |times| whole(times, 1)),
+    ("acquire_and_acknowledge_500_in_store", |times| {
+        in_store(times, Durability::Never);
+    }),
+    ("acquire_and_acknowledge_500_polled", |times| {
+        in_store(times, Durability::Polled);
+    }),
+    ("acknowledge_alternate_in_store", alternate_in_store),
     ("acknowledge_type_a_record_500", type_a_record),
     ("acknowledge_in_order", |times| singles(0..times)),
     ("acknowledge_alternate", |times| {
@@ -77,16 +86,22 @@ fn main() -> ExitCode {
     }
 }
 
-struct Partition {
+struct Partition<P> {
     engine: CoreEngine<IntervalStore>,
-    persister: Counting,
+    persister: P,
 }
 
-impl Partition {
+impl Partition<Counting> {
     fn new() -> Self {
+        Self::over(Counting::default())
+    }
+}
+
+impl<P: Persister> Partition<P> {
+    fn over(persister: P) -> Self {
         Self {
             engine: CoreEngine::open(Builder::new(1, 16).header()),
-            persister: Counting::default(),
+            persister,
         }
     }
 
@@ -124,6 +139,36 @@ fn whole(times: i64, len: i64) {
     }
 }
 
+/// [`whole`] with a store on the disk; a caller that polls takes twenty writes at a time.
+fn in_store(times: i64, durability: Durability) {
+    const LEN: i64 = 500;
+    const TOGETHER: i64 = 20;
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut at = Partition::over(Stored::make(dir.path(), 1, durability).expect("a new store"));
+    for i in 0..times {
+        let first = i * LEN;
+        at.acquire(0, first, first + LEN - 1);
+        at.acknowledge(0, first, first + LEN - 1, &[1]);
+        if at.persister.gathered() as i64 == TOGETHER
+            || i + 1 == times && at.persister.gathered() > 0
+        {
+            at.persister.commit();
+            at.engine.complete(TOGETHER);
+        }
+    }
+}
+
+/// [`singles`] in its alternate order with a store on the disk.
+fn alternate_in_store(times: i64) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let stored = Stored::make(dir.path(), 1, Durability::Never).expect("a new store");
+    let mut at = Partition::over(stored);
+    at.acquire(0, 0, PREPARED - 1);
+    for offset in (0..times).map(|i| (2 * i + 1) % PREPARED) {
+        at.acknowledge(0, offset, offset, &[1]);
+    }
+}
+
 fn type_a_record(times: i64) {
     const LEN: i64 = 500;
     let mut at = Partition::new();
@@ -157,7 +202,7 @@ fn alternate_together(times: i64) {
     }
 }
 
-fn acquired_singly() -> Partition {
+fn acquired_singly() -> Partition<Counting> {
     let mut at = Partition::new();
     for offset in 0..PREPARED {
         at.acquire((offset % 16) as u16, offset, offset);

@@ -2,23 +2,26 @@
 //!
 //! `oplog generate WORKLOAD FILE --size N --seed N` and
 //! `oplog run FILE --engine tree|twin|naive_offset_map|flat_vec --rounds N --tail-rounds N --limit-s N --expect DIGEST`, which
-//! prints one JSON object. An engine whose results have another digest is not timed.
+//! prints one JSON object. An engine whose results have another digest is not timed. With `--durable never|interval|always|polled
+//! --dir DIRECTORY` it is timed over a `StateStore`, which must hold what was persisted.
+//! `oplog commits FILE DIRECTORY --durable …` replays once and leaves the store, whose segment has the bytes of every commit.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use share_state_benches::arguments::Arguments;
 use share_state_benches::digest::Digest;
 use share_state_benches::engine::Engine;
-use share_state_benches::engines::{CoreEngine, FlatVec, ModelEngine, NaiveOffsetMap};
+use share_state_benches::engines::{CoreEngine, FlatVec, NaiveEngine, NaiveOffsetMap, is_naive};
 use share_state_benches::fold::{CoreFold, Fold, ListFold, is_fold, replay};
 use share_state_benches::generate::generate;
 use share_state_benches::oplog::OpLog;
-use share_state_benches::replay::{Spent, check, time, timed_kinds, two_threads};
+use share_state_benches::replay::{Spent, check, time, time_on, timed_kinds, two_threads};
 use share_state_benches::result::{Report, Tail};
+use share_state_benches::stored::{Durability, Expected, Stored};
 use share_state_core::in_flight::{IntervalStore, TwinStore};
 
 fn main() -> ExitCode {
@@ -55,12 +58,20 @@ fn run(arguments: &Arguments) -> Result<(), String> {
                 limit: Duration::from_secs(arguments.option("limit-s", 60)?),
                 trace: arguments.option("trace", false)?,
                 expect: arguments.option("expect", String::new())?,
+                kept: Kept::asked(arguments)?,
             };
             let mut report = match (is_fold(&log), engine.as_str()) {
-                (false, "tree") => plan.engine::<CoreEngine<IntervalStore>>(&log),
+                (false, "tree") => {
+                    plan.kept(&log, plan.engine::<CoreEngine<IntervalStore>>(&log))?
+                }
+                _ if plan.kept.is_some() => {
+                    return Err(format!("{engine} is not timed over a store"));
+                }
                 (false, "twin") => plan.engine::<CoreEngine<TwinStore>>(&log),
-                (false, "naive_offset_map") => plan.engine::<ModelEngine<NaiveOffsetMap>>(&log),
-                (false, "flat_vec") => plan.engine::<ModelEngine<FlatVec>>(&log),
+                (false, "naive_offset_map") if is_naive(&log) => {
+                    plan.engine::<NaiveEngine<NaiveOffsetMap>>(&log)
+                }
+                (false, "flat_vec") if is_naive(&log) => plan.engine::<NaiveEngine<FlatVec>>(&log),
                 (true, "tree") => plan.fold::<CoreFold>(&log),
                 (true, "flat_vec") => plan.fold::<ListFold>(&log),
                 _ => return Err(format!("{engine} does not replay this log")),
@@ -69,7 +80,25 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             println!("{}", report.to_json());
             Ok(())
         }
-        _ => Err("generate or run".into()),
+        Some("commits") => {
+            let (Some(file), Some(dir)) = (arguments.word(1), arguments.word(2)) else {
+                return Err("commits FILE DIRECTORY --durable NAME".into());
+            };
+            let log = OpLog::read(Path::new(file)).map_err(|e| e.to_string())?;
+            let durability = arguments
+                .option("durable", String::from("always"))?
+                .parse()?;
+            let kept = Kept {
+                durability,
+                dir: dir.into(),
+            };
+            let (commits, bytes) = kept
+                .once(&log, Path::new(dir), &mut Spent::default())?
+                .commits();
+            println!("{{\"commits\": {commits}, \"bytes\": {bytes}}}");
+            Ok(())
+        }
+        _ => Err("generate, run or commits".into()),
     }
 }
 
@@ -86,6 +115,36 @@ struct Plan {
     trace: bool,
     /// Empty when nothing is expected.
     expect: String,
+    /// Where writes are kept, if they are.
+    kept: Option<Kept>,
+}
+
+/// How and where writes are kept.
+struct Kept {
+    durability: Durability,
+    dir: PathBuf,
+}
+
+impl Kept {
+    fn asked(arguments: &Arguments) -> Result<Option<Self>, String> {
+        let name = arguments.option("durable", String::new())?;
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let dir = arguments.option("dir", std::env::temp_dir())?;
+        Ok(Some(Self {
+            durability: name.parse()?,
+            dir,
+        }))
+    }
+
+    /// A replay over a new store in `dir`.
+    fn once(&self, log: &OpLog, dir: &Path, spent: &mut Spent) -> Result<Stored, String> {
+        let mut stored =
+            Stored::make(dir, log.header.partitions, self.durability).map_err(|e| e.to_string())?;
+        time_on::<CoreEngine<IntervalStore>>(log, &mut stored, spent);
+        Ok(stored)
+    }
 }
 
 /// Nanoseconds of each round, once the engine is warm, which began to replay at `began`.
@@ -110,6 +169,35 @@ impl Plan {
         report.stopped.is_none() && expected
     }
 
+    /// The report with the rounds over a store, if one is asked for, once it has been seen to hold what was persisted.
+    fn kept(&self, log: &OpLog, mut report: Report) -> Result<Report, String> {
+        let Some(kept) = self.kept.as_ref().filter(|_| self.is_to_be_timed(&report)) else {
+            return Ok(report);
+        };
+        let mut expected = Expected::of(log.header.partitions, kept.durability);
+        time_on::<CoreEngine<IntervalStore>>(log, &mut expected, &mut Spent::default());
+        let again = || -> Result<(Duration, bool, (u64, u64)), String> {
+            let dir = tempfile::tempdir_in(&kept.dir).map_err(|e| e.to_string())?;
+            let mut spent = Spent::default();
+            let stored = kept.once(log, dir.path(), &mut spent)?;
+            let holds = stored.holds(&expected.durable).map_err(|e| e.to_string())?;
+            Ok((spent.total, holds, stored.commits()))
+        };
+        // One more than are timed: the first finds caches and allocator cold.
+        for round in 0..self.rounds + usize::from(self.rounds > 0) {
+            let (took, holds, (commits, bytes)) = again()?;
+            if !holds {
+                return Err("the store does not hold what was persisted".into());
+            }
+            if round > 0 {
+                report.rounds.push(took.as_nanos());
+            }
+            report.more.insert("commits", commits as f64);
+            report.more.insert("log_bytes", bytes as f64);
+        }
+        Ok(report)
+    }
+
     fn engine<E: Engine>(&self, log: &OpLog) -> Report {
         let started = Instant::now();
         let outcome = check::<E>(log, self.limit, self.trace);
@@ -125,7 +213,7 @@ impl Plan {
             eprintln!("{value}");
         }
         drop(outcome.durable);
-        if !self.is_to_be_timed(&report) {
+        if !self.is_to_be_timed(&report) || self.kept.is_some() {
             return report;
         }
         let rounds = self.rounds_of(self.rounds, took);

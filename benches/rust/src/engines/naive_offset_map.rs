@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::partition::{ACQUIRED, Record, Records};
+use super::naive::{Cell, Records};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct NaiveOffsetMap {
-    offsets: BTreeMap<i64, Record>,
+    offsets: BTreeMap<i64, Cell>,
     /// A renewed or settled record leaves its old deadline here, which is passed over when it comes up.
     deadlines: BinaryHeap<Reverse<(i64, i64)>>,
 }
@@ -17,43 +17,32 @@ impl Records for NaiveOffsetMap {
     fn update(
         &mut self,
         (first, last): (i64, i64),
-        mut change: impl FnMut(i64, i64, Record) -> Option<Record>,
+        mut change: impl FnMut(i64, i64, Cell) -> Option<Cell>,
     ) {
-        for (offset, record) in self.offsets.range_mut(first..=last) {
-            if let Some(after) = change(*offset, *offset, *record) {
-                if after.0.state == ACQUIRED {
-                    self.deadlines.push(Reverse((after.0.deadline, *offset)));
+        for (offset, cell) in self.offsets.range_mut(first..=last) {
+            if let Some(after) = change(*offset, *offset, *cell) {
+                if let Some(deadline) = after.deadline() {
+                    self.deadlines.push(Reverse((deadline, *offset)));
                 }
-                *record = after;
+                *cell = after;
             }
         }
     }
 
-    fn insert(&mut self, (first, last): (i64, i64), record: Record) {
+    fn push(&mut self, (first, last): (i64, i64), cell: Cell) {
         for offset in first..=last {
-            self.offsets.insert(offset, record);
-            if record.0.state == ACQUIRED {
-                self.deadlines.push(Reverse((record.0.deadline, offset)));
+            self.offsets.insert(offset, cell);
+            if let Some(deadline) = cell.deadline() {
+                self.deadlines.push(Reverse((deadline, offset)));
             }
         }
     }
 
-    fn first(&self, from: i64, wanted: impl Fn(Record) -> bool) -> Option<i64> {
-        let mut records = self.offsets.range(from..);
-        records
-            .find(|(_, r)| wanted(**r))
+    fn first(&self, wanted: impl Fn(Cell) -> bool) -> Option<i64> {
+        let mut offsets = self.offsets.iter();
+        offsets
+            .find(|(_, cell)| wanted(**cell))
             .map(|(offset, _)| *offset)
-    }
-
-    fn first_hole(&self, from: i64) -> i64 {
-        let mut hole = from;
-        for offset in self.offsets.range(from..).map(|(offset, _)| *offset) {
-            if offset != hole {
-                break;
-            }
-            hole += 1;
-        }
-        hole
     }
 
     fn remove_before(&mut self, offset: i64) {
@@ -69,20 +58,11 @@ impl Records for NaiveOffsetMap {
                 break;
             }
             self.deadlines.pop();
-            let held = self
-                .offsets
-                .get(&offset)
-                .is_some_and(|record| record.0.state == ACQUIRED && record.0.deadline == deadline);
-            if held {
+            let cell = self.offsets.get(&offset);
+            if cell.is_some_and(|cell| cell.deadline() == Some(deadline)) {
                 due.push((offset, offset));
             }
         }
         due
-    }
-
-    fn bounds(&self) -> Option<(i64, i64)> {
-        let (first, _) = self.offsets.first_key_value()?;
-        let (last, _) = self.offsets.last_key_value()?;
-        Some((*first, *last))
     }
 }

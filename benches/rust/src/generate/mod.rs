@@ -2,6 +2,7 @@
 
 mod builder;
 mod driven;
+mod durable;
 mod fold;
 mod locks;
 mod many;
@@ -18,9 +19,11 @@ type Generator = fn(u64, u64) -> OpLog;
 /// Every workload, and what makes its log from size and seed.
 pub const WORKLOADS: &[(&str, Generator)] = &[
     ("W1", steady::whole_batches),
+    ("W1-durable", durable::whole_batches),
     ("W2", steady::type_a_record),
     ("W3", steady::in_order),
     ("W4", steady::alternate),
+    ("W4-durable", durable::alternate),
     ("W5", random::random_order),
     ("W6", window::poison),
     ("W6-next", window::next_behind),
@@ -35,6 +38,7 @@ pub const WORKLOADS: &[(&str, Generator)] = &[
     ("W12", fold::snapshot),
     ("W13-uniform", many::uniform),
     ("W13-zipf", many::zipf),
+    ("W13-durable", durable::many),
     ("W14", driven::always_failing),
     ("W15-jump", window::log_start_jump),
     ("W15-gaps", window::half_missing),

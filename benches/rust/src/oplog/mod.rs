@@ -86,6 +86,15 @@ impl OpKind {
         Self::ALL.get(usize::from(code).checked_sub(1)?).copied()
     }
 
+    /// Whether it is an acknowledgement or a part of one.
+    #[must_use]
+    pub const fn is_request(self) -> bool {
+        matches!(
+            self,
+            Self::Range | Self::Acknowledge | Self::AcknowledgeEach
+        )
+    }
+
     /// Its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {

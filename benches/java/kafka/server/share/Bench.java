@@ -2,10 +2,12 @@ package kafka.server.share;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
@@ -18,7 +20,8 @@ import java.util.function.IntPredicate;
  * Replays an operation log on Kafka's own classes: once for the results, then until it is warm, then against the clock. Prints
  * one JSON object with the fields of {@code benches/rust/src/result.rs}.
  *
- * Arguments: FILE ROUNDS TAIL_ROUNDS LIMIT_S WARM_UP_MS TRACE; with TAIL_ROUNDS -1 the bytes in use are measured instead.
+ * Arguments: FILE ROUNDS TAIL_ROUNDS LIMIT_S WARM_UP_MS TRACE [DURABILITY SEGMENT]; with TAIL_ROUNDS -1 the bytes in use are
+ * measured instead. With a durability the timed replays append the commits of the segment, see {@link AppendingPersister}.
  */
 public final class Bench {
     private static final int LOOK_EVERY = 64;
@@ -29,8 +32,10 @@ public final class Bench {
     private final long limit;
     private final long warmUp;
     private final boolean trace;
+    private final AppendingPersister.Durability durability;
+    private final List<ByteBuffer> commits;
+    private final Path directory;
     private long digest;
-    private long timedSoFar;
     private int stopped = -1;
     private long[] persisted = new long[3];
     private final List<Long> spent = new ArrayList<>();
@@ -44,6 +49,10 @@ public final class Bench {
         limit = Long.parseLong(arguments[3]) * 1_000_000_000L;
         warmUp = Long.parseLong(arguments[4]) * 1_000_000L;
         trace = Boolean.parseBoolean(arguments[5]);
+        boolean appends = arguments.length > 6;
+        durability = appends ? AppendingPersister.Durability.valueOf(arguments[6].toUpperCase(Locale.ROOT)) : null;
+        directory = appends ? Path.of(arguments[7]).toAbsolutePath().getParent() : null;
+        commits = appends ? AppendingPersister.commits(Path.of(arguments[7])) : List.of();
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -61,17 +70,10 @@ public final class Bench {
         boolean folds = log.has(OperationLog.FOLD) || log.has(OperationLog.ENCODE);
         long began = System.nanoTime();
         Digest results = new Digest(trace);
-        long total = folds ? new FoldReplay(log).run(results, limit, this::timed) : replay(results, null, limit);
+        long total = folds ? new FoldReplay(log).run(results, limit) : replay(results, null, limit);
         long took = System.nanoTime() - began;
         if (total < 0) {
             stopped = (int) -total;
-            // Once more without the comparing: so long the timed sections took at least.
-            if (folds) {
-                new FoldReplay(log).run(null, limit, this::timed);
-            } else {
-                replay(null, null, limit);
-            }
-            more.put("timed_so_far_ns", Long.toString(timedSoFar));
             return;
         }
         digest = results.value();
@@ -115,11 +117,12 @@ public final class Bench {
     }
 
     private long once(boolean folds) throws Exception {
-        return folds ? new FoldReplay(log).run(null, Long.MAX_VALUE, this::timed) : replay(null, null, Long.MAX_VALUE);
-    }
-
-    private void timed(long nanoseconds) {
-        timedSoFar = nanoseconds;
+        if (durability != null) {
+            try (AppendingPersister persister = new AppendingPersister(durability, commits, directory)) {
+                return replay(null, null, Long.MAX_VALUE, partition -> true, new Partitions(log, false, persister));
+            }
+        }
+        return folds ? new FoldReplay(log).run(null, Long.MAX_VALUE) : replay(null, null, Long.MAX_VALUE);
     }
 
     private int affordable(int asked, long took) {
@@ -148,17 +151,21 @@ public final class Bench {
     }
 
     private long replay(Digest results, int[] least, long patience, IntPredicate counts) throws Exception {
-        Partitions partitions = new Partitions(log, results != null || log.has(OperationLog.REOPEN));
+        boolean keeps = results != null || log.has(OperationLog.REOPEN);
+        return replay(results, least, patience, counts, new Partitions(log, keeps));
+    }
+
+    private long replay(Digest results, int[] least, long patience, IntPredicate counts, Partitions partitions) throws Exception {
         long began = System.nanoTime();
         long section = 0;
         long total = 0;
         boolean timed = false;
         for (int op = 0; op < log.count; op++) {
             if (op % LOOK_EVERY == 0 && System.nanoTime() - began > patience) {
-                timed(total + (timed ? System.nanoTime() - section : 0));
                 return -Math.max(op, 1);
             }
             byte kind = log.kind[op];
+            partitions.commitBefore(kind);
             if (kind != OperationLog.BEGIN && kind != OperationLog.END && !counts.test(log.partition[op])) {
                 continue;
             }
@@ -177,7 +184,6 @@ public final class Bench {
             }
         }
         persisted = partitions.persisted();
-        timed(total);
         return total;
     }
 

@@ -11,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongConsumer;
 
 /** Replays the logs of a share coordinator: folds with Kafka's combiner, snapshots and requests with its generated classes. */
 final class FoldReplay {
@@ -47,22 +46,20 @@ final class FoldReplay {
                     .setStartOffset(log.first[op]).setDeliveryCompleteCount(0).setStateBatches(batches)))));
     }
 
-    /** Time in the timed sections, or less than 0: the operation at which the time was up; {@code timed} is told the time up to there. */
+    /** Time in the timed sections, or less than 0: the operation at which the time was up. */
     @SuppressWarnings("unchecked")
-    long run(Digest digest, long patience, LongConsumer timed) {
+    long run(Digest digest, long patience) {
         long began = System.nanoTime();
-        long section = -1;
+        long section = 0;
         long total = 0;
         for (int op = 0; op < log.count; op++) {
             if (op % LOOK_EVERY == 0 && System.nanoTime() - began > patience) {
-                timed.accept(total + (section < 0 ? 0 : System.nanoTime() - section));
                 return -Math.max(op, 1);
             }
             switch (log.kind[op]) {
                 case OperationLog.BEGIN -> section = System.nanoTime();
                 case OperationLog.END -> {
                     total += System.nanoTime() - section;
-                    section = -1;
                 }
                 case OperationLog.FOLD -> state = new PersisterStateBatchCombiner(state, (List<PersisterStateBatch>) prepared[op],
                     log.first[op]).combineStateBatches();
@@ -76,7 +73,6 @@ final class FoldReplay {
                 }
             }
         }
-        timed.accept(total);
         return total;
     }
 

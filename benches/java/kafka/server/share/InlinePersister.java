@@ -26,9 +26,9 @@ import java.util.concurrent.CompletableFuture;
  * Answers at once, as the log says, and counts. Where results are compared it keeps what was written, offset by offset: of each
  * the greatest of {@code delivery count × 8 + state}. Answers are made beforehand, which spares Kafka their cost.
  */
-final class InlinePersister implements Persister {
+class InlinePersister implements Persister {
     private static final int INLINE = 0;
-    private static final int LATER = 1;
+    static final int LATER = 1;
     private static final long REQUEST = 51;
     private static final long BATCH = 20;
 
@@ -91,6 +91,14 @@ final class InlinePersister implements Persister {
             waiting = new ArrayList<>();
         }
     }
+
+    /** Operations whose writes wait. */
+    int gathered() {
+        return held.size();
+    }
+
+    /** Makes durable what was gathered, where something is kept. */
+    void commit() { }
 
     void complete(long operations) {
         for (long i = 0; i < operations && !held.isEmpty(); i++) {

@@ -57,10 +57,15 @@ final class Partitions {
 
     /** With {@code keeps}, each share partition has a persister that remembers; else one that counts serves all. */
     Partitions(OperationLog log, boolean keeps) throws Exception {
+        this(log, keeps, new InlinePersister(false));
+    }
+
+    /** Share partitions that {@code counting} serves, unless each has one that remembers. */
+    Partitions(OperationLog log, boolean keeps, InlinePersister counting) throws Exception {
         this.log = log;
+        this.counting = counting;
         partitions = new SharePartition[log.partitions];
         persisters = new InlinePersister[log.partitions];
-        counting = new InlinePersister(false);
         for (int i = 0; i < partitions.length; i++) {
             persisters[i] = keeps ? new InlinePersister(true) : counting;
             partitions[i] = make(persisters[i]);
@@ -74,6 +79,14 @@ final class Partitions {
         made.maybeInitialize().get();
         made.maybeAcquireFetchLock(FETCH);
         return made;
+    }
+
+    /** Commits what acknowledgements in a row have gathered, unless another follows and there is room for it. */
+    void commitBefore(byte kind) {
+        boolean isRequest = kind == OperationLog.RANGE || kind == OperationLog.ACKNOWLEDGE || kind == OperationLog.ACKNOWLEDGE_EACH;
+        if (!isRequest || counting.gathered() >= AppendingPersister.GATHERED) {
+            counting.commit();
+        }
     }
 
     /** Runs an operation that changes something; its results go to {@code digest} if there is one. */

@@ -34,6 +34,7 @@ from share_state.types import (
 __all__ = [
     "ANOMALY_DEFAULTS",
     "ANOMALY_KINDS",
+    "ERROR_CODES",
     "HISTORY_CAUSES",
     "SEVERITIES",
     "Acquired",
@@ -94,6 +95,7 @@ __all__ = [
 __version__: str
 ANOMALY_DEFAULTS: dict[str, Any]
 ANOMALY_KINDS: list[str]
+ERROR_CODES: dict[str, int]
 HISTORY_CAUSES: list[str]
 SEVERITIES: list[str]
 

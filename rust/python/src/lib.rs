@@ -94,6 +94,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::analysis::add_names(module)?;
+        module.add("ERROR_CODES", crate::codec::error_codes())?;
         module.add("HISTORY_CAUSES", crate::history_rows::cause_names())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -80,6 +80,7 @@ __all__ = [
     "encode_record",
     "encode_share_fetch_answer",
     "encode_write_states",
+    "encode_state",
     "fold_path",
     "frame_tables",
     "group_config_entries",
@@ -823,3 +824,14 @@ def state_partition(group: str, topic_id: _TopicId, partition: int, partitions: 
 def combine_state_batches(current: _Batches, new: _Batches, start_offset: int = -1) -> list[StateBatch]: ...
 def coordinator_key(group: str, topic_id: _TopicId, partition: int) -> str: ...
 def parse_coordinator_key(text: str) -> SharePartitionKey: ...
+def encode_state(
+    key: _Key,
+    batches: _Batches,
+    *,
+    snapshot_epoch: int,
+    state_epoch: int,
+    leader_epoch: int,
+    start_offset: int,
+    delivery_complete_count: int,
+    incomplete: bool,
+) -> tuple[bytes, bytes | None]: ...

@@ -73,7 +73,7 @@ mod _core {
         effective_group_config, group_config_entries,
     };
     #[pymodule_export]
-    use crate::records::{decode_record, encode_record, state_partition};
+    use crate::records::{decode_record, encode_record, encode_state, state_partition};
     #[pymodule_export]
     use crate::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]

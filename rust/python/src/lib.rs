@@ -48,6 +48,8 @@ mod _core {
     #[pymodule_export]
     use crate::analysis::{AnomalyFinder, StateReplay};
     #[pymodule_export]
+    use crate::as_of::Prefix;
+    #[pymodule_export]
     use crate::assignor::simple_assignment;
     #[pymodule_export]
     use crate::codec::{api_table, decode_message, encode_message};

@@ -108,11 +108,16 @@ check: venv ## Check what breaks most often, in under a minute: formats, lints, 
 	CARGO=$(CARGO) $(BIN)/python scripts/unoptimised.py $(CHECK)
 	PYTHONPATH=$(abspath $(CHECK)) $(BIN)/python -m pytest -q $(CHECK_PYTHON)
 
+# A workspace of its own; only its runs beside Kafka's classes need a JDK.
+JUDGE := --manifest-path rust/judge/Cargo.toml
+
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
 lint-rust: venv ## Check Rust format and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(CARGO) fmt $(JUDGE) --check
+	$(CARGO) clippy $(JUDGE) --all-targets --locked --quiet -- -D warnings
 
 .PHONY: lint-python
 lint-python: venv ## Check Python format and lints, and the rules of the tree
@@ -132,6 +137,7 @@ man-page: build ## Renew docs/share-state.1 from the help of the commands
 .PHONY: test-rust
 test-rust: venv ## Run the Rust tests
 	$(CARGO) test --workspace --exclude share-state-python --locked --quiet
+	$(CARGO) test $(JUDGE) --locked --quiet
 
 .PHONY: types
 types: build ## Check the types, and the stubs and their docstrings against the built extension
@@ -169,12 +175,8 @@ kafka: venv ## Fetch real Kafka from Maven and build its driver, the judge of te
 	$(BIN)/python -m tests.kafka.home
 
 # The group `kafka` of the tests: Kafka's own classes as judge, and real brokers.
-JUDGE := --manifest-path rust/judge/Cargo.toml
 .PHONY: test-kafka
 test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Maven)
-	$(CARGO) fmt $(JUDGE) --check
-	$(CARGO) clippy $(JUDGE) --all-targets --locked --quiet -- -D warnings
-	$(CARGO) test $(JUDGE) --locked --quiet
 	$(BIN)/python -m pytest -m kafka tests/kafka tests/gateway tests/python/kafka_persister $(PYTEST_ARGS)
 
 .PHONY: test-gateway-lab

@@ -34,6 +34,7 @@ from share_state.types import (
 __all__ = [
     "ANOMALY_DEFAULTS",
     "ANOMALY_KINDS",
+    "ERROR_CODES",
     "HISTORY_CAUSES",
     "SEVERITIES",
     "Acquired",
@@ -48,6 +49,7 @@ __all__ = [
     "HistoryScan",
     "NoOpStatePersister",
     "PendingWrites",
+    "Prefix",
     "ReadStateResult",
     "RecordingPersister",
     "Scan",
@@ -78,6 +80,7 @@ __all__ = [
     "encode_message",
     "encode_record",
     "encode_share_fetch_answer",
+    "encode_state",
     "encode_write_states",
     "fold_path",
     "frame_tables",
@@ -94,6 +97,7 @@ __all__ = [
 __version__: str
 ANOMALY_DEFAULTS: dict[str, Any]
 ANOMALY_KINDS: list[str]
+ERROR_CODES: dict[str, int]
 HISTORY_CAUSES: list[str]
 SEVERITIES: list[str]
 
@@ -2038,6 +2042,20 @@ class History:
         """
 
 @final
+class Prefix:
+    def __new__(
+        cls,
+        state_partition: int,
+        *,
+        as_of_offset: int | Mapping[int, int] | None = None,
+        as_of_timestamp: _WallMs | None = None,
+    ) -> Self: ...
+    @property
+    def last_offset(self) -> int | None: ...
+    def reaches(self, offset: int, timestamp: int) -> bool: ...
+    def count(self, offsets: _Column, timestamps: _Column) -> int: ...
+
+@final
 class StateReplay:
     """The states that the rows of a history come to, for a caller who brings the rows of one state partition in their order.
 
@@ -2367,144 +2385,29 @@ def encode_share_fetch_answer(
 
 def alter_group_config(
     group: Mapping[str, str], alterations: Sequence[tuple[str, int, str | None]], broker: Mapping[str, str], *, name: str
-) -> dict[str, str]:
-    """Carry out an IncrementalAlterConfigs request on a share group: all of its alterations or none.
-
-    As in Kafka, every property of the group must be allowed afterwards, and a property that there is not may be deleted.
-
-    Args:
-        group: what the group has set.
-        alterations: `(name, operation, value)`; operations are 0 set, 1 delete, 2 append, 3 subtract.
-        broker: the broker's properties.
-        name: the group; one without a name is refused.
-
-    Returns:
-        What the group has set then.
-
-    Raises:
-        ConfigError: an alteration is refused; the text is that of Kafka's answer, `kafka_code` 40, or 42 for a request out of form.
-    """
-
-def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]:
-    """List the broker's properties of share groups as DescribeConfigs answers them (resource type 4); as `group_config_entries`, and
-    read-only.
-    """
-
-def check_broker_config(broker: Mapping[str, str]) -> list[str]:
-    """Check a broker's properties, each by itself and those that bound each other.
-
-    Returns:
-        The names that are no properties of share groups, in order. Kafka passes over such.
-
-    Raises:
-        ConfigError: a value cannot be used; the text is Kafka's, `field` the property.
-    """
-
-def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None:
-    """Check whether a group may set this value now.
-
-    Raises:
-        ConfigError: there is no such property, or the value is none of it, or outside what the broker allows; the text is that of
-            Kafka's answer, `field` the property, `kafka_code` 40.
-    """
-
-def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]:
-    """Tell what is in force for a share group: what it has set, clamped to what the broker allows now, or else what the broker has.
-
-    Returns:
-        An int, a bool or a text by name, for every property of a group.
-
-    Raises:
-        ConfigError: a text is no value of its property.
-    """
-
-def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]:
-    """List the properties of a share group as DescribeConfigs answers them (`Configs` of a resource of type 32).
-
-    A group that has set nothing has them too. A value is the one that the group has set, in Kafka's spelling; what is in force may
-    be clamped (`effective_group_config`).
-
-    Args:
-        group: what the group has set, text by name.
-        broker: the broker's properties; what it lacks has Kafka's default.
-
-    Returns:
-        A dict for each: `name`, `value`, `readOnly`, `configSource` (8 group, 4 broker, 5 default), `isSensitive`, `synonyms`
-        (`name`, `value`, `source`), `configType`, `documentation`.
-    """
-
-def check_write_state(key: _Key, state: WriteState) -> int:
-    """Check the form of a write as every share coordinator does, without one.
-
-    Returns:
-        How many state batches it has.
-
-    Raises:
-        InvalidRequestError: the key or the request is malformed; `field`, `index` and `value` say where.
-        LimitExceededError: the write has more state batches than allowed.
-    """
-
-def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes:
-    """The bytes of WriteShareGroupState (RPC 85) without its header: those of `encode_message` for the same content.
-
-    Args:
-        version: version of the message.
-        group: the group.
-        writes: `(topic_id, partition, state)` of each share partition. Topics come in the order in which they are first named.
-
-    Raises:
-        ValueError: a topic id is none.
-        WireDecodeError: the group is longer than the format can say.
-        UnsupportedVersionError: there is no such version.
-    """
-
-def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]:
-    """What an answer to WriteShareGroupState (RPC 85) says of each share partition: `(topic_id, partition, error_code,
-    error_message)`, the topic id in URL-safe base64.
-
-    Raises:
-        WireDecodeError: the bytes are no such answer.
-        UnsupportedVersionError: there is no such version.
-    """
-
-def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]:
-    """Read a record of `__share_group_state` (Kafka: `ShareCoordinatorRecordSerde`).
-
-    Args:
-        key: key of the record.
-        value: value of the record; `None` for a tombstone.
-
-    Returns:
-        A dict of the form in which Kafka's own dump tool prints it: `{"key": {"type": "0" or "1", "data": {…}}, "value":
-        {"version": "0", "data": {…}} or None}`, names in camelCase, topic ids in URL-safe base64; type 0 is a snapshot, 1 an
-        update. Tagged fields that this release does not know are not shown.
-
-    Raises:
-        WireDecodeError: the bytes are not such a record; `position` and `kind` say where and why.
-        UnsupportedVersionError: the type of the key, or the version of the value, is not known.
-    """
-
-def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]:
-    """The bytes of a record of `__share_group_state`.
-
-    Args:
-        record: as `decode_record` gives it.
-
-    Returns:
-        Key and value; the value of a tombstone is `None`.
-
-    Raises:
-        ValueError: a field is missing, or does not fit; the text names it.
-        WireDecodeError: a text or an array is longer than the format can say.
-    """
-
-def offset_reset_duration_ms(strategy: str) -> int | None:
-    """How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
-
-    Raises:
-        ConfigError: the text is none of the values of the property.
-    """
-
+) -> dict[str, str]: ...
+def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
+def check_broker_config(broker: Mapping[str, str]) -> list[str]: ...
+def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None: ...
+def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]: ...
+def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
+def check_write_state(key: _Key, state: WriteState) -> int: ...
+def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes: ...
+def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]: ...
+def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]: ...
+def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]: ...
+def encode_state(
+    key: _Key,
+    batches: _Batches,
+    *,
+    snapshot_epoch: int,
+    state_epoch: int,
+    leader_epoch: int,
+    start_offset: int,
+    delivery_complete_count: int,
+    incomplete: bool,
+) -> tuple[bytes, bytes | None]: ...
+def offset_reset_duration_ms(strategy: str) -> int | None: ...
 def simple_assignment(
     members: Mapping[str, tuple[Sequence[str], Sequence[tuple[str, Sequence[int]]]]],
     topics: Sequence[tuple[str, Sequence[int]]],

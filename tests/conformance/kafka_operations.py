@@ -37,7 +37,7 @@ def inject(replay: Replay, op: Json, template: PartitionUnderTest) -> None:
         "initial_status": "EMPTY",
         "dlq_enabled": template.dead_letters_supplied,
     }
-    under_test = PartitionUnderTest.create(config, replay.store)
+    under_test = PartitionUnderTest.create(config, replay.way.store)
     batches = [StateBatch(run.first, run.last, RecordState[run.state], run.delivery_count) for run in state.runs]
     under_test.partition.initialize(ReadStateResult(state.state_epoch, state.start_offset, batches))
     replay.partitions[op["partition_index"]] = under_test

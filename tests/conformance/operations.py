@@ -15,12 +15,13 @@ from .foresight import set_deadlines_before_log_start_passes
 from .initialization import initialize
 from .kafka_names import INVALID_RECORD_STATE, INVALID_REQUEST, expected_code, persister_code
 from .partition import Parked, PartitionUnderTest
-from .recorded_writes import dead_letters_of, writes_of
+from .recorded_writes import answer_within, dead_letters_of, writes_of
 from .recordings import FormatError, Json
 from .settling import catch_up, settle_member_write, settle_timeouts
 from .sound_starts import before_refusal, full_for_kafka_alone, ignored_by_kafka, same_room
 from .splits import refuse_early_timeouts, restart_split_locks
 from .transactions import fetched_batches
+from .ways import Way
 
 Operation = Callable[[Json], None]
 
@@ -28,8 +29,8 @@ Operation = Callable[[Json], None]
 class Replay:
     """The share partitions of one scenario, the recorded clock and the answers still to come."""
 
-    def __init__(self, store: str, ops: Sequence[Json]) -> None:
-        self.store = store
+    def __init__(self, way: Way, ops: Sequence[Json]) -> None:
+        self.way = way
         #: All operations, because what comes says which deadlines the recorder gave its locks.
         self.ops = ops
         self.index = 0
@@ -84,7 +85,7 @@ class Replay:
         return self.partitions[index]
 
     def _create(self, op: Json) -> None:
-        under_test = PartitionUnderTest.create(op["config"], self.store)
+        under_test = PartitionUnderTest.create(op["config"], self.way.store)
         # A restart: the recorder starts a new timer with the next leader, so the locks of the one before never end.
         for before in self.partitions.values():
             if before.stopped_at is None and before.leader_epoch < under_test.leader_epoch:
@@ -180,8 +181,13 @@ class Replay:
     def _member_call(self, under_test: PartitionUnderTest, op: Json, call: Callable[[], object]) -> bool:
         """Drive a member's request; whether it was not refused at once."""
         expected = op["expect"]["result"]
+        answer = answer_within(writes_of(op)) if self.way.is_inline else None
+        answered = None
         try:
-            call()
+            if answer is None:
+                call()
+            else:
+                answered = under_test.answered_within(call, answer)
         except ShareStateError as error:
             _refuse_poisoned(error)
             under_test.record_writes(writes_of(op))
@@ -189,7 +195,7 @@ class Replay:
                 return False
             under_test.check_member_code(expected, -2 if error.kafka_code is None else error.kafka_code)
             return False
-        parked = settle_member_write(under_test, op, expected, self.now_ms)
+        parked = settle_member_write(under_test, op, expected, self.now_ms, answered)
         if parked is not None:
             self.parked.update(parked)
         return True
@@ -305,10 +311,10 @@ class Replay:
             under_test.notice("start offset after the settled prefix", wanted, start)
 
     def _schedule_lock(self, op: Json) -> None:
-        kafka_operations.schedule_lock(self.at(op), op, self.store)
+        kafka_operations.schedule_lock(self.at(op), op, self.way.store)
 
     def _write_state(self, op: Json) -> None:
-        kafka_operations.write_state(self.at(op), op, self.store)
+        kafka_operations.write_state(self.at(op), op, self.way.store)
 
 
 def _types(types: Any) -> list[int]:

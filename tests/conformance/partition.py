@@ -6,11 +6,13 @@ Holds the adapter's decisions about configuration, writes and dead letters, so t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from share_state import GroupConfig, PendingWrite, RecordState, SharePartition
+from share_state import GroupConfig, PendingWrite, RecordState, SharePartition, WriteState
+from share_state.errors import PersisterError
+from share_state.persister import RecordingPersister
 
 from .deliberate import RENEW
 from .durable import Batch, DurableFold
@@ -41,6 +43,14 @@ class Parked:
     done: bool = False
     #: Dead letters of the answers so far.
     letters: list[RecordedDeadLetter] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Our writes that a persister answered within the call, and the code that the member was given."""
+
+    states: list[WriteState]
+    member_code: int
 
 
 @dataclass(slots=True)
@@ -140,12 +150,32 @@ class PartitionUnderTest:
         polled: list[PendingWrite] = []
         while (write := self.partition.poll_write()) is not None:
             polled.append(write)
-            batches = [(b[0], b[1], int(b[2]), b[3]) for b in write.state.state_batches]
-            for batch in batches:
-                if batch[2] == RecordState.ACQUIRED:
-                    self.notice("invariant: ACQUIRED is never written", "0, 2, 3 or 4", batch)
-            self.our_fold.write(write.state.start_offset, batches)
+            self._fold(write.state)
         return polled
+
+    def answered_within(self, call: Callable[[], object], error_code: int) -> Answered:
+        """Make a member's call with a persister that answers this within it."""
+        persister = RecordingPersister(error_code=_ANOTHER_REFUSAL if error_code in FENCING else error_code)
+        self.partition.persister = persister
+        code = 0
+        try:
+            call()
+        except PersisterError as error:
+            given = member_code(error_code) if error_code in FENCING else error.kafka_code
+            code = -2 if given is None else given
+        finally:
+            self.partition.persister = None
+        states = [state for _, state in persister.take()]
+        for state in states:
+            self._fold(state)
+        return Answered(states, code)
+
+    def _fold(self, state: WriteState) -> None:
+        batches = [(b[0], b[1], int(b[2]), b[3]) for b in state.state_batches]
+        for batch in batches:
+            if batch[2] == RecordState.ACQUIRED:
+                self.notice("invariant: ACQUIRED is never written", "0, 2, 3 or 4", batch)
+        self.our_fold.write(state.start_offset, batches)
 
     def record_writes(self, writes: Sequence[RecordedWrite]) -> None:
         """Fold what Kafka sent, whatever its answer was: the payload is what is compared."""
@@ -169,20 +199,20 @@ class PartitionUnderTest:
         if expected != actual:
             self.notice(f"durable state from {start}", *_beside(expected, actual))
 
-    def compare_payload(self, recorded: RecordedWrite, ours: PendingWrite) -> None:
+    def compare_payload(self, recorded: RecordedWrite, ours: WriteState) -> None:
         """Compare the scalars of one payload; its batches are compared folded."""
-        epochs = (ours.state.leader_epoch, ours.state.state_epoch)
+        epochs = (ours.leader_epoch, ours.state_epoch)
         expected = (recorded.leader_epoch, self.partition.state_epoch)
         if epochs != expected:
             self.notice("epochs of the write", expected, epochs)
         self.compare_counts(recorded, ours)
 
-    def compare_counts(self, recorded: RecordedWrite, ours: PendingWrite) -> None:
+    def compare_counts(self, recorded: RecordedWrite, ours: WriteState) -> None:
         """Compare the delivery complete counts where both count from the same start offset."""
-        actual = ours.state.delivery_complete_count
+        actual = ours.delivery_complete_count
         if actual < 0:
             self.notice("invariant: delivery complete count is not negative", ">= 0", actual)
-        same_base = ours.state.start_offset == recorded.start_offset
+        same_base = ours.start_offset == recorded.start_offset
         if same_base and actual != recorded.delivery_complete_count:
             self.notice("delivery complete count of the write", recorded.delivery_complete_count, actual)
 

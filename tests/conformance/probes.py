@@ -8,14 +8,15 @@ from . import share_partition
 from .probe_outcomes import AGREED, AGREED_PREFIXES, COMPARED_UP_TO, OUTCOMES, Patch
 from .recordings import Json, Scenario
 from .report import Outcome, Skip
+from .ways import Way
 
 
-def run(scenario: Scenario, store: str) -> Outcome | Skip:
+def run(scenario: Scenario, way: Way) -> Outcome | Skip:
     """Replay a probe with our outcome in place of Kafka's."""
     ops, compared = with_our_outcome(scenario)
     raw: dict[str, Any] = {**scenario.raw, "ops": ops}
     patched = Scenario(scenario.name, scenario.index, raw)
-    return share_partition.replay(patched, store, compared=compared)
+    return share_partition.replay(patched, way, compared=compared)
 
 
 def with_our_outcome(scenario: Scenario) -> tuple[list[Json], int]:

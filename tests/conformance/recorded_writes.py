@@ -70,6 +70,16 @@ def writes_of(op: Json) -> list[RecordedWrite]:
     return [RecordedWrite.parse(raw) for raw in op.get("persister_writes", ())]
 
 
+def answer_within(writes: list[RecordedWrite]) -> int | None:
+    """The code with which Kafka's persister answered before the call returned; ``None`` when it did so later, or never.
+
+    Where Kafka wrote nothing and we do, the answer is success.
+    """
+    if not writes:
+        return 0
+    return writes[0].error_code if writes[0].async_id is None else None
+
+
 def dead_letters_of(op: Json) -> list[RecordedDeadLetter]:
     """The dead letters of one operation or lock timeout, neighbours joined."""
     return join_dead_letters(RecordedDeadLetter.parse(raw) for raw in op.get("dlq_enqueued", ()))

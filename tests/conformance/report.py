@@ -21,10 +21,11 @@ class Difference:
 
 @dataclass(slots=True)
 class Outcome:
-    """One scenario run on one store."""
+    """One scenario run in one way."""
 
     scenario: str
-    store: str = ""
+    #: On which store, and in which form; empty where neither is asked for.
+    way: str = ""
     #: Place of the scenario in its file; several may share a name.
     index: int = 0
     differences: list[Difference] = field(default_factory=list)
@@ -61,12 +62,12 @@ class FileReport:
 
     @property
     def run(self) -> int:
-        """Scenarios run, counted once a store."""
+        """Scenarios run, counted once a way."""
         return len(self.outcomes)
 
     @property
     def differ(self) -> int:
-        """Scenarios that differed, counted once a store."""
+        """Scenarios that differed, counted once a way."""
         return sum(not outcome.agrees for outcome in self.outcomes)
 
     @property
@@ -94,10 +95,10 @@ class FileReport:
         if moved:
             lines.append(f"  {moved} agree in the effective state with another, equally sound start offset")
         for outcome in self.outcomes:
-            store = f" [{outcome.store}]" if outcome.store else ""
+            way = f" [{outcome.way}]" if outcome.way else ""
             shown = outcome.differences[:max_differences]
-            lines += [f"  differs{store} {difference}" for difference in shown]
+            lines += [f"  differs{way} {difference}" for difference in shown]
             hidden = len(outcome.differences) - len(shown)
             if hidden:
-                lines.append(f"  … and {hidden} more in {outcome.scenario}{store}")
+                lines.append(f"  … and {hidden} more in {outcome.scenario}{way}")
         return lines

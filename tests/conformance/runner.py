@@ -1,4 +1,4 @@
-"""Choosing the suite of each file and running its scenarios on the stores asked for."""
+"""Choosing the suite of each file and running its scenarios in the ways asked for."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from . import (
 from .recordings import FormatError, Recording, Scenario, find, load
 from .report import Difference, FileReport, Outcome, Skip
 from .skips import MAX_SKIPPED_PERCENT, too_many
+from .ways import FORMS, Way, ways
 
 #: What is played on a cluster.
 CLUSTER_SUITE = "share_consumer_e2e"
@@ -31,7 +32,7 @@ DEFERRED = {
     CLUSTER_SUITE: "needs a cluster with share groups: --bootstrap HOST:PORT",
 }
 
-Runner = Callable[[Recording, Scenario, Sequence[str]], list[Outcome | Skip]]
+Runner = Callable[[Recording, Scenario, Sequence[Way]], list[Outcome | Skip]]
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class RunResult:
     def skipped(self) -> tuple[int, int]:
         """How many scenarios were skipped, the announced ``pre-4.4 rule`` aside, and of how many.
 
-        A scenario counts once here, on however many stores it was run.
+        A scenario counts once here, in however many ways it was run.
         """
         skipped = sum(not skip.pre_44 for report in self.files for skip in report.skips)
         ran = sum(len({outcome.index for outcome in report.outcomes}) for report in self.files)
@@ -72,12 +73,14 @@ class RunResult:
         return complaints
 
 
-def run_paths(paths: Sequence[Path], stores: Sequence[str], cluster: Sequence[str] = ()) -> RunResult:
+def run_paths(
+    paths: Sequence[Path], stores: Sequence[str], cluster: Sequence[str] = (), forms: Sequence[str] = FORMS
+) -> RunResult:
     """Run every recording below ``paths``; ``cluster`` is where share groups are, and where the data is if that is elsewhere."""
-    return RunResult([run_file(path, stores, cluster) for path in find(paths)])
+    return RunResult([run_file(path, stores, cluster, forms) for path in find(paths)])
 
 
-def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = ()) -> FileReport:
+def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = (), forms: Sequence[str] = FORMS) -> FileReport:
     """Run one file; a file that cannot be read or is of no known suite is a failure, not a silence."""
     report = FileReport(path.name)
     try:
@@ -94,7 +97,7 @@ def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = ()) -> 
         report.failure = "unknown prefix"
         return report
     for scenario in recording.scenarios:
-        for result in _run_scenario(runner, recording, scenario, stores):
+        for result in _run_scenario(runner, recording, scenario, ways(stores, forms)):
             if isinstance(result, Skip):
                 report.skips.append(result)
             else:
@@ -103,22 +106,22 @@ def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = ()) -> 
     return report
 
 
-def _run_scenario(suite: Runner, recording: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:
+def _run_scenario(suite: Runner, recording: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
     """One scenario; one that is not of the format is a difference like any other and does not end the run."""
     try:
-        return suite(recording, scenario, stores)
+        return suite(recording, scenario, ways)
     except (FormatError, ShareStateError, AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
         shown = f"{type(error).__name__}: {error}"
         return [Outcome(scenario.name, differences=[Difference(scenario.name, -1, "format", "known", shown)])]
 
 
-def _each_store(
-    run: Callable[[Scenario, str], Outcome | Skip],
+def _each_way(
+    run: Callable[[Scenario, Way], Outcome | Skip],
 ) -> Runner:
-    def run_all(_: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:
-        results = [run(scenario, store) for store in stores]
+    def run_all(_: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
+        results = [run(scenario, way) for way in ways]
         skips = [result for result in results if isinstance(result, Skip)]
-        # A skip is a matter of the recording, so it counts once and not once a store.
+        # A skip is a matter of the recording, so it counts once and not once a way.
         return [*skips[:1], *(result for result in results if isinstance(result, Outcome))]
 
     return run_all
@@ -131,14 +134,15 @@ def _on_cluster(cluster: Sequence[str]) -> Runner:
     return lambda _, scenario, __: [share_consumer.play(scenario, *cluster)]
 
 
-def _facts(_: Recording, scenario: Scenario, stores: Sequence[str]) -> list[Outcome | Skip]:
+def _facts(_: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
+    stores = list(dict.fromkeys(way.store for way in ways))
     used = stores if misc_facts.uses_store(scenario) else stores[:1]
     return [misc_facts.run(scenario, store) for store in used]
 
 
 _SUITES: dict[str, Runner] = {
-    "share_partition": _each_store(share_partition.run),
-    "probes_reference_quirks": _each_store(probes.run),
+    "share_partition": _each_way(share_partition.run),
+    "probes_reference_quirks": _each_way(probes.run),
     "misc_facts": _facts,
     "combiner": lambda recording, scenario, _: [combiner.run(recording, scenario)],
     "share_coordinator_shard": lambda recording, scenario, _: [coordinator.run(recording, scenario)],

@@ -5,32 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .effective import PartitionState
-from .partition import Parked, PartitionUnderTest
+from .partition import Answered, Parked, PartitionUnderTest
 from .recorded_writes import RecordedWrite, dead_letters_of, writes_of
 from .recordings import Json
 
 
-def settle_member_write(under_test: PartitionUnderTest, op: Json, expected: object, now_ms: int) -> dict[int, Parked] | None:
+def settle_member_write(
+    under_test: PartitionUnderTest, op: Json, expected: object, now_ms: int, answered: Answered | None = None
+) -> dict[int, Parked] | None:
     """An acknowledgement or a release: one payload for which a member waits, then dead letters.
 
-    Returns what a later ``persister_completes`` will answer, or ``None`` when nothing is left open.
+    ``answered`` is what a persister was given within the call; without it the writes wait to be polled. Returns what a later
+    ``persister_completes`` will answer, or ``None`` when nothing is left open.
     """
     recorded = writes_of(op)
     polled = under_test.poll_writes()
+    states = [write.state for write in polled]
+    if answered is not None:
+        if polled:
+            under_test.notice("writes behind the persister", "none", polled)
+        states = answered.states
     under_test.record_writes(recorded)
-    if not polled:
+    if not states:
         if recorded:
             under_test.notice("write", recorded[0], "nothing to write")
         under_test.check_member_code(expected, 0)
         return None
     if not recorded:
-        under_test.notice("write", "nothing to write", polled)
+        under_test.notice("write", "nothing to write", states)
         for write in polled:
             under_test.complete(write.token, 0, now_ms)
         under_test.check_member_code(expected, 0)
         return None
     first, rest = recorded[0], recorded[1:]
-    under_test.compare_payload(first, polled[-1])
+    under_test.compare_payload(first, states[-1])
     tokens = [write.token for write in polled]
     if first.async_id is not None:
         under_test.compare_durable()
@@ -38,7 +46,7 @@ def settle_member_write(under_test: PartitionUnderTest, op: Json, expected: obje
         return {first.async_id: parked}
     if first.error_code is None:
         return None
-    code = 0
+    code = 0 if answered is None else answered.member_code
     for each in tokens:
         code = under_test.complete(each, first.error_code, now_ms) or code
     under_test.check_member_code(expected, code)
@@ -62,7 +70,7 @@ def settle_timeouts(under_test: PartitionUnderTest, timeouts: Sequence[Json], no
         under_test.notice("write of the lock timeouts", recorded or "nothing to write", polled or "nothing")
     if recorded and polled and not letters:
         # With dead letters Kafka's payloads of both phases alternate, so no two of ours and its count alike.
-        under_test.compare_counts(recorded[-1], polled[-1])
+        under_test.compare_counts(recorded[-1], polled[-1].state)
     later = {write.async_id for write in recorded if write.async_id is not None}
     at_once = [write for write in recorded if write.async_id is None]
     if later:

@@ -15,17 +15,18 @@ from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome, Skip
 from .schema import check_share_partition
 from .skips import skip_reason
+from .ways import Way
 
 #: Differences shown of one scenario; later ones mostly follow from the first.
 MAX_DIFFERENCES = 3
 
 
-def run(scenario: Scenario, store: str) -> Outcome | Skip:
-    """One scenario on one store."""
+def run(scenario: Scenario, way: Way) -> Outcome | Skip:
+    """One scenario in one way."""
     reason = skip_reason(scenario)
     if reason is not None:
         return Skip(scenario.name, reason)
-    return replay(scenario, store, compared=comparable_operations(scenario))
+    return replay(scenario, way, compared=comparable_operations(scenario))
 
 
 def comparable_operations(scenario: Scenario) -> int:
@@ -38,15 +39,15 @@ def comparable_operations(scenario: Scenario) -> int:
     return len(scenario.ops)
 
 
-def replay(scenario: Scenario, store: str, compared: int) -> Outcome | Skip:
+def replay(scenario: Scenario, way: Way, compared: int) -> Outcome | Skip:
     """Drive every operation, compare the first ``compared`` of them, check the invariants at each."""
-    outcome = Outcome(scenario.name, store)
+    outcome = Outcome(scenario.name, str(way))
     try:
         check_share_partition(scenario)
     except FormatError as error:
         outcome.differences.append(Difference(scenario.name, -1, "format", "known", str(error)))
         return outcome
-    run_of = Replay(store, scenario.ops)
+    run_of = Replay(way, scenario.ops)
     for index, op in enumerate(scenario.ops):
         try:
             points, moved = _step(run_of, index, strict=index < compared)

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conformance.__main__ import main
+from tests.conformance.partition import Answered, PartitionUnderTest
 from tests.conformance.skips import too_many
 from tests.python.recordings import OUTSIDE, REPOSITORY, SWITCH, shared_is_required
 
 COPIES = REPOSITORY / "tests" / "data" / "conformance"
 RECORDINGS = OUTSIDE / "conformance"
 
-#: File → scenarios run, counted once a store, and skipped.
+#: File → scenarios run, counted once a store and form of the calls, and skipped.
 IN_COPIES = {
     "combiner_fuzz.json.gz": (503, 0),
     "combiner_table.json.gz": (30, 0),
     "misc_facts.json.gz": (18, 0),
     "offsets_manager_trunk.json.gz": (12, 0),
-    "probes_reference_quirks.json.gz": (84, 0),
+    "probes_reference_quirks.json.gz": (168, 0),
     "record_serde_4.2.json.gz": (13, 0),
     "record_serde_trunk.json.gz": (13, 0),
     "share_coordinator_shard_4.2.json.gz": (20, 1),
     "share_coordinator_shard_trunk.json.gz": (30, 0),
-    "share_partition_fuzz_trunk.json.gz": (108, 0),
-    "share_partition_trunk.json.gz": (376, 1),
+    "share_partition_fuzz_trunk.json.gz": (216, 0),
+    "share_partition_trunk.json.gz": (752, 1),
     "share_session_trunk.json.gz": (20, 0),
     "simple_assignor_trunk.json.gz": (11, 0),
 }
@@ -37,13 +40,13 @@ IN_RECORDINGS = {
     "combiner_table.json": (30, 0),
     "misc_facts.json": (18, 0),
     "offsets_manager_trunk.json": (12, 0),
-    "probes_reference_quirks.json": (84, 0),
+    "probes_reference_quirks.json": (168, 0),
     "record_serde_4.2.json": (13, 0),
     "record_serde_trunk.json": (13, 0),
     "share_coordinator_shard_4.2.json": (20, 1),
     "share_coordinator_shard_trunk.json": (30, 0),
-    "share_partition_fuzz_trunk.json.gz": (772, 0),
-    "share_partition_trunk.json": (376, 1),
+    "share_partition_fuzz_trunk.json.gz": (1544, 0),
+    "share_partition_trunk.json": (752, 1),
     "share_session_trunk.json": (20, 0),
     "simple_assignor_trunk.json": (11, 0),
 }
@@ -92,11 +95,40 @@ def test_all_recordings_agree(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"{name} run=0 agree=0 differ=0 skipped=0 deferred: " in out
 
 
-@pytest.mark.parametrize(("store", "ran"), [("twin", 188), ("tree", 188), ("both", 376)])
-def test_the_store_can_be_chosen(capsys: pytest.CaptureFixture[str], store: str, ran: int) -> None:
-    code, out, _ = run(capsys, COPIES / "share_partition_trunk.json.gz", "--store", store)
+@pytest.mark.parametrize(
+    ("store", "form", "ran"), [("twin", "queued", 188), ("tree", "inline", 188), ("both", "queued", 376), ("twin", "both", 376)]
+)
+def test_the_store_and_the_form_can_be_chosen(capsys: pytest.CaptureFixture[str], store: str, form: str, ran: int) -> None:
+    code, out, _ = run(capsys, COPIES / "share_partition_trunk.json.gz", "--store", store, "--form", form)
     assert code == 0
     assert out.startswith(f"share_partition_trunk.json.gz run={ran} agree={ran} differ=0 ")
+
+
+def test_a_persister_answers_within_the_call_where_kafkas_did(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered_within = PartitionUnderTest.answered_within
+    codes: Counter[int] = Counter()
+
+    def counted(under_test: PartitionUnderTest, call: Callable[[], object], error_code: int) -> Answered:
+        answered = answered_within(under_test, call, error_code)
+        codes[error_code] += bool(answered.states)
+        return answered
+
+    monkeypatch.setattr(PartitionUnderTest, "answered_within", counted)
+    code, _, _ = run(capsys, COPIES, "--store", "tree", "--form", "inline")
+    assert (code, codes) == (0, {0: 330, 15: 21, -1: 19, 69: 2})
+
+
+def test_an_answer_that_the_member_does_not_see_is_a_difference(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered_within = PartitionUnderTest.answered_within
+    monkeypatch.setattr(PartitionUnderTest, "answered_within", lambda under_test, call, _: answered_within(under_test, call, 0))
+    code, out, _ = run(capsys, COPIES / "share_partition_trunk.json.gz", "--form", "inline")
+    assert code == 1
+    assert "answer to the member" in out
+    assert "in-flight state" in out
 
 
 def test_several_paths_are_run_once_each(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,10 +180,10 @@ def test_a_recording_that_does_not_hold_is_shown(capsys: pytest.CaptureFixture[s
     place, op = next((i, op) for i, op in enumerate(scenario["ops"]) if op["op"] == "acquire")
     op["expect"] = {"acquired": [[1000, 1000, 1]], "count": 1}
     (tmp_path / "share_partition_changed.json").write_text(json.dumps({"scenarios": [scenario]}), encoding="utf-8")
-    code, out, err = run(capsys, tmp_path, "--store", "tree")
+    code, out, err = run(capsys, tmp_path, "--store", "tree", "--form", "queued")
     assert code == 1
     assert out.startswith("share_partition_changed.json run=1 agree=0 differ=1 skipped=0\n")
-    assert f"differs [tree] {scenario['name']} op {place}: acquire: acquired ranges" in out
+    assert f"differs [tree queued] {scenario['name']} op {place}: acquire: acquired ranges" in out
     assert err == "share_partition_changed.json: 1 of 1 differ\n"
 
 
@@ -202,7 +234,7 @@ def agrees(capsys: pytest.CaptureFixture[str], directory: Path, scenario: dict[s
     path = directory / "share_partition_by_hand.json"
     path.write_text(json.dumps({"scenarios": [scenario]}), encoding="utf-8")
     code, out, err = run(capsys, path)
-    assert "run=2" in out, out + err
+    assert "run=4" in out, out + err
     assert "format" not in out, out
     return code == 0
 

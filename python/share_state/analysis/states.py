@@ -6,7 +6,7 @@ What a row says is worked out in Rust (``rust/analysis``), for these named tuple
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, takewhile
+from itertools import groupby
 from operator import attrgetter
 from os import PathLike
 from typing import NamedTuple
@@ -96,15 +96,11 @@ def states_of_rows(
     A time ends a state partition before the first *row* that is later: records that made no row are not known here.
     """
     as_of = AsOf(as_of_offset, as_of_timestamp)
-    latest = as_of.latest_ms()
     for state_partition, of_partition in groupby(rows, key=attrgetter("state_partition")):
-        last = as_of.last_offset(state_partition)
-
-        def counts(row: HistoryRow, last: int | None = last) -> bool:
-            in_time = latest is None or row.at_timestamp <= latest
-            return in_time and (last is None or row.at_offset <= last)
-
+        prefix = as_of.prefix(state_partition)
         replay = _core.StateReplay(state_partition)
-        for row in takewhile(counts, of_partition):
+        for row in of_partition:
+            if not prefix.reaches(row.at_offset, row.at_timestamp):
+                break
             replay.apply(row)
         yield from replay.rows()

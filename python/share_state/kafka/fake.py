@@ -19,7 +19,7 @@ from share_state.kafka.fake_answers import Answers
 from share_state.kafka.fake_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
 from share_state.kafka.logins import Login, Users
-from share_state.kafka.peers import Address
+from share_state.kafka.peers import PERSISTER_APIS, Address, spoken
 from share_state.persister import Persister
 
 __all__ = ["FakeShareCoordinator", "Topic", "serve_in_thread"]
@@ -28,17 +28,13 @@ _LOG = logging.getLogger("share_state.coordinator")
 _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
 #: The requests that are answered, and in which versions.
 _VERSIONS: Final = {
-    3: (12, 13),
-    10: (4, 6),
+    3: spoken(3, since=12),
+    10: spoken(10, since=4),
     _API_VERSIONS: (0, 4),
-    83: (0, 0),
-    84: (0, 0),
-    85: (0, 1),
-    86: (0, 0),
-    87: (0, 1),
+    **PERSISTER_APIS,
 }
 #: These too where users log in.
-_LOGIN_VERSIONS: Final = {_HANDSHAKE: (1, 1), _AUTHENTICATE: (2, 2)}
+_LOGIN_VERSIONS: Final = {_HANDSHAKE: spoken(_HANDSHAKE, since=1), _AUTHENTICATE: spoken(_AUTHENTICATE, since=2)}
 #: The longest frame of somebody who is not yet let in, bytes (``sasl.server.max.receive.size``).
 _MAX_STRANGERS_FRAME: Final = 512 << 10
 #: How many requests may wait for the disk together.

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["API_NAMES", "API_VERSIONS", "Address", "LostError", "Node"]
+from share_state._core import api_table
 
-#: The versions of each request that we speak.
+__all__ = ["API_NAMES", "API_VERSIONS", "PERSISTER_APIS", "Address", "LostError", "Node", "spoken"]
+
+_TABLE: Final = api_table()
+API_NAMES: Final = {api_key: name for api_key, (name, _, _, _) in _TABLE.items()}
+
+
+def spoken(api_key: int, since: int | None = None) -> tuple[int, int]:
+    """Give the versions of a request that the codec has, from ``since`` on where an older one will not do."""
+    _, oldest, newest, _ = _TABLE[api_key]
+    return (oldest if since is None else since, newest)
+
+
+#: RPC 83 to 87, between a share-partition leader and its share coordinator, each in every version that there is.
+PERSISTER_APIS: Final = {api_key: spoken(api_key) for api_key in range(83, 88)}
+#: The versions of each request that we send: topics by their ids, coordinators by many keys, and a login with an answer.
 API_VERSIONS: Final = {
-    3: (12, 13),
-    10: (6, 6),
-    17: (1, 1),
+    3: spoken(3, since=12),
+    10: spoken(10, since=6),
+    17: spoken(17, since=1),
     18: (3, 3),
-    36: (2, 2),
-    83: (0, 0),
-    84: (0, 0),
-    85: (0, 1),
-    86: (0, 0),
-    87: (0, 1),
-}
-API_NAMES: Final = {
-    3: "Metadata",
-    10: "FindCoordinator",
-    17: "SaslHandshake",
-    18: "ApiVersions",
-    36: "SaslAuthenticate",
-    83: "InitializeShareGroupState",
-    84: "ReadShareGroupState",
-    85: "WriteShareGroupState",
-    86: "DeleteShareGroupState",
-    87: "ReadShareGroupStateSummary",
+    36: spoken(36, since=2),
+    **PERSISTER_APIS,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from share_state._core import Prefix
 from share_state.types import WallTime
 
 __all__ = ["AsOf", "AsOfOffset", "AsOfTimestamp"]
@@ -21,10 +22,6 @@ class AsOf(NamedTuple):
     offset: AsOfOffset | None = None
     timestamp: AsOfTimestamp | None = None
 
-    def last_offset(self, state_partition: int) -> int | None:
-        """Return the last offset of a state partition that counts, None where the offset ends nothing."""
-        return self.offset.get(state_partition) if isinstance(self.offset, Mapping) else self.offset
-
-    def latest_ms(self) -> int | None:
-        """Return the time that no record is later than, in ms since the epoch."""
-        return self.timestamp.ms if isinstance(self.timestamp, WallTime) else self.timestamp
+    def prefix(self, state_partition: int) -> Prefix:
+        """Return as far as a state partition counts."""
+        return Prefix(state_partition, as_of_offset=self.offset, as_of_timestamp=self.timestamp)

@@ -93,11 +93,11 @@ class ClusterScan:
 
     def _records(self, client: ModuleType, consumer: Consumer, ranges: list[_Range]) -> Iterator[LogRecord]:
         total = sum(one.end - one.start for one in ranges)
-        latest = self.as_of.latest_ms()
         done = 0
         for one in ranges:
+            prefix = self.as_of.prefix(one.partition)
             for record in _partition(client, consumer, one, self._patience):
-                if latest is not None and record.timestamp > latest:
+                if not prefix.reaches(record.offset, record.timestamp):
                     break
                 self._report(done, total)
                 done += 1
@@ -111,7 +111,7 @@ class ClusterScan:
     def _range(self, client: ModuleType, consumer: Consumer, partition: int) -> _Range:
         start, end = watermarks(client, consumer, client.TopicPartition(STATE_TOPIC, partition), self._patience)
         self.ends[partition] = end
-        last = self.as_of.last_offset(partition)
+        last = self.as_of.prefix(partition).last_offset
         return _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
 
     def _report(self, done: int, total: int) -> None:

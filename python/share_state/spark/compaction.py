@@ -1,17 +1,14 @@
 """A log brought down to one record a live share partition, which folds to the same state, and folds on.
 
-The record is a snapshot of the state, as a coordinator would write it; of a state whose snapshot is missing it is an update, so
-that it stays known as incomplete. Which of the offsets up to the last one it stands at does not matter, as a state partition's
-order counts within one share partition only.
+Which record that is, the engine says (``share_state._core.encode_state``). Which of the offsets up to the last one it stands at
+does not matter, as a state partition's order counts within one share partition only.
 """
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
-from uuid import UUID
 
 import pyarrow as pa
 
@@ -25,6 +22,8 @@ _OLDEST = "oldest_write"
 #: What functions take, and that. Times are in microseconds, as Spark's.
 COMPACTED = pa.schema([*frames.SCHEMAS["input"], pa.field(_OLDEST, pa.timestamp("us", "UTC"))])
 _INPUT = frames.SCHEMAS["input"].names
+#: What a record says of a state, besides its batches.
+_STATE = ("snapshot_epoch", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count", "incomplete")
 
 
 def compact(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -81,31 +80,11 @@ def _rows(folded: Iterable[pa.RecordBatch], prior: dict[_Key, tuple[Any, Any]]) 
 
 
 def _record(row: dict[str, Any], offset: int) -> dict[str, Any]:
-    topic_id = base64.urlsafe_b64encode(UUID(row["topic_id"]).bytes).decode("ascii").rstrip("=")
-    data = {
-        "snapshotEpoch": row["snapshot_epoch"],
-        "leaderEpoch": row["leader_epoch"],
-        "startOffset": row["start_offset"],
-        "deliveryCompleteCount": row["delivery_complete_count"],
-        "stateBatches": [
-            {
-                "firstOffset": one["first_offset"],
-                "lastOffset": one["last_offset"],
-                "deliveryState": one["delivery_state"],
-                "deliveryCount": one["delivery_count"],
-            }
-            for one in row["batches"]
-        ],
-    }
-    kind = "1"
-    if not row["incomplete"]:
-        kind = "0"
-        data |= {"stateEpoch": row["state_epoch"], "createTimestamp": 0, "writeTimestamp": 0}
-    record = {
-        "key": {"type": kind, "data": {"groupId": row["group"], "topicId": topic_id, "partition": row["partition"]}},
-        "value": {"version": "0", "data": data},
-    }
-    key, value = _core.encode_record(record)
+    key, value = _core.encode_state(
+        (row["group"], row["topic_id"], row["partition"]),
+        [tuple(batch.values()) for batch in row["batches"]],
+        **{name: row[name] for name in _STATE},
+    )
     return {
         "key": key,
         "value": value,

@@ -10,8 +10,9 @@ import pyarrow as pa
 from share_state import frames
 from share_state.analysis.anomaly import AnomalyConfig
 from share_state.analysis.search import LogEndOffsets
+from share_state.reading.as_of import AsOf
 from share_state.spark.options import Choice, OnError
-from share_state.spark.prefix import AsOf
+from share_state.spark.prefix import cut
 
 __all__ = ["Fold"]
 
@@ -31,7 +32,7 @@ class Fold:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Make the table of records; they are in order of state partition and offset, but for ``records``."""
-        records = self.as_of.cut(batches)
+        records = cut(self.as_of, batches)
         if self.table == "raw":
             return records
         if self.table == "errors":

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
 from share_state.analysis.anomaly import AnomalyConfig
+from share_state.reading.as_of import AsOf
 from share_state.spark.fold import Fold
 from share_state.spark.options import OnError, milliseconds
-from share_state.spark.prefix import AsOf
 from share_state.spark.schemas import INPUT_SCHEMA, arrow_schema, conform, schema
 from share_state.types import RecordState
 

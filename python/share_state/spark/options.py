@@ -17,7 +17,7 @@ from share_state.analysis.anomaly import AnomalyConfig
 from share_state.analysis.search import LogEndOffsets
 from share_state.analysis.topic_id import hyphenated
 from share_state.errors import ConfigError
-from share_state.spark.prefix import AsOf
+from share_state.reading.as_of import AsOf
 from share_state.spark.storage import split_paths
 
 __all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "check_table", "parse"]

@@ -13,10 +13,10 @@ from pyspark.sql.datasource import InputPartition
 
 from share_state import frames
 from share_state.errors import CorruptLogError
+from share_state.reading.as_of import AsOf
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
 from share_state.spark.options import Options
-from share_state.spark.prefix import AsOf
 from share_state.spark.storage import Folder, base_offset, folders, local_folder, segment_starts
 from share_state.spark.superseded import Snapshots
 

@@ -10,9 +10,11 @@ use share_state_core::state_batch::StateBatch;
 
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
+mod compacted;
 mod fold;
 mod replay;
 
+pub use compacted::compacted;
 pub use fold::StateFold;
 pub use replay::StateReplay;
 

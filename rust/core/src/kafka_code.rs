@@ -99,6 +99,24 @@ impl KafkaCode {
     }
 }
 
+/// Codes that share groups never answer with, but a client of a cluster meets: number and Kafka's name, in ascending order.
+pub const CLIENT_CODES: &[(i16, &str)] = &[
+    (1, "OFFSET_OUT_OF_RANGE"),
+    (8, "BROKER_NOT_AVAILABLE"),
+    (9, "REPLICA_NOT_AVAILABLE"),
+    (33, "UNSUPPORTED_SASL_MECHANISM"),
+    (34, "ILLEGAL_SASL_STATE"),
+    (58, "SASL_AUTHENTICATION_FAILED"),
+    (70, "FETCH_SESSION_ID_NOT_FOUND"),
+    (71, "INVALID_FETCH_SESSION_EPOCH"),
+    (75, "UNKNOWN_LEADER_EPOCH"),
+    (78, "OFFSET_NOT_AVAILABLE"),
+    (103, "INCONSISTENT_TOPIC_ID"),
+    (106, "FETCH_SESSION_TOPIC_ID_ERROR"),
+    (114, "MISMATCHED_ENDPOINT_TYPE"),
+    (115, "UNSUPPORTED_ENDPOINT_TYPE"),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +131,13 @@ mod tests {
             assert_eq!(KafkaCode::from_i16(code.code()), Some(*code));
         }
         assert_eq!(KafkaCode::from_i16(1), None);
+    }
+
+    #[test]
+    fn a_code_of_clients_is_none_of_share_groups_and_the_list_ascends() {
+        assert!(CLIENT_CODES.is_sorted_by(|(one, _), (next, _)| one < next));
+        for (code, _) in CLIENT_CODES {
+            assert_eq!(KafkaCode::from_i16(*code), None);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! `tests/kafka/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
+//! `recordings PATH...` plays recorded files of share partitions in place of Kafka's side.
 
 mod arguments;
 mod assignor;
@@ -24,6 +25,7 @@ mod operation;
 mod outcome;
 mod partition;
 mod random;
+mod recordings;
 mod report;
 mod sequences;
 mod session;
@@ -60,6 +62,9 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("rules") {
         println!("{}", rules());
         return ExitCode::SUCCESS;
+    }
+    if std::env::args().nth(1).as_deref() == Some("recordings") {
+        return recordings::play_files(std::env::args().skip(2));
     }
     let run = Arguments::parse(std::env::args().skip(1))
         .map_err(io::Error::other)

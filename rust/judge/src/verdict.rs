@@ -5,7 +5,7 @@ use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 
 use crate::compare::{Around, Point, compare};
 use crate::deliberate::{Rule, classify};
-use crate::engine::Engine;
+use crate::engine::{Engine, Form};
 use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Malformed, Outcome, State};
 
@@ -50,35 +50,49 @@ struct Pair {
 /// Plays the operations on a fresh engine.
 #[must_use]
 pub fn play<S: InFlightStore>(ops: &[Operation]) -> Engine<S> {
-    let mut engine = Engine::default();
+    play_in::<S>(ops, Form::Queued)
+}
+
+/// Plays the operations on a fresh engine that has its writes made in this form.
+#[must_use]
+pub fn play_in<S: InFlightStore>(ops: &[Operation], form: Form) -> Engine<S> {
+    let mut engine = Engine::in_form(form);
     for op in ops {
         engine.play(op);
     }
     engine
 }
 
-/// What is wrong with our side alone: a broken invariant, or two stores that differ.
+/// What is wrong with our side alone: a broken invariant, or two stores or forms of the calls that differ.
 #[must_use]
 pub fn own_fault(ops: &[Operation], tree: &Engine<IntervalStore>) -> Option<Difference> {
     if let Some((at, broken)) = &tree.broken {
         return Some(fault(*at, "invariant", String::new(), broken.clone()));
     }
-    let twin = play::<TwinStore>(ops);
-    if let Some((at, broken)) = &twin.broken {
-        return Some(fault(
-            *at,
-            "invariant of the twin",
-            String::new(),
-            broken.clone(),
-        ));
+    differs("twin store", tree, &play::<TwinStore>(ops))
+        .or_else(|| {
+            let inline = play_in::<IntervalStore>(ops, Form::Inline);
+            differs("inline form", tree, &inline)
+        })
+        .or_else(|| {
+            let inline = play_in::<TwinStore>(ops, Form::Inline);
+            differs("inline form of the twin store", tree, &inline)
+        })
+}
+
+/// Where the same operations came to something else.
+fn differs<S: InFlightStore>(
+    what: &'static str,
+    tree: &Engine<IntervalStore>,
+    other: &Engine<S>,
+) -> Option<Difference> {
+    if let Some((at, broken)) = &other.broken {
+        return Some(fault(*at, what, String::new(), broken.clone()));
     }
-    let at = tree
-        .outcomes
-        .iter()
-        .zip(&twin.outcomes)
-        .position(|(a, b)| a != b)?;
-    let (a, b) = (&tree.outcomes[at], &twin.outcomes[at]);
-    Some(fault(at, "twin store", format!("{b:?}"), format!("{a:?}")))
+    let mut pairs = tree.outcomes.iter().zip(&other.outcomes);
+    let at = pairs.position(|(a, b)| a != b)?;
+    let (a, b) = (&tree.outcomes[at], &other.outcomes[at]);
+    Some(fault(at, what, format!("{b:?}"), format!("{a:?}")))
 }
 
 fn fault(at: usize, what: &'static str, kafka: String, ours: String) -> Difference {
@@ -173,4 +187,39 @@ pub fn hangs(kafka: &[Value]) -> bool {
     kafka
         .last()
         .is_some_and(|last| last["expect"]["result"]["error"] == "DoesNotReturn")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+    use crate::operation::When;
+
+    #[test]
+    fn both_stores_and_both_forms_come_to_the_same() {
+        let (mut written, mut refused) = (0, 0);
+        for number in 0..200 {
+            let mut generator = Generator::new(7, number, &[]);
+            let mut engine = Engine::default();
+            let mut ops = Vec::new();
+            while ops.len() < 60 {
+                generator.step(&mut engine, &mut ops);
+            }
+            if let Some(fault) = own_fault(&ops, &engine) {
+                panic!(
+                    "sequence {number}, operation {}: {:?}",
+                    fault.at, fault.points
+                );
+            }
+            for (op, outcome) in ops.iter().zip(&engine.outcomes) {
+                let by_member = matches!(op.verb, Verb::Acknowledge { .. } | Verb::Release { .. });
+                if by_member && op.answer.when == When::AtOnce && !outcome.writes.is_empty() {
+                    written += 1;
+                    refused += usize::from(op.answer.code != 0);
+                }
+            }
+        }
+        // What the one-call form is for must have come up.
+        assert!(written > 500 && refused > 50, "{written} {refused}");
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use share_state_core::kafka_code::{CLIENT_CODES, KafkaCode};
 use share_state_core::state_batch::StateBatch;
 use share_state_wire::WireError;
 use share_state_wire::messages::protocol::Direction;
@@ -155,6 +156,13 @@ pub fn api_table() -> BTreeMap<i16, (&'static str, i16, i16, i16)> {
     tables
         .chain(TYPED.map(|(key, name, newest)| (key, (name, 0, newest, 0))))
         .collect()
+}
+
+/// Kafka's error codes by name: those of share groups, and those that a client of a cluster meets besides.
+pub fn error_codes() -> BTreeMap<&'static str, i16> {
+    let of_share_groups = KafkaCode::ALL.iter().map(|code| (code.name(), code.code()));
+    let of_clients = CLIENT_CODES.iter().map(|(code, name)| (*name, *code));
+    of_share_groups.chain(of_clients).collect()
 }
 
 /// Read a request, or an answer, without its header (Kafka: `WriteShareGroupStateRequestData` and its like).

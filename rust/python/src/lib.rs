@@ -48,6 +48,8 @@ mod _core {
     #[pymodule_export]
     use crate::analysis::{AnomalyFinder, StateReplay};
     #[pymodule_export]
+    use crate::as_of::Prefix;
+    #[pymodule_export]
     use crate::assignor::simple_assignment;
     #[pymodule_export]
     use crate::codec::{api_table, decode_message, encode_message};
@@ -73,7 +75,7 @@ mod _core {
         effective_group_config, group_config_entries,
     };
     #[pymodule_export]
-    use crate::records::{decode_record, encode_record, state_partition};
+    use crate::records::{decode_record, encode_record, encode_state, state_partition};
     #[pymodule_export]
     use crate::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]
@@ -94,6 +96,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::analysis::add_names(module)?;
+        module.add("ERROR_CODES", crate::codec::error_codes())?;
         module.add("HISTORY_CAUSES", crate::history_rows::cause_names())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -3,12 +3,16 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use share_state_analysis::state::compacted;
+use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::records::{ShareRecord, ShareSnapshot, ShareUpdate, ShareValue};
+use share_state_core::state_batch::StateBatches;
 use share_state_wire::partitioner;
 use share_state_wire::state_record::{self, Decoded};
 
 use crate::args::{Int, Topic};
+use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
 use crate::plain::{Plain, as_dict, field};
@@ -116,10 +120,7 @@ pub fn decode_record<'py>(
 ///     ValueError: a field is missing, or does not fit; the text names it.
 ///     WireDecodeError: a text or an array is longer than the format can say.
 #[pyfunction]
-pub fn encode_record<'py>(
-    py: Python<'py>,
-    record: &Bound<'py, PyDict>,
-) -> PyResult<(Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
+pub fn encode_record<'py>(py: Python<'py>, record: &Bound<'py, PyDict>) -> PyResult<Encoded<'py>> {
     let key: Part = field(record, "key", None)?;
     let value: Option<Part> = field(record, "value", Some(None))?;
     let is_update = key.number == UPDATE;
@@ -131,12 +132,64 @@ pub fn encode_record<'py>(
             Some(value) => ShareValue::Snapshot(snapshot_in(value.data.bind(py))?),
         },
     };
-    let key = state_record::encode_key(&record).map_err(|e| errors::wire(py, &e))?;
+    bytes_out(py, &record)
+}
+
+/// Key and value of a record.
+type Encoded<'py> = (Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
+
+fn bytes_out<'py>(py: Python<'py>, record: &ShareRecord) -> PyResult<Encoded<'py>> {
+    let key = state_record::encode_key(record).map_err(|e| errors::wire(py, &e))?;
     let value = state_record::encode_value(&record.value).map_err(|e| errors::wire(py, &e))?;
     Ok((
         PyBytes::new(py, &key),
         value.map(|value| PyBytes::new(py, &value)),
     ))
+}
+
+/// The bytes of the one record that folds to a state: a snapshot, or an update where the snapshot is missing, so that the state
+/// stays known as incomplete. It tells no times.
+///
+/// Args:
+///     key: a `SharePartitionKey`, or a tuple like it.
+///     batches: an iterable of `StateBatch` or tuples like it.
+///     snapshot_epoch, state_epoch, leader_epoch, start_offset, delivery_complete_count, incomplete: as in `ShareState`.
+///
+/// Returns:
+///     Key and value.
+///
+/// Raises:
+///     ArgumentError: an argument does not fit; the text names it.
+///     WireDecodeError: the group is longer than the format can say.
+#[pyfunction]
+#[pyo3(signature = (
+    key, batches, *, snapshot_epoch, state_epoch, leader_epoch, start_offset, delivery_complete_count, incomplete
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub fn encode_state<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, PyAny>,
+    batches: &Bound<'py, PyAny>,
+    snapshot_epoch: Int<i32>,
+    state_epoch: Int<i32>,
+    leader_epoch: Int<i32>,
+    start_offset: Int<i64>,
+    delivery_complete_count: Int<i32>,
+    incomplete: bool,
+) -> PyResult<Encoded<'py>> {
+    let state = ShareGroupOffset {
+        snapshot_epoch: snapshot_epoch.0,
+        state_epoch: state_epoch.0,
+        leader_epoch: leader_epoch.0,
+        start_offset: start_offset.0,
+        delivery_complete_count: delivery_complete_count.0,
+        state_batches: StateBatches::from_batches(&convert::state_batches_in(batches)?),
+        create_timestamp: 0,
+        write_timestamp: 0,
+        unknown_tagged_fields: Vec::new(),
+        incomplete,
+    };
+    bytes_out(py, &compacted(convert::key_in(key)?, &state))
 }
 
 /// `{"type" or "version": number, "data": {...}}`.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from share_state._core import api_table
-
 __all__ = [
     "API_VERSIONS",
     "FETCH",
@@ -29,7 +27,7 @@ FETCH_BY_NAME: Final = 12
 #: Kafka 2.8 to 4.4, and what speaks the same protocol.
 API_VERSIONS: Final = {
     FETCH: (4, 17),
-    LIST_OFFSETS: (1, min(9, api_table()[LIST_OFFSETS][2])),
+    LIST_OFFSETS: (1, 9),
     METADATA: (1, 13),
     FIND_COORDINATOR: (1, 4),
     17: (1, 1),

@@ -37,6 +37,12 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// The last offset that counts, where that is known.
+    #[must_use]
+    pub const fn last_offset(self) -> Option<i64> {
+        self.last_offset
+    }
+
     /// Whether the prefix goes as far as a record.
     #[must_use]
     pub fn reaches(self, at: At) -> bool {

@@ -2,7 +2,7 @@
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::persister::WriteToken;
+use share_state_core::persister::{WriteState, WriteToken};
 use share_state_core::share_partition::{DeadLetterCause, DeadLetterToken, member_code};
 use share_state_core::time::LockTime;
 
@@ -17,37 +17,12 @@ impl<S: InFlightStore> Engine<S> {
         let mut asked_by = waits.then_some(at);
         loop {
             let mut idle = true;
+            if self.is_inline(op) {
+                idle = self.settle_inline(partition, op, at, asked_by) == 0;
+            }
             while let Some(write) = self.partitions[partition].poll_write() {
                 idle = false;
-                self.outcomes[at].writes.push(Write {
-                    start: write.state.start_offset,
-                    delivery_complete: i64::from(write.state.delivery_complete_count),
-                    batches: write
-                        .state
-                        .state_batches
-                        .iter()
-                        .map(|b| {
-                            (
-                                b.first_offset,
-                                b.last_offset,
-                                b.delivery_state,
-                                b.delivery_count,
-                            )
-                        })
-                        .collect(),
-                });
-                if op.answer.code == 0
-                    && op.answer.when != When::Never
-                    && partition + 1 == self.partitions.len()
-                {
-                    // Stored when sent: when the answer arrives is another matter. An earlier leader is fenced.
-                    let stored = &mut self.stored;
-                    stored.start = stored.start.max(write.state.start_offset);
-                    stored
-                        .batches
-                        .merge(&write.state.state_batches, stored.start);
-                    stored.batches.clip(stored.start);
-                }
+                self.note_write(partition, op, at, &write.state);
                 self.answer_as_planned(partition, write.token, op.answer, asked_by, at);
             }
             // Writes of the second phase concern no member.
@@ -73,6 +48,39 @@ impl<S: InFlightStore> Engine<S> {
             if idle {
                 return;
             }
+        }
+    }
+
+    /// Notes a write that was handed out.
+    pub(super) fn note_write(
+        &mut self,
+        partition: usize,
+        op: &Operation,
+        at: usize,
+        state: &WriteState,
+    ) {
+        let batches = state.state_batches.iter().map(|b| {
+            (
+                b.first_offset,
+                b.last_offset,
+                b.delivery_state,
+                b.delivery_count,
+            )
+        });
+        self.outcomes[at].writes.push(Write {
+            start: state.start_offset,
+            delivery_complete: i64::from(state.delivery_complete_count),
+            batches: batches.collect(),
+        });
+        if op.answer.code == 0
+            && op.answer.when != When::Never
+            && partition + 1 == self.partitions.len()
+        {
+            // Stored when sent: when the answer arrives is another matter. An earlier leader is fenced.
+            let stored = &mut self.stored;
+            stored.start = stored.start.max(state.start_offset);
+            stored.batches.merge(&state.state_batches, stored.start);
+            stored.batches.clip(stored.start);
         }
     }
 
@@ -120,16 +128,9 @@ impl<S: InFlightStore> Engine<S> {
         asked_by: Option<usize>,
         at: usize,
     ) {
-        // Kafka's class goes on where its manager would fence it (S9), and so shall ours here: it hears of another refusal.
-        let told = match member_code(code_of(code)) {
-            KafkaCode::NotLeaderOrFollower
-            | KafkaCode::GroupIdNotFound
-            | KafkaCode::UnknownTopicOrPartition => KafkaCode::UnknownServerError,
-            _ => code_of(code),
-        };
         let result = self.partitions[partition].handle_write_result(
             token,
-            told,
+            told(code),
             LockTime(self.clocks[partition]),
         );
         match (result, asked_by) {
@@ -140,5 +141,16 @@ impl<S: InFlightStore> Engine<S> {
             (Ok(_), None) => {}
             (Err(error), _) => self.broken = Some((at, format!("{error:?}"))),
         }
+    }
+}
+
+/// What our share partition hears of an answer of the persister. Kafka's class goes on where its manager would fence it (S9), and
+/// so shall ours here: it hears of another refusal.
+pub(super) fn told(code: i16) -> KafkaCode {
+    match member_code(code_of(code)) {
+        KafkaCode::NotLeaderOrFollower
+        | KafkaCode::GroupIdNotFound
+        | KafkaCode::UnknownTopicOrPartition => KafkaCode::UnknownServerError,
+        _ => code_of(code),
     }
 }

@@ -17,6 +17,7 @@ use crate::outcome::Answered;
 impl<S: InFlightStore> Engine<S> {
     pub(super) fn run(&mut self, partition: usize, op: &Operation, at: usize) -> Answered {
         let now = LockTime(self.clocks[partition]);
+        let is_inline = self.is_inline(op);
         let under_test = &mut self.partitions[partition];
         match &op.verb {
             Verb::Create { .. } => Answered::Nothing,
@@ -93,10 +94,17 @@ impl<S: InFlightStore> Engine<S> {
                         types: &r.types,
                     })
                     .collect();
-                match under_test.acknowledge(&member_id(*member), &batches, now) {
+                let member = member_id(*member);
+                if is_inline {
+                    return self.acknowledge_inline(partition, op, at, &member, &batches);
+                }
+                match under_test.acknowledge(&member, &batches, now) {
                     Ok(_) => Answered::Code(0),
                     Err(error) => Answered::Code(error.kafka_code().code()),
                 }
+            }
+            Verb::Release { member } if is_inline => {
+                self.release_inline(partition, op, at, &member_id(*member))
             }
             Verb::Release { member } => {
                 under_test.release(&member_id(*member), now);

@@ -2,6 +2,7 @@
 
 mod answers;
 mod commands;
+mod inline;
 mod view;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,16 @@ use share_state_core::state_batch::StateBatches;
 use self::view::state_of;
 use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Outcome, State};
+
+/// The two ways to have writes made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// They are polled, and their answers are told.
+    #[default]
+    Queued,
+    /// A persister answers within the call, where the operation has it answer at once.
+    Inline,
+}
 
 /// A write whose answer is held back.
 struct Held {
@@ -38,6 +49,7 @@ pub struct Stored {
 
 /// Plays operations one after the other.
 pub struct Engine<S> {
+    form: Form,
     partitions: Vec<SharePartition<S>>,
     /// The configuration as each leader knows it.
     configs: Vec<ShareGroupConfig>,
@@ -59,6 +71,7 @@ pub struct Engine<S> {
 impl<S: InFlightStore> Default for Engine<S> {
     fn default() -> Self {
         Self {
+            form: Form::default(),
             partitions: Vec::new(),
             configs: Vec::new(),
             clocks: Vec::new(),
@@ -88,6 +101,14 @@ fn code_of(answer: i16) -> KafkaCode {
 }
 
 impl<S: InFlightStore> Engine<S> {
+    /// An engine that has its writes made in this way.
+    pub fn in_form(form: Form) -> Self {
+        Self {
+            form,
+            ..Self::default()
+        }
+    }
+
     /// The share partition of the latest leader.
     pub fn current(&self) -> Option<&SharePartition<S>> {
         self.partitions.last()

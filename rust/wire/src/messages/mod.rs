@@ -8,7 +8,6 @@ mod any;
 mod borrowed;
 pub mod data;
 mod field;
-pub mod header;
 pub mod protocol;
 pub mod schema;
 
@@ -162,12 +161,6 @@ fn check_version<A: Api>(version: i16) -> Result<(), WireError> {
 fn end(mut r: Reader<'_>) -> Result<(), WireError> {
     skip_tags(&mut r)?;
     r.finish()
-}
-
-/// The end of a header: tagged fields, of which none is known; what follows is the message.
-fn end_of_header(mut r: Reader<'_>) -> Result<&[u8], WireError> {
-    skip_tags(&mut r)?;
-    r.take(r.remaining())
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! The bytes of messages, their headers and frames.
+//! The bytes of messages.
 
 use proptest::prelude::*;
 use share_state_core::persister::WriteState;
 
 use super::*;
-use crate::messages::header::{MAX_FRAME, RequestHeader, ResponseHeader, frame_length};
 
 #[test]
 fn recorded_messages_come_back_byte_for_byte() {
@@ -49,48 +48,6 @@ fn tagged_fields_are_skipped_wherever_they_may_stand() {
         [DeletePartition { partition: 9 }]
     );
     assert_eq!(request.encode(0).unwrap().len(), message.len() - 3 * 4);
-}
-
-#[test]
-fn headers_precede_their_message() {
-    let header = RequestHeader {
-        api_key: 85,
-        api_version: 1,
-        correlation_id: 9,
-        client_id: Some("c".into()),
-    };
-    let mut bytes = header.encode().unwrap();
-    assert_eq!(bytes, [0, 85, 0, 1, 0, 0, 0, 9, 0, 1, b'c', 0]);
-    bytes.push(42);
-    assert_eq!(RequestHeader::decode(&bytes), Ok((header, &[42][..])));
-    let anonymous = [0, 85, 0, 1, 0, 0, 0, 9, 0xff, 0xff, 0];
-    assert_eq!(RequestHeader::decode(&anonymous).unwrap().0.client_id, None);
-    assert!(RequestHeader::decode(&anonymous[..10]).is_err());
-
-    let header = ResponseHeader { correlation_id: 9 };
-    assert_eq!(header.encode(), [0, 0, 0, 9, 0]);
-    assert_eq!(
-        ResponseHeader::decode(&[0, 0, 0, 9, 0, 7]),
-        Ok((header, &[7][..]))
-    );
-}
-
-#[test]
-fn a_frame_has_a_sensible_length() {
-    assert_eq!(frame_length(&[0, 0, 1], MAX_FRAME), Ok(None));
-    assert_eq!(frame_length(&[0, 0, 1, 2, 9], MAX_FRAME), Ok(Some(258)));
-    assert_eq!(
-        frame_length(&MAX_FRAME.to_be_bytes(), MAX_FRAME),
-        Ok(Some(100 << 20))
-    );
-    for length in [0, -1, i32::MIN, MAX_FRAME + 1, i32::MAX] {
-        let error = frame_length(&length.to_be_bytes(), MAX_FRAME).unwrap_err();
-        let kind = WireErrorKind::Length {
-            length: i64::from(length),
-            max: i64::from(MAX_FRAME),
-        };
-        assert_eq!(error, WireError::new(0, kind));
-    }
 }
 
 fn any_write() -> impl Strategy<Value = WritePartition> {

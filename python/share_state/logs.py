@@ -4,7 +4,7 @@
   that was cut off because a repair was asked for, and for a note of the log's end that could not be read.
 * ``share_state.persister``: a share partition was loaded; a warning for every write that was refused.
 * ``share_state.kafka``: a warning for every call to a cluster that is tried again.
-* ``share_state.coordinator``: a warning for every client of :class:`share_state.kafka.FakeShareCoordinator` that sent no
+* ``share_state.coordinator``: a warning for every client of :class:`share_state.kafka.ShareCoordinatorServer` that sent no
   request of Kafka's.
 * ``share_state.logins``: every token that was not taken, and why; the client is not told.
 * ``share_state.gateway``: share partitions that were not loaded, members that were silent for too long, what became of

@@ -19,7 +19,7 @@ from share_state.async_persister import (
     lead_async,
 )
 from share_state.errors import FencedLeaderEpochError, InvalidRequestError
-from share_state.kafka import AsyncKafkaPersister, FakeShareCoordinator
+from share_state.kafka import AsyncKafkaPersister, ShareCoordinatorServer
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
 from tests.python.held_store import HeldStore
 
@@ -99,7 +99,7 @@ async def in_a_store(test: Callable[[AsyncPersister], Coroutine[Any, Any, None]]
 
 async def in_a_cluster(test: Callable[[AsyncPersister], Coroutine[Any, Any, None]], path: Path) -> None:
     with ss.open(path / "state") as store:
-        async with FakeShareCoordinator(store) as coordinator:
+        async with ShareCoordinatorServer(store) as coordinator:
             host, port = await coordinator.start()
             async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
                 await test(kafka)

@@ -13,7 +13,7 @@ from share_state.cli.listening import announce, listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
-from share_state.kafka import FakeShareCoordinator, Topic
+from share_state.kafka import ShareCoordinatorServer, Topic
 from share_state.kafka.logins import read_users
 from share_state.kafka.peers import Address
 from share_state.types import SharePartitionKey
@@ -68,7 +68,7 @@ def coordinator(
         with _core.StateStore(path, repair=repair) as store:
             for repaired in store.recovery()["repaired"]:
                 typer.echo(printable(f"share-state: repaired: {repaired}"), err=True)
-            coordinator = FakeShareCoordinator(store, topics=topics, ssl_context=tls, users=users)
+            coordinator = ShareCoordinatorServer(store, topics=topics, ssl_context=tls, users=users)
             asyncio.run(_serve(store, coordinator, address))
     except (ShareStateError, OSError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else refusal(error)
@@ -76,7 +76,7 @@ def coordinator(
         raise typer.Exit(ExitCode.IO) from None
 
 
-async def _serve(store: _core.StateStore, coordinator: FakeShareCoordinator, address: Address) -> None:
+async def _serve(store: _core.StateStore, coordinator: ShareCoordinatorServer, address: Address) -> None:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)

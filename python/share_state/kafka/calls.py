@@ -62,10 +62,10 @@ class Calls:
         if before is None:
             self._turns[key] = call
             self._try(call)
-        elif before.behind is None:
-            before.behind = deque([call])
+        elif before.after is None:
+            before.after = deque([call])
         else:
-            before.behind.append(call)
+            before.after.append(call)
 
     def abandon(self, call: Call) -> None:
         """Take back what nobody waits for; what is on the wire stays under way until it is answered."""
@@ -76,7 +76,7 @@ class Calls:
     async def close(self) -> None:
         """Fail what is not sent, and wait for the answers to what is."""
         self._closed = True
-        waiting = [call for turn in self._turns.values() for call in (*(turn.behind or ()), turn)]
+        waiting = [call for turn in self._turns.values() for call in (*(turn.after or ()), turn)]
         for call in waiting:
             call.abandoned = True
             if not call.sent and not call.over:
@@ -127,11 +127,11 @@ class Calls:
             self._go_on(call)
 
     def _go_on(self, call: Call) -> None:
-        key, behind = call.operation.key, call.behind
-        while behind:
-            following = behind.popleft()
+        key, after = call.operation.key, call.after
+        while after:
+            following = after.popleft()
             if not following.over:
-                following.behind = behind
+                following.after = after
                 self._turns[key] = following
                 self._try(following)
                 return

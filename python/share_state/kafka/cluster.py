@@ -144,7 +144,7 @@ class Cluster:
 
     async def _find(self, asked: dict[SharePartitionKey, asyncio.Future[Node]]) -> None:
         connection = await self._connections.any()
-        # Kafka 4.0 has the look-up and none of the requests that come behind it, and answers the look-up with INVALID_REQUEST.
+        # Kafka 4.0 has the look-up and none of the requests that come after it, and answers the look-up with INVALID_REQUEST.
         connection.version_of(_READ_STATE)
         texts = {coordinator_key(*key): key for key in asked}
         answer = await connection.request(_FIND_COORDINATOR, {"keyType": _SHARE, "coordinatorKeys": list(texts)})

@@ -181,7 +181,7 @@ class Connection:
         Args:
             api_key: of the request.
             version: of the request.
-            body: the request behind its header.
+            body: the request after its header.
             decode: takes the version, the frame of the answer without its length, and where the message starts in it.
             done: called once, with what was decoded, or with why there is no answer.
 
@@ -334,7 +334,7 @@ class Connection:
         self._close_when_retired()
 
     def _expire(self, api_key: int) -> None:
-        # The broker answers in order, so nothing behind this request can be answered either.
+        # The broker answers in order, so nothing after this request can be answered either.
         seconds = self._options.request_timeout
         reason = f"{_name(api_key)} was not answered in {seconds:g} s"
         self._fail(self._loss(reason, code=codes.REQUEST_TIMED_OUT, sent=True))

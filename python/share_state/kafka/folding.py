@@ -26,7 +26,7 @@ __all__ = ["Folding"]
 #: What one request holds at most; a single share partition always has room.
 MAX_PARTITIONS: Final = 1000
 MAX_BYTES: Final = 1 << 20
-#: A second request goes out behind one that is under way once it has so many share partitions. With fewer the pause costs
+#: A second request goes out after one that is under way once it has so many share partitions. With fewer the pause costs
 #: less than a request does.
 SECOND_FROM: Final = 64
 _WRITE: Final = 85

@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
 
 def frame(payload: bytes) -> bytes:
-    """Put the payload behind its length."""
+    """Put the payload after its length."""
     return _LENGTH.pack(len(payload)) + payload
 
 

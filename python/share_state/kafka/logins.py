@@ -1,6 +1,6 @@
 """The server's side of SASL: PLAIN, SCRAM and OAUTHBEARER, answered as a Kafka broker does.
 
-The gateway and the fake share coordinator let their clients in by it. SCRAM needs the package ``scramp`` (extra
+The gateway and the share coordinator server let their clients in by it. SCRAM needs the package ``scramp`` (extra
 ``kafka-scram``); without it only PLAIN is offered to users with passwords.
 """
 

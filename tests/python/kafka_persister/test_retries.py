@@ -249,7 +249,7 @@ def test_a_broker_without_share_groups_is_too_old() -> None:
 
 
 def test_kafka_4_0_is_too_old() -> None:
-    """It has FindCoordinator version 6 and none of the requests behind it; what is played is what a broker of 4.0.0 said."""
+    """It has FindCoordinator version 6 and none of the requests after it; what is played is what a broker of 4.0.0 said."""
 
     async def test() -> None:
         said = bytes.fromhex(VERSIONS_OF_4_0.read_text(encoding="ascii"))

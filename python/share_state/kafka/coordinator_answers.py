@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from share_state._core import parse_coordinator_key
 from share_state.kafka import codes
-from share_state.kafka.fake_states import States, Topic
+from share_state.kafka.coordinator_states import States, Topic
 from share_state.kafka.peers import Address
 from share_state.persister import Persister
 

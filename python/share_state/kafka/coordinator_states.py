@@ -156,7 +156,7 @@ def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...]) -> object:
 
 
 def _arguments(api_key: int, asked: _Message) -> _Request:
-    """Give what the persister's method takes behind the key."""
+    """Give what the persister's method takes after the key."""
     if api_key == _INITIALIZE:
         return asked["stateEpoch"], asked["startOffset"]
     if api_key == _READ:

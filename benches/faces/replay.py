@@ -77,7 +77,7 @@ class Replay:
     are taken and answered call by call. While the persister of the log answers later, it is so in any case.
     """
 
-    def __init__(self, log: OpLog, digest: Digest | None, store: str = "tree", *, polls: bool = False) -> None:
+    def __init__(self, log: OpLog, digest: Digest | None, store: str = "leaves", *, polls: bool = False) -> None:
         self.log = log
         self.digest = digest
         self.store = store

@@ -1,4 +1,4 @@
-"""``python -m tests.conformance PATH... [--store twin|tree|both] [--bootstrap HOST:PORT]``."""
+"""``python -m tests.conformance PATH... [--store twin|leaves|both] [--bootstrap HOST:PORT]``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Replay recorded Kafka share-group cases and compare.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--store", choices=("twin", "tree", "both"), default="both")
+    parser.add_argument("--store", choices=("twin", "leaves", "both"), default="both")
     parser.add_argument("--show", type=int, default=2, metavar="N", help="differences shown a scenario")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="a cluster with share groups, to play share_consumer_e2e on")
     parser.add_argument("--data-bootstrap", metavar="HOST:PORT", help="where that cluster's data is, if that is elsewhere")
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = [str(path) for path in options.paths if not path.exists()]
     if missing:
         parser.error(f"no such file or directory: {', '.join(missing)}")
-    stores = ("twin", "tree") if options.store == "both" else (options.store,)
+    stores = ("twin", "leaves") if options.store == "both" else (options.store,)
     cluster = [at for at in (options.bootstrap, options.data_bootstrap) if at is not None]
     if options.data_bootstrap is not None and options.bootstrap is None:
         parser.error("--data-bootstrap needs --bootstrap")

@@ -92,7 +92,7 @@ def test_all_recordings_agree(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"{name} run=0 agree=0 differ=0 skipped=0 deferred: " in out
 
 
-@pytest.mark.parametrize(("store", "ran"), [("twin", 188), ("tree", 188), ("both", 376)])
+@pytest.mark.parametrize(("store", "ran"), [("twin", 188), ("leaves", 188), ("both", 376)])
 def test_the_store_can_be_chosen(capsys: pytest.CaptureFixture[str], store: str, ran: int) -> None:
     code, out, _ = run(capsys, COPIES / "share_partition_trunk.json.gz", "--store", store)
     assert code == 0
@@ -148,10 +148,10 @@ def test_a_recording_that_does_not_hold_is_shown(capsys: pytest.CaptureFixture[s
     place, op = next((i, op) for i, op in enumerate(scenario["ops"]) if op["op"] == "acquire")
     op["expect"] = {"acquired": [[1000, 1000, 1]], "count": 1}
     (tmp_path / "share_partition_changed.json").write_text(json.dumps({"scenarios": [scenario]}), encoding="utf-8")
-    code, out, err = run(capsys, tmp_path, "--store", "tree")
+    code, out, err = run(capsys, tmp_path, "--store", "leaves")
     assert code == 1
     assert out.startswith("share_partition_changed.json run=1 agree=0 differ=1 skipped=0\n")
-    assert f"differs [tree] {scenario['name']} op {place}: acquire: acquired ranges" in out
+    assert f"differs [leaves] {scenario['name']} op {place}: acquire: acquired ranges" in out
     assert err == "share_partition_changed.json: 1 of 1 differ\n"
 
 

@@ -164,7 +164,7 @@ def deliveries(rows: Sequence[HistoryRow]) -> Figure:
 
 
 def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> Figure:
-    """Draw the lag as Kafka counts it: end offset, less start offset, less what is settled behind it.
+    """Draw the lag as Kafka counts it: end offset, less start offset, less what is settled after it.
 
     ``end_offsets`` are times in ms since the epoch and the topic partition's end offset then, ascending: the state topic does not
     tell them. A dot is one of them; its lag is drawn up to the next, and the last one's a little further. Where the delivery

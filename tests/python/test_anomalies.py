@@ -42,7 +42,7 @@ def begun(partition: int = 0) -> MadeUpLog:
 
 
 def stuck(*, held: bool = True, slow: bool = True, many: bool = True) -> MadeUpLog:
-    """Offset 0 is given back twice while those behind it are accepted."""
+    """Offset 0 is given back twice while those after it are accepted."""
     log = begun()
     log.update(100, [(0, 0, AVAILABLE if held else ACKNOWLEDGED, 1)])
     for i in range(12 if many else 3):

@@ -53,7 +53,7 @@ def test_no_two_spans_cover_the_same_offset_at_the_same_time() -> None:
     found = [one for one in plot.spans(rows()) if one.since < one.until]
     for ms in {one.since for one in found}:
         then = sorted((one.first_offset, one.last_offset) for one in found if one.since <= ms < one.until)
-        assert all(before[1] < behind[0] for before, behind in zip(then, then[1:], strict=False))
+        assert all(before[1] < after[0] for before, after in zip(then, then[1:], strict=False))
     assert len(found) > 100
 
 

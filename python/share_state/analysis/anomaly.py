@@ -24,7 +24,7 @@ class Severity(StrEnum):
 class AnomalyKind(StrEnum):
     """What is wrong."""
 
-    #: The start offset has not moved while deliveries went on behind it.
+    #: The start offset has not moved while deliveries went on after it.
     START_OFFSET_STUCK = "start_offset_stuck"
     #: A record was delivered as often as the limit allows, and each time a member gave it back or rejected it.
     POISON_RECORD = "poison_record"
@@ -88,7 +88,7 @@ class AnomalyConfig:
 
     Attributes:
         stuck_ms: how long a start offset stands before it is stuck; five of Kafka's lock durations.
-        stuck_records: how many records behind it were released, accepted or archived meanwhile.
+        stuck_records: how many records after it were released, accepted or archived meanwhile.
         delivery_count_limit: ``share.delivery.count.limit`` of the groups; None takes one more than the highest count with
             which a record of the group was released, at least 2, Kafka's least.
         delivery_count_limits: the same of single groups, by their ids.

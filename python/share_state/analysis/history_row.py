@@ -52,7 +52,7 @@ class HistoryCause(StrEnum):
     START_OFFSET_WENT_BACK = "start_offset_went_back"
     #: The delivery count, or the state at the same count, went back, which only a snapshot can do.
     WENT_BACK = "went_back"
-    #: A snapshot no longer tells of the records, though they are not behind the start offset.
+    #: A snapshot no longer tells of the records, though the start offset has not passed them.
     FORGOTTEN = "forgotten"
 
 
@@ -60,8 +60,8 @@ class HistoryRow(NamedTuple):
     """A change of an interval of offsets, or of the share partition as a whole.
 
     Rows of one record of the state topic stand together: first those of the share partition as a whole, then the intervals in
-    ascending order. From ``start_offset`` on the fields tell what holds behind the record and are the same in all its rows.
-    Applying the rows in order, interval by interval, gives the folded state behind every record.
+    ascending order. From ``start_offset`` on the fields tell what holds after the record and are the same in all its rows.
+    Applying the rows in order, interval by interval, gives the folded state after every record.
     """
 
     group: str
@@ -85,7 +85,7 @@ class HistoryRow(NamedTuple):
     state_partition: int
     #: -1 while not yet resolved; of a deleted share partition what stood last, as in all fields from here on.
     start_offset: int
-    #: Terminal records at or behind the start offset; -1 when unknown.
+    #: Terminal records at or after the start offset; -1 when unknown.
     delivery_complete_count: int
     snapshot_epoch: int
     state_epoch: int

@@ -33,7 +33,7 @@ class StateRow(NamedTuple):
     leader_epoch: int
     #: -1 while not yet resolved.
     start_offset: int
-    #: Terminal records at or behind the start offset; -1 when unknown.
+    #: Terminal records at or after the start offset; -1 when unknown.
     delivery_complete_count: int
     #: Last offset of which something is known; None when no batch is kept.
     end_offset: int | None

@@ -30,7 +30,7 @@ class Client(NamedTuple):
 
 
 class _History(Protocol):
-    """Rows, and behind the last of them what could not be read."""
+    """Rows, and after the last of them what could not be read."""
 
     @property
     def findings(self) -> list[plain.Finding]:

@@ -57,7 +57,7 @@ def as_of_words(text: str | None) -> str:
 
 
 def check_as_of(as_of: AsOf, ends: Mapping[int, int]) -> None:
-    """Refuse offsets of state partitions that there are not, or not yet; `ends` are the offsets behind the last ones."""
+    """Refuse offsets of state partitions that there are not, or not yet; `ends` are the offsets after the last ones."""
     for state_partition, offset in as_of.offset.items() if isinstance(as_of.offset, Mapping) else ():
         said = f"--as-of {state_partition}={offset}"
         if state_partition not in ends:

@@ -121,7 +121,7 @@ class Choice(NamedTuple):
 
 
 def listed(values: Iterable[object]) -> str:
-    """List what there is, in order, and how much more there is behind the first few."""
+    """List what there is, in order, and how much more there is after the first few."""
     there = sorted(values)  # type: ignore[type-var]  # texts, or numbers
     if not there:
         return "none"

@@ -37,7 +37,7 @@ class Call:
         abandoned: whether nobody waits for it, or the persister is being closed: it is not tried again.
     """
 
-    __slots__ = ("abandoned", "attempt", "after", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
+    __slots__ = ("abandoned", "after", "attempt", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
 
     def __init__(self, operation: Operation, result: Result) -> None:
         self.operation = operation

@@ -37,7 +37,7 @@ __all__ = [
     "is_cluster",
 ]
 
-#: What a source in a cluster begins with; behind it stand `HOST:PORT` of one or more brokers, with commas between.
+#: What a source in a cluster begins with; after it stand `HOST:PORT` of one or more brokers, with commas between.
 SCHEME = "kafka://"
 
 #: Seconds to wait for an answer of the cluster before giving up.
@@ -75,7 +75,7 @@ class ClusterScan:
     timeout: float | None = None
     #: Records read so far, and those that there are.
     progress: tuple[int, int] = (0, 0)
-    #: The end of each state partition, once reading has begun: the offset behind its last record.
+    #: The end of each state partition, once reading has begun: the offset after its last record.
     ends: dict[int, int] = field(default_factory=dict)
     #: Nothing that a broker hands out is damaged; what cannot be decoded is for the caller to find.
     findings: list[Finding] = field(default_factory=list)
@@ -84,7 +84,7 @@ class ClusterScan:
         """Read one state partition after the other."""
         servers = self.address.removeprefix(SCHEME)
         if not servers or "/" in servers:
-            raise ClusterReadError("it is not kafka://HOST:PORT, with more HOST:PORT behind commas")
+            raise ClusterReadError("expected kafka://HOST:PORT[,HOST:PORT...]")
         connecting = Connecting()
         settings = {**(self.client_config or {}), "bootstrap.servers": servers}
         with state_topic.consumer(settings, connecting) as (client, consumer):

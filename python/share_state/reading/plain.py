@@ -85,7 +85,7 @@ def scan_path(path: str) -> Scan:
 
 
 def log_ends(path: str) -> dict[int, int]:
-    """Tell the end of each state partition: the offset behind its last whole batch."""
+    """Tell the end of each state partition: the offset after its last whole batch."""
     return {partition: end for partition, _start, end in _core.log_ends(path)}
 
 

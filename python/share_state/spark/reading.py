@@ -138,7 +138,7 @@ def _needed(options: Options, scan: frames.RecordBatches, path: Path) -> Iterato
 
 
 def _concerns(finding: dict[str, object], piece: Piece) -> bool:
-    """Whether what was found lies before the end of a piece: the segment behind it is another piece's."""
+    """Whether what was found lies before the end of a piece: the segment after it is another piece's."""
     return piece.end is None or base_offset(Path(str(finding["file"])).name) < piece.end
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 __all__ = ["Snapshots"]
 
-#: What the key of a record begins with; behind it a share partition's snapshots and updates have the same bytes.
+#: What the key of a record begins with; after it a share partition's snapshots and updates have the same bytes.
 _TYPE_BYTES = 2
 _SNAPSHOT, _UPDATE = (pa.scalar(kind.to_bytes(_TYPE_BYTES), pa.binary()) for kind in (0, 1))
 #: Longer than any key: without an end `binary_slice` fails.

@@ -219,7 +219,7 @@ impl Row for DecodedRow {
         Column::nullable(
             "delivery_complete_count",
             Kind::Int32,
-            "Terminal records at or behind the start offset; -1 when unknown.",
+            "Terminal records at or after the start offset; -1 when unknown.",
         ),
         Column::nullable(
             "create_timestamp",

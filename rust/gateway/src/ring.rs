@@ -33,7 +33,7 @@ pub struct Read<'a> {
 /// What became of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The offset behind its last whole batch, and the offset asked for if it has none.
+    /// The offset after its last whole batch, and the offset asked for if it has none.
     pub next_offset: i64,
     /// Bytes of the batches that are new to the ring.
     pub bytes: usize,
@@ -188,7 +188,7 @@ fn judged(read: &Read<'_>) -> Result<Vec<Batch>, AppendError> {
     Ok(batches)
 }
 
-/// Index of the first batch that ends at `offset` or behind it.
+/// Index of the first batch that ends at `offset` or after it.
 fn reaching(batches: &[Batch], offset: i64) -> usize {
     batches.partition_point(|batch| batch.fetched.last_offset < offset)
 }

@@ -1,7 +1,7 @@
 //! What the meta file notes of each log: where it ended when the file was written, at opening and at a clean close.
 //!
 //! Up to there a log is whole and durable, so whatever is missing or bad before is damage and not the work of a crash. The note
-//! stands behind the lines that say what the directory is, and has a checksum of its own. One rename changes all of it: there is
+//! stands after the lines that say what the directory is, and has a checksum of its own. One rename changes all of it: there is
 //! no moment at which it belongs to another state of the logs.
 //!
 //! A place is enough. Every byte before it lies in a batch with a checksum, and the offsets hold the batches together.

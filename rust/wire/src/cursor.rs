@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         Ok(Self::at(self.take(n)?, position))
     }
 
-    /// Refuses bytes behind the end.
+    /// Refuses bytes after the end.
     pub(crate) fn finish(self) -> Result<(), WireError> {
         match self.rest.len() {
             0 => Ok(()),

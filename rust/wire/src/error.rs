@@ -56,7 +56,7 @@ pub enum WireErrorKind {
         /// The size it claims.
         size: usize,
     },
-    /// Bytes are left over behind the end.
+    /// Bytes are left over after the end.
     TrailingBytes {
         /// How many.
         count: usize,
@@ -102,7 +102,7 @@ pub enum WireErrorKind {
         /// The most that is allowed, bytes.
         allowed: usize,
     },
-    /// A record lies outside the offsets of its batch, or not behind the record before it.
+    /// A record lies outside the offsets of its batch, or not after the record before it.
     RecordOffset {
         /// Its distance from the base offset.
         delta: i32,
@@ -212,7 +212,7 @@ impl fmt::Display for WireErrorKind {
             Self::BatchOrder { base_offset, least } => {
                 write!(
                     f,
-                    "record batch begins at offset {base_offset}, not at {least} or behind"
+                    "record batch begins at offset {base_offset}, expected {least} or later"
                 )
             }
             Self::ControlRecord => f.write_str("control batch without a readable control record"),

@@ -15,7 +15,7 @@ pub(super) const KAFKA_LEAST_LOCK_MS: i64 = 1_000;
 pub struct AnomalyConfig {
     /// How long a start offset stands before it is stuck; five of Kafka's lock durations.
     pub stuck_ms: i64,
-    /// How many records behind it were released, accepted or archived meanwhile.
+    /// How many records after it were released, accepted or archived meanwhile.
     pub stuck_records: u64,
     /// `share.delivery.count.limit` of the groups; `None` takes one more than the highest count with which a record of the
     /// group was released, at least 2, Kafka's least.
@@ -108,7 +108,7 @@ impl AnomalyConfig {
 pub struct Sample {
     /// When, ms since the epoch.
     pub timestamp: i64,
-    /// Offset behind the last record then.
+    /// Offset after the last record then.
     pub end_offset: i64,
 }
 

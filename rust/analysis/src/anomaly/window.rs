@@ -94,7 +94,7 @@ impl Window {
         }
     }
 
-    /// The intervals from `start` on that are not known, each with the run behind it.
+    /// The intervals from `start` on that are not known, each with the run after it.
     pub fn holes(&self, start: i64) -> impl Iterator<Item = (OffsetRange, Run<Known>)> + '_ {
         let mut position = Some(start);
         self.runs.iter_from(start).filter_map(move |run| {

@@ -30,7 +30,7 @@ pub(crate) trait Source: Read + Seek + Send {
 
 /// A file open for appending.
 pub(crate) trait DiskFile: Send + fmt::Debug {
-    /// Writes all of `bytes` behind the end. After an error any part of them may have been written.
+    /// Writes all of `bytes` after the end. After an error any part of them may have been written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Returns when everything written so far is durable. An error means that it may never be: the operating system
     /// may have dropped the bytes and forgotten that it did, so a second try proves nothing.

@@ -1,5 +1,5 @@
 //! The group commit. Whoever waits first leads: it takes the oldest group and writes it as one record batch, without the
-//! mutex, while others form the next group behind it.
+//! mutex, while others form the next group after it.
 //!
 //! Turns are numbered, each takes one group, and who waits for an even turn waits apart from who waits for an odd one. So the end
 //! of a turn wakes those whose records it wrote, and one of the others, who leads the next.

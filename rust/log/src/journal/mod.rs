@@ -86,7 +86,7 @@ pub(crate) struct Shared<M> {
 }
 
 impl<M> Shared<M> {
-    /// The offset behind all that was taken in, to be waited for.
+    /// The offset after all that was taken in, to be waited for.
     pub const fn ticket(&self) -> i64 {
         self.next_offset
     }

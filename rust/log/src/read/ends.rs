@@ -15,7 +15,7 @@ pub struct LogEnds {
     pub partition: u32,
     /// The offset at which the first segment begins.
     pub first_offset: i64,
-    /// The offset behind the last batch that is whole.
+    /// The offset after the last batch that is whole.
     pub next_offset: i64,
 }
 

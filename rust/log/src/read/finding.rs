@@ -12,7 +12,7 @@ use crate::store::Progress;
 pub enum Finding {
     /// The log ends in an unfinished batch: a crash, or a writer at work at this moment.
     TornTail(TornTail),
-    /// Damage. Reading went on behind it where there was something.
+    /// Damage. Reading went on after it where there was something.
     Damage {
         /// State partition.
         partition: u32,

@@ -118,7 +118,7 @@ impl Scan {
         })
     }
 
-    /// Reads only a prefix of each state partition; nothing behind it is a finding. To be said before the first record is read.
+    /// Reads only a prefix of each state partition; nothing after it is a finding. To be said before the first record is read.
     #[must_use]
     pub fn as_of(self, as_of: AsOf) -> Self {
         Self { as_of, ..self }
@@ -172,7 +172,7 @@ impl Scan {
     }
 
     /// Shows the records of one batch with their state partition, or goes on to the next segment; `false` at the end of all.
-    /// Nothing is copied, as it is by the iterator, whose next record comes behind the last one shown here.
+    /// Nothing is copied, as it is by the iterator, whose next record comes after the last one shown here.
     ///
     /// # Errors
     /// The disk failed.

@@ -13,13 +13,13 @@ use super::{StateStore, StoreError};
 #[must_use = "the write is answered by `StateStore::end_write`"]
 pub struct AcceptedWrite {
     partition: u32,
-    /// Offset behind all that the answer depends on.
+    /// Offset after all that the answer depends on.
     ticket: i64,
     answer: Result<(), StoreError>,
 }
 
 impl StateStore {
-    /// The first half of [`Self::write`]: decides, and gives the write its place in the log behind those that were begun before.
+    /// The first half of [`Self::write`]: decides, and gives the write its place in the log after those that were begun before.
     /// Does not wait for the disk.
     ///
     /// # Errors

@@ -158,7 +158,7 @@ fn check_version<A: Api>(version: i16) -> Result<(), WireError> {
     ))
 }
 
-/// The end of a message: tagged fields, of which none is known, and nothing behind them.
+/// The end of a message: tagged fields, of which none is known, and nothing after them.
 fn end(mut r: Reader<'_>) -> Result<(), WireError> {
     skip_tags(&mut r)?;
     r.finish()

@@ -25,13 +25,13 @@ const CONTROL: i16 = 0x20;
 pub struct RecordBatchHeader {
     /// Offset from which the records count.
     pub base_offset: i64,
-    /// Bytes behind this field, to the end of the batch.
+    /// Bytes after this field, to the end of the batch.
     pub batch_length: i32,
     /// Epoch of the leader that appended the batch; not covered by the checksum.
     pub partition_leader_epoch: i32,
     /// Format of the batch, always 2 here.
     pub magic: i8,
-    /// CRC-32C of everything behind this field.
+    /// CRC-32C of everything after this field.
     pub crc: u32,
     /// Compression in bits 0 to 2, then flags; see the methods.
     pub attributes: i16,

@@ -21,7 +21,7 @@ pub struct BatchHeader {
     pub batch: FetchedBatch,
     /// Index of its first byte.
     pub start: usize,
-    /// Index of the byte behind its last.
+    /// Index of the byte after its last.
     pub end: usize,
     /// Epoch of the leader that appended it (KIP-101).
     pub partition_leader_epoch: i32,
@@ -108,7 +108,7 @@ impl<'a> BatchHeaders<'a> {
         }))
     }
 
-    /// The last offset of the batch, which is none of the batch before it, and behind which another offset exists.
+    /// The last offset of the batch, which is none of the batch before it, and after which another offset exists.
     fn last_offset(&self, header: &RecordBatchHeader) -> Result<i64, WireError> {
         let (base_offset, delta) = (header.base_offset, header.last_offset_delta);
         if base_offset < self.least {

@@ -1,6 +1,6 @@
 //! Record batches of format 2, the unit in which Kafka's log is written, checked and read.
 //!
-//! The header is 61 bytes; a CRC-32C covers everything behind itself (attributes to the last record), so base offset,
+//! The header is 61 bytes; a CRC-32C covers everything after itself (attributes to the last record), so base offset,
 //! length and leader epoch are outside it. Formats 0 and 1 cannot occur in the state topic and are refused.
 
 mod compression;

@@ -15,7 +15,7 @@ use crate::error::WireError;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct RecordDecoder {
-    /// The number of each key by its bytes behind the record type.
+    /// The number of each key by its bytes after the record type.
     numbers: HashMap<Box<[u8]>, usize, QuickHash>,
     keys: Vec<SharePartitionKey>,
     /// Numbers of forgotten keys.

@@ -44,7 +44,7 @@ pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
 
 /// The bytes of a value; `None` is the null value of a tombstone.
 ///
-/// Unknown tagged fields are written behind the known one, in the order in which they stand; [`decode`] yields them in
+/// Unknown tagged fields are written after the known one, in the order in which they stand; [`decode`] yields them in
 /// the order that the format asks for.
 ///
 /// # Errors

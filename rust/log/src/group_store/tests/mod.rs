@@ -141,7 +141,7 @@ fn history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State
     (killed, history)
 }
 
-/// The same after a clean close, behind which the power was lost.
+/// The same after a clean close, after which the power was lost.
 fn closed_history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State>) {
     let (disk, store, history) = played(config, script);
     store.close().unwrap();

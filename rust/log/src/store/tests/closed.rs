@@ -202,7 +202,7 @@ fn missing_segments_are_refused() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_refused() {
+fn bytes_after_the_end_are_refused() {
     let config = config();
     let (disk, history) = closed_history(&config, &script()[..8]);
     let path = segment(0, 0);

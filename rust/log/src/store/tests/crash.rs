@@ -205,7 +205,7 @@ fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
 }
 
 #[test]
-fn a_zero_filled_tail_is_cut_if_everything_behind_is_zero() {
+fn a_zero_filled_tail_is_cut_if_everything_after_is_zero() {
     let config = config();
     let (disk, history) = history(&config, &script()[..6]);
     let path = segment(0, 0);

@@ -167,7 +167,7 @@ fn history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
     (killed, history)
 }
 
-/// The same after a clean close, behind which the power was lost.
+/// The same after a clean close, after which the power was lost.
 fn closed_history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
     let (disk, store, history) = played(config, script);
     store.close().unwrap();

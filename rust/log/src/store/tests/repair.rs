@@ -126,8 +126,8 @@ fn damage_in_the_middle_costs_all_that_follows() {
             (&damage.corrupt.segment, damage.corrupt.position),
             (&segments[1], 0)
         );
-        let behind: usize = segments[1..].iter().map(|p| disk.bytes(p).len()).sum();
-        assert_eq!(damage.loss.bytes, behind as u64);
+        let after: usize = segments[1..].iter().map(|p| disk.bytes(p).len()).sum();
+        assert_eq!(damage.loss.bytes, after as u64);
         assert_eq!(damage.loss.is_exact, is_closed);
         assert_eq!(damage.loss.keys.len(), 3, "{damage}");
         let store = open(&disk, &repairing(&config)).unwrap();

@@ -49,9 +49,9 @@ pub struct FetchedPartition<'a> {
     pub partition: i32,
     /// Kafka's error code; 0 for none.
     pub error_code: i16,
-    /// Offset behind the last committed record (HWM).
+    /// Offset after the last committed record (HWM).
     pub high_watermark: i64,
-    /// Offset behind the last record that no open transaction holds back (LSO).
+    /// Offset after the last record that no open transaction holds back (LSO).
     pub last_stable_offset: i64,
     /// First offset of the log, from version 5 on; otherwise -1.
     pub log_start_offset: i64,
@@ -79,7 +79,7 @@ pub struct FetchEndpoint<'a> {
 }
 
 impl<'a> FetchAnswer<'a> {
-    /// Reads the answer whose body fills `frame` from `start` on, behind its header. Positions count from the start of `frame`.
+    /// Reads the answer whose body fills `frame` from `start` on, after its header. Positions count from the start of `frame`.
     ///
     /// # Errors
     /// The version is not between 4 and 17, or the bytes depart from the format.

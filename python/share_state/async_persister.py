@@ -34,7 +34,10 @@ class AsyncPersister(Protocol):
     """
 
     async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
 
     async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""

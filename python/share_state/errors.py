@@ -12,7 +12,7 @@
     ├── ShareSessionNotFoundError     122
     ├── InvalidShareSessionEpochError 123
     ├── SessionLimitError             133
-    ├── FencedStateEpochError         124   the state was initialised anew
+    ├── FencedStateEpochError         124   the state was initialised again
     ├── FencedLeaderEpochError         74   another leader has read the state
     ├── UnknownPartitionError           3
     ├── UnsupportedVersionError        35
@@ -200,7 +200,7 @@ class SessionLimitError(ShareStateError):
 
 
 class FencedStateEpochError(ShareStateError):
-    """The state was initialised anew: read it again before writing."""
+    """The state was initialised again: read it again before writing."""
 
     kafka_code = 124
 

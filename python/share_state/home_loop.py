@@ -1,6 +1,6 @@
 """The one event loop of an object that must not be used on another.
 
-What waits on one loop is not woken from another: without a check such a call hangs for ever.
+What waits on one loop is not woken from another: without a check such a call hangs forever.
 """
 
 from __future__ import annotations

@@ -62,7 +62,10 @@ class Persister(Protocol):
     """
 
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
 
     def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""
@@ -161,9 +164,9 @@ class MemoryPersister:
 def initialize_if_absent(persister: Persister, key: SharePartitionKey, state_epoch: int, start_offset: int) -> bool:
     """Make a state where there is none yet, as at the start of a program; one that is there is left as it is.
 
-    ``Persister.initialize_state`` begins a state *anew*, unless it is called with the start offset that the state has now:
-    once the start offset has moved, it forgets what was acknowledged. The look and the making are two requests, so leave
-    both to one place.
+    ``Persister.initialize_state`` *replaces* a state, unless it is called with the start offset that the state has now:
+    once the start offset has moved, it forgets what was acknowledged. Reading and initialising are two requests, so call
+    this in one place only.
 
     Args:
         persister: where the state is kept.

@@ -18,7 +18,7 @@ class HistoryCause(StrEnum):
     The first nine concern the share partition as a whole and come without offsets; ``FOUND`` comes with and without.
     """
 
-    #: The state was made, or made anew with another state epoch: all that was known of records is gone.
+    #: The state was initialised, or initialised again with another state epoch: nothing is known of its records any more.
     INITIALISED = "initialised"
     #: The log holds nothing older of this share partition: how it came to be so is not told.
     FOUND = "found"

@@ -40,7 +40,7 @@ FETCH_CODES: Final = frozenset(
 NO_LEADER: Final = (-1, -1)
 #: R4: however long a client is ready to wait. Java's and librdkafka's own time-outs are 30 s and 60 s.
 MAX_WAIT_MS: Final = 25_000
-#: With one gateway nobody else can have become the leader: the object was fenced and is loaded anew.
+#: With one gateway nobody else can have become the leader: the object was fenced and is loaded again.
 _LOADED_ANEW: Final = frozenset({codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_LEADER_EPOCH, codes.FENCED_STATE_EPOCH})
 
 

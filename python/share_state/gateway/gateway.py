@@ -270,7 +270,7 @@ class ShareGateway:
             await self._groups.topics_deleted(await self._deleted.get())
 
     async def _refresh(self) -> None:
-        """Look at the topics of groups again and again: for new partitions, and for topics created anew."""
+        """Look at the topics of groups again and again: for new partitions, and for topics created again."""
         while True:
             await asyncio.sleep(_REFRESH)
             self._readers.sweep(time.monotonic() - _SILENT_RING)

@@ -159,7 +159,7 @@ class Groups:
         return (failed[0].kafka_code or codes.UNKNOWN_SERVER_ERROR) if failed else codes.NONE
 
     async def initialize_states(self, requests: Sequence[tuple[SharePartitionKey, int, int]]) -> list[int]:
-        """Begin states anew; gives a code for each."""
+        """Initialise states, which replaces existing ones; gives a code for each."""
         outcomes = await self._in_thread(lambda: self._states.initialize_states(requests))
         return [codes.NONE if outcome is None else (outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR) for outcome in outcomes]
 

@@ -2,7 +2,7 @@
 
 A share partition that a client asks for is loaded from the store: its state is read in the leader epoch of this generation,
 which fences every earlier start of the gateway. One that the store fences, or whose group or topic is gone, is dropped, and
-the next fetch loads it anew.
+the next fetch loads it again.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class SharePartitionManager:
         served.engine.fence()
 
     def let_go(self, served: ServedPartition) -> None:
-        """Forget a share partition, so that the next fetch loads it anew."""
+        """Forget a share partition, so that the next fetch loads it again."""
         self.drop(served, codes.NONE)
 
     def sweep(self, silent_since: float) -> None:

@@ -114,7 +114,10 @@ class KafkaPersister:
         return self._run(self._requests_sent())
 
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
         self._call(operations.initialize(operations.normal(key), state_epoch, start_offset))
 
     def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:

@@ -96,7 +96,7 @@ INVALID_SHARE_SESSION_EPOCH: Final = 123
 FENCED_STATE_EPOCH: Final = 124
 SHARE_SESSION_LIMIT_REACHED: Final = 133
 
-#: What is tried again, at a coordinator that is looked up anew (``PersisterStateManager``). The state was not changed.
+#: What is tried again, at a coordinator that is looked up again (``PersisterStateManager``). The state was not changed.
 RETRIABLE: Final = frozenset(
     {UNKNOWN_TOPIC_OR_PARTITION, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR}
 )

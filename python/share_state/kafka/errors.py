@@ -90,7 +90,7 @@ class RefusedError(KafkaPersisterError, InvalidRequestError):
 
 
 class FencedByStateEpochError(KafkaPersisterError, FencedStateEpochError):
-    """The state was initialised anew: read it again before writing."""
+    """The state was initialised again: read it again before writing."""
 
 
 class FencedByLeaderEpochError(KafkaPersisterError, FencedLeaderEpochError):

@@ -74,7 +74,10 @@ class AsyncKafkaPersister:
         return self._client.requests
 
     async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
         await self._call(operations.initialize(operations.normal(key), state_epoch, start_offset))
 
     async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:

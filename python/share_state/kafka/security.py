@@ -165,7 +165,7 @@ TokenCallback = Callable[[], str | Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class OAuthBearer:
-    """OAUTHBEARER (RFC 7628): a callback gives the token, anew for each connection."""
+    """OAUTHBEARER (RFC 7628): a callback returns a token for each connection."""
 
     token: TokenCallback = field(repr=False)
 

@@ -1,7 +1,7 @@
 """States that a stream keeps up to date: a table that each micro-batch of raw records brings forward.
 
 For `foreachBatch`, so that any stream of records of the state topic will do, our own or that of Spark's Kafka source. The table
-holds one record a live share partition (:mod:`share_state.spark.compaction`) and is written anew by each micro-batch, under the
+holds one record a live share partition (:mod:`share_state.spark.compaction`) and is written again by each micro-batch, under the
 number of that micro-batch: one that Spark runs again after a failure begins from the same table and comes to the same one.
 """
 

@@ -110,7 +110,7 @@ pub(crate) enum After {
     Unclear,
 }
 
-/// Bytes that may still be spent on checksums of what merely looks like a batch, so that no file takes for ever.
+/// Bytes that may still be spent on checksums of what merely looks like a batch, so that no file takes forever.
 pub(crate) struct Budget(u64);
 
 impl Budget {

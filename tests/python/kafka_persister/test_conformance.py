@@ -1,7 +1,7 @@
 """The suite that the other persisters pass, over a socket: against our server and against real brokers.
 
 A real cluster knows topics by ids that it has given, so the suite's ids are exchanged on the way; and its groups are made
-anew for each test.
+again for each test.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def test_a_client_survives(name: str, stage: int) -> None:
             # Only what was sent about the state can have changed it.
             assert error.outcome_unknown == (stage == WRITE)
             assert isinstance(error, BadAnswerError) == (stage != WRITE)
-            # The next call begins anew, on another connection.
+            # The next call begins again, on another connection.
             await client.write_state(KEY, write(start_offset=6))
             assert broker.store.read_summary(KEY).start_offset == 6
             assert broker.connections == 2

@@ -129,7 +129,7 @@ class Upstream:
         former = self._registry.renew(name)
         self._last.pop(name, None)
         if former is not None:
-            _LOG.warning("a topic was created anew: %s", named(topic=name, former_id=former))
+            _LOG.warning("a topic was created again: %s", named(topic=name, former_id=former))
             self.recreations += 1
             self.changed([former])
         await self.topics([name])
@@ -246,7 +246,7 @@ class Upstream:
             topic = Topic(name, topic_id, row.get("isInternal", False), partitions)
             self._last[name] = topic
             if former is not None:
-                _LOG.warning("a topic was created anew: %s", named(topic=topic.name, topic_id=topic_id, former_id=former))
+                _LOG.warning("a topic was created again: %s", named(topic=topic.name, topic_id=topic_id, former_id=former))
                 self.recreations += 1
                 gone.append(former)
             is_news = is_news or self._topics.get(topic.name) != topic

@@ -58,7 +58,7 @@ class FetchSession:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew: the broker has forgotten the session, or the connection is another."""
+        """Begin again: the broker has forgotten the session, or the connection is another."""
         self._id = 0
         self._epoch = 0
         self._asked: dict[PartitionReader, tuple[int, int]] = {}

@@ -44,7 +44,7 @@ class PartitionReader:
         served: the share partitions that read here.
         failing_since: since when upstream has given no batches (``time.monotonic()``), or ``None``.
         is_beyond_end: whether that is because the log ends before the offset that is wanted, and upstream is well.
-        life: how often it has begun anew. What was asked for in an earlier life is no longer wanted.
+        life: how often it has begun again. What was asked for in an earlier life is no longer wanted.
     """
 
     __slots__ = (

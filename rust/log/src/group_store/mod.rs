@@ -69,7 +69,7 @@ pub type GroupAnswer<A> = Accepted<Result<A, GroupError>>;
 /// record batch, so a crash loses all of them or none.
 ///
 /// After a failed append or sync the store is poisoned for good: each call answers [`StoreError::Poisoned`] until the
-/// directory is opened anew. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
+/// directory is opened again. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
 /// closes it, without a word about errors.
 #[derive(Debug)]
 pub struct ShareGroupStore {

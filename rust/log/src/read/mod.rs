@@ -243,7 +243,7 @@ impl Scan {
         let (length, is_last) = (target.length, target.is_last);
         self.current = OpenSegment::open(self.disk.as_ref(), target, &mut self.findings)?;
         if self.current.is_none() {
-            // A writer pruned it since the names were read; what follows begins anew.
+            // A writer pruned it since the names were read; what follows begins again.
             self.expected = None;
             self.progress.bytes_done += length;
             self.progress.partitions_done += u32::from(is_last);

@@ -40,7 +40,7 @@ pub struct StoreConfig {
     ///
     /// Keys are spread over them by Kafka's hash, so the number is fixed when the store is made. A broker has 50 to
     /// spread them over machines; here one is best for most: all writers then share each sync. More let writers of
-    /// different keys sync at the same time, on disks that gain by it. A directory that a broker shall load must have
+    /// different keys sync at the same time, on disks that gain by it. A directory for a broker to load must have
     /// the broker's number.
     pub partitions: Option<u32>,
     /// Whether a store is made where there is none. Default true.

@@ -175,7 +175,7 @@ pub enum StoreError {
         /// The process that opened it.
         opened_by: u32,
     },
-    /// The store has failed for good and must be opened anew. Whether this request is in the log is not known.
+    /// The store has failed for good and must be opened again. Whether this request is in the log is not known.
     Poisoned {
         /// What made it so.
         cause: Arc<PoisonCause>,
@@ -231,7 +231,7 @@ impl fmt::Display for StoreError {
                 )
             }
             Self::Poisoned { cause } => {
-                write!(f, "the store has failed and must be opened anew: {cause}")
+                write!(f, "the store has failed and must be opened again: {cause}")
             }
             Self::Prune(failure) => failure.fmt(f),
         }

@@ -50,7 +50,7 @@ use state_partition::StatePartition;
 /// refusal too. Topics are taken to exist: there is no metadata to ask.
 ///
 /// After a failed append or sync the store is poisoned for good: each call answers [`StoreError::Poisoned`] until the
-/// directory is opened anew. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
+/// directory is opened again. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
 /// closes it, without a word about errors.
 #[derive(Debug)]
 pub struct StateStore {

@@ -21,7 +21,7 @@ pub struct DecodedBatch<'a> {
 }
 
 impl DecodedBatch<'_> {
-    /// The records in the order of their offsets. They are read anew on each call: an index of them could be many times
+    /// The records in the order of their offsets. They are read again on each call: an index of them could be many times
     /// larger than the bytes.
     pub fn records(&self) -> impl ExactSizeIterator<Item = RecordView<'_>> {
         Walk::new(&self.header, Reader::new(&self.bytes))

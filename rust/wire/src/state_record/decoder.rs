@@ -1,4 +1,4 @@
-//! Record after record of one log, with as little made anew as there is new: a share partition's key once, and the list of
+//! Record after record of one log, and only what is new is allocated: a share partition's key once, and the list of
 //! state batches only when it has to grow. A log repeats its keys millions of times.
 
 use std::collections::HashMap;

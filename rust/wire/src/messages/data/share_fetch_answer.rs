@@ -18,7 +18,7 @@ const LENGTH_SIZE: usize = 4;
 pub struct ShareFetchAnswer<'a> {
     /// That of the request.
     pub correlation_id: i32,
-    /// How long the client shall keep quiet, ms.
+    /// How long the client must wait before its next request, ms.
     pub throttle_time_ms: i32,
     /// Error of the whole request; 0 for none.
     pub error_code: i16,

@@ -82,7 +82,7 @@ left-out-spark:
 	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
 
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
+test: lint-rust lint-python lint-docs test-rust types test-python bench-guard $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, instructions, Kafka, Spark
 
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
@@ -95,6 +95,10 @@ lint-python: venv ## Check Python format and lints, and the rules of the tree
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/python scripts/check_tree.py
+
+.PHONY: lint-docs
+lint-docs: venv ## Check the English of the pages, docstrings and doc comments
+	$(BIN)/python scripts/check_prose.py
 
 .PHONY: man-page
 man-page: build ## Renew docs/share-state.1 from the help of the commands

@@ -48,7 +48,7 @@ pub struct DecodedRow {
     pub state_partition: u32,
     /// Where it stands there, and its time.
     pub at: At,
-    /// The share partition; `None` when the type of the key is not known.
+    /// The share partition; `None` if the type of the key is not known.
     pub key: Option<SharePartitionKey>,
     /// Type in the key.
     pub record_type: i16,

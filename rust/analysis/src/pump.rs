@@ -51,7 +51,7 @@ impl Table {
 pub enum OnError {
     /// It ends the reading.
     Fail,
-    /// It is kept, with the reason, and reading goes on after it.
+    /// It is kept, with the reason, and reading continues after it.
     Quarantine,
 }
 

@@ -44,7 +44,7 @@ struct Current {
 #[derive(Clone, Copy, Debug)]
 pub struct Next<'a> {
     current: Current,
-    /// The row; `None` when it lies after what is looked at.
+    /// The row; `None` if it lies after what is looked at.
     pub placed: Option<Placed<'a>>,
 }
 

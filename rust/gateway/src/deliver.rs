@@ -31,7 +31,7 @@ pub struct Wanted<'a> {
 ///
 /// Where all that was looked at belongs to aborted transactions, what comes after it is looked at too.
 ///
-/// `None` when the ring does not hold the offset that is wanted: a read is needed.
+/// `None` if the ring does not hold the offset that is wanted: a read is needed.
 ///
 /// # Errors
 /// The request is malformed; see [`AcquireError`].

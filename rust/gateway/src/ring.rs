@@ -60,8 +60,8 @@ impl BatchRing {
         Self::default()
     }
 
-    /// Takes the whole batches of a read in. Those that end before the offset asked for are passed over, and so is what the run
-    /// holds already that the read extends; where the two do not fit together, the read begins a run of its own.
+    /// Takes the whole batches of a read in. Those that end before the offset asked for are skipped, and so is what the run
+    /// holds already that the read extends; where the two do not fit together, the read begins its own run.
     ///
     /// # Errors
     /// The read is malformed; see [`AppendError`].
@@ -121,7 +121,7 @@ impl BatchRing {
             .map(|(index, _)| index)
     }
 
-    /// The batches to give to the engine for `offset`; `None` when no run holds it.
+    /// The batches to give to the engine for `offset`; `None` if no run holds it.
     pub(crate) fn slice(&mut self, offset: i64, extent: Extent) -> Option<Slice> {
         let (index, from) = self.find(offset)?;
         let run = self.runs.get(index)?;

@@ -167,15 +167,12 @@ impl fmt::Display for WireErrorKind {
                 write!(f, "{needed} bytes needed, {remaining} left")
             }
             Self::Count { count, possible } => {
-                write!(
-                    f,
-                    "{count} elements announced, at most {possible} can follow"
-                )
+                write!(f, "expected at most {possible} elements, got {count}")
             }
             Self::Varint => f.write_str("variable-length integer too long or too large"),
             Self::Null => f.write_str("null where null is not allowed"),
             Self::Length { length, max } => {
-                write!(f, "length {length} is not between 0 and {max}")
+                write!(f, "length is {length}; expected 0 to {max}")
             }
             Self::Utf8 => f.write_str("string is not UTF-8"),
             Self::TagOrder { tag } => write!(f, "tag {tag} is repeated or out of order"),
@@ -184,13 +181,10 @@ impl fmt::Display for WireErrorKind {
             Self::UnsupportedVersion { version } => write!(f, "unsupported version {version}"),
             Self::UnsupportedApi { api_key } => write!(f, "unsupported API key {api_key}"),
             Self::NullUpdate => f.write_str("null value under an update key"),
-            Self::Magic { magic } => write!(f, "record batch of format {magic}, not 2"),
+            Self::Magic { magic } => write!(f, "record batch has format {magic}; expected 2"),
             Self::BatchLength { length } => write!(f, "record batch cannot have length {length}"),
             Self::Crc { stored, computed } => {
-                write!(
-                    f,
-                    "checksum {stored:#010x} stored, {computed:#010x} computed"
-                )
+                write!(f, "checksum is {stored:#010x}; expected {computed:#010x}")
             }
             Self::UnknownCompression { codec } => write!(f, "unknown compression codec {codec}"),
             Self::Compression => f.write_str("compressed bytes are damaged"),
@@ -206,8 +200,8 @@ impl fmt::Display for WireErrorKind {
                 write!(f, "record does not end at its length {length}")
             }
             Self::EmptyBatch => f.write_str("record batch without records"),
-            Self::Missing => f.write_str("not given"),
-            Self::WrongType => f.write_str("not of the type of the field"),
+            Self::Missing => f.write_str("missing"),
+            Self::WrongType => f.write_str("wrong type for the field"),
             Self::Range { value, bits } => write!(f, "{value} does not fit {bits} bits"),
             Self::BatchOrder { base_offset, least } => {
                 write!(

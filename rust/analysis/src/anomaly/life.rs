@@ -138,9 +138,8 @@ impl Life {
         }
         if on.beside.is_deleted(on.key) {
             let topic_id = on.key.topic_id;
-            let evidence = format!(
-                "topic {topic_id} is none of those that there are, and its state was not deleted"
-            );
+            let evidence =
+                format!("topic {topic_id} does not exist any more, and its state was not deleted");
             let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
             on.tell(found, out);
         }
@@ -208,7 +207,7 @@ impl Life {
         self.stuck = self.held(start, after);
     }
 
-    /// What holds the start offset; `None` when all is settled, and the next write moves it.
+    /// What holds the start offset; `None` if all is settled, and the next write moves it.
     fn held(&self, start: i64, After { since, records }: After) -> Option<Suspicion> {
         let (offset, held_by) = self.window.holder(start)?;
         let (held, advice) = holder(held_by);

@@ -152,7 +152,7 @@ pub(crate) fn write_atomically(
 /// Ends the name of a file that is not yet what its name without the ending says.
 pub(crate) const DRAFT_SUFFIX: &str = ".new";
 
-/// Reads a small file whole; `None` when it is not there. A file above `limit` bytes is cut there.
+/// Reads a small file whole; `None` if it is not there. A file above `limit` bytes is cut there.
 pub(crate) fn read_small(
     disk: &dyn Disk,
     path: &Path,

@@ -54,7 +54,7 @@ pub struct LogRecord {
 }
 
 impl LogRecord {
-    /// The record in words; `None` when it has no key.
+    /// The record in words; `None` if it has no key.
     ///
     /// # Errors
     /// Key or value cannot be read.

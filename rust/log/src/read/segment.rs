@@ -48,7 +48,7 @@ impl fmt::Debug for OpenSegment {
 }
 
 impl OpenSegment {
-    /// `None` when the file is gone.
+    /// `None` if the file is gone.
     pub fn open(
         disk: &dyn Disk,
         target: Target,
@@ -145,7 +145,7 @@ impl OpenSegment {
         self.reader.position().min(self.target.length)
     }
 
-    /// Tells what bad bytes are, and goes on at the next whole batch after them, if there is one.
+    /// Tells what bad bytes are, and continues at the next whole batch after them, if there is one.
     fn bad(
         &mut self,
         disk: &dyn Disk,

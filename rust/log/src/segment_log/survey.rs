@@ -112,7 +112,7 @@ fn survey(
     })
 }
 
-/// What stands before the damage; `None` when it is in no segment.
+/// What stands before the damage; `None` if it is in no segment.
 fn keep_before(log: &Log<'_>, found: &Found, corrupt: &CorruptLog) -> Option<Keep> {
     if matches!(corrupt.kind, CorruptKind::EndsElsewhere { .. }) {
         // All that is there can be read. What was appended by whomever is kept too: to cut it mends nothing.

@@ -219,10 +219,10 @@ impl fmt::Display for StoreError {
             Self::Refused(error) => error.fmt(f),
             Self::Timestamp { wall_ms } => write!(f, "timestamp {wall_ms} is negative"),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes in one request, {limit} are allowed")
+                write!(f, "the request has {bytes} bytes; expected at most {limit}")
             }
             Self::Unwritable(error) => write!(f, "records that cannot be written: {error}"),
-            Self::OffsetEnd => f.write_str("the offsets are used up"),
+            Self::OffsetEnd => f.write_str("no offsets are left"),
             Self::Closed => f.write_str("the store is closed"),
             Self::Forked { opened_by } => {
                 write!(

@@ -51,7 +51,7 @@ pub struct RecordBatchHeader {
     pub records_count: i32,
 }
 
-/// The size in bytes of the batch with which `buf` begins, for walking a segment. `None` when fewer than the 12 bytes
+/// The size in bytes of the batch with which `buf` begins, for walking a segment. `None` if fewer than the 12 bytes
 /// are there that tell it; the batch itself need not be there.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ impl RecordBatchHeader {
         out
     }
 
-    /// Offset of the last record, or `None` when it would lie beyond the end of the offset space.
+    /// Offset of the last record, or `None` if it would lie beyond the end of the offset space.
     #[must_use]
     pub fn last_offset(&self) -> Option<i64> {
         self.base_offset

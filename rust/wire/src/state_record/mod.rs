@@ -25,7 +25,7 @@ pub const SHARE_UPDATE: i16 = 1;
 pub enum Decoded {
     /// A record of a share partition.
     Record(ShareRecord),
-    /// A record of a type that this release does not know, left unread; a loader passes over it, as Kafka's does
+    /// A record of a type that this release does not know, left unread; a loader skips it, as Kafka's does
     /// (`CoordinatorLoaderImpl`).
     UnknownType(i16),
 }

@@ -52,7 +52,7 @@ fn what_was_acknowledged_survives_power_cuts_at_every_operation() {
                 allowed(&history, acknowledged).contains(&states),
                 "cut at {at}, {loss:?}"
             );
-            // It goes on from there.
+            // It continues from there.
             Command::Initialize(7).run(&store, 10_000).unwrap();
             drop(store);
             let again = open(&image, &config).unwrap().states().unwrap();

@@ -108,7 +108,7 @@ enum Command {
 }
 
 impl Command {
-    /// Carries it out at a time of its own, so that a script is the same in every run.
+    /// Carries it out at its own time, so that a script is the same in every run.
     fn run(self, store: &StateStore, now: i64) -> Result<(), StoreError> {
         let wall = WallTime(now);
         match self {

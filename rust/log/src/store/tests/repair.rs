@@ -50,7 +50,7 @@ fn a_repair_keeps_what_stands_before_the_damage() {
                 ),
                 "byte {at}"
             );
-            // It goes on from there, and is whole again.
+            // It continues from there, and is whole again.
             Command::Initialize(7).run(&store, 10_000).unwrap();
             let after = store.states().unwrap();
             store.close().unwrap();

@@ -67,7 +67,7 @@ pub struct FetchedPartition<'a> {
     pub records: Range<usize>,
 }
 
-/// Address of a broker. Its rack is passed over.
+/// Address of a broker. Its rack is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchEndpoint<'a> {
     /// Id of the broker.

@@ -63,7 +63,7 @@ impl Api {
         Ok(message)
     }
 
-    /// Reads a message, without its header, from the start of `buf`, and passes over what follows it, as Kafka's own readers
+    /// Reads a message, without its header, from the start of `buf`, and skips what follows it, as Kafka's own readers
     /// do: some servers send more than the message.
     ///
     /// # Errors

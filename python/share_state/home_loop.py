@@ -21,11 +21,11 @@ class HomeLoop:
     def __init__(self, name: str) -> None:
         self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
-        #: Two threads may use the object first at the same time, each with a loop of its own.
+        #: Two threads may use the object first at the same time, each with its own loop.
         self._choosing = threading.Lock()
 
     def enter(self) -> asyncio.AbstractEventLoop:
-        """Give the running loop; the first call makes it the home.
+        """Return the running loop; the first call makes it the home.
 
         Raises:
             RuntimeError: another loop is the home, or none runs.

@@ -34,7 +34,7 @@ _ENDS = frozenset({HistoryCause.DELETED, HistoryCause.INITIALISED})
 _SIZE = (11.0, 5.0)
 #: Cells of a heat map along each side, at most.
 _CELLS = 200
-#: Delivery counts up to which each has a colour of its own.
+#: Delivery counts up to which each has its own colour.
 _COLOURS = 12
 #: The last lag is drawn for so much of the time before it, or up to the last record if that is later.
 _LAST_STEP = 0.05
@@ -179,7 +179,7 @@ def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> F
     before: int | None = None
     for ms, end in end_offsets:
         if before is not None and ms < before:
-            raise ConfigError(f"end_offsets are not ascending: {ms} stands after {before}", field="end_offsets", value=ms)
+            raise ConfigError(f"end_offsets must ascend: {ms} follows {before}", field="end_offsets", value=ms)
         before = ms
         at = bisect_right(times, ms) - 1
         if at >= 0:

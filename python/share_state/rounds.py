@@ -17,13 +17,13 @@ Result = TypeVar("Result")
 
 
 class Rounds(Generic[Work, Result]):
-    """Makes rounds as long as there is work. There is never more than one under way, so work keeps its order.
+    """Makes rounds as long as there is work. There is never more than one in progress, so work keeps its order.
 
     It lives on one event loop, but for its making.
 
     Args:
         executor: where rounds are carried out.
-        take: called on the loop when a round begins; gives all that has gathered, or None where there is nothing.
+        take: called on the loop when a round begins; returns all that has gathered, or None where there is nothing.
         carry_out: called in a thread with that.
         settle: called on the loop with that and its result, or with what it raised, when the round is over. It may ask for more.
     """
@@ -39,7 +39,7 @@ class Rounds(Generic[Work, Result]):
         self._take = take
         self._carry_out = carry_out
         self._settle = settle
-        #: Whether a round begins by itself: one is under way, or is to begin in the next turn of the loop.
+        #: Whether a round begins by itself: one is in progress, or is to begin in the next turn of the loop.
         self._is_busy = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -53,7 +53,7 @@ class Rounds(Generic[Work, Result]):
             asyncio.get_running_loop().call_soon(self._begin)
 
     async def idle(self) -> None:
-        """Wait until nothing is under way and nothing has gathered."""
+        """Wait until nothing is in progress and nothing has gathered."""
         await self._idle.wait()
 
     def _begin(self) -> None:

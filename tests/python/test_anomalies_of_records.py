@@ -158,8 +158,8 @@ def test_an_unknown_offset_that_holds_the_start_offset_is_no_gap_besides() -> No
         (AnomalyKind.START_OFFSET_STUCK, 0, 0),
         (AnomalyKind.GAP, 1, 2),
     ]
-    assert "also gap: nothing was ever written of 1 offsets, while 3 after them" in rows[0].evidence
-    assert rows[1].evidence.startswith("nothing was ever written of 2 offsets")
+    assert "also gap: nothing was ever written about 1 offsets, although 3 after them" in rows[0].evidence
+    assert rows[1].evidence.startswith("nothing was ever written about 2 offsets")
 
 
 def test_a_burst_lists_its_records() -> None:

@@ -187,8 +187,11 @@ def test_a_reader_that_leaves_early_is_no_failure() -> None:
             "Invalid value for '--format' / '-f': 'yaml' is not one of 'table', 'json', 'jsonl'.",
         ),
         (["spark", "run", "--input", "a", "--output", "b", "--mode", "x"], "Invalid value for '--mode': 'x' is not one of "),
-        (["anomalies", str(ORDERS), "--set", "stuck_ms=-1"], "Invalid value: stuck_ms is -1, below 1"),
-        (["anomalies", str(ORDERS), "--set", "stuck_ms=1.5"], "Invalid value: 'stuck_ms=1.5' is not NAME=NUMBER, with one of "),
+        (["anomalies", str(ORDERS), "--set", "stuck_ms=-1"], "Invalid value: stuck_ms is -1; expected at least 1"),
+        (
+            ["anomalies", str(ORDERS), "--set", "stuck_ms=1.5"],
+            "Invalid value: --set is 'stuck_ms=1.5'; expected NAME=NUMBER, with NAME one of ",
+        ),
     ],
 )
 def test_a_value_that_is_refused_is_told_in_our_words(arguments: list[str], said: str) -> None:

@@ -125,7 +125,7 @@ def test_an_option_that_is_wrong_is_refused_by_its_name(given: dict[str, str], f
 
 def test_a_path_that_is_no_state_log_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path):
-        with pytest.raises(Exception, match=r"No such file|neither a directory with"):
+        with pytest.raises(Exception, match=r"No such file|expected a directory with"):
             table(spark, path, "state").collect()
 
 
@@ -200,7 +200,7 @@ def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_remote_place_without_a_state_log_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="holds no folder"):
+    with pytest.raises(FileNotFoundError, match="has no folder"):
         storage.folders([f"local://{tmp_path}"])
 
 

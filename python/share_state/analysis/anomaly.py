@@ -24,7 +24,7 @@ class Severity(StrEnum):
 class AnomalyKind(StrEnum):
     """What is wrong."""
 
-    #: The start offset has not moved while deliveries went on after it.
+    #: The start offset has not moved while deliveries continued after it.
     START_OFFSET_STUCK = "start_offset_stuck"
     #: A record was delivered as often as the limit allows, and each time a member gave it back or rejected it.
     POISON_RECORD = "poison_record"
@@ -93,7 +93,7 @@ class AnomalyConfig:
             which a record of the group was released, at least 2, Kafka's least.
         delivery_count_limits: the same of single groups, by their ids.
         highest_released: the highest delivery count with which a record of a group was released in state partitions that are
-            not among those that are looked at, by the ids of the groups: a limit that the log tells is told by all of them.
+            not among those that are looked at, by the ids of the groups: a limit that the log tells is reported by all of them.
         burst_records: how many records archived at the limit make a burst ...
         burst_ms: ... when no more than this lies between each and the one so many before it.
         record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups; None looks for loops with Kafka's default,
@@ -133,4 +133,4 @@ class AnomalyConfig:
             value = getattr(self, name)
             numbers = value.values() if isinstance(value, Mapping) else [value]
             if any(number is not None and number < 1 for number in numbers):
-                raise ValueError(f"{name} is {value!r}, below 1")
+                raise ValueError(f"{name} is {value!r}; expected at least 1")

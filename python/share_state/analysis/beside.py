@@ -33,7 +33,7 @@ def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
                 where = hyphenated(topic_id.strip()), _number(place, partition, bits=32)
                 told.setdefault(where, []).append((_number(place, ms), _number(place, end)))
             case _:
-                raise ValueError(f"row {place} is {row!r}, not {ROW}")
+                raise ValueError(f"row {place} is {row!r}; expected {ROW}")
     _check(told, None)
     return told
 
@@ -46,7 +46,7 @@ def live_topics(ids: Iterable[object]) -> tuple[str, ...]:
     told = []
     for place, one in enumerate(ids, start=1):
         if not isinstance(one, str):
-            raise ValueError(f"row {place} is {one!r}, no topic id")  # noqa: TRY004  what the text says, not a caller's mistake
+            raise ValueError(f"row {place} is {one!r}; expected a topic id")  # noqa: TRY004  what the text says, not a caller's mistake
         told.append(hyphenated(one.strip()))
     _check(None, told)
     return tuple(told)
@@ -72,7 +72,7 @@ def as_json(told: LogEndOffsets | Sequence[str]) -> str:
 def _array(text: str) -> list[list[object]]:
     value = json.loads(text)
     if not isinstance(value, list):
-        raise ValueError("it is no JSON array")  # noqa: TRY004  as above
+        raise ValueError("expected a JSON array")  # noqa: TRY004  as above
     return value
 
 
@@ -80,9 +80,9 @@ def _number(place: int, value: object, *, bits: int = 64) -> int:
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"row {place}: {value!r} is no whole number")  # noqa: TRY004  as above
+        raise ValueError(f"row {place} is {value!r}; expected a whole number")  # noqa: TRY004  as above
     if not -(1 << bits - 1) <= value < 1 << bits - 1:
-        raise ValueError(f"row {place}: {value} does not go into {bits} bits")
+        raise ValueError(f"row {place} is {value}; expected a number of {bits} bits")
     return value
 
 

@@ -1,6 +1,6 @@
 """A row of a history, and why it came: the changes that a state topic tells, one row an interval of offsets.
 
-A state topic does not tell everything. A record in a member's hands is never written; a release and a lock that ran out look
+A state topic does not tell everything. A record in a member's hands is never written; a release and a lock that expired look
 alike, and so do a rejection and the delivery limit.
 """
 
@@ -38,7 +38,7 @@ class HistoryCause(StrEnum):
     UPDATE_OF_OTHER_SNAPSHOT = "update_of_other_snapshot"
     #: A member accepted the records.
     ACCEPTED = "accepted"
-    #: Members released the records, or their locks ran out.
+    #: Members released the records, or their locks expired.
     RELEASED = "released"
     #: The records are on their way to the dead-letter queue (KIP-1191).
     ARCHIVING = "archiving"
@@ -71,10 +71,10 @@ class HistoryRow(NamedTuple):
     #: The interval, inclusive; None for the share partition as a whole.
     first_offset: int | None
     last_offset: int | None
-    #: What was known of each offset before, by the ids of :class:`share_state.RecordState`; None when nothing was.
+    #: What was known of each offset before, by the ids of :class:`share_state.RecordState`; None if nothing was.
     from_state: int | None
     from_count: int | None
-    #: What is known of each offset now; None when nothing is.
+    #: What is known of each offset now; None if nothing is.
     to_state: int | None
     to_count: int | None
     #: A :class:`HistoryCause`.
@@ -90,5 +90,5 @@ class HistoryRow(NamedTuple):
     snapshot_epoch: int
     state_epoch: int
     leader_epoch: int
-    #: Offset in the state topic of the last snapshot; None when it is missing (pruned, or lost).
+    #: Offset in the state topic of the last snapshot; None if it is missing (pruned, or lost).
     snapshot_offset: int | None

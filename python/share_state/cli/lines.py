@@ -13,7 +13,7 @@ UNBOUNDED = 100_000
 
 
 def console_of_stdout() -> Console:
-    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
+    """Return a console as wide as the terminal, or as COLUMNS says. Elsewhere nothing is wrapped or cut."""
     return Console(file=sys.stdout, highlight=False, width=None if _width_is_told() else UNBOUNDED)
 
 

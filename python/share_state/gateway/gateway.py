@@ -136,7 +136,7 @@ class ShareGateway:
             RuntimeError: it does not listen.
         """
         if self._address is None:
-            raise RuntimeError("the gateway does not listen")
+            raise RuntimeError("the gateway is not listening")
         return self._address
 
     @property
@@ -156,7 +156,7 @@ class ShareGateway:
         try:
             await self._upstream.topics(self._upstream.names())
         except UpstreamError as lost:
-            _LOG.warning("upstream cannot be asked yet: %s", lost)
+            _LOG.warning("upstream cannot be reached yet: %s", lost)
         if self._relay is not None:
             self.dispatch.relayed = self._relay.respond
             self.dispatch.relayed_versions = await self._relay.versions()
@@ -170,7 +170,7 @@ class ShareGateway:
         return self._address
 
     async def close(self) -> None:
-        """Answer what is under way, write what is to be written, and let go of the directory."""
+        """Answer what is in progress, write what is to be written, and let go of the directory."""
         self._address = None
         await self.server.close()
         if self._monitoring is not None:
@@ -279,7 +279,7 @@ class ShareGateway:
                 await self._upstream.topics(self._upstream.names())
                 await self._upstream.forget_deleted(_DELETION_GRACE)
             except UpstreamError as lost:
-                _LOG.warning("upstream cannot be asked: %s", lost)
+                _LOG.warning("upstream cannot be reached: %s", lost)
 
     async def _tidy(self) -> None:
         """Make snapshots of what has been quiet, and prune the log."""
@@ -308,7 +308,7 @@ def _features(version: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def serve_in_thread(options: GatewayOptions) -> Iterator[ShareGateway]:
-    """Run a gateway on an event loop in a thread of its own, for programs without one.
+    """Run a gateway on an event loop in its own thread, for programs without one.
 
     Raises:
         OSError: the address cannot be listened on.

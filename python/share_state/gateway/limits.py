@@ -166,7 +166,7 @@ class AnswerBytes:
         return len(self._line)
 
     def allowed(self) -> int:
-        """Give the bytes that one more answer may have; 0 for none now."""
+        """Return the bytes that one more answer may have; 0 for none now."""
         part = self.free // _PART
         return part if part >= _LEAST else 0
 

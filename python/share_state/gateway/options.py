@@ -71,14 +71,14 @@ class GatewayOptions:
 
     def __post_init__(self) -> None:
         if not self.upstream:
-            raise ConfigError("no upstream broker is given", field="upstream")
+            raise ConfigError("expected at least 1 upstream broker, got 0", field="upstream")
         if self.relay and len(self.upstream) != 1:
-            raise ConfigError("the relay has one upstream broker", field="relay", value=len(self.upstream), maximum=1)
+            raise ConfigError("expected 1 upstream broker with the relay", field="relay", value=len(self.upstream), maximum=1)
         if self.on_truncation not in {"rewind", "keep"}:
             message = f"on.truncation is {self.on_truncation!r}, neither rewind nor keep"
             raise ConfigError(message, field="on.truncation", value=self.on_truncation)
         if self.node_id < 0:
-            raise ConfigError(f"node_id is {self.node_id}, not at least 0", field="node_id", value=self.node_id, minimum=0)
+            raise ConfigError(f"node_id is {self.node_id}; expected at least 0", field="node_id", value=self.node_id, minimum=0)
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -126,5 +126,5 @@ def split_properties(properties: Mapping[str, str]) -> tuple[dict[str, str], dic
         elif name.startswith(_GROUP_PREFIXES):
             groups[name] = value
         else:
-            raise ConfigError(f"{name} is no configuration of a gateway", field=name, value=value)
+            raise ConfigError(f"{name} is not a configuration of the gateway", field=name, value=value)
     return broker, groups

@@ -99,7 +99,7 @@ class WritePump:
         self._counts.write_times.observe(ended - written.began)
         outcomes: Sequence[BaseException | None]
         if isinstance(answers, BaseException):
-            _LOG.error("the store takes no writes: %r", answers)
+            _LOG.error("the store refuses writes: %r", answers)
             outcomes = [answers] * len(written.tokens)
         else:
             outcomes = answers
@@ -111,7 +111,7 @@ class WritePump:
 
 
 def _was_not_kept(outcome: BaseException | None) -> bool:
-    """Tell whether it is the log that failed, and not the request, whose epoch may be out of date."""
+    """Return whether it is the log that failed, and not the request, whose epoch may be out of date."""
     if isinstance(outcome, ShareStateError):
         return isinstance(outcome, StoreError | EnginePoisonedError)
     return outcome is not None

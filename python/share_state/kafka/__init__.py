@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        """Give a class by its old name, with a warning."""
+        """Return a class by its old name, with a warning."""
         if name != "FakeShareCoordinator":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         text = "share_state.kafka.FakeShareCoordinator is deprecated: use ShareCoordinatorServer"

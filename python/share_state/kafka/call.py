@@ -20,10 +20,10 @@ class Result(Protocol):
         """Whether nobody waits for one any more."""
 
     def set_result(self, result: dict[str, Any], /) -> None:
-        """Give the answer."""
+        """Return the answer."""
 
     def set_exception(self, exception: BaseException, /) -> None:
-        """Give the failure."""
+        """Return the failure."""
 
 
 class Call:

@@ -1,4 +1,4 @@
-"""Calls under way: in order for each share partition, tried again where that may help, each answered once.
+"""Calls in progress: in order for each share partition, tried again where that may help, each answered once.
 
 No task runs for a call. It is moved on by what happens to it: the coordinator is found, an answer comes or will not come, a
 wait is over, its caller gives up.
@@ -68,7 +68,7 @@ class Calls:
             before.after.append(call)
 
     def abandon(self, call: Call) -> None:
-        """Take back what nobody waits for; what is on the wire stays under way until it is answered."""
+        """Take back what nobody waits for; what is on the wire stays in progress until it is answered."""
         call.abandoned = True
         if not call.sent and not call.over:
             self._end(call)
@@ -122,7 +122,7 @@ class Calls:
             call.finding.cancel()
         if call.wait is not None:
             call.wait.cancel()
-        # One whose turn has not come is passed over when it does.
+        # One whose turn has not come is skipped when it does.
         if call.attempt > 0:
             self._go_on(call)
 
@@ -176,7 +176,7 @@ class Calls:
             return
         self._cluster.forget(call.operation.key)
         seconds = self._retry.wait_after(call.attempt, self._clock.random())
-        _LOG.warning("%r: attempt %d of %d, again in %.1f s", str(error), call.attempt, self._retry.attempts, seconds)
+        _LOG.warning("%r: attempt %d of %d, next in %.1f s", str(error), call.attempt, self._retry.attempts, seconds)
         call.wait = self._clock.call_later(seconds, lambda: self._again(call))
 
     def _error(

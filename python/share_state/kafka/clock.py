@@ -62,7 +62,9 @@ class RetryPolicy:
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
-            raise ConfigError(f"attempts is {self.attempts}, not at least 1", field="attempts", value=self.attempts, minimum=1)
+            raise ConfigError(
+                f"attempts is {self.attempts}; expected at least 1", field="attempts", value=self.attempts, minimum=1
+            )
         for name in ("initial_seconds", "maximum_seconds", "jitter"):
             value = getattr(self, name)
             # Not below: so that NaN is refused too.

@@ -127,7 +127,7 @@ class Connection:
         return dict(self._versions)
 
     def version_of(self, api_key: int) -> int:
-        """Give the newest version of a request that both sides have.
+        """Return the newest version of a request that both sides have.
 
         Raises:
             BrokerTooOldError: there is none.
@@ -326,7 +326,7 @@ class Connection:
         correlation_id = int.from_bytes(payload[:4], "big", signed=True)
         pending = self._pending.get(correlation_id)
         if pending is None:
-            raise WireDecodeError(f"nothing was asked with correlation id {correlation_id}", position=0, kind="correlation")
+            raise WireDecodeError(f"no request has correlation id {correlation_id}", position=0, kind="correlation")
         answer = pending.decode(payload)
         del self._pending[correlation_id]
         pending.timer.cancel()

@@ -31,7 +31,7 @@ class Answers:
 
     Args:
         store: where the state is kept.
-        topics: the topics that exist, by name; ``None`` when every topic exists, with any number of partitions.
+        topics: the topics that exist, by name; ``None`` if every topic exists, with any number of partitions.
         node_id: id of this broker.
         cluster_id: id of the cluster.
     """

@@ -148,7 +148,7 @@ class ShareCoordinatorServer:
         except (WireDecodeError, UnsupportedVersionError) as wrong:
             _LOG.warning("closed the connection of %r: %s", peer, wrong)
         except (OSError, asyncio.IncompleteReadError):
-            _LOG.info("%r went away", peer)
+            _LOG.info("%r disconnected", peer)
         except asyncio.CancelledError:
             # By close(): the task ends here, and asyncio has nobody to tell.
             _LOG.debug("closed the connection of %r", peer)
@@ -214,7 +214,7 @@ def _api_versions(version: int, request: Request, versions: Mapping[int, tuple[i
 
 @contextlib.contextmanager
 def serve_in_thread(coordinator: ShareCoordinatorServer, host: str = "127.0.0.1", port: int = 0) -> Iterator[Address]:
-    """Run a coordinator on an event loop in a thread of its own, for programs without one."""
+    """Run a coordinator on an event loop in its own thread, for programs without one."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="share-state-coordinator", daemon=True)
     thread.start()

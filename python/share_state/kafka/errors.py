@@ -61,7 +61,7 @@ class KafkaPersisterError(PersisterError):
 
     Attributes:
         node: the broker that answered, or was to: ``broker 1 (localhost:9092)``; empty when there was none.
-        key: the share partition, or ``None`` when the call was about no single one.
+        key: the share partition, or ``None`` if the call was about no single one.
         kafka_name: Kafka's name of ``kafka_code``.
         attempts: how often the call was tried.
         outcome_unknown: whether an attempt was sent and never answered, so that the state may have changed.
@@ -155,5 +155,5 @@ _CLASSES: dict[int, type[KafkaPersisterError]] = {
 
 
 def class_of(code: int) -> type[KafkaPersisterError]:
-    """Give the class that stands for a code that a broker answered with."""
+    """Return the class that stands for a code that a broker answered with."""
     return _CLASSES.get(code, KafkaPersisterError)

@@ -1,7 +1,7 @@
 """Many share partitions in one request (Kafka: ``PersisterStateManager``).
 
-What is asked of one broker, by one RPC and for one group, waits together while a request of that kind is under way, and
-goes out as one when it is answered. Where very many wait, two requests are under way, so that the broker works on one while
+What is asked of one broker, by one RPC and for one group, waits together while a request of that kind is in progress, and
+goes out as one when it is answered. Where very many wait, two requests are in progress, so that the broker works on one while
 the answers of the other are handed out. Different RPCs and groups do not wait for each other: their requests follow one
 another on the connection without a pause.
 """
@@ -26,7 +26,7 @@ __all__ = ["Folding"]
 #: What one request holds at most; a single share partition always has room.
 MAX_PARTITIONS: Final = 1000
 MAX_BYTES: Final = 1 << 20
-#: A second request goes out after one that is under way once it has so many share partitions. With fewer the pause costs
+#: A second request goes out after one that is in progress once it has so many share partitions. With fewer the pause costs
 #: less than a request does.
 SECOND_FROM: Final = 64
 _WRITE: Final = 85
@@ -46,7 +46,7 @@ class _Lane:
         self.api_key = api_key
         self.group = group
         self.waiting: deque[Call] = deque()
-        #: How many requests are under way.
+        #: How many requests are in progress.
         self.requests = 0
         #: Whether the next request is about to be sent, or waits for a connection.
         self.turn = False
@@ -70,7 +70,7 @@ class Folding:
         self._cluster = cluster
         self._answered = answered
         self._failed = failed
-        #: A line is there while a request of its kind is under way, or about to be sent.
+        #: A line is there while a request of its kind is in progress, or about to be sent.
         self._lanes: dict[tuple[Node, int, str], _Lane] = {}
         self._connecting: set[asyncio.Task[None]] = set()
 

@@ -25,13 +25,13 @@ class UnconvincedError(Exception):
 
 
 class Conversation(Protocol):
-    """One authentication under way."""
+    """One authentication in progress."""
 
     async def first(self) -> bytes:
-        """Give the message that opens it."""
+        """Return the message that opens it."""
 
     async def answer(self, said: bytes) -> bytes | None:
-        """Take what the broker said and give the next message, or ``None`` when nothing is left to say.
+        """Take what the broker said and give the next message, or ``None`` if nothing is left to say.
 
         Raises:
             UnconvincedError: the broker's message is wrong.
@@ -87,7 +87,7 @@ class Plain:
     def __post_init__(self) -> None:
         if "\0" in self.username or "\0" in self.password:
             # The value is left out of the error: it may be the password.
-            raise ConfigError("a user name or password of PLAIN holds a zero character", field="username")
+            raise ConfigError("a user name or password of PLAIN contains a zero character", field="username")
 
     def start(self) -> Conversation:
         """See :meth:`Mechanism.start`."""
@@ -156,7 +156,7 @@ class _ScramConversation:
 
     def check_ended(self) -> None:
         if self._steps < 2:  # noqa: PLR2004  the server's first and final message
-            raise UnconvincedError("the broker was content before it showed that it knows the password")
+            raise UnconvincedError("the broker accepted the login before it proved that it knows the password")
 
 
 #: Gives a token when one is needed; may be a coroutine function. A plain function runs in a thread.
@@ -188,7 +188,7 @@ class _BearerConversation:
             given = await asyncio.to_thread(self._token)
             token = await given if inspect.isawaitable(given) else given
         if "\x01" in token:
-            raise UnconvincedError("the token holds a character that cannot be sent")
+            raise UnconvincedError("the token contains a character that cannot be sent")
         return f"n,,\x01auth=Bearer {token}\x01\x01".encode()
 
     async def answer(self, said: bytes) -> bytes | None:

@@ -47,7 +47,7 @@ class Connecting:
 
 
 def in_thread(call: Callable[[], _Answer]) -> _Answer:
-    """Give what a call gives or raises; a Ctrl-C leaves it behind."""
+    """Return what a call gives or raises; a Ctrl-C leaves it behind."""
     answers: SimpleQueue[tuple[_Answer | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:

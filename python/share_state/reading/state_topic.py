@@ -55,7 +55,7 @@ class ReadNotAllowedError(ClusterReadError):
 
 @contextmanager
 def consumer(settings: Mapping[str, object], connecting: Connecting | None = None) -> Iterator[tuple[ModuleType, Consumer]]:
-    """Give the client's module and a consumer, and tell what goes wrong inside by our own errors.
+    """Return the client's module and a consumer, and tell what goes wrong inside by our own errors.
 
     `connecting` is told what the client says of its connections.
 

@@ -43,7 +43,7 @@ def compact(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give the states of compacted records."""
+    """Return the states of compacted records."""
     prior: dict[_Key, tuple[Any, Any]] = {}
     folded = frames.state(_seen(batches, {}, prior))
     for batch in folded:

@@ -53,7 +53,7 @@ def state(df: DataFrame, as_of: WhenLike = None, *, on_error: OnError = "fail") 
 
 
 def history(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
-    """Tell what became of every record: one row for each interval of offsets and each change of its state."""
+    """Return the history of every record: one row for each interval of offsets and each change of its state."""
     return _table("history", _laid_out(df), Fold("history", on_error=on_error))
 
 

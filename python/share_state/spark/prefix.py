@@ -21,7 +21,7 @@ class AsOf:
     timestamp: int | None = None
 
     def cut(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give the prefix of each state partition; batches are in order of state partition and offset.
+        """Return the prefix of each state partition; batches are in order of state partition and offset.
 
         Now is all that there is: then the batches come back as they are.
         """

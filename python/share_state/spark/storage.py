@@ -67,7 +67,7 @@ def split_paths(text: str) -> list[str]:
     except json.JSONDecodeError:
         return [text]
     if not paths or not all(isinstance(path, str) for path in paths):
-        raise StorageError(f"{text} is no list of paths", field=text)
+        raise StorageError(f"{text} is not a list of paths", field=text)
     return list(paths)
 
 
@@ -114,7 +114,7 @@ def _remote(address: str) -> Iterator[Folder]:
         return
     numbers = sorted(int(match[1]) for entry in _list(files, path, address) if (match := _FOLDER.fullmatch(entry)))
     if not numbers:
-        raise FileNotFoundError(f"{address} holds no folder __share_group_state-N")
+        raise FileNotFoundError(f"{address} has no folder __share_group_state-N")
     for number in numbers:
         inside = f"{base.rstrip('/')}/__share_group_state-{number}"
         yield Folder(f"{inside}?{query}" if query else inside, number, is_local=False)
@@ -155,7 +155,7 @@ def _file_system(place: Folder | str) -> tuple[FileSystem, str]:
 
 @contextmanager
 def local_folder(folder: Folder, start: int = 0, end: int | None = None) -> Iterator[Path]:
-    """Give a path on this machine's disk with the segments of a state partition that hold offsets from `start` to before `end`.
+    """Return a path on this machine's disk with the segments of a state partition that hold offsets from `start` to before `end`.
 
     Others may be there too. The one after `end` always is: only in the last segment is a torn tail no damage. A copy is removed
     afterwards.

@@ -45,7 +45,7 @@ class Snapshots:
                     self._bounds.pop(name, None)
 
     def without_superseded(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give the same records again without the updates between the two; later ones may have come meanwhile."""
+        """Return the same records again without the updates between the two; later ones may have come meanwhile."""
         names = pa.array(self._bounds, pa.binary())
         firsts, lasts = (pa.array([bound[end] for bound in self._bounds.values()], pa.int64()) for end in (0, 1))
         for batch in batches:

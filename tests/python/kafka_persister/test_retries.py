@@ -125,7 +125,7 @@ def test_each_further_attempt_is_logged_in_one_line(caplog: pytest.LogCaptureFix
     said = [record for record in caplog.records if record.name == "share_state.kafka"]
     assert [record.levelname for record in said] == ["WARNING"] * 2
     assert not any("\n" in record.getMessage() for record in said)
-    assert "attempt 1 of 5, again in 1.0 s" in said[0].getMessage()
+    assert "attempt 1 of 5, next in 1.0 s" in said[0].getMessage()
 
 
 def test_only_those_that_were_refused_are_tried_again() -> None:

@@ -83,20 +83,20 @@ class Upstream:
         return list(self._bootstrap)
 
     def node(self, node_id: int) -> Node | None:
-        """Give a broker by its id."""
+        """Return a broker by its id."""
         return self._nodes.get(node_id)
 
     def nodes(self) -> list[Node]:
-        """Give every broker that is known."""
+        """Return every broker that is known."""
         return list(self._nodes.values())
 
     def known(self, topic_id: str) -> Topic | None:
-        """Give a topic by its id, as of the last answer that told of it."""
+        """Return a topic by its id, as of the last answer that told of it."""
         name = self._registry.name_of(topic_id)
         return None if name is None else self._topics.get(name)
 
     def known_by_name(self, name: str) -> Topic | None:
-        """Give a topic by its name, as of the last answer that told of it."""
+        """Return a topic by its name, as of the last answer that told of it."""
         return self._topics.get(name)
 
     def lane(self, name: str) -> Connections:
@@ -260,11 +260,11 @@ class Upstream:
         return topics
 
     def view(self) -> list[tuple[str, str, int]]:
-        """Give every topic that exists and that clients may subscribe to: name, id, number of partitions."""
+        """Return every topic that exists and that clients may subscribe to: name, id, number of partitions."""
         return [(topic.name, topic.topic_id, len(topic.partitions)) for topic in self._topics.values() if not topic.is_internal]
 
     def names(self) -> list[str]:
-        """Give the name of every topic that clients were told of."""
+        """Return the name of every topic that clients were told of."""
         return [name for name, _, _ in self._registry.view()]
 
     async def forget_deleted(self, grace: float) -> None:

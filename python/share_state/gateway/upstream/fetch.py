@@ -98,7 +98,7 @@ def encode(
     max_wait_ms: int,
     session: FetchSession | None,
 ) -> bytes:
-    """Give the bytes of a request.
+    """Return the bytes of a request.
 
     Args:
         version: of Fetch.

@@ -121,7 +121,7 @@ class BrokerLanes:
         self._back_wanted.discard(reader)
 
     async def close(self) -> None:
-        """End what is under way."""
+        """End what is in progress."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

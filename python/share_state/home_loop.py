@@ -1,6 +1,6 @@
 """The one event loop of an object that must not be used on another.
 
-What waits on one loop is not woken from another: without a check such a call hangs forever.
+A call that waits on one loop cannot be woken from another: without a check it would hang forever.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ __all__ = ["HomeLoop"]
 
 
 class HomeLoop:
-    """The event loop on which an object is used first. It may be used on no other.
+    """The event loop on which an object is first used. It must not be used on another.
 
     Args:
-        name: what the object is, for the message.
+        name: the kind of the object, for the message.
     """
 
     def __init__(self, name: str) -> None:

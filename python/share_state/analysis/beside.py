@@ -1,4 +1,4 @@
-"""What a state topic does not tell and anomalies may need, as people write it: log end offsets, and which topics there are.
+"""Facts that a state topic does not hold and anomalies may need: log end offsets, and the existing topics.
 
 The lines of a file and the JSON of an option are the same rows; they are checked here, once.
 """
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\s*-?[0-9]+\s*", re.ASCII)
 def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
     """Read measurements, a row each, in any order; a topic id may be in base64, as Kafka's tools show it.
 
-    Raises ``ValueError`` that names the first row which is none, or what is wrong with a topic id or a number in it.
+    Raises a ``ValueError`` that names the first invalid row, or the invalid topic id or number in it.
     """
     told: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for place, row in enumerate(rows, start=1):
@@ -39,9 +39,9 @@ def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
 
 
 def live_topics(ids: Iterable[object]) -> tuple[str, ...]:
-    """Read the ids of all topics that there are, also in base64.
+    """Read the ids of all existing topics, as UUID or base64.
 
-    Raises ``ValueError`` that names the first that is none.
+    Raises a ``ValueError`` that names the first invalid one.
     """
     told = []
     for place, one in enumerate(ids, start=1):

@@ -1,4 +1,4 @@
-//! The one error of this crate: where, and what.
+//! The error type of this crate: a position and a kind.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use share_state_core::kafka_code::KafkaCode;
 /// Bytes that cannot be read, or a value that cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireError {
-    /// Index of the byte at which the faulty thing begins. Within the records of a compressed batch it counts from the
+    /// Index of the byte where the fault begins. Within the records of a compressed batch it counts from the
     /// start of the decompressed bytes; it is 0 for a value that cannot be written.
     pub position: usize,
     /// What is wrong.
@@ -19,7 +19,7 @@ pub struct WireError {
 pub enum WireErrorKind {
     /// The input ends too early.
     Truncated {
-        /// Bytes that the next thing needs.
+        /// Bytes that the next item needs.
         needed: usize,
         /// Bytes that are left.
         remaining: usize,
@@ -61,12 +61,12 @@ pub enum WireErrorKind {
         /// How many.
         count: usize,
     },
-    /// The version of a request, answer or record value is not known.
+    /// The version of a request, answer or record value is unknown.
     UnsupportedVersion {
         /// The version.
         version: i16,
     },
-    /// The RPC is not known.
+    /// The RPC is unknown.
     UnsupportedApi {
         /// Its key.
         api_key: i16,
@@ -78,7 +78,7 @@ pub enum WireErrorKind {
         /// The format it claims.
         magic: i8,
     },
-    /// A record batch claims a size that it cannot have.
+    /// A record batch has an impossible size.
     BatchLength {
         /// The length field.
         length: i32,
@@ -97,7 +97,7 @@ pub enum WireErrorKind {
     },
     /// The compressed bytes are damaged, or could not be made.
     Compression,
-    /// More than the caller allows.
+    /// The input exceeds the limit of the caller.
     Limit {
         /// The most that is allowed, bytes.
         allowed: usize,
@@ -114,9 +114,9 @@ pub enum WireErrorKind {
         /// The length field.
         length: i32,
     },
-    /// A batch without records, which nobody may write.
+    /// A batch without records, which is never valid.
     EmptyBatch,
-    /// A field that must be given is not.
+    /// A required field is missing.
     Missing,
     /// A value is of another type than its field.
     WrongType,
@@ -131,7 +131,7 @@ pub enum WireErrorKind {
     BatchOrder {
         /// Its base offset.
         base_offset: i64,
-        /// The least that it could be.
+        /// The minimum.
         least: i64,
     },
     /// A control batch whose record or key cannot be read.

@@ -2,7 +2,7 @@
 //! of a control batch is looked at.
 //!
 //! A broker cuts an answer where its size is reached and not where a batch ends, so what follows the last whole batch is
-//! dropped. The batches before it must be of format 2, ascending and disjoint: who passes them on relies on it.
+//! dropped. The batches before it must be of format 2, ascending and disjoint: callers that forward them rely on it.
 
 use share_state_core::share_partition::FetchedBatch;
 
@@ -13,7 +13,7 @@ use crate::error::{WireError, WireErrorKind};
 /// Where the last offset delta stands in a batch.
 const DELTA_POSITION: usize = 23;
 
-/// What the header of a batch says, and where the batch lies.
+/// The header of a batch, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchHeader {
     /// Offsets, producer, transaction and marker. The offsets are those of the log: compaction may have left fewer records,

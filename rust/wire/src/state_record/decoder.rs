@@ -34,7 +34,7 @@ impl Default for RecordDecoder {
     }
 }
 
-/// What a record turned out to be; as [`super::Decoded`], until the next one is read.
+/// A decoded record, like [`super::Decoded`], until the next one is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen<'a> {
     /// A record of a share partition.

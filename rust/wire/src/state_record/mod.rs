@@ -20,7 +20,7 @@ pub const SHARE_SNAPSHOT: i16 = 0;
 /// Record type of an update.
 pub const SHARE_UPDATE: i16 = 1;
 
-/// What a record of the state topic turned out to be.
+/// A decoded record of the state topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A record of a share partition.
@@ -33,7 +33,7 @@ pub enum Decoded {
 /// The bytes of the record's key.
 ///
 /// # Errors
-/// The group id is empty or longer than 32,767 bytes: no reader would take the key.
+/// The group id is empty or longer than 32,767 bytes: no reader would accept the key.
 pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
     let record_type = match record.value {
         ShareValue::Snapshot(_) | ShareValue::Tombstone => SHARE_SNAPSHOT,
@@ -57,7 +57,7 @@ pub fn encode_value(value: &ShareValue) -> Result<Option<Vec<u8>>, WireError> {
     }
 }
 
-/// What the key of a record of the state topic turned out to be.
+/// A decoded key of the state topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodedKey {
     /// The key of a snapshot, or of the null value that deletes a state.

@@ -19,7 +19,7 @@ const MAX_RESERVE: usize = 256;
 /// An answer to Fetch (`FetchResponseData`). Names and addresses are borrowed from the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchAnswer<'a> {
-    /// How long the upstream wants to be left alone, ms.
+    /// How long to wait before the next request, ms.
     pub throttle_time_ms: i32,
     /// Error of the whole request, from version 7 on.
     pub error_code: i16,
@@ -40,7 +40,7 @@ pub enum TopicRef<'a> {
     Id(TopicId),
 }
 
-/// What the answer says of one partition.
+/// The answer for one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedPartition<'a> {
     /// Its topic.
@@ -82,7 +82,7 @@ impl<'a> FetchAnswer<'a> {
     /// Reads the answer whose body fills `frame` from `start` on, after its header. Positions count from the start of `frame`.
     ///
     /// # Errors
-    /// The version is not between 4 and 17, or the bytes depart from the format.
+    /// The version is not between 4 and 17, or the bytes do not follow the format.
     pub fn decode(frame: &'a [u8], start: usize, version: i16) -> Result<Self, WireError> {
         if !(4..=17).contains(&version) {
             let kind = WireErrorKind::UnsupportedVersion { version };

@@ -88,7 +88,7 @@ def test_a_narrow_terminal_gets_a_block_a_share_partition() -> None:
     status, text = run_on_terminal("state", ORDERS, columns=80)
     assert status == 0
     assert TOPIC_ID in text
-    assert "WHY THE START OFFSET" not in text
+    assert "WHAT HOLDS THE START OFFSET" not in text
     words = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).split())
     assert "start 1255 end 1435 oldest 1258" in words
     assert "record 1258 is available after 2 deliveries" in words
@@ -112,7 +112,7 @@ def test_lines_of_a_block_keep_their_indent_and_end_without_blanks(columns: str)
 def test_a_wide_terminal_gets_the_table_in_colour() -> None:
     status, text = run_on_terminal("state", ORDERS, columns=400)
     assert status == 0
-    assert "WHY THE START OFFSET" in text
+    assert "WHAT HOLDS THE START OFFSET" in text
     assert COLOUR.search(text)
 
 

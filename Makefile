@@ -87,7 +87,7 @@ left-out-spark:
 	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
 
 .PHONY: test
-test: lint-rust lint-python test-rust types test-python $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
+test: lint-rust lint-python lint-docs test-rust types test-python $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
 
 # The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
 # build/check, so that neither `make build` nor a measurement sees it.
@@ -128,6 +128,10 @@ lint-python: venv ## Check Python format and lints, and the rules of the tree
 .PHONY: stubs
 stubs: build ## Renew the docstrings of python/share_state/_core.pyi from the extension
 	$(BIN)/python scripts/stub_docs.py
+
+.PHONY: lint-docs
+lint-docs: venv ## Check the English of the pages, docstrings and doc comments
+	$(BIN)/python scripts/check_prose.py
 
 .PHONY: man-page
 man-page: build ## Renew docs/share-state.1 from the help of the commands

@@ -15,11 +15,11 @@ from share_state.cli.exit_codes import ExitCode
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "share-state.1"
 _STATUSES = {
-    ExitCode.OK: "All was read.",
+    ExitCode.OK: "Everything was read.",
     ExitCode.FINDINGS: "An anomaly was found.",
     ExitCode.USAGE: "The command line is wrong.",
-    ExitCode.IO: "What was named cannot be read or served.",
-    ExitCode.DAMAGE: "Part of the input cannot be read, for a torn tail or damage; what could be read was shown.",
+    ExitCode.IO: "The input cannot be read, or the directory cannot be served.",
+    ExitCode.DAMAGE: "Part of the input cannot be read (a torn tail, damage); the rest was shown.",
     ExitCode.FINDINGS_AND_DAMAGE: "Both: an anomaly was found in the part that could be read.",
     ExitCode.OUTPUT: "Standard output cannot be written.",
     ExitCode.INTERRUPTED: "Ctrl-C was pressed.",

@@ -79,7 +79,7 @@ class Replay:
     """
 
     def __init__(
-        self, log: OpLog, digest: Digest | None, store: str = "tree", *, polls: bool = False, kept: Kept | None = None
+        self, log: OpLog, digest: Digest | None, store: str = "leaves", *, polls: bool = False, kept: Kept | None = None
     ) -> None:
         self.log = log
         self.digest = digest

@@ -19,7 +19,7 @@ RECORDS = 10_000
 
 
 # The twin walks the whole batch for every record, so it gets only a part of the same batch.
-@pytest.mark.parametrize(("store", "records"), [("tree", RECORDS), ("twin", 100)])
+@pytest.mark.parametrize(("store", "records"), [("leaves", RECORDS), ("twin", 100)])
 def test_scalar_in_order(benchmark: BenchmarkFixture, store: str, records: int) -> None:
     def work(partition: SharePartition) -> None:
         acknowledge = partition.acknowledge
@@ -35,7 +35,7 @@ def test_scalar_in_order(benchmark: BenchmarkFixture, store: str, records: int) 
     )
 
 
-@pytest.mark.parametrize(("store", "records"), [("tree", RECORDS), ("twin", 100)])
+@pytest.mark.parametrize(("store", "records"), [("leaves", RECORDS), ("twin", 100)])
 def test_scalar_in_order_and_written(benchmark: BenchmarkFixture, store: str, records: int) -> None:
     def work(partition: SharePartition) -> None:
         acknowledge, poll, answer = partition.acknowledge, partition.poll_write, partition.handle_write_result
@@ -62,7 +62,7 @@ def test_scalar_in_order_and_settled(benchmark: BenchmarkFixture) -> None:
 
     measure(
         benchmark,
-        figure=("python_acknowledge_and_settle", "tree", RECORDS),
+        figure=("python_acknowledge_and_settle", "leaves", RECORDS),
         elements=RECORDS,
         setup=lambda: acquired_at_once(RECORDS, persister=NoOpStatePersister()),
         work=work,
@@ -78,7 +78,7 @@ def test_columns_in_order(benchmark: BenchmarkFixture) -> None:
 
     measure(
         benchmark,
-        figure=("python_acknowledge_columns", "tree", RECORDS),
+        figure=("python_acknowledge_columns", "leaves", RECORDS),
         elements=RECORDS,
         setup=lambda: acquired_at_once(RECORDS),
         work=work,
@@ -93,7 +93,7 @@ def test_one_type_a_record(benchmark: BenchmarkFixture) -> None:
 
     measure(
         benchmark,
-        figure=("python_acknowledge_types", "tree", RECORDS),
+        figure=("python_acknowledge_types", "leaves", RECORDS),
         elements=RECORDS,
         setup=lambda: acquired_at_once(RECORDS),
         work=work,

@@ -19,7 +19,7 @@ BATCHES = 1_000
 
 # The figures are a call, each of which acquires one log batch.
 @pytest.mark.parametrize("length", [1, 500])
-@pytest.mark.parametrize("store", ["tree", "twin"])
+@pytest.mark.parametrize("store", ["leaves", "twin"])
 def test_scalar(benchmark: BenchmarkFixture, store: str, length: int) -> None:
     batches = 100
 
@@ -47,7 +47,7 @@ def test_columns(benchmark: BenchmarkFixture) -> None:
 
     measure(
         benchmark,
-        figure=("python_acquire_columns", "tree", BATCHES),
+        figure=("python_acquire_columns", "leaves", BATCHES),
         elements=BATCHES,
         setup=active,
         work=work,
@@ -67,7 +67,7 @@ def test_in_flight(benchmark: BenchmarkFixture, way: str) -> None:
 
     measure(
         benchmark,
-        figure=(f"python_in_flight_{way}", "tree", BATCHES),
+        figure=(f"python_in_flight_{way}", "leaves", BATCHES),
         elements=BATCHES,
         setup=lambda: partition,
         work=work,

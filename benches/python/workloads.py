@@ -19,7 +19,7 @@ NO_LIMIT = 2**31 - 1
 Prepared = TypeVar("Prepared")
 
 
-def active(store: str = "tree", persister: NoOpStatePersister | None = None) -> SharePartition:
+def active(store: str = "leaves", persister: NoOpStatePersister | None = None) -> SharePartition:
     """A share partition with nothing in flight and a window without a practical limit."""
     config = GroupConfig(partition_max_record_locks=NO_LIMIT)
     partition = SharePartition(*KEY, config=config, persister=persister, store=store)
@@ -27,7 +27,7 @@ def active(store: str = "tree", persister: NoOpStatePersister | None = None) -> 
     return partition
 
 
-def acquired_at_once(records: int, store: str = "tree", persister: NoOpStatePersister | None = None) -> SharePartition:
+def acquired_at_once(records: int, store: str = "leaves", persister: NoOpStatePersister | None = None) -> SharePartition:
     """`records` records in flight, acquired as one batch under one lock."""
     partition = active(store, persister)
     acquired = partition.acquire(MEMBER, [(0, records - 1)], max_records=NO_LIMIT, now_ms=NOW_MS)

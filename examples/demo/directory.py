@@ -1,4 +1,4 @@
-"""The directory that a run fills: made anew each time, and never one that holds something else."""
+"""The directory that a run fills: made again each time, and never one that holds something else."""
 
 import shutil
 from pathlib import Path

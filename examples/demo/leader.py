@@ -81,7 +81,7 @@ class Leader:
         return True
 
     def renew(self, member: str, held: Sequence[AcquiredRange]) -> None:
-        """Start the locks of `member` anew. A lock is never persisted, so there is nothing to wait for."""
+        """Start the locks of `member` again. A lock is never persisted, so there is nothing to wait for."""
         for run in held:
             self._engine.acknowledge(member, run.first_offset, run.last_offset, AcknowledgeType.RENEW, now_ms=_now_ms())
 

@@ -31,7 +31,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 def main() -> int:
     """Run the demo; 0 when every check passed."""
     parser = argparse.ArgumentParser(description="Take over a real broker's share state, serve it, kill, restart, check.")
-    parser.add_argument("--directory", type=Path, default=REPOSITORY / ".demo", help="made anew (default: .demo)")
+    parser.add_argument("--directory", type=Path, default=REPOSITORY / ".demo", help="made again (default: .demo)")
     directory: Path = parser.parse_args().directory.resolve()
     try:
         return 0 if run(directory, Console(highlight=False, soft_wrap=True)) else 1

@@ -37,7 +37,9 @@ _LEAST = 1_000
 def main() -> int:
     """Run the demo; 0 when every check passed."""
     parser = argparse.ArgumentParser(description="Share groups on a mock cluster through the gateway, with kills, checked.")
-    parser.add_argument("--directory", type=Path, default=REPOSITORY / ".demo-gateway", help="made anew (default: .demo-gateway)")
+    parser.add_argument(
+        "--directory", type=Path, default=REPOSITORY / ".demo-gateway", help="made again (default: .demo-gateway)"
+    )
     parser.add_argument("--records", type=int, default=100_000, help="a multiple of four (default: 100000)")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="json: one object, and nothing else")
     options = parser.parse_args()

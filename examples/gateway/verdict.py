@@ -140,7 +140,7 @@ def _state_agrees(evidence: Evidence) -> str:
         return f"share partitions: {sorted((row['group'], row['partition']) for row in evidence.states)}"
     generation = evidence.run.generations[-1]
     wrong = [
-        f"partition {row['partition']}: start offset {row['start_offset']}, {row['delivery_complete_count']} settled behind it, "
+        f"partition {row['partition']}: start offset {row['start_offset']}, {row['delivery_complete_count']} settled after it, "
         f"leader epoch {row['leader_epoch']}"
         for row in rows.values()
         if not is_settled(row, evidence.plan.log_end) or row["leader_epoch"] != generation

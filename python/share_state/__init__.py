@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from share_state.analysis.search import anomalies, find_anomalies
     from share_state.analysis.states import StateRow, states, states_of_rows
 
-#: What looks at logs, by the modules of `share_state.analysis`: an engine at work needs none of it. Each comes when it is used.
+#: What looks at logs, by the modules of `share_state.analysis`: a running engine needs none of them. Each comes when it is used.
 _LATER = {
     name: module
     for module, names in {

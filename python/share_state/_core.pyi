@@ -338,7 +338,7 @@ class SharePartition:
         leader_epoch: int = 0,
         config: GroupConfig | None = None,
         persister: _Inline | None = None,
-        store: str = "tree",
+        store: str = "leaves",
     ) -> Self: ...
     @property
     def key(self) -> SharePartitionKey:

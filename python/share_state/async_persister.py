@@ -1,4 +1,4 @@
-"""The homes of :mod:`share_state.persister` for programs with an event loop: one protocol, to be awaited.
+"""The persisters of :mod:`share_state.persister` for programs with an event loop.
 
 * :class:`AsyncStateStore`: the embedded store, ``AsyncStateStore(share_state.open(path))``.
 * :class:`share_state.kafka.AsyncKafkaPersister`: the share coordinator of a Kafka cluster.
@@ -27,14 +27,17 @@ T = TypeVar("T")
 
 @runtime_checkable
 class AsyncPersister(Protocol):
-    """Keeps the state of share partitions; the methods are those of :class:`share_state.persister.Persister`, to be awaited.
+    """Keeps the state of share partitions; its methods are those of :class:`share_state.persister.Persister`, as coroutines.
 
     Calls for one share partition are carried out in the order in which they are made. Calls for others do not wait for them.
-    ``isinstance`` looks at names only: a ``Persister`` passes as well, and is refused with ``TypeError`` where it is used.
+    ``isinstance`` checks only the names of methods, so a ``Persister`` passes too. Using one raises ``TypeError``.
     """
 
     async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
 
     async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""
@@ -43,7 +46,7 @@ class AsyncPersister(Protocol):
         """Write a change (WriteShareGroupState, RPC 85)."""
 
     async def delete_state(self, key: SharePartitionKey) -> None:
-        """Delete a state; deleting what is not there succeeds (DeleteShareGroupState, RPC 86)."""
+        """Delete a state, if there is one (DeleteShareGroupState, RPC 86)."""
 
     async def read_summary(self, key: SharePartitionKey) -> StateSummary:
         """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
@@ -52,11 +55,11 @@ class AsyncPersister(Protocol):
 async def initialize_if_absent_async(
     persister: AsyncPersister, key: SharePartitionKey, state_epoch: int, start_offset: int
 ) -> bool:
-    """Make a state where there is none yet; see :func:`share_state.persister.initialize_if_absent`.
+    """Initialise a state unless it exists; see :func:`share_state.persister.initialize_if_absent`.
 
     Raises:
         ShareStateError: the persister refuses.
-        TypeError: the persister is none whose methods are to be awaited.
+        TypeError: the persister is not asynchronous.
     """
     _refuse_blocking(persister)
     if has_begun(await _to_be_awaited(persister, persister.read_summary(key))):
@@ -74,14 +77,14 @@ async def lead_async(
     latest: int | None = None,
     earliest: int = 0,
 ) -> SharePartition:
-    """Make the share partition of ``key`` and load its state from ``persister``.
+    """Create the share partition of ``key`` and load its state from ``persister``.
 
-    See :func:`share_state.persister.lead` for the arguments. There is no ``inline``: a share partition that makes its writes by
-    itself waits for the disk, and the event loop with it.
+    See :func:`share_state.persister.lead` for the arguments. There is no ``inline``: a share partition that makes its own
+    writes waits for the disk, and blocks the event loop.
 
     Raises:
         ShareStateError: the persister refuses, or the state is corrupt.
-        TypeError: the persister is none whose methods are to be awaited.
+        TypeError: the persister is not asynchronous.
     """
     _refuse_blocking(persister)
     share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config)
@@ -93,23 +96,24 @@ async def lead_async(
 async def drain_writes_async(
     share_partition: SharePartition, persister: AsyncPersister, *, now_ms: int | LockTime
 ) -> dict[int, int]:
-    """Carry every write of the share partition to the persister and every answer back, one write after the other.
+    """Carry every write of the share partition to the persister and every answer back, one write at a time.
 
-    Returns what :func:`share_state.persister.drain_writes` does: Kafka's code for the member that waits, by write token. Many
-    drains of one share partition may be under way: each takes the writes that wait, and answers for those. So await nothing
-    between a call that gives a token and its drain.
+    Returns the same as :func:`share_state.persister.drain_writes`: Kafka's code for the waiting member, by write token. Many
+    drains of one share partition may be in progress: each takes the waiting writes, and answers for those. So await nothing
+    between a call that returns a token and its drain.
 
-    A drain that is cancelled begins no other write. The one under way goes on by itself, and the share partition is told its
-    answer when it comes, so that no record is left pending. A later drain may begin before that: the persister keeps the order.
+    A cancelled drain starts no further write. The write in progress continues, and its answer reaches the share partition, so
+    no record stays pending. A later drain may start before that: the persister keeps the order.
 
     Args:
-        share_partition: whose writes; without a persister of its own.
-        persister: where they go.
-        now_ms: the time of this call. Answers come later; a share partition goes by the latest time that it has seen.
+        share_partition: the share partition; it must not have an inline persister.
+        persister: takes the writes.
+        now_ms: the time of this call. Answers come later; a share partition uses the latest time that it has seen.
 
     Raises:
-        TypeError: the persister is none whose methods are to be awaited.
-        Exception: what else the persister raised that is no ``ShareStateError``. The share partition has rolled that change back.
+        TypeError: the persister is not asynchronous.
+        Exception: an exception of the persister other than a ``ShareStateError``. The share partition has rolled that change
+            back too.
     """
     _refuse_blocking(persister)
     answers: dict[int, int] = {}
@@ -128,7 +132,7 @@ async def drain_writes_async(
     return answers
 
 
-#: The loop itself holds its tasks weakly, and a drain that was cancelled holds them no more.
+#: The loop holds its tasks only weakly, and a cancelled drain no longer holds them.
 _WRITING: set[asyncio.Task[None]] = set()
 
 
@@ -144,14 +148,14 @@ async def _write(persister: AsyncPersister, key: SharePartitionKey, state: Write
 
 
 def _refuse_blocking(persister: AsyncPersister) -> None:
-    """Refuse the blocking homes of this package before they are asked: the answer of another shows it only afterwards."""
+    """Refuse the blocking persisters of this package at once. Another one is recognised only by its answer."""
     kind = type(persister)
     if kind.__module__.partition(".")[0] == "share_state" and not inspect.iscoroutinefunction(getattr(kind, "write_state", None)):
         raise _not_to_be_awaited(persister)
 
 
 def _not_to_be_awaited(persister: object) -> TypeError:
-    return TypeError(f"persister is {persister!r}, which is not to be awaited: use share_state.persister, or AsyncStateStore")
+    return TypeError(f"persister is {persister!r}, which is not asynchronous: use share_state.persister, or AsyncStateStore")
 
 
 def _to_be_awaited(persister: AsyncPersister, answer: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
@@ -165,5 +169,5 @@ def _settle(share_partition: SharePartition, token: int, now_ms: int | LockTime,
 
 
 def _error_of(writing: asyncio.Task[None]) -> BaseException | None:
-    # One that was cancelled, with the whole loop for instance, may have been made.
+    # A write that was cancelled, for example with the whole loop, may have been made.
     return asyncio.CancelledError("the write was cancelled") if writing.cancelled() else writing.exception()

@@ -1,4 +1,4 @@
-"""The embedded store for programs with an event loop: every call awaited, and one sync for all that gathers during another."""
+"""The embedded store for programs with an event loop: calls are coroutines, and concurrent calls share a sync."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CLOSED_CODE: Final = 16
 
 
 class BlockingStore(Persister, ManyAtOnce, Protocol):
-    """What :class:`AsyncStateStore` stands on: :class:`share_state.StateStore`."""
+    """The store below an :class:`AsyncStateStore`: :class:`share_state.StateStore`."""
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Release the directory."""
 
 
 class _Call(NamedTuple):
@@ -33,8 +33,8 @@ class _Call(NamedTuple):
     Attributes:
         verb: the method of the store.
         key: the share partition, in one spelling.
-        request: what the method takes.
-        answer: what the caller waits for.
+        request: the arguments of the method.
+        answer: the future that the caller awaits.
     """
 
     verb: str
@@ -46,26 +46,26 @@ class _Call(NamedTuple):
 class AsyncStateStore:
     """An :class:`share_state.async_persister.AsyncPersister` that keeps states in a :class:`share_state.StateStore`.
 
-    One thread of its own makes the calls, so the event loop never waits for the disk, and no pool of threads can be full. What
-    gathers while the disk is busy goes to the store in one call and shares one sync. Calls for one share partition are carried
-    out in the order in which they were made.
+    Its own thread makes the calls, so the event loop never waits for the disk, and no thread pool can be exhausted. Calls that
+    arrive while the disk is busy go to the store together and share one sync. Calls for one share partition are carried out in
+    the order in which they were made.
 
-    A call that returns is as durable as the store's ``sync`` promises. A call that is cancelled before its round begins does
-    nothing; one that is cancelled later is carried out all the same. It belongs to the event loop on which it is first used: on
-    another one each coroutine raises ``RuntimeError``.
+    A call that returns is as durable as the store's ``sync`` promises. A call that is cancelled before its round starts has no
+    effect; a call that is cancelled later is carried out anyway. The object belongs to the event loop on which it is first used:
+    on another loop every coroutine raises ``RuntimeError``.
 
     Args:
-        store: the store, open. Other calls of it may be made beside this, in a thread where they wait for the disk:
-            ``await asyncio.to_thread(store.prune)``. It is closed with this.
+        store: an open store; it is closed with this object. Its other calls may be made at the same time. Run those that wait
+            for the disk in a thread: ``await asyncio.to_thread(store.prune)``.
 
     Raises:
-        TypeError: ``store`` is no such store.
+        TypeError: ``store`` is not such a store.
     """
 
     def __init__(self, store: BlockingStore) -> None:
         given: object = store
         if not (isinstance(given, Persister) and isinstance(given, ManyAtOnce)):
-            raise TypeError(f"store is {store!r}, not a share_state.StateStore")
+            raise TypeError(f"store is {store!r}; expected a share_state.StateStore")
         self._store = store
         self._home = HomeLoop(type(self).__name__)
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="share-state-store")
@@ -105,7 +105,7 @@ class AsyncStateStore:
     async def close(self) -> None:
         """Carry out what was asked, refuse what is asked from now on, and close the store. Closing again does no more.
 
-        A ``close`` that is cancelled goes on by itself.
+        A ``close`` that is cancelled continues by itself.
 
         Raises:
             StoreError: the store has failed, now or earlier.
@@ -132,7 +132,7 @@ class AsyncStateStore:
         return await call.answer
 
     def _take(self) -> list[_Call] | None:
-        """Give the calls of a round. A share partition has those of one verb in it, as the store takes many of one verb only."""
+        """Return the calls of a round. It has one verb per share partition, as the store takes many of one verb only."""
         verbs: dict[str, str] = {}
         taken, left = [], []
         for call in self._waiting:
@@ -149,7 +149,7 @@ class AsyncStateStore:
         return taken or None
 
     def _carry_out(self, calls: list[_Call]) -> list[object]:
-        """Give what became of each: what the store returned, or the error that it raised."""
+        """Return what became of each: what the store returned, or the error that it raised."""
         of_verb: dict[str, list[int]] = {}
         for position, call in enumerate(calls):
             of_verb.setdefault(call.verb, []).append(position)

@@ -1,18 +1,18 @@
-"""What share_state raises.
+"""The exceptions of share_state.
 
 ::
 
     ShareStateError
     ├── InvalidRequestError            42   the call breaks the protocol's rules
-    │   └── ArgumentValueError         42   an argument has a value that it cannot have; also a ValueError
+    │   └── ArgumentValueError         42   an argument has an invalid value; also a ValueError
     │       └── ArgumentRangeError     42   a number is too large or too small; also an OverflowError
-    ├── ArgumentTypeError               –   an argument is of a type that it cannot be; also a TypeError
-    ├── SharePartitionNotActiveError  5/-1  the share partition serves nobody now; status
+    ├── ArgumentTypeError               –   an argument has an invalid type; also a TypeError
+    ├── SharePartitionNotActiveError  5/-1  the share partition is not active; status
     ├── InvalidRecordStateError       121   a record is not in the state that the call needs
     ├── ShareSessionNotFoundError     122
     ├── InvalidShareSessionEpochError 123
     ├── SessionLimitError             133
-    ├── FencedStateEpochError         124   the state was initialised anew
+    ├── FencedStateEpochError         124   the state was initialised again
     ├── FencedLeaderEpochError         74   another leader has read the state
     ├── UnknownPartitionError           3
     ├── UnsupportedVersionError        35
@@ -27,8 +27,8 @@
     ├── StoreError                      –   the embedded store failed or is in use; also an OSError where a file is at fault
     └── EnginePoisonedError             –   a bug: the object is unusable, others are not affected
 
-Every error says in attributes what it says in its text: ``field`` is the argument as the caller spells it, ``key`` the share
-partition. ``kafka_code`` is the number for the wire, or ``None`` when the error has no place there. All of them are
+Every error has the facts of its text as attributes: ``field`` is the name of the argument, ``key`` the share partition.
+``kafka_code`` is the number for the wire, or ``None`` if the error never reaches the wire. All errors are
 attributes of ``share_state`` too: ``except ss.PersisterError``.
 """
 
@@ -76,7 +76,7 @@ class ShareStateError(Exception):
         field: the argument or field at fault, or ``None``.
         value: the value found there, or ``None``.
         index: the index of the batch at fault, or ``None``.
-        key: the share partition that it is about, or ``None``.
+        key: the share partition concerned, or ``None``.
     """
 
     kafka_code: int | None = None
@@ -99,7 +99,7 @@ class ShareStateError(Exception):
         self.index = index
 
     def __reduce__(self) -> tuple[object, ...]:
-        # The constructors take their facts by name, which the way of `Exception` would forget.
+        # The constructors take their facts by name, which `Exception.__reduce__` would lose.
         return _remade, (type(self), self.args, self.__dict__)
 
 
@@ -116,18 +116,18 @@ class InvalidRequestError(ShareStateError, ValueError):
     kafka_code = 42
 
 
-#: How PyO3 says, in a note to an exception, which argument it could not convert.
+#: PyO3 names the argument that it could not convert in a note that begins so.
 _PROCESSING: Final = "while processing '"
 
-#: Stands in the text of such an exception where the name of the argument is to be.
+#: The placeholder for the name of the argument in the text of such an exception.
 _UNNAMED: Final = "a value"
 
 
 class _ArgumentError(ShareStateError):
-    """An argument cannot be used. What converts it does not know its name."""
+    """An argument cannot be used. The code that converts it does not know its name."""
 
     def add_note(self, note: str, /) -> None:
-        """Take the name of the argument, or of what it is a part of, which the extension gives as a note."""
+        """Take the name of the argument, or of the one that contains it, from a note of the extension."""
         if not note.startswith(_PROCESSING):
             super().add_note(note)
             return
@@ -137,7 +137,7 @@ class _ArgumentError(ShareStateError):
 
 
 class ArgumentValueError(_ArgumentError, InvalidRequestError):
-    """An argument has a value that it cannot have; nothing has changed."""
+    """An argument has an invalid value; nothing has changed."""
 
 
 class ArgumentRangeError(ArgumentValueError, OverflowError):
@@ -157,11 +157,11 @@ class ArgumentRangeError(ArgumentValueError, OverflowError):
 
 
 class ArgumentTypeError(_ArgumentError, TypeError):
-    """An argument is of a type, or an array of a dtype or shape, that it cannot be; nothing has changed."""
+    """An argument has an invalid type, or is an array of a wrong dtype or shape; nothing has changed."""
 
 
 class SharePartitionNotActiveError(ShareStateError):
-    """The share partition serves nobody now: it is not initialised yet, its state could not be read, or it is fenced.
+    """The share partition is not active: it is not initialised yet, its state could not be read, or it is fenced.
 
     ``kafka_code`` is LEADER_NOT_AVAILABLE (5), or UNKNOWN_SERVER_ERROR (-1) when the state could not be read. Nothing has
     changed.
@@ -182,25 +182,25 @@ class InvalidRecordStateError(ShareStateError):
 
 
 class ShareSessionNotFoundError(ShareStateError):
-    """There is no such share session."""
+    """The share session does not exist."""
 
     kafka_code = 122
 
 
 class InvalidShareSessionEpochError(ShareStateError):
-    """The share-session epoch is not the one expected."""
+    """The share-session epoch is not the expected one."""
 
     kafka_code = 123
 
 
 class SessionLimitError(ShareStateError):
-    """There is no room for another share session."""
+    """The limit of share sessions is reached."""
 
     kafka_code = 133
 
 
 class FencedStateEpochError(ShareStateError):
-    """The state was initialised anew: read it again before writing."""
+    """The state was initialised again: read it again before writing."""
 
     kafka_code = 124
 
@@ -230,8 +230,8 @@ class CorruptLogError(ShareStateError):
         segment: the file.
         position: the byte in it.
         kind: what is wrong, in short.
-        repairs: for each damaged log what is wrong with it, and what opening it with ``repair=True`` does and loses. Empty where
-            no repair helps.
+        repairs: for each damaged log, the damage, and what opening with ``repair=True`` does and loses. Empty if no repair
+            helps.
     """
 
     kafka_code = 2
@@ -253,16 +253,16 @@ class CorruptLogError(ShareStateError):
 
 
 class CorruptStateError(ShareStateError):
-    """A persisted state breaks its own rules; ``field``, ``index`` and ``value`` say where. Nothing of it was loaded."""
+    """A persisted state is inconsistent; ``field``, ``index`` and ``value`` say where. Nothing was loaded."""
 
 
 class WireDecodeError(ShareStateError, ValueError):
-    """Bytes are not what they should be.
+    """Bytes cannot be decoded.
 
     Attributes:
         position: the byte at fault.
         kind: what is wrong, a short word.
-        field: the innermost field at fault, in Kafka's spelling; ``None`` when that is not known.
+        field: the innermost field at fault, in Kafka's spelling; ``None`` if unknown.
     """
 
     kafka_code = 42
@@ -278,9 +278,9 @@ class LimitExceededError(ShareStateError):
     """A stated limit was exceeded; nothing has changed.
 
     Attributes:
-        limit: which limit.
-        asked: how much was asked for.
-        allowed: how much is allowed.
+        limit: the name of the limit.
+        asked: the amount that the call needs.
+        allowed: the limit itself.
     """
 
     def __init__(
@@ -303,9 +303,9 @@ class RowError(ShareStateError, ValueError):
 
     Attributes:
         row: its number in the input of its task, from 0.
-        partition: its state partition, or None where it has none.
-        offset: its offset there, or None where it has none.
-        reason: why, a short word.
+        partition: its state partition, or None if it has none.
+        offset: its offset there, or None if it has none.
+        reason: the reason, a short word.
     """
 
     def __init__(
@@ -327,12 +327,12 @@ class RowError(ShareStateError, ValueError):
 class PersisterError(ShareStateError):
     """The persister refused; ``kafka_code`` is the code for the member (KIP-932, ``SharePartition.fetchPersisterError``).
 
-    The exception of the persister itself, where there is one, is the ``__cause__``.
+    The exception of the persister itself, if there is one, is the ``__cause__``.
 
     Attributes:
-        persister_code: Kafka's code that the persister answered, or ``None`` where it is not told apart.
+        persister_code: Kafka's code that the persister answered, or ``None`` if it is the same.
         persister_code_name: Kafka's name of that code, or ``None``.
-        persister_message: what the persister says in words, or ``None``.
+        persister_message: the text of the persister, or ``None``.
     """
 
     def __init__(
@@ -351,7 +351,7 @@ class PersisterError(ShareStateError):
 
 
 class ShareGroupError(ShareStateError):
-    """A share group refuses; nothing has changed. ``kafka_code`` is Kafka's code."""
+    """A share group refuses a request; nothing has changed. ``kafka_code`` is Kafka's code."""
 
 
 class ConfigError(ShareStateError, ValueError):
@@ -381,7 +381,7 @@ class StoreError(ShareStateError, OSError):
     """The embedded store failed, is closed, or is used by another process.
 
     Attributes:
-        errno: the operating system's number for what failed, as :class:`OSError` has it; ``None`` where it is not at fault.
+        errno: the operating system's error number, like that of :class:`OSError`; ``None`` if the cause is another one.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """The one event loop of an object that must not be used on another.
 
-What waits on one loop is not woken from another: without a check such a call hangs for ever.
+A call that waits on one loop cannot be woken from another: without a check it would hang forever.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ __all__ = ["HomeLoop"]
 
 
 class HomeLoop:
-    """The event loop on which an object is used first. It may be used on no other.
+    """The event loop on which an object is first used. It must not be used on another.
 
     Args:
-        name: what the object is, for the message.
+        name: the kind of the object, for the message.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
-        #: Two threads may use the object first at the same time, each with a loop of its own.
+        #: Two threads may use the object first at the same time, each with its own loop.
         self._choosing = threading.Lock()
 
     def enter(self) -> asyncio.AbstractEventLoop:
-        """Give the running loop; the first call makes it the home.
+        """Return the running loop; the first call makes it the home.
 
         Raises:
             RuntimeError: another loop is the home, or none runs.

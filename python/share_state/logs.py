@@ -1,23 +1,23 @@
-"""What the package says on its loggers, all below ``share_state``; silent until the application adds a handler.
+"""The loggers of the package, all below ``share_state``. They are silent until the application adds a handler.
 
-* ``share_state.store``: a store was opened; a warning for every unfinished batch that was cut off its log, for every damage
-  that was cut off because a repair was asked for, and for a note of the log's end that could not be read.
-* ``share_state.persister``: a share partition was loaded; a warning for every write that was refused.
-* ``share_state.kafka``: a warning for every call to a cluster that is tried again.
-* ``share_state.coordinator``: a warning for every client of :class:`share_state.kafka.FakeShareCoordinator` that sent no
-  request of Kafka's.
-* ``share_state.logins``: every token that was not taken, and why; the client is not told.
-* ``share_state.gateway``: share partitions that were not loaded, members that were silent for too long, what became of
-  topics, and every log that takes no writes.
-* ``share_state.gateway.clients``: a warning for every connection that was closed for what the client did.
-* ``share_state.gateway.access``: what a principal was not allowed, once.
-* ``share_state.gateway.upstream``: lost brokers, errors of partitions, logs that were cut.
-* ``share_state.gateway.relay``, ``share_state.gateway.monitoring``: what could not be passed on, or shown.
+* ``share_state.store``: opened stores. It warns of every unfinished batch that was cut off a log, of all damage that a
+  requested repair has cut off, and of an unreadable note of the log's end.
+* ``share_state.persister``: loaded share partitions. It warns of every refused write.
+* ``share_state.kafka``: warns of every call to a cluster that is retried.
+* ``share_state.coordinator``: warns of every client of :class:`share_state.kafka.ShareCoordinatorServer` that sends something
+  other than a Kafka request.
+* ``share_state.logins``: every refused token, with the reason; the client does not get the reason.
+* ``share_state.gateway``: share partitions that could not be loaded, members whose heartbeats stopped, changes of
+  topics, and logs that cannot be written.
+* ``share_state.gateway.clients``: warns of every connection that was closed because of its client.
+* ``share_state.gateway.access``: each operation that a principal was denied, once.
+* ``share_state.gateway.upstream``: lost brokers, errors of partitions, truncated logs.
+* ``share_state.gateway.relay``, ``share_state.gateway.monitoring``: requests that could not be forwarded or answered.
 
-Where the gateway's lines name something, they do it as ``key=value``: ``group``, ``member``, ``topic``, ``topic_id``,
-``partition``, ``code``, and of a client ``client`` (its client id), ``host``, ``principal`` and ``software``.
+The gateway names things as ``key=value``: ``group``, ``member``, ``topic``, ``topic_id``, ``partition``, ``code``, and for a
+client ``client`` (its client id), ``host``, ``principal`` and ``software``.
 
-Ids come from other people: they are logged by ``%r``, so that none can break out of its line.
+Ids come from outside. They are logged with ``%r``, so they cannot break out of their line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PERSISTER = logging.getLogger("share_state.persister")
 
 
 class Recovery(TypedDict):
-    """What opening a store found, as :meth:`share_state.StateStore.recovery` gives it."""
+    """The findings of opening a store, as :meth:`share_state.StateStore.recovery` returns them."""
 
     records: int
     batches: int
@@ -48,12 +48,12 @@ class Recovery(TypedDict):
 
 
 def named(**names: object) -> str:
-    """Name what a line is about, as ``key=value``; text in quotes, whatever is in it."""
+    """Format facts for a log line as ``key=value``, with text in quotes."""
     return " ".join(f"{key}={value!r}" for key, value in names.items())
 
 
 def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:
-    """Say what opening a store found. The extension calls it, whichever way the store was opened."""
+    """Log the findings of opening a store. The extension calls this for every store."""
     found = cast("Recovery", recovery)
     STORE.info("opened %r: %d records in %d batches", str(path), found["records"], found["batches"])
     for torn in found["torn"]:
@@ -65,7 +65,7 @@ def store_opened(path: PathLike[str], recovery: Mapping[str, object]) -> None:
 
 
 def write_refused(key: tuple[str, str, int], code: int, why: str | None = None) -> None:
-    """Say that a persister refused a write. The extension calls it for those that share partitions make by themselves."""
+    """Log a refused write. The extension calls this for the writes of inline persisters."""
     if why is None:
         PERSISTER.warning("a write of %r was refused with code %d", key, code)
     else:

@@ -1,15 +1,15 @@
-"""Where share-partition state is kept: one protocol, several homes (Kafka: ``Persister``).
+"""The persisters that keep share-partition state, and the functions that use them (Kafka: ``Persister``).
 
-* :class:`share_state.StateStore`, also ``share_state.open(path)``: a durable log in a directory.
+* :class:`share_state.StateStore`, or ``share_state.open(path)``: a durable log in a directory.
 * :class:`MemoryPersister`: the same rules without a disk, for tests and simulators.
-* :class:`NoOpStatePersister`: nowhere, as Kafka's class of this name; :class:`RecordingPersister` keeps what share partitions
-  write and answers as a test tells it.
+* :class:`NoOpStatePersister`: keeps nothing, like Kafka's class of this name.
+* :class:`RecordingPersister`: keeps the writes of share partitions, and answers as a test tells it.
 
-:func:`lead` loads a share partition from a persister. Its writes get there in one of two ways: :func:`drain_writes` carries them
-and the answers back, for any persister; or the share partition makes them by itself, inside each call (``inline``), which a
-:class:`~share_state.StateStore` and the last two can do.
+:func:`lead` loads a share partition from a persister. Its writes reach the persister in one of two ways. :func:`drain_writes`
+carries them there and the answers back, for any persister. Or the share partition makes them itself, within each call
+(``inline``), with a :class:`~share_state.StateStore`, a :class:`NoOpStatePersister` or a :class:`RecordingPersister`.
 
-For programs with an event loop there is the same to be awaited: :mod:`share_state.async_persister`.
+:mod:`share_state.async_persister` has the same for event loops.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 
 UNKNOWN_SERVER_ERROR = -1
 
-#: What is known of a state that nobody has made.
+#: The summary of a state that was never initialised.
 _NOT_BEGUN = StateSummary(0, 0, -1, -1)
 
 
@@ -56,13 +56,15 @@ _NOT_BEGUN = StateSummary(0, 0, -1, -1)
 class Persister(Protocol):
     """Keeps the state of share partitions.
 
-    A method returns when its answer is as durable as the persister promises. It raises a
-    :class:`share_state.ShareStateError` with ``kafka_code`` when the share coordinator refuses; then nothing has
-    changed.
+    A method returns when its answer is as durable as the persister promises. If the share coordinator refuses, it raises a
+    :class:`share_state.ShareStateError` with ``kafka_code``, and nothing has changed.
     """
 
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
 
     def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84)."""
@@ -71,7 +73,7 @@ class Persister(Protocol):
         """Write a change (WriteShareGroupState, RPC 85)."""
 
     def delete_state(self, key: SharePartitionKey) -> None:
-        """Delete a state; deleting what is not there succeeds (DeleteShareGroupState, RPC 86)."""
+        """Delete a state, if there is one (DeleteShareGroupState, RPC 86)."""
 
     def read_summary(self, key: SharePartitionKey) -> StateSummary:
         """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87)."""
@@ -81,9 +83,9 @@ class Persister(Protocol):
 class ManyAtOnce(Protocol):
     """A persister that takes many requests in one call: :class:`share_state.StateStore`, which then waits for its disk once.
 
-    A request is a tuple of what the single call takes; they are worked on in their order. A method returns an answer for each:
-    what the single call returns, or the :class:`share_state.ShareStateError` that it would raise. It raises one itself when
-    nothing was answered.
+    A request is a tuple of the arguments of the single call. Requests are handled in order. A method returns an answer for each:
+    the result of the single call, or the :class:`share_state.ShareStateError` that it would raise. The method itself raises
+    only if it has no answers at all.
     """
 
     def initialize_states(self, requests: Iterable[tuple[SharePartitionKey, int, int]]) -> list[ShareStateError | None]:
@@ -140,11 +142,11 @@ class MemoryPersister:
             return self._coordinator.summary(*key)
 
     def states(self) -> list[dict[str, object]]:
-        """Every share partition with its state, ordered by group, topic id and partition."""
+        """Return every share partition with its state, ordered by group, topic id and partition."""
         return self._coordinator.states()
 
     def close(self) -> None:
-        """Do nothing: there is nothing to give up."""
+        """Do nothing: there is nothing to release."""
 
     def __enter__(self) -> Self:
         return self
@@ -159,11 +161,11 @@ class MemoryPersister:
 
 
 def initialize_if_absent(persister: Persister, key: SharePartitionKey, state_epoch: int, start_offset: int) -> bool:
-    """Make a state where there is none yet, as at the start of a program; one that is there is left as it is.
+    """Initialise a state unless it exists, for example at the start of a program.
 
-    ``Persister.initialize_state`` begins a state *anew*, unless it is called with the start offset that the state has now:
-    once the start offset has moved, it forgets what was acknowledged. The look and the making are two requests, so leave
-    both to one place.
+    ``Persister.initialize_state`` *replaces* a state, unless it is called with the start offset that the state has now:
+    once the start offset has moved, it forgets what was acknowledged. Reading and initialising are two requests, so call
+    this in one place only.
 
     Args:
         persister: where the state is kept.
@@ -172,11 +174,11 @@ def initialize_if_absent(persister: Persister, key: SharePartitionKey, state_epo
         start_offset: where it starts; -1 leaves it to the leader.
 
     Returns:
-        Whether it was made.
+        Whether the state was initialised.
 
     Raises:
         ShareStateError: the persister refuses.
-        TypeError: the methods of the persister are to be awaited; nothing was asked.
+        TypeError: the persister is asynchronous; nothing was asked.
     """
     _refuse_async(persister)
     if has_begun(persister.read_summary(key)):
@@ -186,7 +188,7 @@ def initialize_if_absent(persister: Persister, key: SharePartitionKey, state_epo
 
 
 def has_begun(summary: StateSummary) -> bool:
-    """Tell whether there is a state, by its summary: that of none is the same as that of epoch 0 of which nobody has read."""
+    """Tell from its summary whether a state exists. A state of epoch 0 that nobody has read looks like none."""
     return summary != _NOT_BEGUN
 
 
@@ -200,24 +202,24 @@ def lead(
     earliest: int = 0,
     inline: bool = False,
 ) -> SharePartition:
-    """Make the share partition of ``key`` and load its state from ``persister``.
+    """Create the share partition of ``key`` and load its state from ``persister``.
 
     Args:
         persister: where the state is kept. The state must have been initialised.
         key: the share partition.
         leader_epoch: epoch of this leader; older leaders are fenced by the read.
         config: configuration of the group.
-        latest: where to start a state without start offset when ``share.auto.offset.reset`` is ``latest``, which is the
-            default: the high watermark of the partition.
-        earliest: the same for ``earliest``: the log start offset; also for ``by_duration``, for which the caller looks
-            the offset up.
-        inline: whether the share partition makes its writes by itself, inside the calls that lead to them, as Kafka's does. The
-            persister must be a :class:`~share_state.StateStore` or a :class:`NoOpStatePersister` then.
+        latest: the high watermark of the partition. A state without start offset starts there if ``share.auto.offset.reset``
+            is ``latest``, the default.
+        earliest: the log start offset, for ``earliest``; or the offset that the caller has looked up, for ``by_duration``.
+        inline: whether the share partition makes its writes itself, within the calls that lead to them, like Kafka's. The
+            persister must then be a :class:`~share_state.StateStore`, a :class:`NoOpStatePersister` or a
+            :class:`RecordingPersister`.
 
     Raises:
         ShareStateError: the persister refuses, or the state is corrupt.
-        ArgumentValueError: the state has no start offset, and ``latest`` is needed and not given.
-        TypeError: ``inline`` with another persister, or one whose methods are to be awaited; no state was read.
+        ArgumentValueError: the state has no start offset, and ``latest`` is required and missing.
+        TypeError: ``inline`` with another persister, or an asynchronous persister; no state was read.
     """
     _refuse_async(persister)
     asked = cast("StateStore | NoOpStatePersister", persister) if inline else None
@@ -229,12 +231,13 @@ def lead(
 def drain_writes(share_partition: SharePartition, persister: Persister, *, now_ms: int | LockTime) -> dict[int, int]:
     """Carry every write of the share partition to the persister and every answer back.
 
-    Returns Kafka's code for the member that waits, by write token; 0 where the write was confirmed. A refusal is an answer
-    and not an exception: the share partition has rolled the change back. One with a persister of its own has none to carry.
+    Returns Kafka's code for the waiting member, by write token; 0 if the write was confirmed. A refusal is an answer and not
+    an exception: the share partition has rolled the change back. A share partition with an inline persister has no writes to
+    carry.
 
     Raises:
-        TypeError: the methods of the persister are to be awaited; nothing was written.
-        Exception: what else the persister raised. The share partition has rolled that change back too.
+        TypeError: the persister is asynchronous; nothing was written.
+        Exception: any other exception of the persister. The share partition has rolled that change back too.
     """
     _refuse_async(persister)
     answers: dict[int, int] = {}
@@ -252,7 +255,7 @@ def drain_writes(share_partition: SharePartition, persister: Persister, *, now_m
 
 
 def begin(share_partition: SharePartition, read: ReadStateResult, *, latest: int | None, earliest: int) -> None:
-    """Give a share partition the state that was read for it. The arguments are those of :func:`lead`."""
+    """Return a share partition the state that was read for it. The arguments are those of :func:`lead`."""
     strategy = share_partition.initialize(read)
     if strategy is not None:
         offset = latest if strategy == "latest" else earliest
@@ -267,7 +270,7 @@ def begin(share_partition: SharePartition, read: ReadStateResult, *, latest: int
 
 
 def settle_write(share_partition: SharePartition, token: int, error: BaseException | None, *, now_ms: int | LockTime) -> int:
-    """Tell a share partition what became of a write: ``error``, or that it was confirmed. Gives the code for the member."""
+    """Report the outcome of a write to its share partition: ``error``, or confirmed. Returns the code for the member."""
     code = 0
     if error is not None:
         asked = error.kafka_code if isinstance(error, ShareStateError) else None
@@ -277,11 +280,11 @@ def settle_write(share_partition: SharePartition, token: int, error: BaseExcepti
 
 
 def _refuse_async(persister: Persister) -> None:
-    """Refuse what answers later: a write that nobody awaits is not made, and would count as confirmed."""
+    """Refuse an asynchronous persister: a write that nobody awaits is never made, and would count as confirmed."""
     if not isinstance(persister, Persister):
-        raise TypeError(f"persister is {persister!r}, which has not the methods of a share_state.persister.Persister")
+        raise TypeError(f"persister is {persister!r}, which does not have the methods of a share_state.persister.Persister")
     if _answers_later(type(persister)):
-        raise TypeError(f"persister is {persister!r}, which is to be awaited: use share_state.async_persister")
+        raise TypeError(f"persister is {persister!r}, which is asynchronous: use share_state.async_persister")
 
 
 @lru_cache(64)

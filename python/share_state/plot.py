@@ -1,7 +1,7 @@
-"""Pictures of what became of a share partition's records, from the rows of a history. Needs the extra `plot` (matplotlib).
+"""Plots of the history of a share partition's records. Needs the extra `plot` (matplotlib).
 
-Nothing here reads a clock: times are those of the records of the state topic. A record in a member's hands is never written, so
-it shows as it was written last, or not at all.
+No clock is read: times are those of the records of the state topic. An acquisition is never written, so an acquired record shows
+its last written state, or does not show at all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Span", "deliveries", "lag", "spans", "timeline"]
 
-#: Colours that stay apart for people who see few, and in grey; legends have this order.
+#: Colours that colour-blind people can distinguish, and that differ in grey; legends have this order.
 _LOOKS = {
     int(RecordState.AVAILABLE): ("#e69f00", "available, or in a member's hands"),
     int(RecordState.ACKNOWLEDGED): ("#009e73", "acknowledged"),
@@ -34,14 +34,14 @@ _ENDS = frozenset({HistoryCause.DELETED, HistoryCause.INITIALISED})
 _SIZE = (11.0, 5.0)
 #: Cells of a heat map along each side, at most.
 _CELLS = 200
-#: Delivery counts up to which each has a colour of its own.
+#: Delivery counts up to which each has its own colour.
 _COLOURS = 12
 #: The last lag is drawn for so much of the time before it, or up to the last record if that is later.
 _LAST_STEP = 0.05
 
 
 class Span(NamedTuple):
-    """Offsets of which the same was known for a time."""
+    """Offsets with one known state for a time."""
 
     first_offset: int
     last_offset: int
@@ -61,9 +61,9 @@ class _Known(NamedTuple):
 
 
 def spans(rows: Iterable[HistoryRow]) -> Iterator[Span]:
-    """Tell what was known of which offsets, and from when until when, by the rows of one share partition in their order.
+    """Return the known states of offsets and their times, from the rows of one share partition in their order.
 
-    What is known at the end of the rows lasts until the last of them.
+    A state that is known at the end lasts until the time of the last row.
     """
     known: list[_Known] = []
     now = 0
@@ -164,13 +164,13 @@ def deliveries(rows: Sequence[HistoryRow]) -> Figure:
 
 
 def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> Figure:
-    """Draw the lag as Kafka counts it: end offset, less start offset, less what is settled behind it.
+    """Draw the lag as Kafka counts it: end offset, less start offset, less what is settled after it.
 
-    ``end_offsets`` are times in ms since the epoch and the topic partition's end offset then, ascending: the state topic does not
-    tell them. A dot is one of them; its lag is drawn up to the next, and the last one's a little further. Where the delivery
-    complete count is not known nothing is subtracted for it.
+    ``end_offsets`` are ascending pairs of a time in ms since the epoch and the end offset of the partition at that time; the
+    state topic does not hold them. Each is a dot; its lag is drawn up to the next, and the last one a little further. If the
+    delivery complete count is unknown, it is not subtracted.
 
-    Raises ``ConfigError`` for a time that comes before the one ahead of it.
+    Raises ``ConfigError`` if the times do not ascend.
     """
     figure, axes = _figure(rows, "lag in records")
     told = [row for row in rows if row.start_offset >= 0]
@@ -179,7 +179,7 @@ def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> F
     before: int | None = None
     for ms, end in end_offsets:
         if before is not None and ms < before:
-            raise ConfigError(f"end_offsets are not ascending: {ms} stands after {before}", field="end_offsets", value=ms)
+            raise ConfigError(f"end_offsets must ascend: {ms} follows {before}", field="end_offsets", value=ms)
         before = ms
         at = bisect_right(times, ms) - 1
         if at >= 0:

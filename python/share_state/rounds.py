@@ -1,6 +1,6 @@
-"""Group commit on an event loop: one blocking call at a time in a thread, and what gathers meanwhile goes with the next.
+"""Group commit on an event loop: one blocking call at a time in a thread; work that arrives meanwhile goes with the next.
 
-The gateway writes so, and :class:`share_state.async_store.AsyncStateStore` does.
+The gateway and :class:`share_state.async_store.AsyncStateStore` use it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Result = TypeVar("Result")
 
 
 class Rounds(Generic[Work, Result]):
-    """Makes rounds as long as there is work. There is never more than one under way, so work keeps its order.
+    """Runs rounds while there is work. At most one is in progress, so work keeps its order.
 
-    It lives on one event loop, but for its making.
+    Except for the constructor, use it on one event loop only.
 
     Args:
-        executor: where rounds are carried out.
-        take: called on the loop when a round begins; gives all that has gathered, or None where there is nothing.
-        carry_out: called in a thread with that.
-        settle: called on the loop with that and its result, or with what it raised, when the round is over. It may ask for more.
+        executor: runs the rounds.
+        take: called on the loop at the start of a round; returns the collected work, or None if there is none.
+        carry_out: called in a thread with the work.
+        settle: called on the loop at the end of a round, with the work and its result or exception. It may add work.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class Rounds(Generic[Work, Result]):
         self._take = take
         self._carry_out = carry_out
         self._settle = settle
-        #: Whether a round begins by itself: one is under way, or is to begin in the next turn of the loop.
+        #: Whether a round begins by itself: one is in progress, or is to begin in the next turn of the loop.
         self._is_busy = False
         self._idle = asyncio.Event()
         self._idle.set()
 
     def ask(self) -> None:
-        """See to it that what has gathered gets its round."""
+        """Schedule a round for the collected work."""
         if not self._is_busy:
             self._is_busy = True
             self._idle.clear()
@@ -53,7 +53,7 @@ class Rounds(Generic[Work, Result]):
             asyncio.get_running_loop().call_soon(self._begin)
 
     async def idle(self) -> None:
-        """Wait until nothing is under way and nothing has gathered."""
+        """Wait until no round is in progress and no work is left."""
         await self._idle.wait()
 
     def _begin(self) -> None:
@@ -72,7 +72,7 @@ class Rounds(Generic[Work, Result]):
     def _end(self, work: Work, done: asyncio.Future[Result]) -> None:
         result: Result | BaseException
         if done.cancelled():
-            # Whether it was carried out is not known.
+            # Nobody knows whether it was carried out.
             result = asyncio.CancelledError()
         else:
             error = done.exception()

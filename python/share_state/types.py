@@ -1,8 +1,8 @@
 """Plain data of the package: named tuples, frozen data classes and enums.
 
-Two clocks must not be mixed: locks live on the caller's monotonic clock, record timestamps on the wall clock. A parameter
-``now_ms`` takes a :class:`LockTime`, ``wall_ms`` a :class:`WallTime`; one for the other is a type error for a checker and a
-``TypeError`` at run time. Either also takes a plain number of ms, for callers who keep their clocks apart themselves.
+Two clocks must not be mixed: locks use the caller's monotonic clock, record timestamps the wall clock. A parameter
+``now_ms`` takes a :class:`LockTime`, ``wall_ms`` a :class:`WallTime`. Passing one for the other is an error for a type checker
+and a ``TypeError`` at run time. Both also take a plain number of ms, for callers who keep their clocks apart themselves.
 ``LockTime.now() + 500`` is a moment, and the difference of two moments is a number of ms.
 """
 
@@ -39,12 +39,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Time:
-    """A moment on one of the two clocks. Moments of one clock have a distance in ms; those of two clocks have none."""
+    """A moment on one of the two clocks. Moments of the same clock can be subtracted; those of different clocks cannot."""
 
     ms: int
 
     def __add__(self, ms: SupportsIndex) -> Self:
-        """Give the moment ``ms`` milliseconds later."""
+        """Return the moment ``ms`` milliseconds later."""
         return type(self)(self.ms + index(ms))
 
     __radd__ = __add__
@@ -54,7 +54,7 @@ class _Time:
     @overload
     def __sub__(self, other: SupportsIndex) -> Self: ...
     def __sub__(self, other: SupportsIndex | Self) -> int | Self:
-        """Give the moment so many milliseconds earlier, or the milliseconds that have passed since another moment."""
+        """Return the moment so many milliseconds earlier, or the milliseconds since another moment."""
         if isinstance(other, _Time):
             return self.ms - other.ms if type(other) is type(self) else NotImplemented
         return type(self)(self.ms - index(other))
@@ -65,10 +65,10 @@ class _Time:
 
 @dataclass(frozen=True, slots=True, order=True)
 class LockTime(_Time):
-    """A moment on the caller's monotonic clock, on which locks live. It means nothing to another process.
+    """A moment on the caller's monotonic clock, which locks use. It means nothing to another process.
 
     Attributes:
-        ms: milliseconds since a moment of the clock's own.
+        ms: milliseconds since an arbitrary moment of the clock.
     """
 
     @classmethod
@@ -79,7 +79,7 @@ class LockTime(_Time):
 
 @dataclass(frozen=True, slots=True, order=True)
 class WallTime(_Time):
-    """A moment on the wall clock, on which the timestamps of records live.
+    """A moment on the wall clock, which record timestamps use.
 
     Attributes:
         ms: milliseconds since the epoch.
@@ -102,7 +102,7 @@ class RecordState(IntEnum):
 
 
 class AcknowledgeType(IntEnum):
-    """What a member says about a record; the ids are Kafka's (``AcknowledgeType``, KIP-932, KIP-1222)."""
+    """A member's verdict on a record; the ids are Kafka's (``AcknowledgeType``, KIP-932, KIP-1222)."""
 
     GAP = 0
     ACCEPT = 1
@@ -134,7 +134,7 @@ class SharePartitionKey(NamedTuple):
 
 
 class StateBatch(NamedTuple):
-    """A persisted stretch of records in one state, offsets inclusive (``PersisterStateBatch``)."""
+    """A persisted range of records in one state, offsets inclusive (``PersisterStateBatch``)."""
 
     first_offset: int
     last_offset: int
@@ -143,7 +143,7 @@ class StateBatch(NamedTuple):
 
 
 class FetchedBatch(NamedTuple):
-    """A log batch that was read for a share partition, offsets inclusive."""
+    """A log batch that was fetched for a share partition, offsets inclusive."""
 
     base_offset: int
     last_offset: int
@@ -161,16 +161,16 @@ class AcquiredRange(NamedTuple):
 
 
 class InFlight(NamedTuple):
-    """A run of in-flight records that are alike, offsets inclusive; made by ``SharePartition.in_flight``.
+    """A run of equal in-flight records, offsets inclusive, from ``SharePartition.in_flight``.
 
     Attributes:
         state: a :class:`RecordState`; while ``pending``, the state that is being written.
         delivery_count: how often the records were delivered.
-        pending: whether a write of them is under way.
+        pending: whether their write is not answered yet.
         member: id of the member that holds them, or ``None``.
-        acquired_at_ms: since when, in ms on the caller's monotonic clock, or ``None``.
-        deadline_ms: until when, in ms on the caller's monotonic clock, or ``None``.
-        below_start_offset: whether the start offset has passed them: the log start moved while a member held them.
+        acquired_at_ms: when it acquired them, in ms on the caller's monotonic clock, or ``None``.
+        deadline_ms: when the lock expires, in ms on the caller's monotonic clock, or ``None``.
+        below_start_offset: whether the start offset has passed them, because the log start moved while a member held them.
     """
 
     first_offset: int
@@ -185,11 +185,11 @@ class InFlight(NamedTuple):
 
 
 class PendingWrite(NamedTuple):
-    """A write to be made; made by ``SharePartition.poll_write``.
+    """A write for the persister, from ``SharePartition.poll_write``.
 
     Attributes:
-        token: names the write in ``SharePartition.handle_write_result``.
-        state: what to write.
+        token: identifies the write in ``SharePartition.handle_write_result``.
+        state: the content of the write.
     """
 
     token: int
@@ -197,10 +197,10 @@ class PendingWrite(NamedTuple):
 
 
 class DeadLetter(NamedTuple):
-    """Records for the dead-letter queue (KIP-1191), offsets inclusive; made by ``SharePartition.poll_dead_letter``.
+    """Records for the dead-letter queue (KIP-1191), offsets inclusive, from ``SharePartition.poll_dead_letter``.
 
     Attributes:
-        token: names them in ``SharePartition.handle_dead_letter_done``.
+        token: identifies them in ``SharePartition.handle_dead_letter_done``.
         delivery_count: how often they were delivered.
         cause: ``"client_reject"`` or ``"delivery_count_exceeded"``.
     """
@@ -217,7 +217,7 @@ class Record(NamedTuple):
 
     Attributes:
         key: record type, group, topic id and partition.
-        value: ``None`` in a tombstone.
+        value: ``None`` for a tombstone.
     """
 
     key: bytes
@@ -225,11 +225,11 @@ class Record(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a share coordinator decided (Kafka: ``CoordinatorResult``).
+    """The decision of a share coordinator (Kafka: ``CoordinatorResult``).
 
     Attributes:
-        records: to be appended in one go; may be empty.
-        answer: to give once the records are durable and replayed: a ``ReadStateResult`` for a read, else ``None``.
+        records: the records to append together; may be empty.
+        answer: the answer once the records are durable and replayed: a ``ReadStateResult`` for a read, else ``None``.
     """
 
     records: list[Record]
@@ -237,15 +237,15 @@ class Decision(NamedTuple):
 
 
 class HeartbeatAnswer(NamedTuple):
-    """The answer to a heartbeat of a share group's member. It must not leave before ``ticket`` is durable.
+    """The answer to a heartbeat of a share group's member. Send it only once ``ticket`` is durable.
 
     Attributes:
-        error_code: Kafka's error code; 0 when there is none.
-        error_message: what is wrong, in Kafka's words.
+        error_code: Kafka's error code; 0 for success.
+        error_message: Kafka's text for the error.
         member_epoch: the member's epoch from now on.
-        heartbeat_interval_ms: when the member is to be heard again, ms.
-        assignment: the partitions that the member is to consume, as (topic id, partitions); ``None`` when that has not changed.
-        ticket: what to wait for before the answer leaves.
+        heartbeat_interval_ms: the time until the next heartbeat, ms.
+        assignment: the partitions for the member, as (topic id, partitions); ``None`` if they have not changed.
+        ticket: the position to wait for before the answer is sent.
     """
 
     error_code: int

@@ -1,4 +1,4 @@
-"""``python -m tests.conformance PATH... [--store twin|tree|both] [--form queued|inline|both] [--bootstrap HOST:PORT]``."""
+"""``python -m tests.conformance PATH... [--store twin|leaves|both] [--form queued|inline|both] [--bootstrap HOST:PORT]``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Replay recorded Kafka share-group cases and compare.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--store", choices=("twin", "tree", "both"), default="both")
+    parser.add_argument("--store", choices=("twin", "leaves", "both"), default="both")
     parser.add_argument("--form", choices=("queued", "inline", "both"), default="both", help="in which writes are answered")
     parser.add_argument("--show", type=int, default=2, metavar="N", help="differences shown a scenario")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="a cluster with share groups, to play share_consumer_e2e on")

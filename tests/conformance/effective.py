@@ -29,7 +29,7 @@ class EffectiveRun:
     pending: bool
 
     def joins(self, other: EffectiveRun) -> bool:
-        """Whether ``other`` starts right behind and says the same of its offsets."""
+        """Whether ``other`` starts right after and says the same of its offsets."""
         return other.first == self.last + 1 and replace(other, first=self.first, last=self.last) == self
 
     @property

@@ -1,7 +1,7 @@
 """Locks that fall below the start offset: their deadlines are set while their holder can still renew them.
 
 A recorded sequence may end such a lock by hand (``lock_timeout``), or split its batch, which in the recorder's world
-gives its locks the whole duration anew (``splits.py``). With us nobody can do either: a lock ends by the clock, and a
+gives its locks the whole duration again (``splits.py``). With us nobody can do either: a lock ends by the clock, and a
 member has nothing to say of what lies below the start offset. But the recording tells what will come. So right before
 the log start passes a held record its lock is renewed to the moment at which the recorded one ends; a renewal changes
 nothing else.

@@ -82,7 +82,7 @@ def _fetch_lock(store: str) -> tuple[object, object]:
 def accumulate(ranges: list[list[int]], store: str) -> list[list[int]]:
     """Acquire exactly these ranges with these counts out of one in-flight batch; how they are joined.
 
-    One log batch is fetched in record_limit mode behind one leading record, so that nothing of the ranges is
+    One log batch is fetched in record_limit mode after one leading record, so that nothing of the ranges is
     delivered yet. Each range is then delivered and released until one delivery is missing, what lies between
     them is settled, and the last acquire takes all of them at once.
     """

@@ -42,14 +42,14 @@ def _answer(result: object) -> Patch:
     return {"expect": {"result": result}}
 
 
-def _corrupt(operations_behind: int) -> dict[int, Patch | None]:
+def _corrupt(operations_after: int) -> dict[int, Patch | None]:
     """The read result is refused whole; a failed share partition is not asked for anything."""
     failed: Patch = {
         "expect": {"result": {"error": "IllegalStateException"}},
         "state": _state(0, 0, 0)["state"] | {"status": "FAILED"},
     }
-    behind = dict.fromkeys(range(2, 2 + operations_behind))
-    return {1: failed, **behind}
+    after = dict.fromkeys(range(2, 2 + operations_after))
+    return {1: failed, **after}
 
 
 def _settled(first: int, last: int, state: str) -> list[Any]:

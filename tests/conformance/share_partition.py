@@ -32,7 +32,7 @@ def run(scenario: Scenario, way: Way) -> Outcome | Skip:
 def comparable_operations(scenario: Scenario) -> int:
     """How many operations to compare: up to where Kafka itself broke an invariant.
 
-    Behind that point only our own invariants are asked for.
+    After that point only our own invariants are asked for.
     """
     if scenario.raw.get("reference_quirks"):
         return int(scenario.raw["quirk_at_op"])
@@ -53,14 +53,14 @@ def replay(scenario: Scenario, way: Way, compared: int) -> Outcome | Skip:
             points, moved = _step(run_of, index, strict=index < compared)
         except NotDrivable as error:
             if index >= compared:
-                # Behind a quirk of Kafka's there is nothing left to agree with.
+                # After a quirk of Kafka's there is nothing left to agree with.
                 break
             return Skip(scenario.name, str(error))
         except EnginePoisonedError as error:
             points, moved = [("the engine panicked", "an answer", repr(error))], False
         except ShareStateError as error:
             if index >= compared:
-                # Behind a quirk of Kafka's the recorded calls need not fit our state any more.
+                # After a quirk of Kafka's the recorded calls need not fit our state any more.
                 continue
             points, moved = [("refused", "an answer", repr(error))], False
         except FormatError as error:

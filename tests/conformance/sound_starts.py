@@ -5,7 +5,7 @@ moves at other moments, because the lock timeouts of one moment make one write w
 offsets are sound and asks for the effective state). Everything between the two is settled. Two answers still depend
 on where the start offset is, and are brought to Kafka's here:
 
-* a range below the start offset is ignored, one that is settled at or behind it is refused (§1.10 steps 2 and 5);
+* a range below the start offset is ignored, one that is settled at or after it is refused (§1.10 steps 2 and 5);
 * the room for new records counts from the start offset on (§1.7).
 """
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 __all__ = ["FORMS", "STORES", "Way", "ways"]
 
-STORES = ("twin", "tree")
+STORES = ("twin", "leaves")
 #: Writes are polled and their answers told; or a persister answers within the call, where Kafka's was recorded to answer at once.
 FORMS = ("queued", "inline")
 

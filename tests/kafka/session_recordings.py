@@ -48,7 +48,7 @@ def play(path: Path) -> Played:
 
 
 def _with_cache(scenario: Scenario) -> list[Json]:
-    """The operations, behind the making of the cache that each of them tells the size of."""
+    """The operations, after the making of the cache that each of them tells the size of."""
     return [{"op": "create", "max_sessions": scenario.ops[0]["max_sessions"]}, *scenario.ops]
 
 

@@ -99,7 +99,7 @@ def test_every_request_of_a_session_and_refusal_is_reached() -> None:
         "meeting: a request is answered twice",
         "meeting: a session is opened again from another connection",
         "meeting: acknowledgements in an opening request",
-        "meeting: an acknowledgement right behind the opening",
+        "meeting: an acknowledgement right after the opening",
         "meeting: an answer whose session is gone",
         "meeting: nothing fetched, but a partition is new or had an error",
         "meeting: records and an error in one answer",

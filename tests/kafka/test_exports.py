@@ -46,7 +46,7 @@ def result(request: pytest.FixtureRequest) -> Result:
 def played(example: dict[str, Any], directory: Path) -> list[Difference]:
     """What the runner of the conformance files has to say of one example."""
     (path,) = write([example], directory, SEED)
-    report = run_file(path, ["tree", "twin"])
+    report = run_file(path, ["leaves", "twin"])
     assert report.failure is None
     assert not report.skips
     assert report.run == (4 if example["file"] == "share_partition" else 1)
@@ -58,7 +58,7 @@ def test_every_export_can_be_played_and_both_see_the_same(result: Result, tmp_pa
     for example in result.examples:
         differences = played(example, tmp_path)
         explained = {place: (name, what) for place, name, what in example["explained"]}
-        # Behind the first the runner may see what follows from it.
+        # After the first the runner may see what follows from it.
         if differences:
             assert differences[0].op_index in explained, differences[0]
             assert explained[differences[0].op_index] not in RECOGNISED, differences[0]

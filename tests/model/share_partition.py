@@ -74,7 +74,7 @@ class Model:
         for offset, delivery_count in given:
             before = self.records.get(offset, Record(State.AVAILABLE, 0))
             assert offset in read, "only what was fetched"
-            assert offset >= self.start_offset, "never behind the start offset"
+            assert offset >= self.start_offset, "never below the start offset"
             assert before.state == State.AVAILABLE, "only what is available"
             assert before.write is None, "not while a write is under way"
             assert delivery_count == before.delivery_count + 1 <= self.delivery_limit
@@ -152,7 +152,7 @@ class Model:
         return [(offset, record) for offset, record in self.records.items() if record.state == State.ACQUIRED]
 
     def terminal_count(self) -> int:
-        """Number of terminal records at or behind the start offset, those whose write is under way included."""
+        """Number of terminal records at or after the start offset, those whose write is under way included."""
         return sum(offset >= self.start_offset and record.state in TERMINAL for offset, record in self.records.items())
 
     def _new_lock(self, member: str) -> Lock:

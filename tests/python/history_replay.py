@@ -9,7 +9,7 @@ Key = tuple[str, str, int]
 
 @dataclass
 class Replayed:
-    """One share partition behind the rows so far."""
+    """One share partition after the rows so far."""
 
     row: HistoryRow
     known: dict[int, tuple[int, int]] = field(default_factory=dict)

@@ -42,7 +42,7 @@ def begun(partition: int = 0) -> MadeUpLog:
 
 
 def stuck(*, held: bool = True, slow: bool = True, many: bool = True) -> MadeUpLog:
-    """Offset 0 is given back twice while those behind it are accepted."""
+    """Offset 0 is given back twice while those after it are accepted."""
     log = begun()
     log.update(100, [(0, 0, AVAILABLE if held else ACKNOWLEDGED, 1)])
     for i in range(12 if many else 3):
@@ -67,7 +67,7 @@ def test_a_stuck_start_offset_names_what_holds_it() -> None:
     log.update(1200, [(6, 20, ACKNOWLEDGED, 2)])
     [row] = [row for row in found(log) if row.kind == AnomalyKind.START_OFFSET_STUCK]
     assert row.first_offset == 5
-    assert "nothing was ever written of it" in row.evidence
+    assert "nothing was ever written about it" in row.evidence
     log = begun()
     log.update(100, [(0, 0, ARCHIVING, 1), (1, 20, AVAILABLE, 1)])
     log.update(1200, [(1, 20, ACKNOWLEDGED, 2)])
@@ -330,9 +330,9 @@ def test_what_lasts_until_a_deletion_is_over_then() -> None:
 
 
 def test_a_threshold_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="stuck_ms is 0, below 1"):
+    with pytest.raises(ValueError, match="stuck_ms is 0; expected at least 1"):
         AnomalyConfig(stuck_ms=0)
-    with pytest.raises(ValueError, match="delivery_count_limit is -1, below 1"):
+    with pytest.raises(ValueError, match="delivery_count_limit is -1; expected at least 1"):
         AnomalyConfig(delivery_count_limit=-1)
     with pytest.raises(ValueError, match="record_lock_durations_ms"):
         AnomalyConfig(record_lock_durations_ms={"g": 0})

@@ -108,7 +108,7 @@ def test_what_is_said_against_some_records_of_a_loop_leaves_the_others() -> None
     assert ["also late_or_poison" in told[at, at].evidence for at in (4, 5, 6)] == [False, True, False]
 
 
-def behind(log: MadeUpLog, first: int, last: int, ms: int, step: int) -> None:
+def after(log: MadeUpLog, first: int, last: int, ms: int, step: int) -> None:
     for at, offset in enumerate(range(first, last + 1)):
         log.update(ms + at * step, [(offset, offset, ACKNOWLEDGED, 1)])
 
@@ -116,7 +116,7 @@ def behind(log: MadeUpLog, first: int, last: int, ms: int, step: int) -> None:
 def test_what_held_the_start_offset_until_it_was_given_up_is_told_by_its_cause() -> None:
     log = begun()
     log.update(100, [(0, 0, AVAILABLE, 1)])
-    behind(log, 1, 15, 200, 100)
+    after(log, 1, 15, 200, 100)
     log.update(2150, [(0, 0, AVAILABLE, 2)])
     log.update(2160, [(0, 0, ARCHIVED, 3)])
     log.update(2161, start=16)
@@ -130,7 +130,7 @@ def test_what_still_holds_the_start_offset_is_told_as_that() -> None:
     for count in (1, 2):
         log.update(100, [(0, 0, AVAILABLE, count)])
     log.update(101, [(0, 0, ARCHIVING, 3)])
-    behind(log, 1, 15, 200, 100)
+    after(log, 1, 15, 200, 100)
     [row] = found(log, STUCK)
     assert (row.kind, row.severity, row.until_timestamp) == (AnomalyKind.START_OFFSET_STUCK, Severity.CRITICAL, None)
     assert "its dead-letter write is not finished; also poison_record: record 0 was archived after 3 deliveries" in row.evidence
@@ -139,11 +139,11 @@ def test_what_still_holds_the_start_offset_is_told_as_that() -> None:
 def test_a_start_offset_that_stands_at_the_end_is_held_by_what_holds_it_then() -> None:
     log = begun()
     log.update(100, [(0, 1, AVAILABLE, 1)])
-    behind(log, 2, 15, 200, 100)
+    after(log, 2, 15, 200, 100)
     log.update(2000, [(0, 0, ACKNOWLEDGED, 2)])
     [row] = found(log, STUCK)
     assert (row.kind, row.severity, row.first_offset) == (AnomalyKind.START_OFFSET_STUCK, Severity.CRITICAL, 1)
-    assert row.evidence.startswith("start offset 0 stood for 1900 ms while 17 records behind it")
+    assert row.evidence.startswith("start offset 0 stood for 1900 ms while 17 records after it")
     log.update(2001, [(1, 1, ACKNOWLEDGED, 2)])
     [row] = found(log, STUCK)
     assert (row.kind, row.severity, row.until_timestamp) == (AnomalyKind.START_OFFSET_STUCK, Severity.WARNING, 2001)
@@ -151,15 +151,15 @@ def test_a_start_offset_that_stands_at_the_end_is_held_by_what_holds_it_then() -
 
 def test_an_unknown_offset_that_holds_the_start_offset_is_no_gap_besides() -> None:
     log = begun()
-    behind(log, 3, 15, 100, 100)
+    after(log, 3, 15, 100, 100)
     log.snapshot(3000, partition=1)
     rows = found(log, replace(STUCK, gap_ms=1000))
     assert [(row.kind, row.first_offset, row.last_offset) for row in rows] == [
         (AnomalyKind.START_OFFSET_STUCK, 0, 0),
         (AnomalyKind.GAP, 1, 2),
     ]
-    assert "also gap: nothing was ever written of 1 offsets, while 3 behind them" in rows[0].evidence
-    assert rows[1].evidence.startswith("nothing was ever written of 2 offsets")
+    assert "also gap: nothing was ever written about 1 offsets, although 3 after them" in rows[0].evidence
+    assert rows[1].evidence.startswith("nothing was ever written about 2 offsets")
 
 
 def test_a_burst_lists_its_records() -> None:
@@ -213,7 +213,7 @@ def test_no_record_is_in_two_findings_whatever_befalls_it() -> None:
     log = begun()
     given_up(9000, 11_010, 13_030, first=0, last=8, log=log)
     given_up(9000, 9010, 13_030, first=9, last=9, log=log)
-    behind(log, 30, 45, 13_040, 100)
+    after(log, 30, 45, 13_040, 100)
     rows = found(log, replace(STUCK, burst_records=100, gap_ms=500))
     told = list(offsets(rows))
     assert len(told) == len(set(told)) == 30

@@ -49,7 +49,7 @@ each_log = pytest.mark.parametrize("directory", [ORDERS, JOBS, Path()], ids=["or
 
 
 def prefixes(records: list[Record], ends: list[int], place: Callable[[Record], int]) -> Iterator[tuple[int, list[Any]]]:
-    """The states behind every end, each folded on from the one before."""
+    """The states after every end, each folded on from the one before."""
     waiting = sorted(records, key=lambda record: (place(record), record[0], record[2]))
     coordinators: dict[int, ss.ShareCoordinator] = {}
     at = 0
@@ -98,7 +98,7 @@ def test_each_state_partition_may_end_at_an_offset_of_its_own(directory: Path, e
 def test_the_fold_as_of_every_time_ends_before_the_first_later_record(directory: Path, embedded: Path) -> None:
     path = source(directory, embedded)
     records = list(ss.scan_path(path))
-    # The latest time up to each record: what stands behind a later record does not count.
+    # The latest time up to each record: what stands after a later record does not count.
     reached: dict[tuple[int, int], int] = {}
     latest: dict[int, int] = {}
     for partition, _segment, offset, timestamp, _key, _value in records:
@@ -157,7 +157,7 @@ def test_the_command_line_names_offsets_or_a_time() -> None:
     same(iso.isoformat(timespec="milliseconds").replace("+00:00", "Z"), as_of_timestamp=moment)
     same(iso.replace(tzinfo=None).isoformat(timespec="milliseconds"), as_of_timestamp=moment)
     same(elsewhere.isoformat(timespec="milliseconds"), as_of_timestamp=moment)
-    # A time between two milliseconds is behind the first of them.
+    # A time between two milliseconds is after the first of them.
     same((iso + timedelta(microseconds=999)).isoformat(timespec="microseconds"), as_of_timestamp=moment)
     assert shown(ORDERS, "--as-of", "1970-01-01") == []
 

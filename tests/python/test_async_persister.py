@@ -19,7 +19,7 @@ from share_state.async_persister import (
     lead_async,
 )
 from share_state.errors import FencedLeaderEpochError, InvalidRequestError
-from share_state.kafka import AsyncKafkaPersister, FakeShareCoordinator
+from share_state.kafka import AsyncKafkaPersister, ShareCoordinatorServer
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
 from tests.python.held_store import HeldStore
 
@@ -99,7 +99,7 @@ async def in_a_store(test: Callable[[AsyncPersister], Coroutine[Any, Any, None]]
 
 async def in_a_cluster(test: Callable[[AsyncPersister], Coroutine[Any, Any, None]], path: Path) -> None:
     with ss.open(path / "state") as store:
-        async with FakeShareCoordinator(store) as coordinator:
+        async with ShareCoordinatorServer(store) as coordinator:
             host, port = await coordinator.start()
             async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
                 await test(kafka)
@@ -326,17 +326,17 @@ def test_a_persister_of_the_other_kind_is_refused(tmp_path: Path) -> None:
             async with AsyncKafkaPersister("127.0.0.1:1") as kafka:
                 share_partition = lead(store, KEY, leader_epoch=1)
                 acknowledged(share_partition, 0)
-                with pytest.raises(TypeError, match=r"is to be awaited: use share_state\.async_persister"):
+                with pytest.raises(TypeError, match=r"is asynchronous: use share_state\.async_persister"):
                     lead(cast("Persister", kafka), KEY, leader_epoch=1)
-                with pytest.raises(TypeError, match="is to be awaited"):
+                with pytest.raises(TypeError, match="is asynchronous"):
                     drain_writes(share_partition, cast("Persister", kafka), now_ms=1)
                 # Not confirmed, as it was never made.
                 assert share_partition.writes_under_way == 1
-            with pytest.raises(TypeError, match=r"not to be awaited: use share_state\.persister, or AsyncStateStore"):
+            with pytest.raises(TypeError, match=r"not asynchronous: use share_state\.persister, or AsyncStateStore"):
                 await lead_async(cast("AsyncPersister", store), KEY, leader_epoch=7)
-            with pytest.raises(TypeError, match="not to be awaited"):
+            with pytest.raises(TypeError, match="not asynchronous"):
                 await drain_writes_async(share_partition, cast("AsyncPersister", store), now_ms=1)
-            with pytest.raises(TypeError, match="not to be awaited"):
+            with pytest.raises(TypeError, match="not asynchronous"):
                 await initialize_if_absent_async(cast("AsyncPersister", store), KEY._replace(partition=1), 1, 0)
             # It was asked nothing.
             assert share_partition.writes_under_way == 1

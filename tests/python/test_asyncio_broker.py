@@ -16,7 +16,7 @@ import share_state as ss
 from examples.asyncio_broker import broker as example
 from share_state.async_persister import AsyncStateStore
 from share_state.errors import FencedLeaderEpochError
-from share_state.kafka import AsyncKafkaPersister, FakeShareCoordinator
+from share_state.kafka import AsyncKafkaPersister, ShareCoordinatorServer
 from share_state.persister import MemoryPersister
 from tests.readme.blocks import PythonBlock, blocks
 from tests.readme.runner import REPOSITORY
@@ -118,7 +118,7 @@ def test_it_stands_on_a_cluster_as_well() -> None:
     key = ss.SharePartitionKey("workers", example.TOPIC, 0)
 
     async def test() -> None:
-        async with FakeShareCoordinator(MemoryPersister()) as coordinator:
+        async with ShareCoordinatorServer(MemoryPersister()) as coordinator:
             host, port = await coordinator.start()
             config, journal = ss.GroupConfig(record_lock_duration_ms=200), Journal()
             async with (

@@ -83,7 +83,7 @@ def test_what_was_aborted_is_not_delivered() -> None:
     given = deliver(ring, share_partition())
     assert given is not None
     assert given.ranges == [(5, 11, 1)]
-    # From behind the marker on, the answer's own list would take the committed records away.
+    # From after the marker on, the answer's own list would take the committed records away.
     later = deliver(ring, share_partition(6))
     assert later is not None
     assert later.ranges == [(6, 11, 1)]

@@ -46,7 +46,7 @@ def test_an_unknown_partition_and_topic_are_named_within_what_was_chosen_before(
 def test_an_offset_of_which_nothing_is_written_is_refused_with_those_that_are() -> None:
     choice = ("history", JOBS, "--group", "jobs-leaver", "--topic-id", TOPIC, "--partition", "0", "--format", "json")
     told = refused(*choice, "--offset", "99999999")
-    found = re.search(r"--offset 99999999: nothing is written of it here, only of offsets (\d+) to (\d+)", told)
+    found = re.search(r"--offset 99999999: the log has only offsets (\d+) to (\d+)", told)
     assert found
     for offset in found.groups():
         assert run(*choice, "--offset", offset).returncode == 0
@@ -56,7 +56,7 @@ def test_an_offset_of_which_nothing_is_written_is_refused_with_those_that_are() 
 @pytest.mark.parametrize("number", ["-1", "9" * 30])
 def test_numbers_that_cannot_be_are_refused(option: str, number: str) -> None:
     told = refused("history", JOBS, option, number)
-    assert f"{option} is {number}, not 0 to " in told
+    assert f"{option} is {number}; expected 0 to " in told
 
 
 def test_damage_is_told_beside_a_group_that_was_not_found(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_damage_is_told_beside_a_group_that_was_not_found(tmp_path: Path) -> Non
 
 def test_an_unknown_place_of_as_of_is_named() -> None:
     told = refused("state", ORDERS, "--as-of", "9=1")
-    assert "--as-of 9=1: there is no such state partition here, only 0, 1, 2" in told
+    assert "--as-of 9=1: no such state partition; the log has 0, 1, 2" in told
     told = refused("state", ORDERS, "--as-of", "0=99999999")
     assert re.search(r"--as-of 0=99999999: state partition 0 ends before offset \d+", told)
 

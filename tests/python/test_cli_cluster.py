@@ -65,13 +65,13 @@ def test_ctrl_c_ends_the_wait_for_a_cluster(command: str) -> None:
 def test_a_time_that_nobody_can_wait_is_refused(seconds: str) -> None:
     result = run("state", NOBODY, "--timeout", seconds, COLUMNS="200")
     assert (result.returncode, result.stdout) == (2, "")
-    assert f"--timeout is {seconds}, not more than 0 and at most 3600 seconds" in result.stderr
+    assert f"--timeout is {seconds}; expected more than 0 and at most 3600 seconds" in result.stderr
 
 
 def test_a_time_to_wait_is_for_a_cluster(tmp_path: Path) -> None:
     result = run("state", tmp_path, "--timeout", "1", COLUMNS="200")
     assert result.returncode == 2
-    assert "--timeout is for a cluster, kafka://HOST:PORT" in result.stderr
+    assert "--timeout applies only to a cluster, kafka://HOST:PORT" in result.stderr
 
 
 @pytest.mark.parametrize("address", ["localhost:9092", "a.example:9092,b.example:9093", "[::1]:9092"])

@@ -15,7 +15,7 @@ from tests.python.test_cli_choice import refused
 GROUP = "orders-leaver"
 TOLD = (
     f"--group {GROUP} has no state any more: that of its 2 share partitions was deleted, the last at 2026-11-21T09:45:15.649Z; "
-    "`share-state history` shows what became of it"
+    "`share-state history` shows its history"
 )
 
 

@@ -9,7 +9,7 @@ AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
 
 
 #: Records that members hold are not written, so nobody may call them not in flight.
-UNWRITTEN = "in a consumer's hands for the first time, or not delivered"
+UNWRITTEN = "acquired for the first time, or never delivered"
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ UNWRITTEN = "in a consumer's hands for the first time, or not delivered"
             "not resolved yet: share.auto.offset.reset decides when records are first fetched",
             id="not-resolved",
         ),
-        pytest.param(0, [], None, f"nothing is written of offsets from 0 on: {UNWRITTEN}", id="empty"),
+        pytest.param(0, [], None, f"nothing is written about offsets from 0 on: {UNWRITTEN}", id="empty"),
         pytest.param(
             789,
             [(789, 789, ARCHIVED, 3), (790, 828, ACKNOWLEDGED, 1)],
             None,
-            f"nothing is written of offsets from 829 on: {UNWRITTEN}; 789-828 are settled and passed with the next write",
+            f"nothing is written about offsets from 829 on: {UNWRITTEN}; 789-828 are settled and passed with the next write",
             id="all-settled",
         ),
         pytest.param(
@@ -48,7 +48,7 @@ UNWRITTEN = "in a consumer's hands for the first time, or not delivered"
             5,
             [(5, 5, ACKNOWLEDGED, 1), (8, 9, ACKNOWLEDGED, 1)],
             6,
-            "offsets 6-7 were never settled: in a consumer's hands for the first time, or not delivered; "
+            "offsets 6-7 were never settled: acquired for the first time, or never delivered; "
             "5 is settled and passed with the next write",
             id="hole",
         ),
@@ -56,7 +56,7 @@ UNWRITTEN = "in a consumer's hands for the first time, or not delivered"
             5,
             [(6, 9, AVAILABLE, 1)],
             5,
-            "offset 5 was never settled: in a consumer's hands for the first time, or not delivered",
+            "offset 5 was never settled: acquired for the first time, or never delivered",
             id="hole-at-the-start",
         ),
         pytest.param(

@@ -143,8 +143,8 @@ def test_a_folder_that_may_not_be_read_is_named(jobs: Path, capsys: pytest.Captu
 
 def test_a_path_is_named_once(tmp_path: Path) -> None:
     assert run("state", tmp_path).stderr == (
-        f"share-state: cannot read {tmp_path}: neither a directory with __share_group_state-N folders, nor such a folder, "
-        "nor a segment\n"
+        f"share-state: cannot read {tmp_path}: expected a directory with __share_group_state-N folders, one such folder, "
+        "or a segment\n"
     )
     assert run("state", tmp_path / "x").stderr == f"share-state: cannot read {tmp_path / 'x'}: No such file or directory\n"
 

@@ -97,10 +97,10 @@ def test_a_topic_id_may_be_in_base64_as_kafkas_tools_show_it(tmp_path: Path) -> 
 def test_the_table_of_a_directory_says_how_the_lag_gets_known(tmp_path: Path, played: Played) -> None:
     file = tmp_path / "ends.csv"
     file.write_text(f"{TOPIC},1,200,3000\n", encoding="utf-8")
-    hint = "The lag is not known: a log does not tell where topics end, --log-end-offsets FILE does."
+    hint = "The lag is unknown: a log does not hold the ends of topics. Pass --log-end-offsets FILE."
     assert hint in " ".join(shown("state", ORDERS)[1].split())
     for known in ((ORDERS, "--log-end-offsets", file), (ADDRESS,)):
-        assert "The lag is not known" not in shown("state", *known)[1]
+        assert "The lag is unknown" not in shown("state", *known)[1]
     assert played.closed
 
 
@@ -145,7 +145,7 @@ def test_ends_that_are_not_told_leave_the_rest(command: str, played: Played, mon
 
     monkeypatch.setattr("share_state.reading.topic_ends.end_offsets", refused)
     code, out, err = shown(command, ADDRESS, "--group", GROUP)
-    assert (code, err) == (code, "share-state: the lag is not known: end offsets: no answer\\x1b\n")
+    assert (code, err) == (code, "share-state: the lag is unknown: end offsets: no answer\\x1b\n")
     assert code == {"state": 0, "anomalies": 1}[command]
     assert GROUP in out
     assert played.closed

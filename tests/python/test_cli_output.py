@@ -88,7 +88,7 @@ def test_a_narrow_terminal_gets_a_block_a_share_partition() -> None:
     status, text = run_on_terminal("state", ORDERS, columns=80)
     assert status == 0
     assert TOPIC_ID in text
-    assert "WHY THE START OFFSET" not in text
+    assert "WHAT HOLDS THE START OFFSET" not in text
     words = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).split())
     assert "start 1255 end 1435 oldest 1258" in words
     assert "record 1258 is available after 2 deliveries" in words
@@ -112,7 +112,7 @@ def test_lines_of_a_block_keep_their_indent_and_end_without_blanks(columns: str)
 def test_a_wide_terminal_gets_the_table_in_colour() -> None:
     status, text = run_on_terminal("state", ORDERS, columns=400)
     assert status == 0
-    assert "WHY THE START OFFSET" in text
+    assert "WHAT HOLDS THE START OFFSET" in text
     assert COLOUR.search(text)
 
 
@@ -187,8 +187,11 @@ def test_a_reader_that_leaves_early_is_no_failure() -> None:
             "Invalid value for '--format' / '-f': 'yaml' is not one of 'table', 'json', 'jsonl'.",
         ),
         (["spark", "run", "--input", "a", "--output", "b", "--mode", "x"], "Invalid value for '--mode': 'x' is not one of "),
-        (["anomalies", str(ORDERS), "--set", "stuck_ms=-1"], "Invalid value: stuck_ms is -1, below 1"),
-        (["anomalies", str(ORDERS), "--set", "stuck_ms=1.5"], "Invalid value: 'stuck_ms=1.5' is not NAME=NUMBER, with one of "),
+        (["anomalies", str(ORDERS), "--set", "stuck_ms=-1"], "Invalid value: stuck_ms is -1; expected at least 1"),
+        (
+            ["anomalies", str(ORDERS), "--set", "stuck_ms=1.5"],
+            "Invalid value: --set is 'stuck_ms=1.5'; expected NAME=NUMBER, with NAME one of ",
+        ),
     ],
 )
 def test_a_value_that_is_refused_is_told_in_our_words(arguments: list[str], said: str) -> None:

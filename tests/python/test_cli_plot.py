@@ -83,7 +83,7 @@ def test_a_picture_without_a_known_suffix_is_refused_by_the_formats_of_the_help(
     monkeypatch.chdir(tmp_path)
     code, _, err = shown(JOBS, "-o", name, *CHOICE)
     assert code == 2
-    assert f"{name} does not end in one of .png, .svg, .pdf" in " ".join(err.split())
+    assert f"{name} has an unknown suffix; expected one of .png, .svg, .pdf" in " ".join(err.split())
     assert list(tmp_path.iterdir()) == []
     assert ".png, .svg, .pdf" in " ".join(shown("--help")[1].split())
 

@@ -96,7 +96,7 @@ def test_all_recordings_agree(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "form", "ran"), [("twin", "queued", 188), ("tree", "inline", 188), ("both", "queued", 376), ("twin", "both", 376)]
+    ("store", "form", "ran"), [("twin", "queued", 188), ("leaves", "inline", 188), ("both", "queued", 376), ("twin", "both", 376)]
 )
 def test_the_store_and_the_form_can_be_chosen(capsys: pytest.CaptureFixture[str], store: str, form: str, ran: int) -> None:
     code, out, _ = run(capsys, COPIES / "share_partition_trunk.json.gz", "--store", store, "--form", form)
@@ -116,7 +116,7 @@ def test_a_persister_answers_within_the_call_where_kafkas_did(
         return answered
 
     monkeypatch.setattr(PartitionUnderTest, "answered_within", counted)
-    code, _, _ = run(capsys, COPIES, "--store", "tree", "--form", "inline")
+    code, _, _ = run(capsys, COPIES, "--store", "leaves", "--form", "inline")
     assert (code, codes) == (0, {0: 330, 15: 21, -1: 19, 69: 2})
 
 
@@ -180,10 +180,10 @@ def test_a_recording_that_does_not_hold_is_shown(capsys: pytest.CaptureFixture[s
     place, op = next((i, op) for i, op in enumerate(scenario["ops"]) if op["op"] == "acquire")
     op["expect"] = {"acquired": [[1000, 1000, 1]], "count": 1}
     (tmp_path / "share_partition_changed.json").write_text(json.dumps({"scenarios": [scenario]}), encoding="utf-8")
-    code, out, err = run(capsys, tmp_path, "--store", "tree", "--form", "queued")
+    code, out, err = run(capsys, tmp_path, "--store", "leaves", "--form", "queued")
     assert code == 1
     assert out.startswith("share_partition_changed.json run=1 agree=0 differ=1 skipped=0\n")
-    assert f"differs [tree queued] {scenario['name']} op {place}: acquire: acquired ranges" in out
+    assert f"differs [leaves queued] {scenario['name']} op {place}: acquire: acquired ranges" in out
     assert err == "share_partition_changed.json: 1 of 1 differ\n"
 
 

@@ -265,17 +265,17 @@ def test_a_good_run_is_counted() -> None:
         ),
         pytest.param(
             with_row(start_offset=7),
-            {STATE: f"partition 3: start offset 7, 2 settled behind it, leader epoch {GENERATION}"},
+            {STATE: f"partition 3: start offset 7, 2 settled after it, leader epoch {GENERATION}"},
             id="state-ends-early",
         ),
         pytest.param(
             with_row(batches=[[8, 8, ACKNOWLEDGED, 1], [9, 9, AVAILABLE, 1]]),
-            {STATE: f"partition 3: start offset 8, 2 settled behind it, leader epoch {GENERATION}"},
+            {STATE: f"partition 3: start offset 8, 2 settled after it, leader epoch {GENERATION}"},
             id="state-has-an-available-record",
         ),
         pytest.param(
             with_row(leader_epoch=GENERATION - 1),
-            {STATE: f"partition 3: start offset 8, 2 settled behind it, leader epoch {GENERATION - 1}"},
+            {STATE: f"partition 3: start offset 8, 2 settled after it, leader epoch {GENERATION - 1}"},
             id="led-by-the-killed-one",
         ),
         pytest.param(

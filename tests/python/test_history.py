@@ -1,4 +1,4 @@
-"""What became of every record: the rows of recorded logs give the folded state, behind every record."""
+"""What became of every record: the rows of recorded logs give the folded state, after every record."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ def test_the_rows_give_what_the_fold_gives_at_the_end(directory: Path) -> None:
 
 
 @each_recording
-def test_the_rows_give_what_a_coordinator_has_behind_every_record(directory: Path) -> None:
+def test_the_rows_give_what_a_coordinator_has_after_every_record(directory: Path) -> None:
     coordinators: dict[int, ss.ShareCoordinator] = {}
     histories: dict[int, ss.History] = {}
     states: dict[Key, Replayed] = {}

@@ -27,7 +27,7 @@ TOKENS = ("acknowledge", "batches", "columns")
 NOT_LEADER = 6
 
 
-def active(persister: Any = None, partition: int = 0, store: str = "tree") -> ss.SharePartition:
+def active(persister: Any = None, partition: int = 0, store: str = "leaves") -> ss.SharePartition:
     config = ss.GroupConfig(record_lock_duration_ms=1_000, delivery_count_limit=3, dead_letter_queue_topic="dead")
     made = ss.SharePartition(KEY.group, KEY.topic_id, partition, config=config, persister=persister, store=store)
     made.initialize(ss.ReadStateResult(0, 0, []))
@@ -138,8 +138,8 @@ def settled_and_polled(seed: int, store: str) -> tuple[int, int]:
     return refused, confirmed
 
 
-@pytest.mark.parametrize("store", ["tree", "twin"])
-def test_settling_inside_the_call_leaves_what_polling_behind_it_leaves(store: str) -> None:
+@pytest.mark.parametrize("store", ["leaves", "twin"])
+def test_settling_inside_the_call_leaves_what_polling_after_it_leaves(store: str) -> None:
     refused, confirmed = (sum(counts) for counts in zip(*(settled_and_polled(seed, store) for seed in range(25)), strict=True))
     assert refused > 60
     assert confirmed > 150

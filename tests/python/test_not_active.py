@@ -154,7 +154,7 @@ print(share_partition.in_flight()[0].state)
 def test_an_inline_write_on_a_full_disk_tells_that_it_is_full(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", _FULL_DISK, tmp_path / "state"], capture_output=True, text=True, check=True)
     why, state = ran.stdout.splitlines()
-    assert why.startswith("KAFKA_STORAGE_ERROR StoreError the store has failed and must be opened anew: ")
+    assert why.startswith("KAFKA_STORAGE_ERROR StoreError the store has failed and must be opened again: ")
     assert "File too large" in why
     assert state == str(int(ss.RecordState.ACQUIRED))
 

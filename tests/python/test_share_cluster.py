@@ -70,10 +70,10 @@ def test_the_state_stays_in_a_directory_of_the_tests(tmp_path: Path) -> None:
 
 def test_a_topic_is_created_once_and_with_partitions(share_groups: ShareCluster) -> None:
     share_groups.create_topic("jobs", 2)
-    with pytest.raises(MockClusterError, match=r"topic 'jobs' is not created: .*already exists") as refused:
+    with pytest.raises(MockClusterError, match=r"topic 'jobs' was not created: .*already exists") as refused:
         share_groups.create_topic("jobs", 2)
     assert refused.value.field == "name"
-    with pytest.raises(ConfigError, match="partitions is 0, not at least 1"):
+    with pytest.raises(ConfigError, match="partitions is 0; expected at least 1"):
         share_groups.create_topic("more", 0)
 
 
@@ -96,12 +96,15 @@ class TestConfig:
 
 
 def test_a_configuration_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"log\.dirs is no configuration of a gateway"), share_cluster(config={"log.dirs": "x"}):
+    with (
+        pytest.raises(ConfigError, match=r"log\.dirs is not a configuration of the gateway"),
+        share_cluster(config={"log.dirs": "x"}),
+    ):
         pass
 
 
 def test_a_mock_cluster_has_brokers_and_an_end() -> None:
-    with pytest.raises(ConfigError, match="brokers is 0, not 1 to 100"):
+    with pytest.raises(ConfigError, match="brokers is 0; expected 1 to 100"):
         MockCluster(0)
     with MockCluster(2) as cluster:
         assert cluster.bootstrap_servers.count(":") == 2

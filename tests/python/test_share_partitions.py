@@ -68,7 +68,7 @@ class Both:
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)  # noqa: S311  a test wants the same numbers again
         self.twin = Twin(a_leader(7))
-        self.columns = a_set(a_leader(7, "twin" if seed == 0 else "tree"))
+        self.columns = a_set(a_leader(7, "twin" if seed == 0 else "leaves"))
         self.members = [self.columns.member(name) for name in MEMBERS]
         self.seen: Counter[str] = Counter()
 

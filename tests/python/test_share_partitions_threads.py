@@ -8,7 +8,7 @@ from tests.python.share_partition_sets import a_leader, a_set, i8, i32, i64
 
 
 def test_calls_that_visit_the_same_share_partitions_in_other_orders_do_not_wait_for_each_other() -> None:
-    """Ascending, descending, and two of them in turn again and again: each record is given once, and nobody waits for ever."""
+    """Ascending, descending, and two of them in turn again and again: each record is given once, and nobody waits forever."""
     count, rounds = 40, 100
     columns = a_set(a_leader(count))
     orders = [list(range(count)), list(range(count))[::-1], [0, count - 1] * (count // 2)]

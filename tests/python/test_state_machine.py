@@ -68,7 +68,7 @@ class SharePartitionLife(RuleBasedStateMachine):
 
     def become_leader(self) -> None:
         self.leader_epoch += 1
-        self.tree = lead(self.persister, KEY, leader_epoch=self.leader_epoch, config=CONFIG)
+        self.leaves = lead(self.persister, KEY, leader_epoch=self.leader_epoch, config=CONFIG)
         self.twin = ss.SharePartition(*KEY, leader_epoch=self.leader_epoch, config=CONFIG, store="twin")
         self.twin.initialize(self.persister.read_state(KEY, self.leader_epoch))
         records = {o: Record(ss.RecordState(state), count) for o, (count, state) in self.persisted.records.items()}
@@ -80,14 +80,14 @@ class SharePartitionLife(RuleBasedStateMachine):
 
     def both(self, call: Callable[[ss.SharePartition], Any]) -> Any:
         """Make the same call on both stores; they must answer alike."""
-        answers = [call(self.tree), call(self.twin)]
+        answers = [call(self.leaves), call(self.twin)]
         assert answers[0] == answers[1]
         return answers[0]
 
     def refused(self, call: Callable[[ss.SharePartition], Any]) -> bool:
         """Whether both stores refuse the call; then it has changed nothing."""
         answers: list[tuple[object, ...] | None] = []
-        for store in (self.tree, self.twin):
+        for store in (self.leaves, self.twin):
             before = seen(store)
             try:
                 call(store)
@@ -178,7 +178,7 @@ class SharePartitionLife(RuleBasedStateMachine):
             self.model.release(member, self.taken[-1].token)
 
     def a_write_waits(self) -> bool:
-        return self.tree.writes_under_way > len(self.carried)
+        return self.leaves.writes_under_way > len(self.carried)
 
     @precondition(a_write_waits)
     @rule(refusal=st.sampled_from([0, 0, 0, *REFUSALS]))
@@ -194,7 +194,7 @@ class SharePartitionLife(RuleBasedStateMachine):
         self.carried.append((write, refusal))
 
     def take_writes(self) -> None:
-        while (write := self.tree.poll_write()) is not None:
+        while (write := self.leaves.poll_write()) is not None:
             of_twin = self.twin.poll_write()
             assert of_twin is not None
             assert (write.token, write.state) == (of_twin.token, of_twin.state)
@@ -249,24 +249,24 @@ class SharePartitionLife(RuleBasedStateMachine):
 
     @invariant()
     def both_stores_look_like_the_model(self) -> None:
-        tree, twin = seen(self.tree), seen(self.twin)
-        assert tree == twin
-        self.tree.check()
+        leaves, twin = seen(self.leaves), seen(self.twin)
+        assert leaves == twin
+        self.leaves.check()
         self.twin.check()
-        self.model.advance(self.tree.start_offset)
-        in_flight = {offset: facts for offset, facts in expanded(self.tree).items() if facts[:3] != NEVER_DELIVERED}
+        self.model.advance(self.leaves.start_offset)
+        in_flight = {offset: facts for offset, facts in expanded(self.leaves).items() if facts[:3] != NEVER_DELIVERED}
         assert in_flight == {
             offset: shown(record) for offset, record in self.model.records.items() if offset >= self.model.start_offset
         }
-        assert self.tree.delivery_complete_count == self.model.terminal_count()
+        assert self.leaves.delivery_complete_count == self.model.terminal_count()
 
     @invariant()
     def runs_are_ordered_disjoint_and_coalesced(self) -> None:
-        runs = self.tree.in_flight()
+        runs = self.leaves.in_flight()
         for left, right in zip(runs, runs[1:], strict=False):
             assert left.first_offset <= left.last_offset < right.first_offset
             # Two writes under way may look alike and still end differently.
-            is_apart = left.last_offset + 1 < right.first_offset or right.first_offset == self.tree.start_offset
+            is_apart = left.last_offset + 1 < right.first_offset or right.first_offset == self.leaves.start_offset
             assert left.pending or is_apart or facts(left) != facts(right)
         for run in runs:
             is_held = run.state == ss.RecordState.ACQUIRED
@@ -281,17 +281,17 @@ class SharePartitionLife(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Liveness: with a willing member and a willing persister every record comes to an end."""
-        if not hasattr(self, "tree"):
+        if not hasattr(self, "leaves"):
             return
-        end = self.tree.end_offset
+        end = self.leaves.end_offset
         for _ in range(200):
             self.take_writes()
             self.carried += [(write, 0) for write in self.taken]
             self.taken = []
             while self.carried:
                 self.answer_a_write(0)
-            self.model.advance(self.tree.start_offset)
-            if self.tree.start_offset > end:
+            self.model.advance(self.leaves.start_offset)
+            if self.leaves.start_offset > end:
                 self.happened["ended well"] += 1
                 return
             self.now_ms += LOCK_MS
@@ -300,7 +300,7 @@ class SharePartitionLife(RuleBasedStateMachine):
             for offset, record in self.model.held():
                 assert record.lock is not None
                 self.acknowledge(record.lock.member, offset, offset, [ss.AcknowledgeType.ACCEPT])
-        raise AssertionError(f"stuck at {self.tree!r}: {self.tree.in_flight()}")
+        raise AssertionError(f"stuck at {self.leaves!r}: {self.leaves.in_flight()}")
 
 
 def facts(run: ss.InFlight) -> tuple[object, ...]:
@@ -308,7 +308,7 @@ def facts(run: ss.InFlight) -> tuple[object, ...]:
 
 
 def expanded(store: ss.SharePartition) -> dict[int, tuple[object, ...]]:
-    """Every in-flight offset at or behind the start offset with its facts."""
+    """Every in-flight offset at or after the start offset with its facts."""
     start = store.start_offset
     return {
         offset: facts(run) for run in store.in_flight() for offset in range(max(run.first_offset, start), run.last_offset + 1)

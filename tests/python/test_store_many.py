@@ -1,4 +1,4 @@
-"""Many requests in one call of the store, and one request of many share partitions at the fake coordinator: one sync each."""
+"""Many requests in one call of the store, and one request of many share partitions at the server: one sync each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import InvalidRequestError, StoreError
-from share_state.kafka import AsyncKafkaPersister, FakeShareCoordinator, RetryPolicy
+from share_state.kafka import AsyncKafkaPersister, RetryPolicy, ShareCoordinatorServer
 from share_state.persister import ManyAtOnce, MemoryPersister
 
 TOPIC = "AAECAwQFBgcICQoLDA0ODw"
@@ -77,7 +77,7 @@ def test_a_request_of_many_share_partitions_is_one_sync(tmp_path: Path) -> None:
     async def test() -> None:
         with ss.open(tmp_path / "state") as store:
             syncs = Syncs(store)
-            async with FakeShareCoordinator(store) as coordinator:
+            async with ShareCoordinatorServer(store) as coordinator:
                 host, port = await coordinator.start()
                 async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
                     await asyncio.gather(*(kafka.initialize_state(key, 1, 0) for key in KEYS))
@@ -96,7 +96,7 @@ def test_a_request_of_many_share_partitions_is_one_sync(tmp_path: Path) -> None:
 def test_a_store_that_fails_is_told_for_each(tmp_path: Path) -> None:
     async def test() -> None:
         store = ss.open(tmp_path / "state")
-        async with FakeShareCoordinator(store) as coordinator:
+        async with ShareCoordinatorServer(store) as coordinator:
             host, port = await coordinator.start()
             async with AsyncKafkaPersister(f"{host}:{port}", retry=RetryPolicy(attempts=1)) as kafka:
                 store.close()

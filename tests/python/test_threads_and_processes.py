@@ -23,7 +23,7 @@ RECORDS = 4_000
 THREADS = 4
 
 
-def active(store: str = "tree") -> ss.SharePartition:
+def active(store: str = "leaves") -> ss.SharePartition:
     share_partition = ss.SharePartition(*KEY, store=store, config=ss.GroupConfig(partition_max_record_locks=RECORDS))
     share_partition.initialize(ss.ReadStateResult(0, 0, []))
     return share_partition
@@ -41,7 +41,7 @@ def at_once(work: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(start, range(THREADS)))
 
 
-@pytest.mark.parametrize("store", ["tree", "twin"])
+@pytest.mark.parametrize("store", ["leaves", "twin"])
 def test_no_record_is_given_to_two_threads(store: str) -> None:
     share_partition = active(store)
 

@@ -1,9 +1,9 @@
 """The code blocks of a Markdown page, and which of them are run.
 
 * A ```` ```python ```` block is run as a script of its own: a reader copies one block, so each stands alone.
-* A ```` ```console ```` block right behind the line `<!-- test -->` is run: a line that begins with `$ ` is a command
-  (`\\` at its end goes on with the next), the lines behind it are the output it must have.
-* A ```` ```text ```` block right behind the line `<!-- output -->` is what the Python block before it prints.
+* A ```` ```console ```` block right after the line `<!-- test -->` is run: a line that begins with `$ ` is a command
+  (`\\` at its end goes on with the next), the lines after it are the output it must have.
+* A ```` ```text ```` block right after the line `<!-- output -->` is what the Python block before it prints.
 
 In expected output a line `...` stands for any number of lines, and ` ... ` inside a line for any text.
 """
@@ -58,7 +58,7 @@ def blocks(markdown: str) -> list[PythonBlock | ConsoleBlock]:
     for fence in fences(markdown):
         if fence.mark == _OUTPUT_MARK:
             if fence.language != "text" or not found or not isinstance(found[-1], PythonBlock):
-                raise PageError(f"line {fence.line}: an output block is text, and stands behind a Python block")
+                raise PageError(f"line {fence.line}: an output block is text, and stands after a Python block")
             found[-1] = found[-1]._replace(output=fence.text)
         elif fence.language == "python":
             found.append(PythonBlock(fence.line, fence.text, None))

@@ -81,7 +81,7 @@ def anchors(markdown: str) -> set[str]:
 def drawn_paths(markdown: str) -> list[str]:
     """Every path in the blocks marked `<!-- tree -->`, relative to the root of the repository.
 
-    Two blanks a level; before the first wider gap of a line stand names, behind it words. What is further in belongs to the
+    Two blanks a level; before the first wider gap of a line stand names, after it words. What is further in belongs to the
     first name of the line above.
     """
     found: list[str] = []

@@ -81,7 +81,7 @@ def test_a_block_that_does_not_do_what_the_page_says_fails(page: str, reason: st
     ("page", "reason"),
     [
         ("```python\n", "line 1: the block is never closed"),
-        ("<!-- output -->\n```text\nx\n```\n", "stands behind a Python block"),
+        ("<!-- output -->\n```text\nx\n```\n", "stands after a Python block"),
         ("<!-- test -->\n```bash\nls\n```\n", "only console blocks"),
         ("<!-- test -->\n```console\nls\n```\n", "begins with output"),
         ("<!-- test -->\n```console\n```\n", "holds no command"),

@@ -14,7 +14,7 @@ from tests.readme.pages import pages
 from tests.readme.runner import REPOSITORY
 
 _PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-#: The name of the project with an extra behind it is what an index would be asked for.
+#: The name of the project with an extra after it is what an index would be asked for.
 _FROM_INDEX = re.compile(r"share[-_]state\[")
 _WITH_EXTRAS = re.compile(r"pip install [^\n`]*\[[^\n`]*")
 _SPELLING = re.compile(r"pip install (?:--target env )?'\.\[(?P<extras>[a-z,-]+)\]'")

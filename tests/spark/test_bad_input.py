@@ -41,7 +41,7 @@ CASES = {
     "empty key": ("key", "X''", "corrupt", 40),
     "key cut short": ("key", "substring(key, 1, 9)", "corrupt", 40),
     "value cut short": ("value", "substring(value, 1, 5)", "corrupt", 40),
-    "bytes behind the value": ("value", "concat(value, X'0001')", "corrupt", 40),
+    "bytes after the value": ("value", "concat(value, X'0001')", "corrupt", 40),
     "a newer version": ("value", NEWER_VERSION, "unsupported_version", 40),
     "null offset": ("offset", "cast(null as bigint)", "missing", None),
     "negative offset": ("offset", "-5", "negative_offset", -5),
@@ -98,9 +98,9 @@ def test_a_decompression_bomb_in_a_segment_is_damage(spark: SparkSession, tmp_pa
     folder.mkdir()
     records = gzip.compress(bytes(1 << 28), 1)
     # Format 2, gzip, one record by the header; the checksum is right.
-    behind = struct.pack(">hiqqqhii", 1, 0, 0, 0, -1, -1, -1, 1) + records
-    head = struct.pack(">iBI", 0, 2, crc32c(behind))
-    (folder / "00000000000000000000.log").write_bytes(struct.pack(">qi", 0, len(head) + len(behind)) + head + behind)
+    after = struct.pack(">hiqqqhii", 1, 0, 0, 0, -1, -1, -1, 1) + records
+    head = struct.pack(">iBI", 0, 2, crc32c(after))
+    (folder / "00000000000000000000.log").write_bytes(struct.pack(">qi", 0, len(head) + len(after)) + head + after)
     with pytest.raises(Exception, match="CorruptLogError"):
         table(spark, tmp_path, "state").collect()
     assert ss.fold_path(tmp_path)[0] == []

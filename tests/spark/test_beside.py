@@ -84,7 +84,7 @@ def test_the_command_takes_them_as_files(spark: SparkSession, tmp_path: Path) ->
     expected = rows.of_engine(ss.anomalies(ORDERS, log_end_offsets=ends, live_topics=[TOPIC_ID]))
     assert rows.anomalies(spark.read.parquet(str(tmp_path / "out" / "anomalies"))) == expected
     wrong = {
-        "is for --table anomalies": (*files, "--table", "state"),
+        "applies only to --table anomalies": (*files, "--table", "state"),
         "given twice": (*files, "--table", "anomalies", "--option", "livetopics=[]"),
         "row 1 is": ("--log-end-offsets", tmp_path / "topics", "--table", "anomalies"),
         "logEndOffsets: row 1": ("--option", "logEndOffsets=[1]"),

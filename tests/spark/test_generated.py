@@ -27,8 +27,8 @@ def test_a_generated_log_gives_the_engines_tables(spark: SparkSession, tmp_path:
     raw = table(spark, log.path, "raw").repartition(1 + 3 * (seed % 3)).sortWithinPartitions("value")
     assert rows.states(share_state_spark.state(raw)) == rows.of_engine(ss.states(log.path))
     assert rows.history(share_state_spark.history(raw)) == rows.of_engine(ss.history(log.path))
-    ends = {partition: behind for partition, _first, behind in ss._core.log_ends(log.path)}
-    at = {partition: behind * 2 // 3 for partition, behind in ends.items()}
+    ends = {partition: after for partition, _first, after in ss._core.log_ends(log.path)}
+    at = {partition: after * 2 // 3 for partition, after in ends.items()}
     expected = rows.of_engine(ss.states(log.path, as_of_offset=at))
     assert rows.states(share_state_spark.state(raw, at)) == expected
     assert rows.states(share_state_spark.state(raw.where(within(at)))) == expected

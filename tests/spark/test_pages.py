@@ -72,7 +72,7 @@ def test_without_the_environment_the_source_is_not_found_and_the_page_says_what_
 
 
 def shown(text: str) -> str:
-    """What was printed, without empty lines: Spark puts one behind a table."""
+    """What was printed, without empty lines: Spark puts one after a table."""
     return "".join(line.rstrip() + "\n" for line in text.splitlines() if line.strip())
 
 

@@ -53,7 +53,7 @@ def test_no_two_spans_cover_the_same_offset_at_the_same_time() -> None:
     found = [one for one in plot.spans(rows()) if one.since < one.until]
     for ms in {one.since for one in found}:
         then = sorted((one.first_offset, one.last_offset) for one in found if one.since <= ms < one.until)
-        assert all(before[1] < behind[0] for before, behind in zip(then, then[1:], strict=False))
+        assert all(before[1] < after[0] for before, after in zip(then, then[1:], strict=False))
     assert len(found) > 100
 
 
@@ -155,7 +155,7 @@ def test_the_last_lag_is_a_step_and_not_a_stroke() -> None:
 
 
 def test_end_offsets_that_do_not_ascend_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="not ascending: 5 stands after 7") as told:
+    with pytest.raises(ConfigError, match="must ascend: 5 follows 7") as told:
         plot.lag(made(0), [(7, 1), (5, 2)])
     assert (told.value.field, told.value.value) == ("end_offsets", 5)
     ends = tmp_path / "ends.csv"

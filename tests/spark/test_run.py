@@ -149,7 +149,7 @@ def test_rows_that_cannot_be_used_are_written_beside_the_rest(spark: SparkSessio
     assert written["errors"] > 0
     kept = spark.read.parquet(str(tmp_path / "out" / "errors")).collect()
     assert all(row["reason"] and row["message"] for row in kept)
-    with pytest.raises(ConfigError, match="neither parquet nor delta"):
+    with pytest.raises(ConfigError, match="expected parquet or delta"):
         list(run(spark, Job(str(ORDERS), str(tmp_path / "other"), output_format="csv")))
 
 

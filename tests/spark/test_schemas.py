@@ -53,6 +53,6 @@ def test_comments_come_through_functions_and_files(spark: SparkSession, tmp_path
 
 @pytest.mark.parametrize("name", ["nope", "decode", "input", "", None, 3])
 def test_a_table_that_is_none_is_a_typed_error(name: Any) -> None:
-    with pytest.raises(ConfigError, match="none of records, state") as told:
+    with pytest.raises(ConfigError, match="expected one of records, state") as told:
         share_state_spark.schema(name)
     assert (told.value.field, told.value.value) == ("table", name)

@@ -48,8 +48,8 @@ def test_a_job_shows_who_it_is(real_brokers: Callable[[str], RealBroker], spark:
 @pytest.mark.parametrize(
     ("text", "options", "status", "why"),
     [
-        ("sasl.password\n", ("--input", "kafka://127.0.0.1:1"), 3, "line 1: it is not NAME=VALUE"),
-        ("client.id=a\n", ("--input", str(ORDERS)), 2, "is for a cluster"),
+        ("sasl.password\n", ("--input", "kafka://127.0.0.1:1"), 3, "line 1: expected NAME=VALUE"),
+        ("client.id=a\n", ("--input", str(ORDERS)), 2, "applies only to a cluster"),
         ("client.id=a\n", ("--input", "kafka://127.0.0.1:1", "--option", "kafka.client.id=b"), 2, "given twice"),
     ],
 )

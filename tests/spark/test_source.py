@@ -125,7 +125,7 @@ def test_an_option_that_is_wrong_is_refused_by_its_name(given: dict[str, str], f
 
 def test_a_path_that_is_no_state_log_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path):
-        with pytest.raises(Exception, match=r"No such file|neither a directory with"):
+        with pytest.raises(Exception, match=r"No such file|expected a directory with"):
             table(spark, path, "state").collect()
 
 
@@ -165,8 +165,8 @@ def test_what_is_not_on_a_disk_is_copied_and_gives_the_same(spark: SparkSession,
     for near, far in zip(storage.folders([str(log.path)]), storage.folders([remote]), strict=True):
         assert not far.is_local
         assert storage.log_ends(near) == storage.log_ends(far)
-        first, behind = storage.log_ends(far)
-        with storage.local_folder(far, behind - 1) as copy:
+        first, after = storage.log_ends(far)
+        with storage.local_folder(far, after - 1) as copy:
             assert len(list(copy.iterdir())) == 1
         with storage.local_folder(far, first) as copy:
             assert sorted(path.name for path in copy.iterdir()) == sorted(path.name for path in Path(near.address).glob("*.log"))
@@ -187,7 +187,7 @@ def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) 
     assert in_time.count() == 200
     segment = log.segments()[1]
     whole = segment.read_bytes()
-    # Cut short it is no torn tail: another segment stands behind it, which another task reads.
+    # Cut short it is no torn tail: another segment stands after it, which another task reads.
     segment.write_bytes(whole[:-3])
     with pytest.raises(Exception, match=f"CorruptLogError.*{segment.name}"):
         table(spark, log.path, "records").collect()
@@ -200,7 +200,7 @@ def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_remote_place_without_a_state_log_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="holds no folder"):
+    with pytest.raises(FileNotFoundError, match="has no folder"):
         storage.folders([f"local://{tmp_path}"])
 
 
@@ -211,7 +211,7 @@ def test_what_a_snapshot_supersedes_can_be_left_out(spark: SparkSession, tmp_pat
         log = GrowingLog(tmp_path / str(seed), partitions=1 + seed % 2, keys=1 + seed % 5, seed=seed)
         log.write(120)
         for folder in storage.folders([str(log.path)]):
-            # The log may begin anywhere: between a snapshot and its updates, or behind a deletion.
+            # The log may begin anywhere: between a snapshot and its updates, or after a deletion.
             whole = [batch.slice(row, 1) for batch in frames.read(folder.address) for row in range(batch.num_rows)][seed % 30 :]
             snapshots = Snapshots()
             snapshots.see(whole)

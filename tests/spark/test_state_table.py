@@ -60,15 +60,15 @@ def test_folding_what_was_compacted_and_what_came_later_is_folding_everything(tm
     log = GrowingLog(tmp_path, partitions=1 + seed % 3, keys=2 + seed % 5, seed=seed)
     log.write(80)
     whole = batches(log.path)
-    # The log may begin behind a snapshot: a state that is incomplete stays so.
+    # The log may begin after a snapshot: a state that is incomplete stays so.
     whole = whole[seed % 4 :]
     expected = [row for batch in frames.state(whole) for row in batch.to_pylist()]
     kept: list[pa.RecordBatch] = []
     ends = [seed + 5, seed + 6, 70, 10**9]
-    behind = 0
+    after = 0
     for end in ends:
-        new = [one for one in whole if behind <= one.column("offset")[0].as_py() < end]
-        behind = end
+        new = [one for one in whole if after <= one.column("offset")[0].as_py() < end]
+        after = end
         kept = list(compaction.compact(in_order([*kept, *new]))) if kept or new else []
     assert [row for batch in compaction.states(kept) for row in batch.to_pylist()] == expected
     assert sum(one.num_rows for one in kept) == len(expected) > 0

@@ -88,7 +88,7 @@ def test_records_that_are_gone_before_they_were_read_end_the_query(spark: SparkS
     ("options", "reason"),
     [
         ({"table": "state"}, "ConfigError: table 'state' is no stream"),
-        ({"table": "raw", "asOfOffset": "7"}, "ConfigError: a stream has no earlier place"),
+        ({"table": "raw", "asOfOffset": "7"}, "ConfigError: as-of options are not supported for streaming reads"),
     ],
 )
 def test_what_is_no_stream_is_refused_in_our_words(

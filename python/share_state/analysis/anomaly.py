@@ -1,4 +1,4 @@
-"""What is wrong with a share partition, as far as its history tells: the rows, and the thresholds with their defaults."""
+"""The anomalies that the history of a share partition shows: the rows, and the thresholds with their defaults."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ __all__ = ["Anomaly", "AnomalyConfig", "AnomalyKind", "Severity"]
 
 
 class Severity(StrEnum):
-    """How soon somebody should look."""
+    """The urgency of an anomaly."""
 
-    #: Normal in some groups; know it.
+    #: Normal in some groups.
     INFO = "info"
-    #: Members suffer, or did.
+    #: Members are, or were, affected.
     WARNING = "warning"
-    #: The share partition stands still, or the state tells what cannot be.
+    #: The share partition makes no progress, or its state is impossible.
     CRITICAL = "critical"
 
 
 class AnomalyKind(StrEnum):
-    """What is wrong."""
+    """The kind of an anomaly."""
 
-    #: The start offset has not moved while deliveries went on behind it.
+    #: The start offset has not moved while deliveries continued after it.
     START_OFFSET_STUCK = "start_offset_stuck"
-    #: A record was delivered as often as the limit allows, and each time a member gave it back or rejected it.
+    #: A record reached the delivery limit, and each time a member released or rejected it.
     POISON_RECORD = "poison_record"
-    #: A record was delivered as often as the limit allows, and a lock may have run out on it: whether a member accepted it too
-    #: late or nobody did, the log cannot tell.
+    #: A record reached the delivery limit, and a lock may have expired on it: a member may have accepted it too late. The log
+    #: does not say.
     LATE_OR_POISON = "late_or_poison"
-    #: Many such records in a short time: not one bad record, but something behind the members.
+    #: Many such records in a short time: a failure of something that the members depend on.
     ARCHIVE_BURST = "archive_burst"
-    #: Delivery after delivery of a record ends about a lock duration after the one before.
+    #: Deliveries of a record end one after another, each about a lock duration after the previous one.
     LOCK_EXPIRY_LOOP = "lock_expiry_loop"
     #: The start offset went back without a new state epoch.
     START_OFFSET_WENT_BACK = "start_offset_went_back"
     #: A leader epoch, state epoch or snapshot epoch went back, or an update names another snapshot than the last.
     EPOCH_WENT_BACK = "epoch_went_back"
-    #: A snapshot takes back what was written of records, or no longer tells of them.
+    #: A snapshot contradicts what was written about records, or omits them.
     STATE_WENT_BACK = "state_went_back"
-    #: The delivery complete count is less than the records that are settled.
+    #: The delivery complete count is lower than the number of terminal records.
     COUNT_DISAGREES = "count_disagrees"
-    #: Offsets of which nothing was ever written, though later ones are long known.
+    #: Offsets about which nothing was ever written, although later ones have been known for long.
     GAP = "gap"
     #: Updates without the snapshot below them.
     MISSING_SNAPSHOT = "missing_snapshot"
@@ -51,12 +51,12 @@ class AnomalyKind(StrEnum):
     COLD_KEY = "cold_key"
     #: The lag grows from measurement to measurement; needs ``log_end_offsets``.
     GROWING_LAG = "growing_lag"
-    #: The state of a topic that is no more; needs ``live_topics``.
+    #: The state of a topic that no longer exists; needs ``live_topics``.
     DELETED_TOPIC = "deleted_topic"
 
 
 class Anomaly(NamedTuple):
-    """One thing that is wrong."""
+    """One anomaly."""
 
     #: An :class:`AnomalyKind`.
     kind: str
@@ -66,7 +66,7 @@ class Anomaly(NamedTuple):
     #: Hyphenated UUID.
     topic_id: str
     partition: int
-    #: The offsets it is about, inclusive; None for the share partition as a whole.
+    #: The offsets concerned, inclusive; None for the share partition as a whole.
     first_offset: int | None
     last_offset: int | None
     state_partition: int
@@ -74,11 +74,11 @@ class Anomaly(NamedTuple):
     #: first measurement.
     since_offset: int
     since_timestamp: int
-    #: When it was over, in ms since the epoch; None: it lasts at the end of the log.
+    #: When it ended, in ms since the epoch; None if it lasts until the end of the log.
     until_timestamp: int | None
-    #: What the log shows, in figures.
+    #: The figures that the log shows.
     evidence: str
-    #: What to look at, or to do.
+    #: What to check or do.
     advice: str
 
 
@@ -87,27 +87,27 @@ class AnomalyConfig:
     """Thresholds. Times are ms between timestamps of records of the state topic: no clock is read.
 
     Attributes:
-        stuck_ms: how long a start offset stands before it is stuck; five of Kafka's lock durations.
-        stuck_records: how many records behind it were released, accepted or archived meanwhile.
-        delivery_count_limit: ``share.delivery.count.limit`` of the groups; None takes one more than the highest count with
-            which a record of the group was released, at least 2, Kafka's least.
-        delivery_count_limits: the same of single groups, by their ids.
-        highest_released: the highest delivery count with which a record of a group was released in state partitions that are
-            not among those that are looked at, by the ids of the groups: a limit that the log tells is told by all of them.
-        burst_records: how many records archived at the limit make a burst ...
-        burst_ms: ... when no more than this lies between each and the one so many before it.
-        record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups; None looks for loops with Kafka's default,
-            30,000, and doubts that a member answered in time with Kafka's least, 1,000.
-        record_lock_durations_ms: the same of single groups, by their ids.
-        loop_releases: how many deliveries in a row that end without an acceptance, each at least one and at most two lock
-            durations after the one before, are a loop.
-        count_records: for how many records in a row the delivery complete count disagrees before it is told.
-        gap_ms: how long later offsets are known before what is missing between them is a gap.
+        stuck_ms: how long a start offset does not move before it counts as stuck; five of Kafka's lock durations.
+        stuck_records: the number of records after it that were released, accepted or archived meanwhile.
+        delivery_count_limit: ``share.delivery.count.limit`` of the groups. None infers it: one more than the highest count with
+            which a record of the group was released, and at least 2, Kafka's minimum.
+        delivery_count_limits: the same for single groups, by group id.
+        highest_released: the highest delivery count with which a record of a group was released in state partitions outside
+            the input, by group id. An inferred limit needs all state partitions.
+        burst_records: the number of records archived at the limit that makes a burst ...
+        burst_ms: ... if they were archived within this time.
+        record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups. None uses Kafka's default, 30,000, to find
+            loops, and Kafka's minimum, 1,000, to decide whether a member may have answered too late.
+        record_lock_durations_ms: the same for single groups, by group id.
+        loop_releases: the number of consecutive deliveries without an acceptance that makes a loop, each ending one to two lock
+            durations after the previous one.
+        count_records: the number of consecutive records with a wrong delivery complete count before it is reported.
+        gap_ms: how long later offsets have been known before the missing ones count as a gap.
         cold_ms: how much older than the end of the log the snapshot of a cold key is; two of the intervals after which
             brokers write a new one (``share.coordinator.cold.partition.snapshot.interval.ms``).
-        cold_records: how many records of the state topic it alone keeps.
-        lag_ms: for how long the lag does not fall ...
-        lag_records: ... and by how many records it rises meanwhile.
+        cold_records: the number of records of the state topic that only it keeps from being pruned.
+        lag_ms: how long the lag does not fall ...
+        lag_records: ... and the number of records by which it rises meanwhile.
     """
 
     stuck_ms: int = 150_000
@@ -133,4 +133,4 @@ class AnomalyConfig:
             value = getattr(self, name)
             numbers = value.values() if isinstance(value, Mapping) else [value]
             if any(number is not None and number < 1 for number in numbers):
-                raise ValueError(f"{name} is {value!r}, below 1")
+                raise ValueError(f"{name} is {value!r}; expected at least 1")

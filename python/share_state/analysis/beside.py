@@ -1,4 +1,4 @@
-"""What a state topic does not tell and anomalies may need, as people write it: log end offsets, and which topics there are.
+"""Facts that a state topic does not hold and anomalies may need: log end offsets, and the existing topics.
 
 The lines of a file and the JSON of an option are the same rows; they are checked here, once.
 """
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\s*-?[0-9]+\s*", re.ASCII)
 def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
     """Read measurements, a row each, in any order; a topic id may be in base64, as Kafka's tools show it.
 
-    Raises ``ValueError`` that names the first row which is none, or what is wrong with a topic id or a number in it.
+    Raises a ``ValueError`` that names the first invalid row, or the invalid topic id or number in it.
     """
     told: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for place, row in enumerate(rows, start=1):
@@ -33,20 +33,20 @@ def log_end_offsets(rows: Iterable[Sequence[object]]) -> LogEndOffsets:
                 where = hyphenated(topic_id.strip()), _number(place, partition, bits=32)
                 told.setdefault(where, []).append((_number(place, ms), _number(place, end)))
             case _:
-                raise ValueError(f"row {place} is {row!r}, not {ROW}")
+                raise ValueError(f"row {place} is {row!r}; expected {ROW}")
     _check(told, None)
     return told
 
 
 def live_topics(ids: Iterable[object]) -> tuple[str, ...]:
-    """Read the ids of all topics that there are, also in base64.
+    """Read the ids of all existing topics, as UUID or base64.
 
-    Raises ``ValueError`` that names the first that is none.
+    Raises a ``ValueError`` that names the first invalid one.
     """
     told = []
     for place, one in enumerate(ids, start=1):
         if not isinstance(one, str):
-            raise ValueError(f"row {place} is {one!r}, no topic id")  # noqa: TRY004  what the text says, not a caller's mistake
+            raise ValueError(f"row {place} is {one!r}; expected a topic id")  # noqa: TRY004  what the text says, not a caller's mistake
         told.append(hyphenated(one.strip()))
     _check(None, told)
     return tuple(told)
@@ -72,7 +72,7 @@ def as_json(told: LogEndOffsets | Sequence[str]) -> str:
 def _array(text: str) -> list[list[object]]:
     value = json.loads(text)
     if not isinstance(value, list):
-        raise ValueError("it is no JSON array")  # noqa: TRY004  as above
+        raise ValueError("expected a JSON array")  # noqa: TRY004  as above
     return value
 
 
@@ -80,9 +80,9 @@ def _number(place: int, value: object, *, bits: int = 64) -> int:
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"row {place}: {value!r} is no whole number")  # noqa: TRY004  as above
+        raise ValueError(f"row {place} is {value!r}; expected a whole number")  # noqa: TRY004  as above
     if not -(1 << bits - 1) <= value < 1 << bits - 1:
-        raise ValueError(f"row {place}: {value} does not go into {bits} bits")
+        raise ValueError(f"row {place} is {value}; expected a number of {bits} bits")
     return value
 
 

@@ -1,7 +1,7 @@
-"""A row of a history, and why it came: the changes that a state topic tells, one row an interval of offsets.
+"""A row of a history: a change that a state topic shows, for an interval of offsets, with its cause.
 
-A state topic does not tell everything. A record in a member's hands is never written; a release and a lock that ran out look
-alike, and so do a rejection and the delivery limit.
+A state topic does not show everything. An acquisition is never written. A release and an expired lock look alike, and so do a
+rejection and the delivery limit.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ __all__ = ["HistoryCause", "HistoryRow"]
 
 
 class HistoryCause(StrEnum):
-    """Why something changed, as far as the log tells.
+    """The cause of a change, as far as the log shows it.
 
     The first nine concern the share partition as a whole and come without offsets; ``FOUND`` comes with and without.
     """
 
-    #: The state was made, or made anew with another state epoch: all that was known of records is gone.
+    #: The state was initialised, or initialised again with another state epoch: nothing is known of its records any more.
     INITIALISED = "initialised"
-    #: The log holds nothing older of this share partition: how it came to be so is not told.
+    #: The log starts here for this share partition; it does not show how this state arose.
     FOUND = "found"
-    #: The state was deleted, and all that was known of records with it.
+    #: The state was deleted, with everything known of its records.
     DELETED = "deleted"
-    #: Another leader epoch: a leader has read the state.
+    #: The leader epoch changed: a new leader read the state.
     LED = "led"
-    #: The start offset, -1 until then, is known: ``share.auto.offset.reset`` was applied.
+    #: The start offset became known; it was -1 before. ``share.auto.offset.reset`` was applied.
     START_OFFSET_RESOLVED = "start_offset_resolved"
     #: A snapshot repeats what was known.
     SNAPSHOT = "snapshot"
@@ -38,30 +38,30 @@ class HistoryCause(StrEnum):
     UPDATE_OF_OTHER_SNAPSHOT = "update_of_other_snapshot"
     #: A member accepted the records.
     ACCEPTED = "accepted"
-    #: Members released the records, or their locks ran out.
+    #: Members released the records, or their locks expired.
     RELEASED = "released"
     #: The records are on their way to the dead-letter queue (KIP-1191).
     ARCHIVING = "archiving"
-    #: The records will not be delivered again: rejected, delivered as often as the limit allows, or reported as gaps.
+    #: The records are not delivered again: rejected, at the delivery limit, or reported as gaps.
     ARCHIVED = "archived"
     #: A delivery state that this release does not know.
     OTHER_STATE = "other_state"
-    #: The start offset moved past the records; what was not known of them was never written.
+    #: The start offset moved past the records. If nothing is known of them, nothing was ever written about them.
     PASSED = "passed"
-    #: The start offset went back to before the records, as brokers before 4.4 may write.
+    #: The start offset went back below the records, as brokers before 4.4 may write.
     START_OFFSET_WENT_BACK = "start_offset_went_back"
     #: The delivery count, or the state at the same count, went back, which only a snapshot can do.
     WENT_BACK = "went_back"
-    #: A snapshot no longer tells of the records, though they are not behind the start offset.
+    #: A snapshot omits the records, although the start offset has not passed them.
     FORGOTTEN = "forgotten"
 
 
 class HistoryRow(NamedTuple):
     """A change of an interval of offsets, or of the share partition as a whole.
 
-    Rows of one record of the state topic stand together: first those of the share partition as a whole, then the intervals in
-    ascending order. From ``start_offset`` on the fields tell what holds behind the record and are the same in all its rows.
-    Applying the rows in order, interval by interval, gives the folded state behind every record.
+    Rows of one record of the state topic are adjacent: first those of the share partition as a whole, then the intervals in
+    ascending order. From ``start_offset`` on, the fields hold the state after the record and are the same in all its rows.
+    Applying the rows in order, interval by interval, gives the folded state after every record.
     """
 
     group: str
@@ -71,10 +71,10 @@ class HistoryRow(NamedTuple):
     #: The interval, inclusive; None for the share partition as a whole.
     first_offset: int | None
     last_offset: int | None
-    #: What was known of each offset before, by the ids of :class:`share_state.RecordState`; None when nothing was.
+    #: What was known of each offset before, by the ids of :class:`share_state.RecordState`; None if nothing was.
     from_state: int | None
     from_count: int | None
-    #: What is known of each offset now; None when nothing is.
+    #: What is known of each offset now; None if nothing is.
     to_state: int | None
     to_count: int | None
     #: A :class:`HistoryCause`.
@@ -83,12 +83,12 @@ class HistoryRow(NamedTuple):
     at_offset: int
     at_timestamp: int
     state_partition: int
-    #: -1 while not yet resolved; of a deleted share partition what stood last, as in all fields from here on.
+    #: -1 while not resolved. For a deleted share partition this and all later fields have their last values.
     start_offset: int
-    #: Terminal records at or behind the start offset; -1 when unknown.
+    #: Terminal records at or after the start offset; -1 when unknown.
     delivery_complete_count: int
     snapshot_epoch: int
     state_epoch: int
     leader_epoch: int
-    #: Offset in the state topic of the last snapshot; None when it is missing (pruned, or lost).
+    #: Offset in the state topic of the last snapshot; None if it is missing (pruned, or lost).
     snapshot_offset: int | None

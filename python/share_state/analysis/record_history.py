@@ -71,7 +71,7 @@ class RecordHistory:
         return self._ready.popleft()
 
     def columns(self, max_rows: int = 65536) -> dict[str, Any] | None:
-        """Give the next rows as columns, or None at the end; see ``HistoryScan.columns``."""
+        """Return the next rows as columns, or None at the end; see ``HistoryScan.columns``."""
         if max_rows < 1:
             raise ValueError(f"max_rows is {max_rows}")
         rows = list(islice(self, max_rows))

@@ -1,4 +1,4 @@
-"""Looks for what is wrong in a history; the rules are in Rust (``rust/analysis``)."""
+"""The search for anomalies in a history; the rules are in Rust (``rust/analysis``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from share_state.analysis.history_row import HistoryRow
 
 __all__ = ["LogEndOffsets", "anomalies", "find_anomalies"]
 
-#: Topic id and partition, and pairs of a time in ms since the epoch and the log end offset then, in any order.
+#: Maps a topic id and partition to pairs of a time in ms since the epoch and the log end offset at that time, in any order.
 LogEndOffsets: TypeAlias = Mapping[tuple[str, int], Sequence[tuple[int, int]]]
 
 
@@ -29,13 +29,12 @@ def anomalies(
     log_end_offsets: LogEndOffsets | None = None,
     live_topics: Iterable[str] | None = None,
 ) -> Iterator[Anomaly]:
-    """Tell what is wrong with the share partitions of a state log, as far as the log tells. Nothing is locked or changed.
+    """Return the anomalies of the share partitions of a state log. It takes no lock and changes nothing.
 
-    The source, a path or a running cluster, the choice and what is raised are those of :func:`share_state.history`. What
-    cannot be read is no anomaly: it stands in the ``findings`` of ``history`` or ``scan_path``. With a choice, only chosen
-    share partitions count for ``COLD_KEY``. ``log_end_offsets``, measurements of the topics' log end offsets, and
-    ``live_topics``, the ids of all topics that there are, are not in the log: without them ``GROWING_LAG`` and
-    ``DELETED_TOPIC`` are not told.
+    The source, the selection and the exceptions are those of :func:`share_state.history`. Unreadable records are not
+    anomalies: the ``findings`` of ``history`` or ``scan_path`` have them. With a selection, only selected share partitions count
+    for ``COLD_KEY``. The log holds neither the log end offsets of the topics (``log_end_offsets``) nor the ids of all existing
+    topics (``live_topics``). Without them, ``GROWING_LAG`` and ``DELETED_TOPIC`` are not reported.
     """
     rows = history(source, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=client_config)
     return find_anomalies(rows, config, log_end_offsets=log_end_offsets, live_topics=live_topics)
@@ -48,11 +47,11 @@ def find_anomalies(
     log_end_offsets: LogEndOffsets | None = None,
     live_topics: Iterable[str] | None = None,
 ) -> Iterator[Anomaly]:
-    """Tell what is wrong by the rows of a history, in order of state partition and offset.
+    """Return the anomalies in the rows of a history, which must be in order of state partition and offset.
 
-    What went back comes at once, what lasts when its state partition ends, and what concerns single records at the end of all,
-    one finding a record: by then it is known what else befell them, and the delivery limit of their group. Memory is that of the
-    live share partitions, and of the records of which something is told.
+    A value that went back is reported at once, and a lasting condition when its state partition ends. Findings about single
+    records come last, one finding a record, when everything else about them and the delivery limit of their group are known.
+    Memory is bounded by the live share partitions and the reported records.
     """
     finder = _core.AnomalyFinder(config or AnomalyConfig(), log_end_offsets=log_end_offsets, live_topics=live_topics)
     return _found(finder, rows)

@@ -1,6 +1,6 @@
 """The state of every share partition, now or as of an earlier place or time: one row a share partition.
 
-What a row says is worked out in Rust (``rust/analysis``), for these named tuples and for Arrow alike.
+Rust (``rust/analysis``) computes the rows, both for these named tuples and for Arrow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["StateRow", "states", "states_of_rows"]
 
 
 class StateRow(NamedTuple):
-    """The state of one share partition, as its records tell it."""
+    """The state of one share partition, from its records."""
 
     group: str
     #: Hyphenated UUID.
@@ -33,23 +33,23 @@ class StateRow(NamedTuple):
     leader_epoch: int
     #: -1 while not yet resolved.
     start_offset: int
-    #: Terminal records at or behind the start offset; -1 when unknown.
+    #: Terminal records at or after the start offset; -1 when unknown.
     delivery_complete_count: int
-    #: Last offset of which something is known; None when no batch is kept.
+    #: Last offset of which something is known; None if no batch is kept.
     end_offset: int | None
-    #: Records from the start offset on by their state. One in a member's hands counts as what was last written of it.
+    #: Records from the start offset on, by state. An acquired record counts as its last written state.
     available: int
     acknowledged: int
     archiving: int
     archived: int
-    #: How many of those were delivered how often, by ascending count.
+    #: Pairs of a delivery count and the number of these records with it, in ascending order.
     delivery_counts: tuple[tuple[int, int], ...]
-    #: The first offset from the start offset to the end that is not settled; None when all are, or none is resolved.
+    #: The first offset from the start offset to the end that is not settled; None if all are, or none is resolved.
     oldest_unsettled: int | None
     #: When it was initialised, or was seen first in the log, and when it last changed, in ms since the epoch.
     oldest_write: int
     newest_write: int
-    #: True when the log holds updates but not the snapshot below them.
+    #: True if the log holds updates but not the snapshot before them.
     incomplete: bool
     #: What is known of the records: sorted and coalesced.
     batches: tuple[StateBatch, ...]
@@ -65,13 +65,13 @@ def states(
     partition: int | None = None,
     client_config: Mapping[str, object] | None = None,
 ) -> Iterator[StateRow]:
-    """Tell the state of every share partition, ordered by state partition, group, topic id and partition.
+    """Return the state of every share partition, ordered by state partition, group, topic id and partition.
 
-    ``as_of_offset`` is the last offset of the state topic that counts, one for all or one for each state partition (one that
-    is not named counts whole); ``as_of_timestamp``, in ms since the epoch, ends each state partition before the first record
-    that is later. Without either the whole log counts. Deleted share partitions are absent. The source, a path or a running
-    cluster, the choice and what is raised are those of :func:`share_state.history`; :func:`share_state.fold_path` gives plain
-    states of a path faster.
+    ``as_of_offset`` is the last offset of the state topic that counts: one number for all state partitions, or a mapping by
+    state partition (omitted ones count as a whole). ``as_of_timestamp``, in ms since the epoch, cuts each state partition before
+    the first later record. Without either the whole log counts. Deleted share partitions are absent. The source, the selection
+    and the exceptions are those of :func:`share_state.history`. :func:`share_state.fold_path` returns plain states of a path
+    faster.
     """
     rows = history(
         source,
@@ -91,9 +91,9 @@ def states_of_rows(
     as_of_offset: AsOfOffset | None = None,
     as_of_timestamp: AsOfTimestamp | None = None,
 ) -> Iterator[StateRow]:
-    """Tell the states that the rows of a history, in its order, come to; see :func:`states`.
+    """Return the states that result from the rows of a history, in its order; see :func:`states`.
 
-    A time ends a state partition before the first *row* that is later: records that made no row are not known here.
+    A time cuts a state partition before the first later *row*: records without a row are unknown here.
     """
     as_of = AsOf(as_of_offset, as_of_timestamp)
     for state_partition, of_partition in groupby(rows, key=attrgetter("state_partition")):

@@ -44,12 +44,12 @@ def anomalies_command(
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.
+    """Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, impossible states.
 
-    One finding a record, the most severe first, with evidence and advice. Exit status 0 says that nothing was found, 1 that
-    something was, 4 that part of the log could not be read, 5 both.
+    Shows one finding a record, the most severe first, with evidence and advice. Exit status 0 means that nothing was found, 1
+    that something was, 4 that part of the log could not be read, and 5 both.
 
-    Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
+    Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
     """
     config = _config(threshold or [])
     measured, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)
@@ -87,7 +87,7 @@ def _config(settings: list[str]) -> AnomalyConfig:
     for setting in settings:
         name, _, number = setting.partition("=")
         if name not in _THRESHOLDS or not _NUMBER.fullmatch(number):
-            raise typer.BadParameter(f"{setting!r} is not NAME=NUMBER, with one of {', '.join(_THRESHOLDS)}")
+            raise typer.BadParameter(f"--set is {setting!r}; expected NAME=NUMBER, with NAME one of {', '.join(_THRESHOLDS)}")
         numbers[name] = int(number)
     try:
         return AnomalyConfig(**numbers)  # type: ignore[arg-type]  # the names are those of numbers

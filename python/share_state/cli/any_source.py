@@ -25,19 +25,19 @@ class Client(NamedTuple):
     def settings(self, source: str) -> dict[str, object] | None:
         """Read the settings; what is for a cluster is refused where the source is none."""
         if self.timeout is not None and not cluster.is_cluster(source):
-            raise typer.BadParameter("--timeout is for a cluster, kafka://HOST:PORT")
+            raise typer.BadParameter("--timeout applies only to a cluster, kafka://HOST:PORT")
         return client_config(source, self.command_config)
 
 
 class _History(Protocol):
-    """Rows, and behind the last of them what could not be read."""
+    """Rows, and after the last of them what could not be read."""
 
     @property
     def findings(self) -> list[plain.Finding]:
         """What could not be read so far."""
 
     def __iter__(self) -> Iterator[HistoryRow]:
-        """Give the rows."""
+        """Return the rows."""
 
 
 def fold(
@@ -95,17 +95,17 @@ def history(
 
 
 def watched(source: str, description: str, *, streams: bool = False) -> AbstractContextManager[plain.Progress | None]:
-    """Give a callable to report progress to, in the source's own measure; `streams`: output is written meanwhile."""
+    """Return a callable to report progress to, in the source's own measure; `streams`: output is written meanwhile."""
     measure = record_progress if cluster.is_cluster(source) else byte_progress
     return measure(description, streams=streams)
 
 
 def client_config(source: str, command_config: Path | None) -> dict[str, object] | None:
-    """Read the settings of a cluster's client: lines NAME=VALUE; empty ones and those that begin with # are passed over."""
+    """Read the settings of a cluster's client: lines NAME=VALUE; empty ones and those that begin with # are skipped."""
     if command_config is None:
         return None
     if not cluster.is_cluster(source):
-        raise typer.BadParameter("--command-config is for a cluster, kafka://HOST:PORT")
+        raise typer.BadParameter("--command-config applies only to a cluster, kafka://HOST:PORT")
     try:
         lines = [line.strip() for line in command_config.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
@@ -117,6 +117,6 @@ def client_config(source: str, command_config: Path | None) -> dict[str, object]
         name, equals, value = line.partition("=")
         if not equals:
             # The line itself is not shown: it may be a password.
-            raise cluster.ClusterReadError(f"{command_config}, line {number}: it is not NAME=VALUE")
+            raise cluster.ClusterReadError(f"{command_config}, line {number}: expected NAME=VALUE")
         settings[name.strip()] = value.strip()
     return settings

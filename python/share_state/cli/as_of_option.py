@@ -16,8 +16,8 @@ AsOfOption = Annotated[
     typer.Option(
         "--as-of",
         metavar="P=OFFSET,…|TIME",
-        help="As of earlier: the last offset that counts of each state partition P (one that is not named counts whole), or a"
-        " time, ISO 8601 (UTC where it names no zone) or ms since the epoch, from 1973 on.",
+        help="As of earlier: the last offset that counts of each state partition P (others count as a whole), or a"
+        " time, ISO 8601 (UTC if it names no zone) or ms since the epoch, from 1973 on.",
         show_default=False,
     ),
 ]
@@ -45,7 +45,7 @@ def parse_as_of(text: str | None) -> AsOf:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(f"--as-of {text!r} is neither P=OFFSET,… nor a time, ISO 8601 or ms since the epoch") from None
+        raise typer.BadParameter(f"--as-of is {text!r}; expected P=OFFSET,…, a time in ISO 8601, or ms since the epoch") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return AsOf(timestamp=(moment - _EPOCH) // timedelta(milliseconds=1))
@@ -57,11 +57,11 @@ def as_of_words(text: str | None) -> str:
 
 
 def check_as_of(as_of: AsOf, ends: Mapping[int, int]) -> None:
-    """Refuse offsets of state partitions that there are not, or not yet; `ends` are the offsets behind the last ones."""
+    """Refuse offsets of state partitions that there are not, or not yet; `ends` are the offsets after the last ones."""
     for state_partition, offset in as_of.offset.items() if isinstance(as_of.offset, Mapping) else ():
         said = f"--as-of {state_partition}={offset}"
         if state_partition not in ends:
-            raise typer.BadParameter(f"{said}: there is no such state partition here, only {listed(ends)}")
+            raise typer.BadParameter(f"{said}: no such state partition; the log has {listed(ends)}")
         if offset >= ends[state_partition]:
             raise typer.BadParameter(f"{said}: state partition {state_partition} ends before offset {ends[state_partition]}")
 

@@ -20,8 +20,8 @@ LogEndOffsetsOption = Annotated[
     typer.Option(
         "--log-end-offsets",
         metavar="FILE",
-        help="For the lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order; ids UUID or base64. A running cluster is"
-        " asked without it.",
+        help="For the lag: lines TOPIC_ID,PARTITION,MS,LOG_END_OFFSET, in any order; ids are UUID or base64. Not needed for a"
+        " running cluster.",
         show_default=False,
     ),
 ]
@@ -30,7 +30,7 @@ LiveTopicsOption = Annotated[
     typer.Option(
         "--live-topics",
         metavar="FILE",
-        help="For state that names a deleted topic: the ids of all topics that there are, one a line.",
+        help="To find state of deleted topics: the ids of all existing topics, one a line.",
         show_default=False,
     ),
 ]
@@ -45,7 +45,7 @@ def log_end_offsets(file: Path | None) -> LogEndOffsets | None:
 
 
 def warn_of_unmatched(file: Path | None, told: LogEndOffsets | None, there: Collection[Place], *, all_are_there: bool) -> None:
-    """Tell on stderr which partitions of a file of measurements are not in the log; they are passed over.
+    """Tell on stderr which partitions of a file of measurements are not in the log; they are skipped.
 
     Where not all share partitions of the log are known, for a choice was made, only a file that matches none of them is told.
     """

@@ -31,7 +31,7 @@ def _offset(number: int | None) -> int | None:
 
 def _bounded(option: str, number: int | None, most: int) -> int | None:
     if number is not None and not 0 <= number <= most:
-        raise typer.BadParameter(f"{option} is {number}, not 0 to {most}")
+        raise typer.BadParameter(f"{option} is {number}; expected 0 to {most}")
     return number
 
 
@@ -42,7 +42,9 @@ PartitionOption = Annotated[
 ]
 OffsetOption = Annotated[
     int | None,
-    typer.Option("--offset", callback=_offset, help="Only changes of this offset, and of the whole.", show_default=False),
+    typer.Option(
+        "--offset", callback=_offset, help="Only changes of this offset, and of the share partition.", show_default=False
+    ),
 ]
 
 Key = tuple[str, str, int]
@@ -83,7 +85,7 @@ class Choice(NamedTuple):
         yield from waiting
 
     def takes(self, key: Key) -> bool:
-        """Tell whether a share partition is chosen."""
+        """Return whether a share partition is chosen."""
         wanted = (self.group, None if self.topic_id is None else hyphenated(self.topic_id), self.partition)
         return all(chosen is None or chosen == one for chosen, one in zip(wanted, key, strict=True))
 
@@ -115,13 +117,13 @@ class Choice(NamedTuple):
                 first = row.first_offset if first is None else min(first, row.first_offset)
                 last = row.last_offset if last is None else max(last, row.last_offset)
         if first is None or last is None:
-            raise typer.BadParameter(f"--offset {self.offset}: nothing is written of any offset here")
+            raise typer.BadParameter(f"--offset {self.offset}: the log has no offset of this share partition")
         if self.offset is not None and not first <= self.offset <= last:
-            raise typer.BadParameter(f"--offset {self.offset}: nothing is written of it here, only of offsets {first} to {last}")
+            raise typer.BadParameter(f"--offset {self.offset}: the log has only offsets {first} to {last}")
 
 
 def listed(values: Iterable[object]) -> str:
-    """List what there is, in order, and how much more there is behind the first few."""
+    """List what there is, in order, and how much more there is after the first few."""
     there = sorted(values)  # type: ignore[type-var]  # texts, or numbers
     if not there:
         return "none"

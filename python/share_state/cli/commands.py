@@ -24,18 +24,16 @@ class Place(NamedTuple):
 
 COMMANDS = {
     "state": Place("state_command", "state", "Show the state of every share partition, now or as of earlier."),
-    "dump": Place("dump_command", "dump", "Show every record, also deletions and, on disk, what lies below the log start."),
-    "history": Place("history_command", "history_command", "Show what became of every record, and when."),
+    "dump": Place("dump_command", "dump", "Show every record, including deletions and, on disk, records below the log start."),
+    "history": Place("history_command", "history_command", "Show what happened to every record, and when."),
     "anomalies": Place(
         "anomalies_command",
         "anomalies_command",
-        "Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, and what cannot be.",
+        "Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, impossible states.",
     ),
-    "coordinator": Place(
-        "coordinator_command", "coordinator", "Serve a share coordinator (RPC 83 to 87), for tests without a JVM."
-    ),
+    "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
     "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
-    "plot": Place("plot_command", "plot_command", "Draw what became of the records of one share partition."),
+    "plot": Place("plot_command", "plot_command", "Draw what happened to the records of one share partition."),
     "spark-doctor": Place(
         "spark_doctor_command", "spark_doctor", "Check Java and the packages that Spark needs, and run a small job."
     ),

@@ -13,7 +13,7 @@ from share_state.cli.listening import announce, listen_address, server_tls
 from share_state.cli.printable import printable
 from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
-from share_state.kafka import FakeShareCoordinator, Topic
+from share_state.kafka import ShareCoordinatorServer, Topic
 from share_state.kafka.logins import read_users
 from share_state.kafka.peers import Address
 from share_state.types import SharePartitionKey
@@ -29,33 +29,31 @@ def _topic(text: str) -> tuple[str, Topic]:
         topic_id, partitions = _core.parse_coordinator_key(f"topic:{rest}")[1:]
         in_base64 = _core.coordinator_key(*SharePartitionKey("topic", topic_id, 0)).split(":")[1]
     except (ValueError, ShareStateError):
-        raise typer.BadParameter(f"{text!r} is not NAME:ID:PARTITIONS") from None
+        raise typer.BadParameter(f"{text!r}: expected NAME:ID:PARTITIONS") from None
     if not name or partitions < 1:
-        raise typer.BadParameter(f"{text!r} is not NAME:ID:PARTITIONS")
+        raise typer.BadParameter(f"{text!r}: expected NAME:ID:PARTITIONS")
     return name, Topic(in_base64, partitions)
 
 
 def coordinator(
-    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT to listen on; port 0 takes any that is free.")],
-    path: Annotated[Path, typer.Option("--path", help="Directory of the state; made when it does not exist.")],
+    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT to listen on; port 0 picks a free port.")],
+    path: Annotated[Path, typer.Option("--path", help="Directory of the state; created if it does not exist.")],
     *,
     topic: Annotated[
         list[str] | None,
-        typer.Option("--topic", help="NAME:ID:PARTITIONS of a topic; once one is given, others do not exist."),
+        typer.Option("--topic", help="NAME:ID:PARTITIONS of a topic; without it every topic exists."),
     ] = None,
-    tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", help="Certificate for TLS, PEM, with those that lead to its authority.")
-    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate chain for TLS, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM, without a passphrase.")] = None,
     sasl_users: Annotated[
         Path | None,
-        typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in, by PLAIN or SCRAM."),
+        typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line, for PLAIN and SCRAM."),
     ] = None,
     repair: RepairOption = False,
 ) -> None:
-    """Serve a share coordinator (RPC 83 to 87), for tests without a JVM.
+    """Serve as a share coordinator (RPCs 83 to 87), without a JVM.
 
-    Whoever may log in may do everything; without --sasl-users everybody may. Ctrl-C or SIGTERM ends it with status 0.
+    A client that is logged in may do everything; without --sasl-users every client may. Ctrl-C or SIGTERM ends it with status 0.
     """
     address = listen_address(listen)
     topics = dict(_topic(text) for text in topic) if topic else None
@@ -68,7 +66,7 @@ def coordinator(
         with _core.StateStore(path, repair=repair) as store:
             for repaired in store.recovery()["repaired"]:
                 typer.echo(printable(f"share-state: repaired: {repaired}"), err=True)
-            coordinator = FakeShareCoordinator(store, topics=topics, ssl_context=tls, users=users)
+            coordinator = ShareCoordinatorServer(store, topics=topics, ssl_context=tls, users=users)
             asyncio.run(_serve(store, coordinator, address))
     except (ShareStateError, OSError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else refusal(error)
@@ -76,7 +74,7 @@ def coordinator(
         raise typer.Exit(ExitCode.IO) from None
 
 
-async def _serve(store: _core.StateStore, coordinator: FakeShareCoordinator, address: Address) -> None:
+async def _serve(store: _core.StateStore, coordinator: ShareCoordinatorServer, address: Address) -> None:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stopped.set)

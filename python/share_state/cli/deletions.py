@@ -46,5 +46,5 @@ def check_deleted(group: str, rows: Iterable[HistoryRow]) -> None:
         last = instant(max(row.at_timestamp for row in deleted))
         some = len({row[:3] for row in deleted})
         whose = "its share partition was deleted at" if some == 1 else f"its {some} share partitions was deleted, the last at"
-        told = f"--group {group} has no state any more: that of {whose} {last}; `share-state history` shows what became of it"
+        told = f"--group {group} has no state any more: that of {whose} {last}; `share-state history` shows its history"
         raise typer.BadParameter(printable(told))

@@ -18,12 +18,12 @@ def dump(
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Show every record, also deletions and, on disk, what lies below the log start.
+    """Show every record, including deletions and, on disk, records below the log start.
 
-    In order of partition and offset, with the fields of Kafka's DumpLogSegments. A running cluster, which needs the
-    extra `kafka` of the package, is read from each partition's log start on; its records have no segment.
+    Records are in order of partition and offset, with the fields of Kafka's DumpLogSegments. A running cluster needs the
+    extra `kafka` of the package. It is read from the log start of each partition; its records have no segment.
 
-    Nothing is locked or changed; a writer may be at work meanwhile.
+    Takes no lock and changes nothing; a writer may be active.
     """
     client = any_source.Client(command_config, timeout)
     with reading(path):

@@ -19,7 +19,7 @@ _ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[
 
 #: A host by itself; a name of a file looks like one, too.
 _HOST = re.compile(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", re.ASCII)
-#: What the extension leaves behind the system's words.
+#: What the extension appends to the system's message.
 _NUMBER = re.compile(r" \(os error \d+\)$")
 
 

@@ -38,14 +38,14 @@ def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> St
         return _nothing_written(start_offset, position)
     if blocker.first_offset > position:
         hole = _offsets(position, blocker.first_offset - 1)
-        text = f"{hole} never settled: in a consumer's hands for the first time, or not delivered"
+        text = f"{hole} never settled: acquired for the first time, or never delivered"
     else:
         text = _unsettled(blocker._replace(first_offset=position))
     return StartOffsetReason(position, text + _settled_before(start_offset, position))
 
 
 def _nothing_written(start_offset: int, position: int) -> StartOffsetReason:
-    text = f"nothing is written of offsets from {position} on: in a consumer's hands for the first time, or not delivered"
+    text = f"nothing is written about offsets from {position} on: acquired for the first time, or never delivered"
     return StartOffsetReason(None, text + _settled_before(start_offset, position))
 
 

@@ -11,7 +11,7 @@ from share_state.reading.plain import Finding
 
 
 def report(findings: Sequence[Finding], *, anomalies: bool = False) -> None:
-    """Print each finding on a line of its own and leave with the status of damage, of anomalies or of both, or return."""
+    """Print each finding on its own line and leave with the status of damage, of anomalies or of both, or return."""
     show(findings)
     if findings:
         raise typer.Exit(ExitCode.FINDINGS_AND_DAMAGE if anomalies else ExitCode.DAMAGE)
@@ -20,7 +20,7 @@ def report(findings: Sequence[Finding], *, anomalies: bool = False) -> None:
 
 
 def show(findings: Sequence[Finding]) -> None:
-    """Print each finding on a line of its own."""
+    """Print each finding on its own line."""
     # Whoever merges the two streams sees the records first.
     sys.stdout.flush()
     for finding in findings:

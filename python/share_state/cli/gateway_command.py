@@ -33,11 +33,11 @@ _GARBAGE = (20_000, 50, 100)
 
 def gateway(
     upstream: Annotated[str, typer.Option("--upstream", help="HOST:PORT[,HOST:PORT…] of the cluster with the records.")],
-    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT to listen on; port 0 takes any that is free.")],
-    path: Annotated[Path, typer.Option("--path", help="Directory of the state; made when it does not exist.")],
+    listen: Annotated[str, typer.Option("--listen", help="HOST:PORT to listen on; port 0 picks a free port.")],
+    path: Annotated[Path, typer.Option("--path", help="Directory of the state; created if it does not exist.")],
     *,
     advertise: Annotated[
-        str | None, typer.Option("--advertise", help="HOST:PORT that clients are told; needed where they come from elsewhere.")
+        str | None, typer.Option("--advertise", help="HOST:PORT that clients connect to, if it differs from --listen.")
     ] = None,
     upstream_config: Annotated[
         Path | None,
@@ -48,40 +48,40 @@ def gateway(
         typer.Option("--config", help="Java properties: group.share.* of the broker, share.* as defaults of groups."),
     ] = None,
     sync: Annotated[
-        str, typer.Option("--sync", help="When an acknowledgement is on the disk: always before its answer, interval, never.")
+        str, typer.Option("--sync", help="When an acknowledgement is on disk: always (before its answer), interval, never.")
     ] = "always",
     repair: RepairOption = False,
     relay: Annotated[
-        bool, typer.Option("--relay", help="Pass other requests on to the one upstream broker: producers, topics, transactions.")
+        bool, typer.Option("--relay", help="Forward other requests to the one upstream broker: producers, topics, transactions.")
     ] = False,
     metrics: Annotated[str | None, typer.Option("--metrics", help="HOST:PORT for /metrics, /healthz and /readyz.")] = None,
     tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate for TLS, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM, without a passphrase.")] = None,
     tls_client_ca: Annotated[
         Path | None,
-        typer.Option(
-            "--tls-client-ca", help="Authorities, PEM, one of which has signed the certificate that a client must show."
-        ),
+        typer.Option("--tls-client-ca", help="CAs, PEM: requires client certificates that one of them has signed."),
     ] = None,
     sasl_users: Annotated[
         Path | None,
-        typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line: who may log in, by PLAIN or SCRAM."),
+        typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line, for PLAIN and SCRAM."),
     ] = None,
     oauth_jwks: Annotated[
-        Path | None, typer.Option("--oauth-jwks", help="JSON Web Key Set: whose tokens let clients in, by OAUTHBEARER.")
+        Path | None, typer.Option("--oauth-jwks", help="JSON Web Key Set that verifies OAUTHBEARER tokens.")
     ] = None,
-    oauth_audience: Annotated[str | None, typer.Option("--oauth-audience", help="What the tokens have to be for.")] = None,
-    oauth_issuer: Annotated[str | None, typer.Option("--oauth-issuer", help="Who has to have made the tokens.")] = None,
+    oauth_audience: Annotated[str | None, typer.Option("--oauth-audience", help="The audience that tokens must have.")] = None,
+    oauth_issuer: Annotated[str | None, typer.Option("--oauth-issuer", help="The issuer that tokens must have.")] = None,
     oauth_unsecured: Annotated[
-        bool, typer.Option("--oauth-unsecured", help="For tests: take tokens without a signature, whoever they name.")
+        bool, typer.Option("--oauth-unsecured", help="For tests: accept tokens without a signature.")
     ] = False,
-    acl: Annotated[Path | None, typer.Option("--acl", help="JSON table of who may do what; without it, everything.")] = None,
+    acl: Annotated[
+        Path | None, typer.Option("--acl", help="JSON table of permissions; without it, everything is permitted.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
     """Serve share groups over a cluster that has none (KIP-932).
 
-    Share consumers and Kafka's tools connect to it as to a broker. The records stay upstream. Ctrl-C or SIGTERM ends it with
-    status 0; what was acknowledged is kept in PATH.
+    Share consumers and Kafka's tools connect to it as to a broker. The records stay upstream. PATH keeps the state. Ctrl-C or
+    SIGTERM ends it with status 0.
 
     Example: share-state gateway --upstream localhost:9092 --listen localhost:9192 --path gateway
     """
@@ -89,7 +89,7 @@ def gateway(
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
         if sync not in _SYNC:
-            raise typer.BadParameter(f"--sync is {sync!r}, none of {', '.join(_SYNC)}")
+            raise typer.BadParameter(f"--sync is {sync!r}; expected one of {', '.join(_SYNC)}")
         properties = {} if config is None else read_properties(config)
         on_truncation = properties.pop("on.truncation", "rewind")
         broker, groups = split_properties(properties)
@@ -125,7 +125,7 @@ def gateway(
 
 def _tokens(jwks: Path | None, audience: str | None, issuer: str | None, *, unsecured: bool) -> TokenValidator | None:
     if jwks is None and (audience is not None or issuer is not None):
-        raise typer.BadParameter("--oauth-audience and --oauth-issuer go with --oauth-jwks")
+        raise typer.BadParameter("--oauth-audience and --oauth-issuer need --oauth-jwks")
     if jwks is not None and unsecured:
         raise typer.BadParameter("--oauth-jwks and --oauth-unsecured exclude each other")
     if jwks is not None:

@@ -27,11 +27,11 @@ def history_command(
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Show what became of every record, and when.
+    """Show what happened to every record, and when.
 
-    One row for each interval of offsets and each change of its state, in order of state partition and offset.
+    Shows one row for each interval of offsets and each change of its state, in order of state partition and offset.
 
-    Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
+    Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
     """
     choice = Choice(group, topic_id, partition, offset)
     client = any_source.Client(command_config, timeout)

@@ -27,7 +27,7 @@ def newest(measurements: LogEndOffsets) -> dict[Place, int]:
 
 
 def ends_now(source: str, client: any_source.Client, places: Iterable[Place]) -> dict[Place, int]:
-    """Ask where partitions end; without an answer, which is told on stderr, and without a cluster no end is known."""
+    """Ask where partitions end; without an answer, which is reported on stderr, and without a cluster no end is known."""
     return newest(_asked(source, client, places, ()))
 
 
@@ -59,5 +59,5 @@ def _asked(source: str, client: any_source.Client, places: Iterable[Place], time
         return topic_ends.end_offsets(source, client.settings(source), places, times=moments, timeout=client.timeout)
     except cluster.ClusterReadError as error:
         # What the state topic tells was read: that is shown without what more could be known.
-        typer.echo(printable(f"share-state: the lag is not known: {error}"), err=True)
+        typer.echo(printable(f"share-state: the lag is unknown: {error}"), err=True)
         return {}

@@ -13,7 +13,7 @@ UNBOUNDED = 100_000
 
 
 def console_of_stdout() -> Console:
-    """Give a console as wide as the terminal, or as COLUMNS says; off a terminal that does not say, nothing is wrapped or cut."""
+    """Return a console as wide as the terminal, or as COLUMNS says. Elsewhere nothing is wrapped or cut."""
     return Console(file=sys.stdout, highlight=False, width=None if _width_is_told() else UNBOUNDED)
 
 
@@ -31,7 +31,7 @@ class Lines:
         self.width = self._console.width if _width_is_told() else None
 
     def write(self, text: str, *, indent: int = 0, more: int = 0) -> None:
-        """Write a text; every line begins at `indent`, and those behind the first `more` further in."""
+        """Write a text; every line begins at `indent`, and those after the first `more` further in."""
         safe = printable(text)
         if self.width is None:
             sys.stdout.write(f"{' ' * indent}{safe}\n")

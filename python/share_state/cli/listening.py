@@ -17,7 +17,7 @@ def listen_address(text: str) -> Address:
     host, colon, port = text.rpartition(":")
     host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
-        raise typer.BadParameter(f"{text!r} is not HOST:PORT")
+        raise typer.BadParameter(f"{text!r}: expected HOST:PORT")
     return Address(host, int(port))
 
 
@@ -33,10 +33,10 @@ def server_tls(certificate: Path | None, key: Path | None, client_authority: Pat
     """Load a certificate and its key; ``None`` where neither is given. With an authority clients have to show one of its own."""
     if certificate is None and key is None:
         if client_authority is not None:
-            raise typer.BadParameter("--tls-client-ca goes with --tls-cert and --tls-key")
+            raise typer.BadParameter("--tls-client-ca needs --tls-cert and --tls-key")
         return None
     if certificate is None or key is None:
-        raise typer.BadParameter("--tls-cert and --tls-key go together")
+        raise typer.BadParameter("--tls-cert and --tls-key need each other")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
 
     def no_passphrase() -> str:
@@ -46,11 +46,11 @@ def server_tls(certificate: Path | None, key: Path | None, client_authority: Pat
     try:
         context.load_cert_chain(certificate, key, no_passphrase)
     except (OSError, ValueError) as wrong:
-        raise typer.BadParameter(f"no certificate and key for TLS: {printable(str(wrong))}") from None
+        raise typer.BadParameter(f"the certificate and key for TLS cannot be used: {printable(str(wrong))}") from None
     if client_authority is not None:
         try:
             context.load_verify_locations(client_authority)
         except (OSError, ValueError) as wrong:
-            raise typer.BadParameter(f"no authority of clients' certificates: {printable(str(wrong))}") from None
+            raise typer.BadParameter(f"--tls-client-ca cannot be used: {printable(str(wrong))}") from None
         context.verify_mode = ssl.CERT_REQUIRED
     return context

@@ -1,4 +1,4 @@
-"""Stdout as the commands write to it: a write that fails says so by an error of its own.
+"""Stdout as the commands write to it: a write that fails says so by its own error.
 
 An error of the system does not tell which file it is about: what cannot be written would be taken for what cannot be read.
 """

@@ -31,7 +31,7 @@ FormatOption = Annotated[OutputFormat, typer.Option("--format", "-f", help="How 
 
 def _seconds(seconds: float | None) -> float | None:
     if seconds is not None and not 0 < seconds <= _LONGEST:
-        raise typer.BadParameter(f"--timeout is {seconds:g}, not more than 0 and at most {_LONGEST} seconds")
+        raise typer.BadParameter(f"--timeout is {seconds:g}; expected more than 0 and at most {_LONGEST} seconds")
     return seconds
 
 
@@ -41,7 +41,7 @@ TimeoutOption = Annotated[
         "--timeout",
         metavar="SECONDS",
         callback=_seconds,
-        help="For a cluster: how long to wait for an answer; 10 without it.",
+        help="For a cluster: how long to wait for an answer. Default: 10.",
         show_default=False,
     ),
 ]
@@ -50,7 +50,7 @@ CommandConfigOption = Annotated[
     typer.Option(
         "--command-config",
         metavar="FILE",
-        help="For a cluster: lines NAME=VALUE for the client, in librdkafka's names, security.protocol for instance.",
+        help="For a cluster: lines NAME=VALUE with librdkafka's settings, such as security.protocol.",
         show_default=False,
     ),
 ]

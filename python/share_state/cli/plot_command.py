@@ -41,14 +41,14 @@ class Picture(StrEnum):
 def _picture(output: Path) -> Path:
     """Refuse a file whose suffix names no format: without one another file than this would be written."""
     if output.suffix.lower() not in _SUFFIXES:
-        raise typer.BadParameter(printable(f"{output} does not end in one of {_FORMATS}, which says what is written"))
+        raise typer.BadParameter(printable(f"{output} has an unknown suffix; expected one of {_FORMATS}"))
     return output
 
 
 def plot_command(
     path: SourceArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", callback=_picture, help=f"The picture; its suffix says how: {_FORMATS}.")
+        Path, typer.Option("--output", "-o", callback=_picture, help=f"The picture; its suffix selects the format: {_FORMATS}.")
     ],
     *,
     kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
@@ -57,20 +57,20 @@ def plot_command(
     partition: PartitionOption = None,
     end_offsets: Annotated[
         Path | None,
-        typer.Option("--end-offsets", help="For lag: lines MS,END_OFFSET, ascending. A running cluster is asked without it."),
+        typer.Option("--end-offsets", help="For lag: ascending lines MS,END_OFFSET. Not needed for a running cluster."),
     ] = None,
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Draw what became of the records of one share partition.
+    """Draw what happened to the records of one share partition.
 
-    The choice must leave one. Exit status 4 says that part of the log could not be read: the picture shows the rest. Needs the
-    extra `plot` of the package.
+    The options must select exactly one. Exit status 4 means that part of the log could not be read; the picture shows the rest.
+    Needs the extra `plot` of the package.
     """
     if end_offsets is not None and kind is not Picture.LAG:
-        raise typer.BadParameter("--end-offsets is for --kind lag")
+        raise typer.BadParameter("--end-offsets applies only to --kind lag")
     if kind is Picture.LAG and end_offsets is None and not is_cluster(path):
-        raise typer.BadParameter("--kind lag needs --end-offsets where it reads no cluster")
+        raise typer.BadParameter("--kind lag needs --end-offsets, unless it reads a cluster")
     ends = [] if end_offsets is None else _end_offsets(end_offsets)
     client = any_source.Client(command_config, timeout)
     rows, damage = _one(path, Choice(group, topic_id, partition), client)

@@ -18,7 +18,7 @@ _PATIENCE = 0.5
 
 
 def byte_progress(description: str, *, streams: bool = False) -> AbstractContextManager[Report | None]:
-    """Give a callable to report bytes to.
+    """Return a callable to report bytes to.
 
     None where stderr is no terminal, or where it is the one that output is written to meanwhile (`streams`).
     """
@@ -26,7 +26,7 @@ def byte_progress(description: str, *, streams: bool = False) -> AbstractContext
 
 
 def record_progress(description: str, *, streams: bool = False) -> AbstractContextManager[Report | None]:
-    """Give a callable to report records to; see `byte_progress`."""
+    """Return a callable to report records to; see `byte_progress`."""
     return _progress(description, MofNCompleteColumn(), streams=streams)
 
 

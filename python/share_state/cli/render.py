@@ -13,9 +13,9 @@ from share_state.cli.printable import printable
 from share_state.cli.summary import Summary
 
 #: Said under every view, because the state on disk invites the opposite reading.
-NOT_PERSISTED = "A record in a consumer's hands (acquired) is never written: it shows as its last written state, or not at all."
+NOT_PERSISTED = "An acquisition is never written: an acquired record shows its last written state, or does not show at all."
 #: Said of a directory.
-LAG_UNTOLD = "The lag is not known: a log does not tell where topics end, --log-end-offsets FILE does."
+LAG_UNTOLD = "The lag is unknown: a log does not hold the ends of topics. Pass --log-end-offsets FILE."
 
 _COLUMNS = (
     ("GROUP", "left"),
@@ -31,7 +31,7 @@ _COLUMNS = (
     ("MAX-COUNT", "right"),
     ("OLDEST", "right"),
     ("LAG", "right"),
-    ("WHY THE START OFFSET STANDS THERE", "left"),
+    ("WHAT HOLDS THE START OFFSET", "left"),
 )
 #: Shown where it is known of a share partition.
 _LAG_COLUMN = 12

@@ -9,7 +9,7 @@ from share_state.errors import CorruptLogError
 RepairOption = Annotated[
     bool,
     typer.Option(
-        "--repair", help="Cut damaged logs where their damage begins: what was confirmed behind that is lost, and told."
+        "--repair", help="Cut damaged logs where the damage begins. What was confirmed after that point is lost, and reported."
     ),
 ]
 

@@ -76,7 +76,7 @@ class OnErrorChoice(StrEnum):
 
 @spark.callback()
 def _group() -> None:
-    """Keep `run` a command of its own, also while it is the only one."""
+    """Keep `run` its own command, also while it is the only one."""
 
 
 @spark.command()
@@ -87,34 +87,32 @@ def run(
         typer.Option("--input", metavar="PATH|kafka://HOST:PORT[,…]", help="Log directory, store, object storage, or cluster."),
     ],
     output: Annotated[str, typer.Option("--output", metavar="PATH", help="Each table goes into a directory of its name here.")],
-    table: Annotated[list[SparkTable] | None, typer.Option("--table", help="May be given several times; state if not.")] = None,
-    storage: Annotated[
-        StorageFormat, typer.Option("--format", help="delta needs a session that has it.")
-    ] = StorageFormat.PARQUET,
+    table: Annotated[list[SparkTable] | None, typer.Option("--table", help="May be given several times. Default: state.")] = None,
+    storage: Annotated[StorageFormat, typer.Option("--format", help="delta needs a session with Delta.")] = StorageFormat.PARQUET,
     mode: Annotated[
-        SaveMode, typer.Option("--mode", help="What becomes of a table that is there already; error writes nothing.")
+        SaveMode, typer.Option("--mode", help="What to do with an existing table; error writes nothing.")
     ] = SaveMode.ERROR,
     on_error: Annotated[OnErrorChoice, typer.Option("--on-error", help="Records that cannot be read.")] = OnErrorChoice.FAIL,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="An option of the data source, group or asOfTimestamp for instance."),
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the data source, such as group or asOfTimestamp."),
     ] = None,
     log_end_offsets: LogEndOffsetsOption = None,
     live_topics: LiveTopicsOption = None,
     command_config: CommandConfigOption = None,
-    master: Annotated[str | None, typer.Option("--master", help="Spark's master; its own configuration decides if not.")] = None,
+    master: Annotated[str | None, typer.Option("--master", help="Spark's master. Default: Spark's configuration.")] = None,
     conf: Annotated[
         list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of the Spark session.")
     ] = None,
 ) -> None:
     """Read share-group state with Spark and write tables of it.
 
-    records and history are filed by day. Exit status 3 says that the input cannot be read or the output not be written.
+    records and history are partitioned by day. Exit status 3 means that the input cannot be read or the output cannot be written.
     """
     settings, options = _pairs("--conf", conf), _options(option)
     beside = beside_option.source_options(log_end_offsets, live_topics)
     if beside and SparkTable.ANOMALIES not in (table or []):
-        raise typer.BadParameter(f"{min(beside)} is for --table anomalies")
+        raise typer.BadParameter(f"{min(beside)} applies only to --table anomalies")
     for name, text in (beside | _client_options(source, command_config)).items():
         if name.lower() in map(str.lower, options):
             raise typer.BadParameter(f"{name} is given twice, by a file and by --option")
@@ -151,7 +149,7 @@ def _pairs(name: str, given: list[str] | None) -> dict[str, str]:
     for text in given or []:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise typer.BadParameter(f"{name} {text!r} is not NAME=VALUE")
+            raise typer.BadParameter(f"{name} is {text!r}; expected NAME=VALUE")
         pairs[key] = value
     return pairs
 
@@ -160,7 +158,7 @@ def _options(given: list[str] | None) -> dict[str, str]:
     options = _pairs("--option", given)
     for name in options:
         if name.lower() in _OWN_OPTIONS:
-            raise typer.BadParameter(f"--option {name} is not taken: {_OWN_OPTIONS[name.lower()]} says that")
+            raise typer.BadParameter(f"--option {name} cannot be set: use {_OWN_OPTIONS[name.lower()]}")
     return options
 
 

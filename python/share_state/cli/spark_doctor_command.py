@@ -20,7 +20,7 @@ def spark_doctor(
 ) -> None:
     """Check Java and the packages that Spark needs, and run a small job.
 
-    Exit status 0 says that Spark can run here, 1 that something is missing: the last words of its line say what to do.
+    Exit status 0 means that Spark can run here, 1 that something is missing; its line says what to do.
     """
     need_stdout()
     well = True

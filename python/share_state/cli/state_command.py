@@ -30,10 +30,10 @@ def state(
 ) -> None:
     """Show the state of every share partition, now or as of earlier.
 
-    Epochs, records by state, and why the start offset stands where it stands. Of a running cluster also the lag; of a
+    Shows epochs, records by state, and what holds the start offset back. It shows the lag of a running cluster, and that of a
     directory with --log-end-offsets.
 
-    Nothing is locked or changed; a writer may be at work meanwhile. A running cluster needs the extra `kafka` of the package.
+    Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
     """
     prefix = parse_as_of(as_of)
     measured = beside_option.log_end_offsets(log_end_offsets)

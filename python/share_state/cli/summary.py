@@ -19,7 +19,7 @@ class Summary(NamedTuple):
     leader_epoch: int
     #: None: not yet resolved.
     start_offset: int | None
-    #: Last offset of the tracked window; None when no batch is kept.
+    #: Last offset of the tracked window; None if no batch is kept.
     window_end: int | None
     available: int
     acknowledged: int
@@ -27,7 +27,7 @@ class Summary(NamedTuple):
     archived: int
     highest_delivery_count: int
     oldest_unsettled: int | None
-    #: Where the topic's partition ends, and how many records the group is behind it; None when that is not known.
+    #: Where the topic's partition ends, and how many records the group is behind it; None if that is not known.
     log_end_offset: int | None
     lag: int | None
     reason: str

@@ -1,10 +1,10 @@
 """Rows of a state topic as Arrow record batches: iterators in, iterators out, no Python object a row.
 
-The batches that go in have the columns of Spark's Kafka source (``SCHEMAS["input"]``; others are passed over, but a ``topic``
-is looked at), and hold the records of whole state partitions in the order of their offsets, one state partition after the
-other: all records of a share partition go to one partition of ``__share_group_state``, so within it the offset is the order
-and nothing need be grouped by key. That is one task of Spark's ``mapInArrow`` behind ``repartition("partition")`` and
-``sortWithinPartitions("partition", "offset")``. Memory is that of the live share partitions of one state partition and of one
+The input batches have the columns of Spark's Kafka source (``SCHEMAS["input"]``; other columns are ignored, but a ``topic`` is
+checked). They hold the records of whole state partitions, one state partition after another, each in the order of its offsets.
+All records of a share partition are in one partition of ``__share_group_state``, so the offset is their order, and nothing needs
+to be grouped by key. On Spark, that is one task of ``mapInArrow`` after ``repartition("partition")`` and
+``sortWithinPartitions("partition", "offset")``. Memory is bounded by the live share partitions of one state partition, and one
 batch.
 
 Needs pyarrow: ``pip install '.[arrow]'`` in the checkout.

@@ -25,7 +25,7 @@ def batch_in(batch: pa.RecordBatch) -> tuple[dict[str, _Column], int, str | None
     """Return the buffers of the columns of a batch, the ticks of its timestamps, and what is wrong with its types."""
     missing = [name for name in _COLUMNS if name not in batch.schema.names]
     if missing:
-        raise ValueError(f"the batch has no column {', '.join(missing)}: it has {', '.join(batch.schema.names)}")
+        raise ValueError(f"the batch lacks the columns {', '.join(missing)}; it has {', '.join(batch.schema.names)}")
     wrong: list[str] = []
     columns: dict[str, _Column] = {name: _bytes_in(name, batch.column(name), wrong) for name in ("key", "value")}
     columns["partition"] = _numbers_in("partition", batch.column("partition"), pa.int32(), wrong)

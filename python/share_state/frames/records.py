@@ -53,7 +53,7 @@ class RecordBatches:
 def read(path: str | PathLike[str], *, batch_rows: int = 16_384) -> RecordBatches:
     """Read the records of a log on the disk, beside a writer if need be: ``SCHEMAS["input"]``. Nothing is locked or changed.
 
-    The path is one that :func:`share_state.scan_path` takes, and what is raised is the same. What cannot be read is passed over
+    The path is one that :func:`share_state.scan_path` takes, and what is raised is the same. What cannot be read is skipped
     and stands in ``findings`` afterwards.
     """
     return RecordBatches(_core.FrameScan(path, batch_rows=batch_rows))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AsOf", "OnError", "anomalies", "decode", "history", "state"]
 
-#: The last offset that counts, for all state partitions or for each (one that is not named counts whole); or a time, before
-#: whose first later record each state partition ends.
+#: The last offset that counts, for all state partitions or by state partition (omitted ones count as a whole); or a time: each
+#: state partition ends before its first later record.
 AsOf: TypeAlias = int | Mapping[int, int] | datetime | WallTime
 OnError: TypeAlias = Literal["fail", "quarantine"]
 
@@ -28,10 +28,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def decode(batches: Iterable[pa.RecordBatch], *, on_error: OnError = "fail", topic: str = _STATE_TOPIC) -> RowBatches:
-    """Tell what each record says: one row a record, ``SCHEMAS["decode"]``.
+    """Decode each record: one row a record, ``SCHEMAS["decode"]``.
 
-    Records of a type or version that this release does not know are rows too, with their bytes. A row of the input that cannot
-    be used raises :class:`share_state.errors.RowError`, or is put aside; see :meth:`RowBatches.quarantined`.
+    Records with an unknown type or version are rows too, with their bytes. An input row that cannot be used raises
+    :class:`share_state.errors.RowError`, or is put aside; see :meth:`RowBatches.quarantined`.
     """
     return RowBatches("decode", _core.FramePump("decode", on_error=on_error, topic=topic), batches)
 
@@ -43,7 +43,7 @@ def state(
     on_error: OnError = "fail",
     topic: str = _STATE_TOPIC,
 ) -> RowBatches:
-    """Tell the state of every share partition: one row each, ``SCHEMAS["state"]``; deleted ones are absent.
+    """Return the state of every share partition: one row each, ``SCHEMAS["state"]``; deleted ones are absent.
 
     Rows of a state partition come when the next one begins, ordered by group, topic id and partition.
     """
@@ -57,7 +57,7 @@ def history(
     on_error: OnError = "fail",
     topic: str = _STATE_TOPIC,
 ) -> RowBatches:
-    """Tell what became of every record: one row for each interval and each change of its state, ``SCHEMAS["history"]``."""
+    """Return the history of every record: one row for each interval and each change of its state, ``SCHEMAS["history"]``."""
     return RowBatches("history", _pump("history", as_of, on_error, topic), batches)
 
 
@@ -70,10 +70,10 @@ def anomalies(
     on_error: OnError = "fail",
     topic: str = _STATE_TOPIC,
 ) -> RowBatches:
-    """Tell what is wrong, as far as the records tell: one row each, ``SCHEMAS["anomalies"]``.
+    """Return the anomalies that the records show: one row each, ``SCHEMAS["anomalies"]``.
 
-    ``log_end_offsets`` and ``live_topics`` are those of :func:`share_state.anomalies`. A delivery limit that is not given is
-    taken from all records of the input; where a task sees some state partitions only, ``config.highest_released`` tells what
+    ``log_end_offsets`` and ``live_topics`` are those of :func:`share_state.anomalies`. An unspecified delivery limit is
+    inferred from all records of the input. If a task has only some state partitions, ``config.highest_released`` supplies what
     the others show.
     """
     pump = _core.FramePump(
@@ -90,7 +90,7 @@ def anomalies(
 def _pump(table: str, as_of: AsOf | None, on_error: OnError, topic: str) -> _core.FramePump:
     if isinstance(as_of, datetime):
         if as_of.tzinfo is None:
-            raise ValueError(f"as_of is {as_of!r}, without a time zone")
+            raise ValueError(f"as_of is {as_of!r}; expected a time with a time zone")
         as_of = WallTime((as_of - _EPOCH) // timedelta(milliseconds=1))
     if isinstance(as_of, WallTime):
         return _core.FramePump(table, on_error=on_error, topic=topic, as_of_timestamp=as_of)

@@ -1,7 +1,7 @@
 """The share gateway: share groups for a cluster that has none (KIP-932).
 
-It speaks Kafka's protocol to share consumers and administration tools, reads record batches from an upstream cluster with
-the ordinary Fetch, decides with the engine, and keeps the state of groups and share partitions in a log of its own.
+It speaks Kafka's protocol to share consumers and administration tools. It reads record batches from an upstream cluster with
+ordinary Fetch requests. The engine decides, and the gateway keeps the state of groups and share partitions in its own log.
 """
 
 from share_state.gateway.access import Access, Operation, Resource, Rule, read_rules

@@ -120,7 +120,7 @@ def read_rules(path: Path) -> Access:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error}", field="acl_file", value=str(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path} is no table of access rules: {error}", field="acl_file", value=str(path)) from None
+        raise ConfigError(f"{path} is not a table of access rules: {error}", field="acl_file", value=str(path)) from None
 
 
 def _rule(row: dict[str, Any]) -> Rule:

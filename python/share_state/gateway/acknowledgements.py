@@ -83,8 +83,8 @@ class Acknowledgements:
                 self._outcomes[place] = loop.create_task(self._when_ready(topic_id, number, batches))
 
     async def codes(self) -> dict[tuple[str, int], int]:
-        """Give Kafka's code for each partition, once it is durable."""
-        # One after the other: all are under way, and none is begun by being waited for.
+        """Return Kafka's code for each partition, once it is durable."""
+        # One after the other: all are in progress, and none is begun by being waited for.
         found = {place: outcome if isinstance(outcome, int) else await outcome for place, outcome in self._outcomes.items()}
         counts = self._manager.counts
         for (topic_id, _), code in found.items():

@@ -40,19 +40,19 @@ FETCH_CODES: Final = frozenset(
 NO_LEADER: Final = (-1, -1)
 #: R4: however long a client is ready to wait. Java's and librdkafka's own time-outs are 30 s and 60 s.
 MAX_WAIT_MS: Final = 25_000
-#: With one gateway nobody else can have become the leader: the object was fenced and is loaded anew.
+#: With one gateway nobody else can have become the leader: the object was fenced and is loaded again.
 _LOADED_ANEW: Final = frozenset({codes.NOT_LEADER_OR_FOLLOWER, codes.FENCED_LEADER_EPOCH, codes.FENCED_STATE_EPOCH})
 
 
 def fetch_code(code: int) -> int:
-    """Give the code of a fetched partition to a client (R1)."""
+    """Return the code of a fetched partition to a client (R1)."""
     if code in _LOADED_ANEW:
         return codes.NONE
     return code if code in FETCH_CODES else codes.UNKNOWN_SERVER_ERROR
 
 
 def acknowledge_code(code: int) -> int:
-    """Give the code of acknowledgements to a client; any is survived, and goes to the application."""
+    """Return the code of acknowledgements to a client; any is survived, and goes to the application."""
     # Not KAFKA_STORAGE_ERROR: not every client tries again after that one.
     return codes.UNKNOWN_SERVER_ERROR if code == codes.KAFKA_STORAGE_ERROR else code
 
@@ -74,10 +74,10 @@ _WITHOUT_TEXT: Final = frozenset({codes.UNKNOWN_TOPIC_OR_PARTITION, codes.TOPIC_
 
 
 def text_of(code: int) -> str | None:
-    """Give the text beside a code; none where there is no error."""
+    """Return the text beside a code; none where there is no error."""
     return None if code == codes.NONE else _TEXTS.get(code, _UNEXPECTED)
 
 
 def acknowledge_text(code: int) -> str | None:
-    """Give the text beside a code of acknowledgements."""
+    """Return the text beside a code of acknowledgements."""
     return None if code in _WITHOUT_TEXT else text_of(code)

@@ -33,7 +33,7 @@ _ENCODINGS: Final = {0x0C: "utf-8", 0x13: "ascii", 0x14: "latin-1", 0x16: "ascii
 
 
 def subject_of(certificate: bytes) -> str:
-    """Give the subject of a certificate in DER.
+    """Return the subject of a certificate in DER.
 
     Raises:
         WireDecodeError: it is no certificate.

@@ -117,7 +117,7 @@ class Configs:
         return codes.NONE, ""
 
     def _as_broker(self) -> dict[str, str]:
-        """Give the defaults of this gateway for groups as the broker configurations that stand behind them."""
+        """Return the defaults of this gateway for groups as the broker configurations that stand behind them."""
         return {f"group.{name}": value for name, value in self._configs.defaults.items()}
 
     async def _altered(self, client: Client, resource: dict[str, Any], *, validate_only: bool) -> tuple[int, str | None]:
@@ -135,7 +135,7 @@ class Configs:
         except ConfigError as wrong:
             return wrong.kafka_code or codes.INVALID_CONFIG, str(wrong)
         except ShareStateError as failed:
-            _LOG.error("a configuration was not kept: %s: %s", failed, named(group=group))
+            _LOG.error("a configuration was not saved: %s: %s", failed, named(group=group))
             return codes.KAFKA_STORAGE_ERROR, "The configuration could not be kept."
         else:
             if not validate_only:

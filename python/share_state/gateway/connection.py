@@ -83,7 +83,7 @@ class ClientConnection(Frames):
         if isinstance(transport, asyncio.Transport):
             self._out = transport
             # Writing is paused as long as anything is unsent, so that it can be counted. Not 0: a transport over TLS compares
-            # by "at least", and would be paused for ever.
+            # by "at least", and would be paused forever.
             transport.set_write_buffer_limits(high=1, low=0)
             self._is_secured = transport.get_extra_info("sslcontext") is not None
             # Over TLS the first request may have come together with the end of the handshake.

@@ -76,7 +76,7 @@ class Discovery:
         return {"coordinators": found} if "coordinatorKeys" in asked else found[0]
 
     async def _coordinates(self, client: Client, key_type: int, key: str) -> int:
-        """Give Kafka's code for a client that looks for a coordinator: 0 where it is the gateway."""
+        """Return Kafka's code for a client that looks for a coordinator: 0 where it is the gateway."""
         if key_type == _GROUP and not client.may(Operation.DESCRIBE, Resource.GROUP, key):
             return codes.GROUP_AUTHORIZATION_FAILED
         if key_type not in {_GROUP, _TRANSACTION}:
@@ -109,7 +109,7 @@ class Discovery:
         }
 
     def endpoint(self, client: Client) -> tuple[int, str, int, str | None]:
-        """Give the gateway as a node of ShareFetch's NodeEndpoints."""
+        """Return the gateway as a node of ShareFetch's NodeEndpoints."""
         return (self._node_id, *self._here(client), None)
 
     def _here(self, client: Client) -> Address:
@@ -190,7 +190,7 @@ def _no_endpoint(endpoint: int) -> dict[str, Any]:
 
 
 def _text(code: int, *, is_one: bool, is_known: bool) -> str:
-    """Give Kafka's text: in answers about one key also "NONE", in answers about several only for a type that there is not."""
+    """Return Kafka's text: in answers about one key also "NONE", in answers about several only for a type that there is not."""
     if is_one:
         return text_of(code) or "NONE"
     return "" if is_known else text_of(code) or ""

@@ -116,13 +116,15 @@ class Dispatch:
             if self.relayed is not None and low <= version <= high:
                 if client.may(Operation.ALL, Resource.CLUSTER, CLUSTER_NAME):
                     return await self.relayed(client, payload)
-                raise UnsupportedVersionError(f"request {api_key} would go upstream: {client.principal} may not do all there")
+                raise UnsupportedVersionError(
+                    f"request {api_key} goes upstream, where {client.principal} needs permission for everything"
+                )
             hint = "; it is upstream's, and there is no relay" if api_key in _LISTED else ""
             raise UnsupportedVersionError(f"request {api_key} version {version} is not served{hint}")
         request = request_of(payload)
         client.client_id = request.client_id
         try:
-            # What follows a message is passed over, as Kafka does: librdkafka sends more than there is in some versions.
+            # What follows a message is skipped, as Kafka does: librdkafka sends more than there is in some versions.
             asked = decode_message(api_key, version, request.body, trailing=True)
         except WireDecodeError as wrong:
             self._counts.malformed += 1
@@ -141,7 +143,7 @@ class Dispatch:
         self._logins = dict(versions)
 
     def longest(self, client: Client, api_key: int | None) -> int:
-        """Give the bytes that a request of a client may have; ``None`` while its API key is not known."""
+        """Return the bytes that a request of a client may have; ``None`` while its API key is not known."""
         limits = self._limits
         if client.login is not None:
             return MAX_STRANGERS_FRAME
@@ -152,7 +154,7 @@ class Dispatch:
         return limits.relayed_frame if api_key in self.relayed_versions and api_key not in self._versions else limits.other_frame
 
     def offered(self) -> dict[int, tuple[int, int]]:
-        """Give the versions of every request that is answered."""
+        """Return the versions of every request that is answered."""
         return {**_LISTED, **self.relayed_versions, **self._versions, **self._logins}
 
     @staticmethod

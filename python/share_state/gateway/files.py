@@ -13,7 +13,7 @@ __all__ = ["read_json", "write_json"]
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Read a file; ``None`` when there is none.
+    """Read a file; ``None`` if there is none.
 
     Raises:
         StoreError: it cannot be read, or is not what :func:`write_json` writes.
@@ -25,7 +25,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict):
-        raise StoreError(f"{path} holds no JSON object")
+        raise StoreError(f"{path} does not contain a JSON object")
     return found
 
 

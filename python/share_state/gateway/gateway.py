@@ -1,4 +1,4 @@
-"""The gateway: its parts, put together, and its life from start to end."""
+"""The gateway: its parts and its life cycle."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ _MAX_SESSIONS: Final = 2000
 class ShareGateway:
     """Serves share groups over a cluster that may have none.
 
-    Use it as an asynchronous context manager, or :func:`serve_in_thread` where there is no event loop.
+    Use it as an asynchronous context manager, or use :func:`serve_in_thread` without an event loop.
 
     Args:
         options: settings.
 
     Raises:
         ShareStateError: the directory is damaged, or another gateway uses it.
-        MissingPackageError: metrics are wanted, and their package is not installed.
+        MissingPackageError: metrics are requested, and their package is not installed.
     """
 
     def __init__(self, options: GatewayOptions) -> None:
@@ -130,23 +130,23 @@ class ShareGateway:
 
     @property
     def address(self) -> Address:
-        """Where it listens.
+        """The address on which it listens.
 
         Raises:
-            RuntimeError: it does not listen.
+            RuntimeError: it is not listening.
         """
         if self._address is None:
-            raise RuntimeError("the gateway does not listen")
+            raise RuntimeError("the gateway is not listening")
         return self._address
 
     @property
     def bootstrap_servers(self) -> str:
-        """The address as clients are configured with it."""
+        """The address for ``bootstrap.servers`` of clients."""
         host, port = self.address
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     async def start(self) -> Address:
-        """Look at upstream, and listen.
+        """Connect to upstream, and listen.
 
         Raises:
             OSError: the address cannot be listened on.
@@ -156,7 +156,7 @@ class ShareGateway:
         try:
             await self._upstream.topics(self._upstream.names())
         except UpstreamError as lost:
-            _LOG.warning("upstream cannot be asked yet: %s", lost)
+            _LOG.warning("upstream cannot be reached yet: %s", lost)
         if self._relay is not None:
             self.dispatch.relayed = self._relay.respond
             self.dispatch.relayed_versions = await self._relay.versions()
@@ -170,7 +170,7 @@ class ShareGateway:
         return self._address
 
     async def close(self) -> None:
-        """Answer what is under way, write what is to be written, and let go of the directory."""
+        """Answer the requests in progress, write all pending writes, and release the directory."""
         self._address = None
         await self.server.close()
         if self._monitoring is not None:
@@ -265,12 +265,12 @@ class ShareGateway:
             self._deleted.put_nowait(gone)
 
     async def _forget(self) -> None:
-        """Forget topics that are gone, one lot after the other."""
+        """Delete the states of topics that are gone."""
         while True:
             await self._groups.topics_deleted(await self._deleted.get())
 
     async def _refresh(self) -> None:
-        """Look at the topics of groups again and again: for new partitions, and for topics created anew."""
+        """Check the topics of groups periodically, for new partitions and for topics that were created again."""
         while True:
             await asyncio.sleep(_REFRESH)
             self._readers.sweep(time.monotonic() - _SILENT_RING)
@@ -279,10 +279,10 @@ class ShareGateway:
                 await self._upstream.topics(self._upstream.names())
                 await self._upstream.forget_deleted(_DELETION_GRACE)
             except UpstreamError as lost:
-                _LOG.warning("upstream cannot be asked: %s", lost)
+                _LOG.warning("upstream cannot be reached: %s", lost)
 
     async def _tidy(self) -> None:
-        """Make snapshots of what has been quiet, and prune the log."""
+        """Write snapshots of idle share partitions, and prune the log."""
 
         def work() -> None:
             self._store.cold_snapshots()
@@ -308,7 +308,7 @@ def _features(version: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def serve_in_thread(options: GatewayOptions) -> Iterator[ShareGateway]:
-    """Run a gateway on an event loop in a thread of its own, for programs without one.
+    """Run a gateway on an event loop in its own thread, for programs without one.
 
     Raises:
         OSError: the address cannot be listened on.

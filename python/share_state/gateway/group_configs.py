@@ -31,26 +31,26 @@ class GroupConfigs:
         self._path = directory / _FILE
         found = read_json(self._path) or {"format": _FORMAT, "groups": {}}
         if found.get("format") != _FORMAT or not isinstance(found.get("groups"), dict):
-            raise StoreError(f"{self._path} is of no format that this release knows")
+            raise StoreError(f"{self._path} has a format that this release does not know")
         self._groups: dict[str, dict[str, str]] = found["groups"]
         self._resolved: dict[str, GroupConfig] = {}
         #: Called with the name of a group whose configuration has changed.
         self.changed: Callable[[str], None] = lambda _group: None
 
     def names(self) -> list[str]:
-        """Give the groups that have set something, whether they exist or not."""
+        """Return the groups that have set something, whether they exist or not."""
         return sorted(self._groups)
 
     def set_by(self, group: str) -> dict[str, str]:
-        """Give what the group itself has set."""
+        """Return what the group itself has set."""
         return dict(self._groups.get(group, {}))
 
     def of(self, group: str) -> dict[str, str]:
-        """Give what the group has set over the defaults."""
+        """Return what the group has set over the defaults."""
         return {**self.defaults, **self._groups.get(group, {})}
 
     def resolved(self, group: str) -> GroupConfig:
-        """Give the values in force, clamped to the broker's bounds (KIP-1240)."""
+        """Return the values in force, clamped to the broker's bounds (KIP-1240)."""
         found = self._resolved.get(group)
         if found is None:
             # There is no producer for a dead-letter queue here (share.version is 1): records end as archived.

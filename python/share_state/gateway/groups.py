@@ -61,7 +61,7 @@ class Groups:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def turn(self, group: str) -> asyncio.Lock:
-        """Give the lock of a group, for steps that span both stores.
+        """Return the lock of a group, for steps that span both stores.
 
         Two heartbeats at once would initialise the same states, the second over what has been acknowledged since; and a state
         that is initialised while its group is being deleted would be deleted with it.
@@ -151,7 +151,7 @@ class Groups:
         return {"results": rows}
 
     async def delete_states(self, group: str, partitions: Sequence[tuple[str, int]]) -> int:
-        """Delete states of share partitions; gives the first code that is none of success."""
+        """Delete states of share partitions; returns the first code that is none of success."""
         keys = [SharePartitionKey(group, topic_id, partition) for topic_id, partition in partitions]
         self._manager.drop_group(group, {topic_id for topic_id, _ in partitions})
         outcomes = await self._in_thread(lambda: self._states.delete_states(keys))
@@ -159,7 +159,7 @@ class Groups:
         return (failed[0].kafka_code or codes.UNKNOWN_SERVER_ERROR) if failed else codes.NONE
 
     async def initialize_states(self, requests: Sequence[tuple[SharePartitionKey, int, int]]) -> list[int]:
-        """Begin states anew; gives a code for each."""
+        """Initialise states, which replaces existing ones; returns a code for each."""
         outcomes = await self._in_thread(lambda: self._states.initialize_states(requests))
         return [codes.NONE if outcome is None else (outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR) for outcome in outcomes]
 
@@ -188,7 +188,7 @@ class Groups:
             try:
                 await self._upstream.topics(unknown)
             except UpstreamError as lost:
-                _LOG.warning("topics %r are not known, and upstream cannot be asked: %s", unknown, lost)
+                _LOG.warning("topics %r are unknown, and upstream cannot be reached: %s", unknown, lost)
 
     async def _initialize(self, group: str, wanted: list[tuple[str, int, int, int]]) -> list[tuple[str, int]]:
         requests = [

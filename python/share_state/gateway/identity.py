@@ -51,7 +51,7 @@ class Identity:
         else:
             known, generation = found.get("clusterId"), found.get("generation")
             if found.get("format") != _FORMAT or not isinstance(known, str) or not isinstance(generation, int):
-                raise StoreError(f"{path} is of no format that this release knows")
+                raise StoreError(f"{path} has a format that this release does not know")
             identity = cls(known, generation + 1)
         write_json(path, {"format": _FORMAT, "clusterId": identity.cluster_id, "generation": identity.generation})
         return identity

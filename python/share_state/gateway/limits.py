@@ -1,7 +1,7 @@
-"""How much clients may take up: bytes that come in, bytes that go out, and for how long.
+"""The limits for clients: incoming bytes, outgoing bytes, connections and times.
 
-The gateway's memory has a ceiling because each of these has: requests that have arrived and are not begun, requests that are
-being answered, answers that are not taken, and connections.
+The gateway's memory is bounded because each of these is: queued requests, requests that are being answered, unread answers,
+and connections.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ _LEAST: Final = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a gateway allows its clients.
+    """The limits of a gateway for its clients.
 
     Attributes:
         frame: bytes of ShareFetch and ShareAcknowledge, whose lists of acknowledgements may be long.
         other_frame: bytes of other requests; many small elements become 150 times their size in memory.
-        relayed_frame: bytes of a request that is passed on upstream (``socket.request.max.bytes``).
-        queued: bytes of all requests that have arrived and are not begun (``queued.max.request.bytes``). With the relay it
-            takes more than one request that is passed on may have.
+        relayed_frame: bytes of a request that is forwarded upstream (``socket.request.max.bytes``).
+        queued: bytes of all queued requests (``queued.max.request.bytes``). With the relay it must exceed ``relayed_frame``.
         work: bytes of all larger requests that are being answered.
-        answers: bytes of all answers that clients have not taken.
-        connections: so many at once; one more is closed at once (``max.connections``).
+        answers: bytes of all answers that clients have not read.
+        connections: the number of connections; a further one is closed at once (``max.connections``).
         idle: seconds without a request after which a connection is closed (``connections.max.idle.ms``).
         frame_time: seconds that a request may take from its first byte to its last.
-        answer_time: seconds that a client may take to read an answer; clients wait for one no longer themselves.
-        login_time: seconds that a client has to log in, and TLS to agree.
+        answer_time: seconds that a client may take to read an answer; clients do not wait longer for one themselves.
+        login_time: seconds for the TLS handshake, and for the login.
     """
 
     frame: int = 8 << 20
@@ -166,7 +165,7 @@ class AnswerBytes:
         return len(self._line)
 
     def allowed(self) -> int:
-        """Give the bytes that one more answer may have; 0 for none now."""
+        """Return the bytes that one more answer may have; 0 for none now."""
         part = self.free // _PART
         return part if part >= _LEAST else 0
 

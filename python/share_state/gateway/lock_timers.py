@@ -22,7 +22,7 @@ class LockTimers:
     earliest; where a later lock is shorter, it is put in again at its earlier place, and what the old place finds is nothing.
 
     Args:
-        due: called with a share partition of which locks have run out.
+        due: called with a share partition of which locks have expired.
     """
 
     def __init__(self, due: Callable[[ServedPartition], None]) -> None:

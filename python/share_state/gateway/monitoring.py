@@ -96,7 +96,7 @@ class Monitoring:
                     await writer.drain()
                 writer.close()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as wrong:
-            _LOG.debug("no request of HTTP: %s", wrong)
+            _LOG.debug("not an HTTP request: %s", wrong)
         except asyncio.CancelledError:
             # By close(): the task ends here, and asyncio has nobody to tell.
             _LOG.debug("closed a connection")

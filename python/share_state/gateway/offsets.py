@@ -260,7 +260,7 @@ class Offsets:
         # What is in memory would write its own start offset over the new one.
         self._manager.drop_group(group, {topic.topic_id for topic, _, _ in wanted})
         keys = [SharePartitionKey(group, topic.topic_id, index) for topic, index, _ in wanted]
-        # A state that was cut with its log has an epoch of its own, which may be above the group's.
+        # A state that was cut with its log has its own epoch, which may be above the group's.
         epochs = [max(state_epoch, self._state_epoch(key) + 1) for key in keys]
         requests = [(key, epoch, offset) for key, epoch, (_, _, offset) in zip(keys, epochs, wanted, strict=True)]
         outcomes = await self._groups.initialize_states(requests) if requests else []
@@ -294,7 +294,7 @@ class Offsets:
         try:
             return await self._upstream.topics(wanted)
         except UpstreamError as lost:
-            _LOG.warning("upstream cannot be asked for topics: %s", lost)
+            _LOG.warning("upstream cannot be reached for its topics: %s", lost)
             return {name: topic for name in wanted if (topic := self._upstream.known_by_name(name)) is not None}
 
     @staticmethod

@@ -24,30 +24,30 @@ _BROKER_PREFIXES: Final = ("group.share.", "share.coordinator.", "errors.deadlet
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """What a gateway needs to know.
+    """The settings of a gateway.
 
     Attributes:
-        upstream: addresses of some brokers of the cluster with the records.
-        path: directory of the state; made when it does not exist.
-        listen: where to listen; port 0 takes any that is free.
-        advertised: the address that clients are told; ``None`` for the one that they have connected to.
+        upstream: addresses of brokers of the upstream cluster to start from.
+        path: directory of the state; created if it does not exist.
+        listen: the address to listen on; port 0 picks a free port.
+        advertised: the address that clients connect to; ``None`` for the one that they have connected to.
         node_id: id of the one broker that clients see.
-        sync: when acknowledgements are on the disk: ``always`` before they are answered, ``interval`` soon after, as a Kafka
-            broker does it, ``never`` when the operating system likes.
-        repair: whether damaged logs in ``path`` are cut where their damage begins, which loses what was confirmed.
-        relay: whether requests that the gateway does not know go to the upstream broker, which must be a single one.
-        broker: broker configurations by Kafka's names (``group.share.…``).
-        groups: defaults of group configurations by Kafka's names (``share.…``).
+        sync: when acknowledgements are on disk: ``always`` before their answer, ``interval`` soon after it, like a Kafka
+            broker, ``never`` when the operating system writes them.
+        repair: whether to cut damaged logs in ``path`` where the damage begins, which loses confirmed records.
+        relay: whether to forward requests that the gateway does not serve to the upstream broker, which must be a single one.
+        broker: broker configurations under Kafka's names (``group.share.…``).
+        groups: defaults of group configurations under Kafka's names (``share.…``).
         upstream_security: TLS and SASL towards upstream.
-        ssl_context: TLS for clients. Where it asks for their certificates, the subject is the principal (``User:CN=…``).
+        ssl_context: TLS for clients. If it requires client certificates, their subject is the principal (``User:CN=…``).
         users: passwords by name, for SASL PLAIN and SCRAM of clients.
-        tokens: takes a token of SASL OAUTHBEARER and gives the name of its bearer, or raises
-            :class:`share_state.kafka.bearer_tokens.TokenRefusedError`. With neither users nor tokens everybody is let in.
-        access: what principals may do.
-        limits: how much clients may take up.
-        on_truncation: ``rewind`` forgets what is known of offsets that upstream has cut, so that the records that come in
-            their place are delivered; ``keep`` keeps it, as Kafka does.
-        metrics: where to serve /metrics, /healthz and /readyz; ``None`` for nowhere.
+        tokens: takes a token of SASL OAUTHBEARER and returns the name of its bearer, or raises
+            :class:`share_state.kafka.bearer_tokens.TokenRefusedError`. Without users and tokens every client is accepted.
+        access: the permissions of principals.
+        limits: the limits for clients.
+        on_truncation: ``rewind`` forgets the states of offsets that upstream has truncated, so the new records there are
+            delivered; ``keep`` retains them, as Kafka does.
+        metrics: the address of /metrics, /healthz and /readyz; ``None`` for none.
     """
 
     upstream: tuple[Address, ...]
@@ -71,14 +71,14 @@ class GatewayOptions:
 
     def __post_init__(self) -> None:
         if not self.upstream:
-            raise ConfigError("no upstream broker is given", field="upstream")
+            raise ConfigError("expected at least 1 upstream broker, got 0", field="upstream")
         if self.relay and len(self.upstream) != 1:
-            raise ConfigError("the relay has one upstream broker", field="relay", value=len(self.upstream), maximum=1)
+            raise ConfigError("expected 1 upstream broker with the relay", field="relay", value=len(self.upstream), maximum=1)
         if self.on_truncation not in {"rewind", "keep"}:
             message = f"on.truncation is {self.on_truncation!r}, neither rewind nor keep"
             raise ConfigError(message, field="on.truncation", value=self.on_truncation)
         if self.node_id < 0:
-            raise ConfigError(f"node_id is {self.node_id}, not at least 0", field="node_id", value=self.node_id, minimum=0)
+            raise ConfigError(f"node_id is {self.node_id}; expected at least 0", field="node_id", value=self.node_id, minimum=0)
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -113,10 +113,10 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def split_properties(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Tell broker configurations from defaults of group configurations.
+    """Separate broker configurations from defaults of group configurations.
 
     Raises:
-        ConfigError: a name is of neither kind.
+        ConfigError: a name is neither.
     """
     broker: dict[str, str] = {}
     groups: dict[str, str] = {}
@@ -126,5 +126,5 @@ def split_properties(properties: Mapping[str, str]) -> tuple[dict[str, str], dic
         elif name.startswith(_GROUP_PREFIXES):
             groups[name] = value
         else:
-            raise ConfigError(f"{name} is no configuration of a gateway", field=name, value=value)
+            raise ConfigError(f"{name} is not a configuration of the gateway", field=name, value=value)
     return broker, groups

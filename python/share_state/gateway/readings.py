@@ -225,7 +225,7 @@ def _age(served: ServedPartition | None, start_offset: int, lag: int) -> float |
 
 
 def _merged(times: dict[int, Times], names: dict[int, str]) -> list[tuple[int, Times]]:
-    """Give the times of requests with a name, and one of all others."""
+    """Return the times of requests with a name, and one of all others."""
     found = {key: row for key, row in times.items() if key in names}
     others = [row for key, row in times.items() if key not in names]
     if others:

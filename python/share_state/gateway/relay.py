@@ -37,7 +37,7 @@ _BY_NAME: Final = {0: 12, 1: 12}
 
 
 class Relay:
-    """Passes frames on, each client's over a connection of its own, so that they stay in order.
+    """Passes frames on, each client's over its own connection, so that they stay in order.
 
     Args:
         upstream: the cluster.
@@ -54,7 +54,7 @@ class Relay:
         self.requests = 0
 
     async def versions(self) -> dict[int, tuple[int, int]]:
-        """Give what upstream takes.
+        """Return what upstream takes.
 
         Raises:
             LostError, KafkaPersisterError: it cannot be asked.
@@ -66,7 +66,7 @@ class Relay:
         return found
 
     async def respond(self, client: Client, payload: bytes) -> bytes | None:
-        """Pass a request on and give the answer; ``None`` when upstream has closed the connection."""
+        """Pass a request on and give the answer; ``None`` if upstream has closed the connection."""
         self.requests += 1
         connections = self._clients.get(client.connection_id)
         if connections is None:
@@ -75,11 +75,11 @@ class Relay:
             connection = await connections.connection(Node(-1, self._address))
             return await _pass_on(connection, _without_epochs(payload))
         except LostError as lost:
-            _LOG.warning("a request was not passed on: %s: %s", lost, client)
+            _LOG.warning("a request was not forwarded: %s: %s", lost, client)
             return None
 
     async def find_coordinator(self, key_type: int, key: str) -> int:
-        """Ask upstream for a coordinator; gives its code.
+        """Ask upstream for a coordinator; returns its code.
 
         Where it is does not matter, there is one broker; but upstream makes the topic that a coordinator keeps its state in
         only when it is asked for one.

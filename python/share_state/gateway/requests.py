@@ -55,7 +55,7 @@ class Client:
 
 
 def check_member(client: Client, group: str | None, member: str | None) -> int:
-    """Check who asks for records of a group; gives Kafka's code (``KafkaApis.handleShareFetchRequest``)."""
+    """Check who asks for records of a group; returns Kafka's code (``KafkaApis.handleShareFetchRequest``)."""
     if not group:
         return codes.INVALID_REQUEST
     if not client.may(Operation.READ, Resource.GROUP, group):

@@ -96,7 +96,7 @@ class Server:
         """Take a connection of TCP, or close it where there are too many."""
         if self.connections >= self._serving.limits.connections:
             self.refused += 1
-            _LOG.warning("there are %d connections already: one more is closed", self.connections)
+            _LOG.warning("the limit of %d connections is reached: closed a new one", self.connections)
             transport.abort()
             return
         self.accepted += 1
@@ -124,10 +124,10 @@ class Server:
             self._begin(connection, secured)
         except (OSError, ssl.SSLError) as wrong:
             self.tls_failed += 1
-            _LOG.warning("no TLS: %s: host=%s", wrong, peer[0] if peer else "")
+            _LOG.warning("TLS handshake failed: %s: host=%s", wrong, peer[0] if peer else "")
             transport.abort()
         except Exception:  # noqa: BLE001
-            _LOG.exception("no TLS: host=%s", peer[0] if peer else "")
+            _LOG.exception("TLS handshake failed: host=%s", peer[0] if peer else "")
             transport.abort()
         finally:
             self._arrivals.discard(arrival)

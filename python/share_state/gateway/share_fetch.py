@@ -85,7 +85,7 @@ class ShareFetch:
         return len(self._waiting)
 
     async def answer(self, client: Client, version: int, correlation_id: int, asked: dict[str, Any]) -> bytes:
-        """Answer a request; gives the whole frame."""
+        """Answer a request; returns the whole frame."""
         code = _check(client, asked)
         if code != codes.NONE:
             self._counts.request_errors[_API_KEY, code] += 1
@@ -189,7 +189,7 @@ class ShareFetch:
     def _listed(
         self, context: ShareFetchContext, found: _Found, acknowledged: dict[_Place, int]
     ) -> list[tuple[str, int, int, int, int, int, Delivery | None]] | None:
-        """Give the partitions of the answer; ``None`` when the session is no longer where the request was."""
+        """Return the partitions of the answer; ``None`` if the session is no longer where the request was."""
         told = {*found.fetched, *found.errors}
         places = dict.fromkeys(place for place in context.partitions if place in told) | dict.fromkeys(acknowledged)
         outcomes = [(*place, place in found.deliveries, place in found.errors, place in acknowledged) for place in places]

@@ -2,7 +2,7 @@
 
 A share partition that a client asks for is loaded from the store: its state is read in the leader epoch of this generation,
 which fences every earlier start of the gateway. One that the store fences, or whose group or topic is gone, is dropped, and
-the next fetch loads it anew.
+the next fetch loads it again.
 """
 
 from __future__ import annotations
@@ -116,15 +116,15 @@ class SharePartitionManager:
         return len(self._served)
 
     def all(self) -> Iterable[ServedPartition]:
-        """Give every share partition in memory."""
+        """Return every share partition in memory."""
         return self._served.values()
 
     def get(self, group: str, topic_id: str, partition: int) -> ServedPartition | None:
-        """Give a share partition if it is in memory."""
+        """Return a share partition if it is in memory."""
         return self._served.get(SharePartitionKey(group, topic_id, partition))
 
     def serve(self, group: str, topic: Topic, partition: int) -> ServedPartition:
-        """Give a share partition, and begin to load it where it is not in memory."""
+        """Return a share partition, and begin to load it where it is not in memory."""
         key = SharePartitionKey(group, topic.topic_id, partition)
         served = self._served.get(key)
         if served is not None:
@@ -199,7 +199,7 @@ class SharePartitionManager:
         served.engine.fence()
 
     def let_go(self, served: ServedPartition) -> None:
-        """Forget a share partition, so that the next fetch loads it anew."""
+        """Forget a share partition, so that the next fetch loads it again."""
         self.drop(served, codes.NONE)
 
     def sweep(self, silent_since: float) -> None:
@@ -231,7 +231,7 @@ class SharePartitionManager:
             await asyncio.wait([loading])
 
     async def close(self) -> None:
-        """Finish what is under way: every write is answered."""
+        """Finish what is in progress: every write is answered."""
         loads = list(self._loading.values())
         for task in loads:
             task.cancel()
@@ -255,7 +255,7 @@ class SharePartitionManager:
         self.timers.arm(served)
 
     async def _loaded(self, served: ServedPartition, topic: Topic) -> int:
-        """Load a state; gives the code for the clients that wait."""
+        """Load a state; returns the code for the clients that wait."""
         try:
             return await self._read(served, topic)
         except CorruptStateError as corrupt:

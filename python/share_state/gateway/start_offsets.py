@@ -30,7 +30,7 @@ class StartOffsets:
         self._upstream = upstream
 
     async def find(self, topic: Topic, partition: int, strategy: str, isolation: int) -> int | None:
-        """Find the offset; ``None`` when upstream has not told it for ten seconds.
+        """Find the offset; ``None`` if upstream has not told it for ten seconds.
 
         Args:
             topic: the topic.

@@ -55,11 +55,11 @@ class SignedTokens:
         except OSError as error:
             raise ConfigError(f"{path} cannot be read: {error}", field="oauth_jwks", value=str(path)) from None
         except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError):
-            raise ConfigError(f"{path} is no JSON Web Key Set", field="oauth_jwks", value=str(path)) from None
+            raise ConfigError(f"{path} is not a JSON Web Key Set", field="oauth_jwks", value=str(path)) from None
         self._keys = {key.key_id: key for key in keys}
 
     def __call__(self, token: str) -> str:
-        """Give the name of whoever a token is of.
+        """Return the name of whoever a token is of.
 
         Raises:
             TokenRefusedError: it does not count.
@@ -90,7 +90,7 @@ class UnsecuredTokens:
     """
 
     def __call__(self, token: str) -> str:
-        """Give the name that a token has.
+        """Return the name that a token has.
 
         Raises:
             TokenRefusedError: it is none, it has a signature, or its time is over.
@@ -99,7 +99,7 @@ class UnsecuredTokens:
             header, content, signature = token.split(".")
             claims = _json(content)
             if signature or _json(header).get("alg") != "none":
-                raise TokenRefusedError("the token has a signature, and nobody can check it", field="token")
+                raise TokenRefusedError("the token is signed, and the gateway has no key to verify it", field="token")
             is_over = float(claims["exp"]) + _SKEW <= time.time()
         except (ValueError, KeyError, TypeError):
             raise TokenRefusedError("the token is malformed", field="token") from None
@@ -118,5 +118,5 @@ def _json(part: str) -> dict[str, Any]:
 def _subject(claims: dict[str, Any]) -> str:
     name = claims.get("sub")
     if not isinstance(name, str) or not name:
-        raise TokenRefusedError("the token names nobody", field="sub", value=name)
+        raise TokenRefusedError("the token has no subject", field="sub", value=name)
     return name

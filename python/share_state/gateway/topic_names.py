@@ -28,7 +28,7 @@ class TopicNames:
         self._upstream = upstream
 
     async def of(self, topic_ids: Collection[str]) -> Names:
-        """Give the topics of these ids, as far as they exist."""
+        """Return the topics of these ids, as far as they exist."""
         names: Names = {}
         missing = []
         for topic_id in topic_ids:
@@ -47,7 +47,7 @@ class TopicNames:
 
     @staticmethod
     def error(client: Client, names: Names, topic_id: str, partition: int) -> int:
-        """Give Kafka's code for a client that names a partition."""
+        """Return Kafka's code for a client that names a partition."""
         topic = names.get(topic_id)
         if topic is None:
             return codes.UNKNOWN_TOPIC_ID

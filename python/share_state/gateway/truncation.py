@@ -62,9 +62,9 @@ class Truncation:
         try:
             count = await asyncio.get_running_loop().run_in_executor(self._executor, truncate)
         except ShareStateError as failed:
-            _LOG.error("states were not cut at offset %d: %s: %s", offset, failed, place)
+            _LOG.error("states were not truncated at offset %d: %s: %s", offset, failed, place)
         else:
-            _LOG.warning("the states of %d groups were cut at offset %d: %s", count, offset, place)
+            _LOG.warning("the states of %d groups were truncated at offset %d: %s", count, offset, place)
         finally:
             for one in held:
                 self._manager.let_go(one)

@@ -42,10 +42,10 @@ def upstream_security(properties: Mapping[str, str]) -> SecurityOptions:
     """
     for name in properties:
         if name not in _KNOWN:
-            raise ConfigError(f"{name} is no security property of the gateway", field=name)
+            raise ConfigError(f"{name} is not a security property of the gateway", field=name)
     protocol = properties.get("security.protocol", "PLAINTEXT").upper()
     if protocol not in _PROTOCOLS:
-        message = f"security.protocol is {protocol!r}, none of {', '.join(_PROTOCOLS)}"
+        message = f"security.protocol is {protocol!r}; expected one of {', '.join(_PROTOCOLS)}"
         raise ConfigError(message, field="security.protocol", value=protocol)
     context = _context(properties) if protocol.endswith("SSL") else None
     mechanism = _mechanism(properties) if protocol.startswith("SASL") else None
@@ -60,7 +60,7 @@ def _context(properties: Mapping[str, str]) -> ssl.SSLContext:
         if certificate is not None:
             context.load_cert_chain(certificate, properties.get("ssl.key.location"), properties.get("ssl.key.password"))
     except (OSError, ValueError) as wrong:
-        raise ConfigError(f"no TLS with these files: {wrong}", field="ssl", value=authority) from None
+        raise ConfigError(f"TLS cannot be set up with these files: {wrong}", field="ssl", value=authority) from None
     if properties.get("ssl.endpoint.identification.algorithm") == "":
         context.check_hostname = False
     return context

@@ -94,7 +94,7 @@ class WaitingFetch:
         return self._deliveries
 
     def give_up(self) -> None:
-        """Wait no more, and acquire nothing: the member has asked anew."""
+        """Wait no more, and acquire nothing: the member has asked again."""
         self._is_over = True
         self._complete()
 

@@ -1,7 +1,7 @@
 """Writes of share partitions on their way to the disk and back.
 
-While one round is on the disk, the next one gathers (:mod:`share_state.rounds`): what many members acknowledge meanwhile
-shares one sync.
+While one round is being written, the next one collects (:mod:`share_state.rounds`): acknowledgements that arrive meanwhile share
+one sync.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 
 
 class _Round(NamedTuple):
-    """What is written together.
+    """The writes of one round.
 
     Attributes:
         tokens: share partition and token of each write.
-        requests: what the store is asked, in the same order.
-        began: when (``time.monotonic()``).
+        requests: the requests to the store, in the same order.
+        began: its start (``time.monotonic()``).
     """
 
     tokens: list[tuple[ServedPartition, int]]
@@ -45,10 +45,10 @@ class WritePump:
     """Carries writes to the store, a round at a time.
 
     Args:
-        store: where they go.
-        executor: where the calls run.
+        store: takes the writes.
+        executor: runs the calls.
         settled: called for each write with its share partition, its token and Kafka's code.
-        counts: where times are counted.
+        counts: collects the times.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class WritePump:
         settled: Callable[[ServedPartition, int, int], None],
         counts: Counts,
     ) -> None:
-        #: Whether the last round was not kept: the disk is full, or the store is closed.
+        #: Whether the last round failed: the disk is full, or the store is closed.
         self.is_failing = False
         #: Whether the store takes nothing until it is opened again: after a write that failed nobody knows what the disk holds.
         self.is_closed = False
@@ -70,7 +70,7 @@ class WritePump:
         self._rounds = Rounds(executor, self._take, lambda taken: store.write_states(taken.requests), self._settle)
 
     def add(self, served: ServedPartition) -> None:
-        """Write what a share partition has to write, if anything."""
+        """Queue the writes of a share partition, if it has any."""
         if not self._changed:
             self._gathering_since = time.monotonic()
         self._changed[served] = None
@@ -99,7 +99,7 @@ class WritePump:
         self._counts.write_times.observe(ended - written.began)
         outcomes: Sequence[BaseException | None]
         if isinstance(answers, BaseException):
-            _LOG.error("the store takes no writes: %r", answers)
+            _LOG.error("the store refuses writes: %r", answers)
             outcomes = [answers] * len(written.tokens)
         else:
             outcomes = answers
@@ -111,7 +111,7 @@ class WritePump:
 
 
 def _was_not_kept(outcome: BaseException | None) -> bool:
-    """Tell whether it is the log that failed, and not the request, whose epoch may be out of date."""
+    """Return whether it is the log that failed, and not the request, whose epoch may be out of date."""
     if isinstance(outcome, ShareStateError):
         return isinstance(outcome, StoreError | EnginePoisonedError)
     return outcome is not None

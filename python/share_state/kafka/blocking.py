@@ -1,4 +1,4 @@
-"""The same persister for programs without an event loop."""
+"""The persister for a Kafka cluster, for programs without an event loop."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 
 class _Answer:
-    """What a thread waits for: a future of ``concurrent.futures`` without the condition variable, which costs more than a call.
+    """The answer that a thread waits for: like ``concurrent.futures.Future``, without its expensive condition variable.
 
     Attributes:
-        given_up: whether the thread waits no more: it was interrupted, as by Ctrl-C.
+        given_up: whether the thread no longer waits, because it was interrupted, for example by Ctrl-C.
     """
 
     __slots__ = ("_answer", "_error", "_ready", "given_up")
@@ -37,7 +37,7 @@ class _Answer:
         self.given_up = False
         self._answer: dict[str, Any] | None = None
         self._error: BaseException | None = None
-        #: Held until there is an answer.
+        #: Held until the answer is there.
         self._ready = threading.Lock()
         self._ready.acquire()
 
@@ -70,9 +70,9 @@ class _Answer:
 class KafkaPersister:
     """Keeps the state of share partitions in the share coordinator of a Kafka cluster; a ``Persister``.
 
-    An event loop in a thread of its own does the work; any number of threads may call, and what they ask at the same time
-    goes out together. See :class:`share_state.kafka.AsyncKafkaPersister` for the arguments and the guarantees. Close it, or
-    use it in a ``with`` statement.
+    An event loop in its own thread does the work. Any number of threads may call it, and concurrent calls share requests. See
+    :class:`share_state.kafka.AsyncKafkaPersister` for the arguments and the guarantees. Close it, or use it in a ``with``
+    statement.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class KafkaPersister:
             clock=clock,
         )
         self._loop = asyncio.new_event_loop()
-        # A daemon, so that a persister that nobody closed does not keep the process alive.
+        # A daemon, so that an unclosed persister does not keep the process alive.
         self._thread = threading.Thread(target=self._loop.run_forever, name="share-state-kafka", daemon=True)
         #: Held while work is handed to the loop, and while that is forbidden.
         self._starting = threading.Lock()
@@ -114,7 +114,10 @@ class KafkaPersister:
         return self._run(self._requests_sent())
 
     def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
         self._call(operations.initialize(operations.normal(key), state_epoch, start_offset))
 
     def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:

@@ -20,10 +20,10 @@ class Result(Protocol):
         """Whether nobody waits for one any more."""
 
     def set_result(self, result: dict[str, Any], /) -> None:
-        """Give the answer."""
+        """Return the answer."""
 
     def set_exception(self, exception: BaseException, /) -> None:
-        """Give the failure."""
+        """Return the failure."""
 
 
 class Call:
@@ -37,7 +37,7 @@ class Call:
         abandoned: whether nobody waits for it, or the persister is being closed: it is not tried again.
     """
 
-    __slots__ = ("abandoned", "attempt", "behind", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
+    __slots__ = ("abandoned", "after", "attempt", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
 
     def __init__(self, operation: Operation, result: Result) -> None:
         self.operation = operation
@@ -52,4 +52,4 @@ class Call:
         self.finding: asyncio.Task[None] | None = None
         self.wait: Timer | None = None
         #: Younger calls for the same share partition, while it is the turn of this one.
-        self.behind: deque[Call] | None = None
+        self.after: deque[Call] | None = None

@@ -1,4 +1,4 @@
-"""Calls under way: in order for each share partition, tried again where that may help, each answered once.
+"""Calls in progress: in order for each share partition, tried again where that may help, each answered once.
 
 No task runs for a call. It is moved on by what happens to it: the coordinator is found, an answer comes or will not come, a
 wait is over, its caller gives up.
@@ -62,13 +62,13 @@ class Calls:
         if before is None:
             self._turns[key] = call
             self._try(call)
-        elif before.behind is None:
-            before.behind = deque([call])
+        elif before.after is None:
+            before.after = deque([call])
         else:
-            before.behind.append(call)
+            before.after.append(call)
 
     def abandon(self, call: Call) -> None:
-        """Take back what nobody waits for; what is on the wire stays under way until it is answered."""
+        """Take back what nobody waits for; what is on the wire stays in progress until it is answered."""
         call.abandoned = True
         if not call.sent and not call.over:
             self._end(call)
@@ -76,7 +76,7 @@ class Calls:
     async def close(self) -> None:
         """Fail what is not sent, and wait for the answers to what is."""
         self._closed = True
-        waiting = [call for turn in self._turns.values() for call in (*(turn.behind or ()), turn)]
+        waiting = [call for turn in self._turns.values() for call in (*(turn.after or ()), turn)]
         for call in waiting:
             call.abandoned = True
             if not call.sent and not call.over:
@@ -122,16 +122,16 @@ class Calls:
             call.finding.cancel()
         if call.wait is not None:
             call.wait.cancel()
-        # One whose turn has not come is passed over when it does.
+        # One whose turn has not come is skipped when it does.
         if call.attempt > 0:
             self._go_on(call)
 
     def _go_on(self, call: Call) -> None:
-        key, behind = call.operation.key, call.behind
-        while behind:
-            following = behind.popleft()
+        key, after = call.operation.key, call.after
+        while after:
+            following = after.popleft()
             if not following.over:
-                following.behind = behind
+                following.after = after
                 self._turns[key] = following
                 self._try(following)
                 return
@@ -176,7 +176,7 @@ class Calls:
             return
         self._cluster.forget(call.operation.key)
         seconds = self._retry.wait_after(call.attempt, self._clock.random())
-        _LOG.warning("%r: attempt %d of %d, again in %.1f s", str(error), call.attempt, self._retry.attempts, seconds)
+        _LOG.warning("%r: attempt %d of %d, next in %.1f s", str(error), call.attempt, self._retry.attempts, seconds)
         call.wait = self._clock.call_later(seconds, lambda: self._again(call))
 
     def _error(

@@ -32,12 +32,12 @@ def parse_bootstrap(bootstrap: str | Iterable[str]) -> list[Address]:
         host, colon, port = text.strip().rpartition(":")
         host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
         if "/" in text:
-            raise ConfigError(f"{text!r} is not host:port; leave out what comes before and after", field="bootstrap", value=text)
+            raise ConfigError(f"{text!r} is not host:port; remove the parts before and after it", field="bootstrap", value=text)
         if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) <= _MAX_PORT):
             raise ConfigError(f"{text!r} is not host:port", field="bootstrap", value=text)
         addresses.append(Address(host, int(port)))
     if not addresses:
-        raise ConfigError("no bootstrap server is given", field="bootstrap", value=bootstrap)
+        raise ConfigError("expected at least 1 bootstrap server, got 0", field="bootstrap", value=bootstrap)
     return addresses
 
 
@@ -45,7 +45,7 @@ class Client:
     """Lives on one event loop, but for its making. The arguments are those of ``AsyncKafkaPersister``.
 
     Attributes:
-        calls: the calls under way.
+        calls: the calls in progress.
     """
 
     def __init__(
@@ -63,9 +63,9 @@ class Client:
         self._bootstrap = [f"{host}:{port}" for host, port in addresses]
         for name, seconds in (("connect_timeout", connect_timeout), ("request_timeout", request_timeout)):
             if not seconds > 0:
-                raise ConfigError(f"{name} is {seconds}, not above 0", field=name, value=seconds)
+                raise ConfigError(f"{name} is {seconds}; expected more than 0", field=name, value=seconds)
         if len(client_id.encode()) > _MAX_STRING:
-            raise ConfigError("client_id is too long to be sent", field="client_id", value=client_id)
+            raise ConfigError("client_id is too long for a request", field="client_id", value=client_id)
         clock = clock or LoopClock()
         options = ConnectionOptions(security or SecurityOptions(), clock, client_id, connect_timeout, request_timeout)
         self._cluster = Cluster(addresses, options)

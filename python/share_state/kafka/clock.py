@@ -1,4 +1,4 @@
-"""Time for the persister, in one place, so that a test can move it by hand."""
+"""The clock of the persister, in one place, so that a test can replace it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 
 class Timer(Protocol):
-    """A call that is due later."""
+    """A scheduled call."""
 
     def cancel(self) -> None:
-        """Make that it never happens."""
+        """Cancel it."""
 
 
 class Clock(Protocol):
-    """Makes calls later, and draws the jitter."""
+    """Schedules calls, and draws the jitter."""
 
     def call_later(self, delay: float, callback: Callable[[], object]) -> Timer:
         """Call ``callback`` in ``delay`` seconds, on the running event loop."""
@@ -46,13 +46,13 @@ class LoopClock:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how far apart a call is tried; Kafka's values (``PersisterStateManager``).
+    """The attempts of a call and their intervals; the defaults are Kafka's (``PersisterStateManager``).
 
     Attributes:
-        attempts: how often in all.
-        initial_seconds: wait after the first attempt.
+        attempts: the number of attempts.
+        initial_seconds: wait after the first attempt; each further wait is twice as long.
         maximum_seconds: the longest wait.
-        jitter: share by which a wait is shorter or longer than twice the one before.
+        jitter: the fraction by which a wait is randomly shorter or longer.
     """
 
     attempts: int = 5
@@ -62,7 +62,9 @@ class RetryPolicy:
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
-            raise ConfigError(f"attempts is {self.attempts}, not at least 1", field="attempts", value=self.attempts, minimum=1)
+            raise ConfigError(
+                f"attempts is {self.attempts}; expected at least 1", field="attempts", value=self.attempts, minimum=1
+            )
         for name in ("initial_seconds", "maximum_seconds", "jitter"):
             value = getattr(self, name)
             # Not below: so that NaN is refused too.
@@ -87,10 +89,10 @@ async def sleep(clock: Clock, seconds: float) -> None:
 
 
 async def within(clock: Clock, seconds: float, work: Awaitable[T]) -> T:
-    """Wait for ``work`` and cancel it when ``seconds`` are over.
+    """Wait for ``work``, and cancel it after ``seconds``.
 
     Raises:
-        TimeoutError: the time was over first.
+        TimeoutError: ``work`` took longer.
     """
     task = asyncio.ensure_future(work)
     expired = False

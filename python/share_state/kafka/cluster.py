@@ -56,19 +56,19 @@ class Cluster:
         return self._connections.requests
 
     def opened(self, node: Node) -> Connection | None:
-        """Give the connection to a broker if there is one that can be used."""
+        """Return the connection to a broker if there is one that can be used."""
         return self._connections.opened(node)
 
     async def connection(self, node: Node) -> Connection:
-        """Give the connection to a broker, opened when there is none. See :meth:`Connections.connection`."""
+        """Return the connection to a broker, opened if there is none. See :meth:`Connections.connection`."""
         return await self._connections.connection(node)
 
     def known(self, key: SharePartitionKey) -> Node | None:
-        """Give the broker that coordinates a share partition if it was looked up before."""
+        """Return the broker that coordinates a share partition if it was looked up before."""
         return self._coordinators.get(key)
 
     async def coordinator(self, key: SharePartitionKey) -> Node:
-        """Give the broker that coordinates a share partition. Keys that are asked for together go out in one request.
+        """Return the broker that coordinates a share partition. Keys that are asked for together go out in one request.
 
         Raises:
             LostError: no broker could be asked.
@@ -91,7 +91,7 @@ class Cluster:
         self._coordinators.pop(key, None)
 
     async def topic_ids(self, names: Sequence[str]) -> dict[str, str]:
-        """Give the ids of topics, in base64; topics that do not exist are not among them.
+        """Return the ids of topics, in base64; topics that do not exist are not among them.
 
         Raises:
             LostError: no broker could be asked.
@@ -144,7 +144,7 @@ class Cluster:
 
     async def _find(self, asked: dict[SharePartitionKey, asyncio.Future[Node]]) -> None:
         connection = await self._connections.any()
-        # Kafka 4.0 has the look-up and none of the requests that come behind it, and answers the look-up with INVALID_REQUEST.
+        # Kafka 4.0 has the look-up and none of the requests that come after it, and answers the look-up with INVALID_REQUEST.
         connection.version_of(_READ_STATE)
         texts = {coordinator_key(*key): key for key in asked}
         answer = await connection.request(_FIND_COORDINATOR, {"keyType": _SHARE, "coordinatorKeys": list(texts)})

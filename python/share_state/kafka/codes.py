@@ -98,7 +98,7 @@ INVALID_SHARE_SESSION_EPOCH: Final = ERROR_CODES["INVALID_SHARE_SESSION_EPOCH"]
 FENCED_STATE_EPOCH: Final = ERROR_CODES["FENCED_STATE_EPOCH"]
 SHARE_SESSION_LIMIT_REACHED: Final = ERROR_CODES["SHARE_SESSION_LIMIT_REACHED"]
 
-#: What is tried again, at a coordinator that is looked up anew (``PersisterStateManager``). The state was not changed.
+#: What is tried again, at a coordinator that is looked up again (``PersisterStateManager``). The state was not changed.
 RETRIABLE: Final = frozenset(
     {UNKNOWN_TOPIC_OR_PARTITION, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR}
 )

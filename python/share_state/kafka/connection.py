@@ -127,7 +127,7 @@ class Connection:
         return dict(self._versions)
 
     def version_of(self, api_key: int) -> int:
-        """Give the newest version of a request that both sides have.
+        """Return the newest version of a request that both sides have.
 
         Raises:
             BrokerTooOldError: there is none.
@@ -181,7 +181,7 @@ class Connection:
         Args:
             api_key: of the request.
             version: of the request.
-            body: the request behind its header.
+            body: the request after its header.
             decode: takes the version, the frame of the answer without its length, and where the message starts in it.
             done: called once, with what was decoded, or with why there is no answer.
 
@@ -326,7 +326,7 @@ class Connection:
         correlation_id = int.from_bytes(payload[:4], "big", signed=True)
         pending = self._pending.get(correlation_id)
         if pending is None:
-            raise WireDecodeError(f"nothing was asked with correlation id {correlation_id}", position=0, kind="correlation")
+            raise WireDecodeError(f"no request has correlation id {correlation_id}", position=0, kind="correlation")
         answer = pending.decode(payload)
         del self._pending[correlation_id]
         pending.timer.cancel()
@@ -334,7 +334,7 @@ class Connection:
         self._close_when_retired()
 
     def _expire(self, api_key: int) -> None:
-        # The broker answers in order, so nothing behind this request can be answered either.
+        # The broker answers in order, so nothing after this request can be answered either.
         seconds = self._options.request_timeout
         reason = f"{_name(api_key)} was not answered in {seconds:g} s"
         self._fail(self._loss(reason, code=codes.REQUEST_TIMED_OUT, sent=True))

@@ -27,7 +27,7 @@ class Connections:
         return self._requests + sum(connection.requests for connection in self._open())
 
     def opened(self, node: Node) -> Connection | None:
-        """Give the connection to a broker if there is one that can be used."""
+        """Return the connection to a broker if there is one that can be used."""
         task = self._connections.get(node.address)
         if task is None or not task.done() or task.cancelled() or task.exception() is not None:
             return None
@@ -35,7 +35,7 @@ class Connections:
         return connection if connection.usable else None
 
     async def connection(self, node: Node) -> Connection:
-        """Give the connection to a broker, opened when there is none.
+        """Return the connection to a broker, opened if there is none.
 
         Raises:
             LostError: there is none, and another attempt may find one.
@@ -55,7 +55,7 @@ class Connections:
             raise lost.again() from None
 
     async def any(self) -> Connection:
-        """Give a connection that is open, or the first bootstrap server that answers.
+        """Return a connection that is open, or the first bootstrap server that answers.
 
         Raises:
             LostError: no bootstrap server answers.

@@ -1,4 +1,4 @@
-"""What a persister over a cluster raises: who said no, about what, and whether the state may have changed all the same.
+"""The exceptions of a persister over a cluster: who refused, what was refused, and whether the state may have changed.
 
 ::
 
@@ -9,16 +9,16 @@
         ├── FencedByLeaderEpochError   74   also a FencedLeaderEpochError
         ├── UnknownTopicError           3   also an UnknownPartitionError, after the last attempt
         ├── NotAuthorizedError         31   the principal lacks CLUSTER_ACTION on the cluster
-        ├── AuthenticationFailedError  58   wrong credentials, or a mechanism that the broker does not take
+        ├── AuthenticationFailedError  58   wrong credentials, or an unsupported mechanism
         ├── BrokerTooOldError          35   also an UnsupportedVersionError: no share groups, or another protocol's version
         ├── CoordinatorUnavailableError 14, 15, 16  after the last attempt
         ├── BrokerUnreachableError     13   nothing was sent in the last attempt
-        ├── BadAnswerError             -1   bytes that are no answer to what was asked
-        ├── OutcomeUnknownError     7, 13, -1  sent, and not answered: written or not, nobody said
+        ├── BadAnswerError             -1   the answer cannot be decoded
+        ├── OutcomeUnknownError     7, 13, -1  sent and not answered: the state may have changed
         └── PersisterClosedError       13   the persister was closed while the call waited
 
-``outcome_unknown`` is true of an :class:`OutcomeUnknownError`, and of a refusal that follows an attempt that was never
-answered: the refused attempt changed nothing, the unanswered one may have.
+``outcome_unknown`` is true for an :class:`OutcomeUnknownError`, and for a refusal after an attempt that was never answered: the
+refused attempt changed nothing, but the unanswered one may have.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class KafkaPersisterError(PersisterError):
     """A call did not succeed.
 
     Attributes:
-        node: the broker that answered, or was to: ``broker 1 (localhost:9092)``; empty when there was none.
-        key: the share partition, or ``None`` when the call was about no single one.
+        node: the broker that answered, or was asked: ``broker 1 (localhost:9092)``; empty if there was none.
+        key: the share partition, or ``None`` if the call was not about a single one.
         kafka_name: Kafka's name of ``kafka_code``.
-        attempts: how often the call was tried.
+        attempts: the number of attempts.
         outcome_unknown: whether an attempt was sent and never answered, so that the state may have changed.
     """
 
@@ -90,7 +90,7 @@ class RefusedError(KafkaPersisterError, InvalidRequestError):
 
 
 class FencedByStateEpochError(KafkaPersisterError, FencedStateEpochError):
-    """The state was initialised anew: read it again before writing."""
+    """The state was initialised again: read it again before writing."""
 
 
 class FencedByLeaderEpochError(KafkaPersisterError, FencedLeaderEpochError):
@@ -106,7 +106,7 @@ class NotAuthorizedError(KafkaPersisterError):
 
 
 class AuthenticationFailedError(KafkaPersisterError):
-    """The broker does not believe who we are, or we do not believe who it is."""
+    """The broker or the client rejected the credentials of the other."""
 
 
 class BrokerTooOldError(KafkaPersisterError, UnsupportedVersionError):
@@ -114,19 +114,19 @@ class BrokerTooOldError(KafkaPersisterError, UnsupportedVersionError):
 
 
 class CoordinatorUnavailableError(KafkaPersisterError):
-    """No coordinator took the request, in any attempt."""
+    """No coordinator accepted the request, in any attempt."""
 
 
 class BrokerUnreachableError(KafkaPersisterError):
-    """No connection, or one that was lost before the request was sent."""
+    """There is no connection, or it was lost before the request was sent."""
 
 
 class BadAnswerError(KafkaPersisterError):
-    """What came is no answer to what was asked; the connection was closed."""
+    """The answer does not belong to a request or cannot be decoded; the connection was closed."""
 
 
 class OutcomeUnknownError(KafkaPersisterError):
-    """The request was sent and no answer came: the state may have changed or not. Reading it tells."""
+    """The request was sent and not answered. The state may have changed; read it to find out."""
 
 
 class PersisterClosedError(KafkaPersisterError):
@@ -155,5 +155,5 @@ _CLASSES: dict[int, type[KafkaPersisterError]] = {
 
 
 def class_of(code: int) -> type[KafkaPersisterError]:
-    """Give the class that stands for a code that a broker answered with."""
+    """Return the exception class for an error code of a broker."""
     return _CLASSES.get(code, KafkaPersisterError)

@@ -1,8 +1,8 @@
 """Many share partitions in one request (Kafka: ``PersisterStateManager``).
 
-What is asked of one broker, by one RPC and for one group, waits together while a request of that kind is under way, and
-goes out as one when it is answered. Where very many wait, two requests are under way, so that the broker works on one while
-the answers of the other are handed out. Different RPCs and groups do not wait for each other: their requests follow one
+Calls to one broker, of one RPC and for one group, queue up while such a request is in progress, and go out as one request
+when it is answered. With a long queue, two requests are in progress, so that the broker handles one while the client
+distributes the answers of the other. Different RPCs and groups do not wait for each other: their requests follow one
 another on the connection without a pause.
 """
 
@@ -23,10 +23,10 @@ from share_state.kafka.peers import LostError, Node
 
 __all__ = ["Folding"]
 
-#: What one request holds at most; a single share partition always has room.
+#: Maximum size of a request; a single share partition always fits.
 MAX_PARTITIONS: Final = 1000
 MAX_BYTES: Final = 1 << 20
-#: A second request goes out behind one that is under way once it has so many share partitions. With fewer the pause costs
+#: A second request goes out after one that is in progress once it has so many share partitions. With fewer the pause costs
 #: less than a request does.
 SECOND_FROM: Final = 64
 _WRITE: Final = 85
@@ -37,7 +37,7 @@ _Results = Iterable[tuple[str, int, int, str | None, dict[str, Any]]]
 
 
 class _Lane:
-    """What waits for one broker, RPC and group."""
+    """The queue for one broker, RPC and group."""
 
     __slots__ = ("api_key", "group", "node", "requests", "turn", "waiting")
 
@@ -46,14 +46,14 @@ class _Lane:
         self.api_key = api_key
         self.group = group
         self.waiting: deque[Call] = deque()
-        #: How many requests are under way.
+        #: Number of requests in progress.
         self.requests = 0
         #: Whether the next request is about to be sent, or waits for a connection.
         self.turn = False
 
 
 class Folding:
-    """The waiting lines, one for each broker, RPC and group.
+    """The queues, one for each broker, RPC and group.
 
     Args:
         cluster: gives the connections.
@@ -70,12 +70,12 @@ class Folding:
         self._cluster = cluster
         self._answered = answered
         self._failed = failed
-        #: A line is there while a request of its kind is under way, or about to be sent.
+        #: A queue exists while a request of its kind is in progress or about to be sent.
         self._lanes: dict[tuple[Node, int, str], _Lane] = {}
         self._connecting: set[asyncio.Task[None]] = set()
 
     def submit(self, node: Node, call: Call) -> None:
-        """Let ``call`` wait for the next request to ``node``; it must be the only one of its key."""
+        """Queue ``call`` for the next request to ``node``; it must be the only one of its key."""
         api_key, group = call.operation.api_key, call.operation.key.group
         lane = self._lanes.get((node, api_key, group))
         if lane is None:
@@ -84,7 +84,7 @@ class Folding:
         self._go_on(lane)
 
     async def close(self) -> None:
-        """Give up opening connections."""
+        """Stop opening connections."""
         for task in list(self._connecting):
             task.cancel()
         await asyncio.gather(*self._connecting, return_exceptions=True)

@@ -47,12 +47,12 @@ class Request(NamedTuple):
 
 
 def frame(payload: bytes) -> bytes:
-    """Put the payload behind its length."""
+    """Put the payload after its length."""
     return _LENGTH.pack(len(payload)) + payload
 
 
 async def read_frame(reader: asyncio.StreamReader, max_frame: int) -> bytes | None:
-    """Read the next frame; ``None`` when the other side has closed the connection between two frames.
+    """Read the next frame; ``None`` if the other side has closed the connection between two frames.
 
     Memory follows what has arrived, not what the length announces.
 
@@ -107,7 +107,7 @@ class Frames(asyncio.Protocol):
         return True
 
     def longest(self, api_key: int | None) -> int:  # noqa: ARG002  for those who tell requests apart
-        """Give the bytes that a frame may have that begins with this API key; ``None`` while so much has not arrived."""
+        """Return the bytes that a frame may have that begins with this API key; ``None`` while so much has not arrived."""
         return self._max_frame
 
     def cut(self) -> None:

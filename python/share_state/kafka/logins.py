@@ -1,6 +1,6 @@
 """The server's side of SASL: PLAIN, SCRAM and OAUTHBEARER, answered as a Kafka broker does.
 
-The gateway and the fake share coordinator let their clients in by it. SCRAM needs the package ``scramp`` (extra
+The gateway and the share coordinator server let their clients in by it. SCRAM needs the package ``scramp`` (extra
 ``kafka-scram``); without it only PLAIN is offered to users with passwords.
 """
 
@@ -29,7 +29,7 @@ _ROUNDS: Final = 4096
 
 
 def read_users(path: Path) -> dict[str, str]:
-    """Read a file with ``NAME:PASSWORD`` on each line; empty lines and those that begin with ``#`` are passed over.
+    """Read a file with ``NAME:PASSWORD`` on each line; empty lines and those that begin with ``#`` are skipped.
 
     Raises:
         ConfigError: it cannot be read, or a line is not of that form; the text names the line and not what it holds.
@@ -49,7 +49,7 @@ def read_users(path: Path) -> dict[str, str]:
             )
         users[name] = password
     if not users:
-        raise ConfigError(f"{path} names no user", field="sasl_users", value=str(path))
+        raise ConfigError(f"{path} has no user", field="sasl_users", value=str(path))
     return users
 
 
@@ -189,7 +189,7 @@ class Login:
             token, acting_for = token_of(said)
             self.name = await self._bearer_of(token, acting_for)
         except TokenRefusedError as refused:
-            _LOG.info("a token is not taken: %s", refused)
+            _LOG.info("a token was refused: %s", refused)
             self._token_refused = True
             return _content(INVALID_TOKEN.encode())
         self.over = True
@@ -197,14 +197,14 @@ class Login:
 
     async def _bearer_of(self, token: str, acting_for: str) -> str:
         if self._tokens is None:
-            raise TokenRefusedError("no token counts here", field="authBytes")
+            raise TokenRefusedError("tokens are not accepted here", field="authBytes")
         if inspect.iscoroutinefunction(self._tokens):
             found = await self._tokens(token)
         else:
             given = await asyncio.to_thread(self._tokens, token)
             found = await given if inspect.isawaitable(given) else given
         if not isinstance(found, str) or not found:
-            raise TokenRefusedError("the token names nobody", field="authBytes")
+            raise TokenRefusedError("the token has no subject", field="authBytes")
         if acting_for not in ("", found):
             raise TokenRefusedError(f"the token is of {found!r}, who may not act for {acting_for!r}", field="authBytes")
         return found

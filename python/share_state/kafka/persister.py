@@ -22,22 +22,21 @@ __all__ = ["AsyncKafkaPersister"]
 class AsyncKafkaPersister:
     """Keeps the state of share partitions in the share coordinator of a Kafka cluster (4.2 and later).
 
-    Its methods are awaited. It belongs to the event loop on which the first of them is: on another one each of them raises
-    ``RuntimeError``. Calls for one share partition are carried out one after the other, in the order in which they were made;
-    calls for others do not wait for them and are folded into common requests.
+    Its methods are coroutines. It belongs to the event loop on which it is first used: on another loop every method raises
+    ``RuntimeError``. Calls for one share partition are carried out one at a time, in the order in which they were made. Calls
+    for other share partitions do not wait for them, and are combined into common requests.
 
-    A call that returns has been confirmed by the coordinator. A call that is cancelled before its request is sent does
-    nothing. One that is cancelled later is not tried again, but its answer is still taken, and later calls for the share
-    partition wait for it.
+    A call that returns was confirmed by the coordinator. A call that is cancelled before its request is sent has no effect.
+    A call that is cancelled later is not retried, but later calls for the share partition wait for its answer.
 
     Args:
-        bootstrap: ``host:port,...``, or an iterable of them: where to begin.
+        bootstrap: ``host:port,...``, or an iterable of them: the brokers to start from.
         security: TLS and SASL.
         client_id: name of this client, for the broker's logs and quotas.
         connect_timeout: seconds for connecting, TLS and SASL together.
-        request_timeout: seconds that an answer may take; then the connection is given up.
-        retry: how often and how far apart a call is tried.
-        clock: time, for tests.
+        request_timeout: seconds to wait for an answer; after them the connection is closed.
+        retry: the number of attempts and their intervals.
+        clock: the clock, for tests.
 
     Raises:
         ConfigError: an argument cannot be used.
@@ -70,11 +69,14 @@ class AsyncKafkaPersister:
 
     @property
     def requests_sent(self) -> int:
-        """Requests sent so far, of every kind: calls that wait together go out as one."""
+        """Number of requests sent so far, of every kind. Calls that wait together share a request."""
         return self._client.requests
 
     async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83); ``start_offset`` -1 leaves it to the leader."""
+        """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
+
+        A ``start_offset`` of -1 leaves the choice to the leader.
+        """
         await self._call(operations.initialize(operations.normal(key), state_epoch, start_offset))
 
     async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:

@@ -1,6 +1,6 @@
-"""How a client shows who it is: TLS by a context of the standard library, SASL by one of four mechanisms.
+"""How a client authenticates: TLS with a context of the standard library, SASL with one of four mechanisms.
 
-A mechanism is a conversation: :meth:`Mechanism.start` gives an object that is handed each of the broker's messages.
+A mechanism is a conversation: :meth:`Mechanism.start` returns an object that receives each message of the broker.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ _SCRAM: Final = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 class UnconvincedError(Exception):
-    """What the broker said does not show that it is the one that knows us."""
+    """The broker did not prove that it knows the credentials."""
 
 
 class Conversation(Protocol):
-    """One authentication under way."""
+    """One authentication in progress."""
 
     async def first(self) -> bytes:
-        """Give the message that opens it."""
+        """Return the message that opens it."""
 
     async def answer(self, said: bytes) -> bytes | None:
-        """Take what the broker said and give the next message, or ``None`` when nothing is left to say.
+        """Take the broker's message and return the next one, or ``None`` at the end.
 
         Raises:
             UnconvincedError: the broker's message is wrong.
         """
 
     def check_ended(self) -> None:
-        """Check, when the broker is content, that so are we.
+        """Check the broker's proof, once it has accepted the client.
 
         Raises:
-            UnconvincedError: the broker has not shown that it knows us.
+            UnconvincedError: the broker has not proved that it knows the credentials.
         """
 
 
@@ -50,10 +50,10 @@ class Mechanism(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name on the wire."""
+        """The name of the mechanism on the wire."""
 
     def start(self) -> Conversation:
-        """Begin an authentication."""
+        """Start an authentication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class SecurityOptions:
 
     Attributes:
         ssl_context: for TLS, such as ``ssl.create_default_context(cafile=...)``; client certificates are loaded into it.
-        server_hostname: the name that the brokers' certificates are checked against, when it is not their address.
+        server_hostname: the name to check the brokers' certificates against, if it differs from their address.
         sasl: the mechanism, or ``None`` for none.
     """
 
@@ -77,7 +77,7 @@ class SecurityOptions:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """PLAIN (RFC 4616). The password is sent as it is: use it over TLS."""
+    """PLAIN (RFC 4616). It sends the password in clear text: use it over TLS."""
 
     username: str
     password: str = field(repr=False)
@@ -87,7 +87,7 @@ class Plain:
     def __post_init__(self) -> None:
         if "\0" in self.username or "\0" in self.password:
             # The value is left out of the error: it may be the password.
-            raise ConfigError("a user name or password of PLAIN holds a zero character", field="username")
+            raise ConfigError("a user name or password of PLAIN contains a zero character", field="username")
 
     def start(self) -> Conversation:
         """See :meth:`Mechanism.start`."""
@@ -95,7 +95,7 @@ class Plain:
 
 
 class _OneMessage:
-    """All is said in the first message."""
+    """Return nothing: the first message says everything."""
 
     def __init__(self, message: bytes) -> None:
         self._message = message
@@ -107,7 +107,7 @@ class _OneMessage:
         return None
 
     def check_ended(self) -> None:
-        """Nothing is to be checked: PLAIN does not show who the broker is."""
+        """Check nothing: PLAIN does not authenticate the broker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class _ScramConversation:
         self._steps += 1
         try:
             if self._steps == 1:
-                # Thousands of rounds of a hash: not on the event loop.
+                # Thousands of hash rounds would block the event loop.
                 await asyncio.to_thread(self._client.set_server_first, said.decode())
                 return cast("str", self._client.get_client_final()).encode()
             self._client.set_server_final(said.decode())
@@ -156,16 +156,16 @@ class _ScramConversation:
 
     def check_ended(self) -> None:
         if self._steps < 2:  # noqa: PLR2004  the server's first and final message
-            raise UnconvincedError("the broker was content before it showed that it knows the password")
+            raise UnconvincedError("the broker accepted the login before it proved that it knows the password")
 
 
-#: Gives a token when one is needed; may be a coroutine function. A plain function runs in a thread.
+#: Returns a token on request. It may be a coroutine function; an ordinary function runs in a thread.
 TokenCallback = Callable[[], str | Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class OAuthBearer:
-    """OAUTHBEARER (RFC 7628): a callback gives the token, anew for each connection."""
+    """OAUTHBEARER (RFC 7628): a callback returns a token for each connection."""
 
     token: TokenCallback = field(repr=False)
 
@@ -188,7 +188,7 @@ class _BearerConversation:
             given = await asyncio.to_thread(self._token)
             token = await given if inspect.isawaitable(given) else given
         if "\x01" in token:
-            raise UnconvincedError("the token holds a character that cannot be sent")
+            raise UnconvincedError("the token contains a character that cannot be sent")
         return f"n,,\x01auth=Bearer {token}\x01\x01".encode()
 
     async def answer(self, said: bytes) -> bytes | None:

@@ -1,1 +1,1 @@
-"""Where state is read from: a log on disk, or the state topic of a running cluster; all of it, or as of earlier."""
+"""The sources of state: a log on disk, or the state topic of a running cluster; now, or as of earlier."""

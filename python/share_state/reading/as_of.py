@@ -1,4 +1,4 @@
-"""Where a state log is cut, to be looked at as of earlier."""
+"""The cut of a state log for reading it as of earlier."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from share_state.types import WallTime
 
 __all__ = ["AsOf", "AsOfOffset", "AsOfTimestamp"]
 
-#: The last offset that counts: one for all state partitions, or one for each; one that is not named counts whole.
+#: The last offset that counts: one for all state partitions, or one for each; omitted ones count as a whole.
 AsOfOffset = int | Mapping[int, int]
 #: Each state partition ends before its first record of a later time; ms since the epoch.
 AsOfTimestamp = int | WallTime
 
 
 class AsOf(NamedTuple):
-    """A prefix of every state partition; without a field all of it. With both, what ends first ends it."""
+    """A prefix of every state partition; without a field all of it. With both fields, the earlier end counts."""
 
     offset: AsOfOffset | None = None
     timestamp: AsOfTimestamp | None = None

@@ -1,6 +1,6 @@
-"""Asks a cluster's client what it answers only after a wait, so that a Ctrl-C and a refused connection end the wait at once.
+"""Makes blocking calls of a cluster's client, so that a Ctrl-C or a refused connection ends the wait at once.
 
-A call of the client waits in C, where Python hears no signal. It waits in a thread here: the one who asks is free to leave.
+A call of the client waits in C, where Python handles no signals. Here it waits in a thread, and the caller can leave.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ __all__ = ["Connecting", "in_background", "in_thread", "topics"]
 
 _Answer = TypeVar("_Answer")
 
-#: librdkafka's `_ALL_BROKERS_DOWN`: no broker of all that it knows can be reached.
+#: librdkafka's `_ALL_BROKERS_DOWN`: no known broker can be reached.
 _ALL_DOWN = -187
 #: Seconds of the first wait for an answer; each further one is twice as long, so that a slow cluster gets to answer.
 _FIRST_WAIT = 0.1
 
 
 class Connecting:
-    """What the client says of its connections, by its callback `error_cb`."""
+    """The connection errors of the client, from its callback `error_cb`."""
 
     def __init__(self) -> None:
         #: Whether no broker can be reached.
         self.all_down = False
-        #: What went wrong last with a single broker.
+        #: The last error of a single broker.
         self.last: str | None = None
 
     def __call__(self, error: KafkaError) -> None:
@@ -47,7 +47,7 @@ class Connecting:
 
 
 def in_thread(call: Callable[[], _Answer]) -> _Answer:
-    """Give what a call gives or raises; a Ctrl-C leaves it behind."""
+    """Return the result of a call, or raise its error; a Ctrl-C abandons it."""
     answers: SimpleQueue[tuple[_Answer | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:
@@ -64,7 +64,7 @@ def in_thread(call: Callable[[], _Answer]) -> _Answer:
 
 
 def in_background(call: Callable[[], object]) -> None:
-    """Start a call that nobody waits for, not even the end of the process."""
+    """Start a call in the background; the end of the process does not wait for it."""
     threading.Thread(target=call, name="share-state-ask", daemon=True).start()
 
 
@@ -75,7 +75,7 @@ def topics(
 
     Raises:
         KafkaException: no broker can be reached.
-        NoAnswerError: a broker may be there, and none answers in `patience` seconds.
+        NoAnswerError: no broker answers within `patience` seconds.
     """
     until = time.monotonic() + patience
     wait = _FIRST_WAIT

@@ -1,6 +1,6 @@
 """The state topic of a running cluster, read through a consumer that joins no group and commits nothing.
 
-Each state partition is read from its log start to the end that it had when reading began, or that is asked for. Needs the
+Each state partition is read from its log start to its end as of the start of the reading, or to the requested end. Needs the
 `kafka` extra.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
     "is_cluster",
 ]
 
-#: What a source in a cluster begins with; behind it stand `HOST:PORT` of one or more brokers, with commas between.
+#: The prefix of a cluster source; `HOST:PORT` of one or more brokers follow, separated by commas.
 SCHEME = "kafka://"
 
 #: Seconds to wait for an answer of the cluster before giving up.
@@ -55,7 +55,7 @@ def is_cluster(source: str | PathLike[str]) -> TypeGuard[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """What there is to read of one state partition: offsets from `start`, below `end`."""
+    """The offsets to read of one state partition: from `start`, below `end`."""
 
     partition: int
     start: int
@@ -71,20 +71,20 @@ class ClusterScan:
     client_config: Mapping[str, object] | None = None
     on_progress: Progress | None = None
     as_of: AsOf = field(default_factory=AsOf)
-    #: Seconds to wait for an answer of the cluster; None waits as long as is usual.
+    #: Seconds to wait for an answer of the cluster; None for the default.
     timeout: float | None = None
-    #: Records read so far, and those that there are.
+    #: Records read so far, and their total.
     progress: tuple[int, int] = (0, 0)
-    #: The end of each state partition, once reading has begun: the offset behind its last record.
+    #: The end of each state partition, once reading has begun: the offset after its last record.
     ends: dict[int, int] = field(default_factory=dict)
-    #: Nothing that a broker hands out is damaged; what cannot be decoded is for the caller to find.
+    #: Always empty: brokers deliver no damaged records, and the caller finds those that cannot be decoded.
     findings: list[Finding] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[LogRecord]:
         """Read one state partition after the other."""
         servers = self.address.removeprefix(SCHEME)
         if not servers or "/" in servers:
-            raise ClusterReadError("it is not kafka://HOST:PORT, with more HOST:PORT behind commas")
+            raise ClusterReadError("expected kafka://HOST:PORT[,HOST:PORT...]")
         connecting = Connecting()
         settings = {**(self.client_config or {}), "bootstrap.servers": servers}
         with state_topic.consumer(settings, connecting) as (client, consumer):
@@ -151,7 +151,7 @@ def _partition(client: ModuleType, consumer: Consumer, one: _Range, patience: fl
             continue
         error = message.error()
         if error is not None:
-            # The end comes early where the log's last records are no longer there.
+            # The end comes early if the last records of the log are gone.
             if state_topic.is_end(client, error):
                 return
             continue

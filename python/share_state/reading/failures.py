@@ -1,4 +1,4 @@
-"""Why a cluster could not be read."""
+"""The exceptions of reading a cluster."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class ClusterReadError(ShareStateError):
 
 
 class NoAnswerError(ClusterReadError):
-    """Nothing was wrong but that no answer came in time.
+    """No answer came in time.
 
     Attributes:
-        seconds: how long it was waited for.
+        seconds: the length of the wait.
     """
 
     def __init__(self, seconds: float, asked: str = "") -> None:

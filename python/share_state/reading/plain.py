@@ -1,4 +1,4 @@
-"""What is read from a state log, as plain data with types; and the reading of a path, through the extension."""
+"""Plain typed data for the content of a state log, and reading a path with the extension."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Finding(TypedDict):
     """Something in the log that could not be read."""
 
     file: str
-    #: Byte at which it begins; of a `record` its offset.
+    #: Byte where it begins; for a `record`, its offset.
     position: int
-    #: For instance `torn_tail`, `damage`, or `record`: one that lies there whole and cannot be decoded.
+    #: Such as `torn_tail`, `damage`, or `record`: a whole record that cannot be decoded.
     kind: str
     message: str
 
@@ -50,7 +50,7 @@ class LogRecord(NamedTuple):
     """One record of the state topic."""
 
     partition: int
-    #: None where it came from a running cluster.
+    #: None if it came from a running cluster.
     segment: str | None
     offset: int
     #: Wall-clock ms.
@@ -69,7 +69,7 @@ class Scan(Protocol):
         """Walk the records, one batch in memory at a time."""
 
 
-#: Called now and then with the bytes (of a cluster: the records) read so far and those there are.
+#: Called from time to time with the bytes read so far (for a cluster: the records) and their total.
 Progress = Callable[[int, int], object]
 
 
@@ -85,12 +85,12 @@ def scan_path(path: str) -> Scan:
 
 
 def log_ends(path: str) -> dict[int, int]:
-    """Tell the end of each state partition: the offset behind its last whole batch."""
+    """Return the end of each state partition: the offset after its last whole batch."""
     return {partition: end for partition, _start, end in _core.log_ends(path)}
 
 
 def undecodable(record: LogRecord, error: ShareStateError) -> Finding:
-    """Tell of a record that lies there whole and that no fold can apply."""
+    """Report a whole record that the fold cannot apply."""
     return {
         "file": file_of(record.partition, record.segment),
         "position": record.offset,
@@ -100,7 +100,7 @@ def undecodable(record: LogRecord, error: ShareStateError) -> Finding:
 
 
 def file_of(partition: int, segment: str | None) -> str:
-    """Name where a record lies: its segment, or in a cluster the state partition."""
+    """Name the place of a record: its segment, or in a cluster the state partition."""
     folder = f"__share_group_state-{partition}"
     return folder if segment is None else f"{folder}/{segment}"
 

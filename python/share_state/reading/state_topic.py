@@ -1,7 +1,7 @@
-"""The state topic of a running cluster, as every reader of it meets it: a consumer that joins no group and commits nothing.
+"""The state topic of a running cluster, read by a consumer that joins no group and commits nothing.
 
-It needs READ on the topic and no other right. A client asks for its group's coordinator as soon as it is assigned something; that
-this is refused where the principal has no right on the group does not matter to one that joins none.
+It needs READ on the topic and no other right. The client asks for the coordinator of its group as soon as it has an assignment. A
+principal without rights on the group is refused there, which does not matter, because this client joins no group.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class ClientMissingError(ClusterReadError):
 
 
 class ReadNotAllowedError(ClusterReadError):
-    """The principal lacks the one right that reading needs.
+    """The principal lacks the right that reading needs.
 
     Attributes:
         operation: Kafka's name for it, which goes into an ACL.
-        topic: what it is needed on.
+        topic: the topic that it applies to.
     """
 
     operation = "READ"
@@ -55,15 +55,15 @@ class ReadNotAllowedError(ClusterReadError):
 
 @contextmanager
 def consumer(settings: Mapping[str, object], connecting: Connecting | None = None) -> Iterator[tuple[ModuleType, Consumer]]:
-    """Give the client's module and a consumer, and tell what goes wrong inside by our own errors.
+    """Provide the client's module and a consumer, and turn errors within the block into ours.
 
-    `connecting` is told what the client says of its connections.
+    `connecting` receives the connection errors of the client.
 
     Raises:
         ClientMissingError: confluent-kafka is not there.
         ReadNotAllowedError: the principal may not read the topic.
-        ClusterReadError: an address that is none, settings that the client does not take, or any other failure, with Kafka's code
-            where it has one.
+        ClusterReadError: an invalid address, settings that the client refuses, or any other failure, with Kafka's code if it
+            has one.
     """
     client = client_module()
     connecting = connecting or Connecting()
@@ -101,7 +101,7 @@ def consumer(settings: Mapping[str, object], connecting: Connecting | None = Non
 
 
 def _check_addresses(settings: Mapping[str, object]) -> None:
-    """Refuse what is no address: the client takes the low 16 bits of a port that is too great."""
+    """Refuse an invalid address: of a port that is too large, the client would use the low 16 bits."""
     # Imported late: who reads paths needs nothing of what talks to brokers.
     from share_state.kafka.client import parse_bootstrap  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
-"""Where the topics of a running cluster end, and ended earlier: what the lag of a share group is measured against.
+"""The log end offsets of the topics of a running cluster, now and earlier, from which the lag of a share group follows.
 
-The state topic names topics by their ids and does not tell where they end. The cluster is asked for both; that needs DESCRIBE on
-the topics. One that is deleted, or may not be described, has no end here.
+The state topic names topics by id and does not hold their ends. The cluster is asked for both, which needs DESCRIBE on
+the topics. A topic that is deleted, or that may not be described, has no end here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Place = tuple[str, int]
 
 #: Topics described at once.
 _AT_ONCE = 500
-#: Seconds to wait for an answer, where nothing else is said.
+#: Default number of seconds to wait for an answer.
 _PATIENCE = 10.0
 #: What `ListOffsets` answers where no record is as late as was asked for.
 _NO_RECORD = -1
@@ -43,7 +43,7 @@ def end_offsets(
 ) -> dict[Place, list[tuple[int, int]]]:
     """Ask for the log end offsets of partitions: now, and before at `times` in ms since the epoch, by the times of their records.
 
-    Returns pairs of a time and an offset, ascending. A partition that the cluster does not tell of is left out.
+    Returns pairs of a time and an offset, ascending. A partition that the cluster does not report is left out.
 
     Raises:
         ClientMissingError: confluent-kafka is not there.

@@ -9,7 +9,7 @@ from share_state.extras import require
 
 require("spark", "pyspark", "pandas", "pyarrow")
 
-from share_state.spark.functions import anomalies, decode, errors, history, state  # noqa: E402  behind the check of what is installed
+from share_state.spark.functions import anomalies, decode, errors, history, state  # noqa: E402  after the check of what is installed
 from share_state.spark.schemas import INPUT_SCHEMA, schema  # noqa: E402  the same
 from share_state.spark.state_table import StateTable  # noqa: E402  the same
 

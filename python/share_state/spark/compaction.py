@@ -42,7 +42,7 @@ def compact(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give the states of compacted records."""
+    """Return the states of compacted records."""
     prior: dict[_Key, tuple[Any, Any]] = {}
     folded = frames.state(_seen(batches, {}, prior))
     for batch in folded:
@@ -69,7 +69,7 @@ def _seen(
 def _rows(folded: Iterable[pa.RecordBatch], prior: dict[_Key, tuple[Any, Any]]) -> Iterator[dict[str, Any]]:
     """Give states with the time of their first write.
 
-    A state whose fold begins at its compacted record is older than that; one that was made anew since begins later.
+    A state whose fold begins at its compacted record is older than that; one that was made again since begins later.
     """
     for batch in folded:
         for row in batch.to_pylist():

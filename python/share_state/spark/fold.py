@@ -51,7 +51,7 @@ class Fold:
 
 
 def _errors(records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give the rows that a fold puts aside; what it comes to is not wanted."""
+    """Return the rows that a fold puts aside; what it comes to is not wanted."""
     states = frames.state(records, on_error="quarantine")
     for _batch in states:
         yield from states.quarantined()

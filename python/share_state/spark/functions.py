@@ -1,8 +1,8 @@
 """The tables as functions from a DataFrame to a DataFrame.
 
-All records of one share partition stand in one partition of the state topic, and within it the offset is their order. So a fold
-needs no grouping by share partition: one task takes whole state partitions in order of their offsets, in one pass, and keeps
-what is live of them. On any DataFrame one `repartition` by state partition and one sort bring that about.
+All records of one share partition are in one partition of the state topic, and the offset is their order. A fold therefore
+needs no grouping by share partition: one task reads whole state partitions in offset order, in one pass, and keeps
+their live share partitions. On any DataFrame, one `repartition` by state partition and one sort establish this order.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ WhenLike = Mapping[int, int] | datetime | int | str | None
 def decode(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
     """Decode records of the state topic: one row a record.
 
-    A row that cannot be used ends the job with ``on_error="fail"``; with ``"quarantine"`` it is put aside, and :func:`errors`
-    tells of it. Records of a type or version that this release does not know are rows too, with their bytes.
+    With ``on_error="fail"`` a row that cannot be used fails the job. With ``"quarantine"`` it is put aside, and :func:`errors`
+    returns it. Records with an unknown type or version are rows too, with their bytes.
     """
     return _table("records", _laid_out(df), Fold("records", on_error=on_error))
 
@@ -46,14 +46,14 @@ def state(df: DataFrame, as_of: WhenLike = None, *, on_error: OnError = "fail") 
     """Fold records to the state of each live share partition, now or as of an earlier place or time.
 
     ``as_of`` is the last offset that counts, by state partition, or a time (a ``datetime``, ms since the epoch, or ISO 8601):
-    each state partition then ends before its first record that is later. The records may come in any order and any division: they
-    are brought into order first. One that comes twice is an error.
+    each state partition then ends before its first later record. The records may be in any order and partitioning: they are
+    sorted first. A record that appears twice is an error.
     """
     return _table("state", _laid_out(df), Fold("state", as_of=_as_of(as_of), on_error=on_error))
 
 
 def history(df: DataFrame, *, on_error: OnError = "fail") -> DataFrame:
-    """Tell what became of every record: one row for each interval of offsets and each change of its state."""
+    """Return the history of every record: one row for each interval of offsets and each change of its state."""
     return _table("history", _laid_out(df), Fold("history", on_error=on_error))
 
 
@@ -65,12 +65,12 @@ def anomalies(
     live_topics: Iterable[str] | None = None,
     on_error: OnError = "fail",
 ) -> DataFrame:
-    """Tell what is wrong: one row an anomaly, with evidence and advice.
+    """Return the anomalies: one row each, with evidence and advice.
 
-    ``log_end_offsets`` and ``live_topics``, which the state topic does not tell, are those of :func:`share_state.anomalies`.
+    ``log_end_offsets`` and ``live_topics``, which the state topic does not hold, are those of :func:`share_state.anomalies`.
 
-    Where ``config`` names no delivery limit for all groups, it is learned from all records of a group, which lie in several state
-    partitions: then a job runs at once that finds how often records of each group were released at most.
+    Without a delivery limit for all groups in ``config``, the limit is inferred from all records of a group, in all state
+    partitions. A job then runs at once to find the highest delivery count of released records of each group.
     """
     config = config or AnomalyConfig()
     laid_out = _laid_out(df)
@@ -89,7 +89,7 @@ def anomalies(
 
 
 def errors(df: DataFrame) -> DataFrame:
-    """Tell which rows cannot be used, and why: those that ``on_error="quarantine"`` puts aside, whole."""
+    """Return the rows that ``on_error="quarantine"`` puts aside, unchanged, with the reason."""
     return _table("errors", _laid_out(df), Fold("errors"))
 
 

@@ -93,12 +93,12 @@ def parse(given: Mapping[str, str]) -> Options:
     kafka = {name[len(KAFKA_PREFIX) :]: rest.pop(name) for name in list(rest) if name.startswith(KAFKA_PREFIX)}
     path = rest.pop("path", None)
     if (path is None) == (_BOOTSTRAP not in kafka):
-        raise ConfigError("either `path` or `kafka.bootstrap.servers` is needed, and not both", field="path", value=path)
+        raise ConfigError("expected either `path` or `kafka.bootstrap.servers`, not both", field="path", value=path)
     table = rest.pop("table", "records")
     check_table(table)
     on_error = rest.pop("onerror", "fail")
     if on_error not in ("fail", "quarantine"):
-        raise ConfigError(f"onError is {on_error!r}, neither fail nor quarantine", field="onError", value=on_error)
+        raise ConfigError(f"onError is {on_error!r}; expected fail or quarantine", field="onError", value=on_error)
     as_of_offset, as_of_timestamp = rest.pop("asofoffset", None), rest.pop("asoftimestamp", None)
     options = Options(
         table=table,
@@ -126,7 +126,7 @@ def parse(given: Mapping[str, str]) -> Options:
 def check_table(table: str) -> None:
     """Raise ``ConfigError`` for a name that is no table's."""
     if table not in TABLES:
-        raise ConfigError(f"table is {table!r}, none of {', '.join(TABLES)}", field="table", value=table)
+        raise ConfigError(f"table is {table!r}; expected one of {', '.join(TABLES)}", field="table", value=table)
 
 
 def _number(rest: dict[str, str], name: str, *, least: int) -> int | None:
@@ -134,7 +134,7 @@ def _number(rest: dict[str, str], name: str, *, least: int) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()) or int(text) < least:
-        raise ConfigError(f"{name} is {text!r}, no number from {least} on", field=name, value=text, minimum=least)
+        raise ConfigError(f"{name} is {text!r}; expected a number of at least {least}", field=name, value=text, minimum=least)
     return int(text)
 
 
@@ -152,7 +152,7 @@ def _topic_id(rest: dict[str, str]) -> str | None:
 def _truth(rest: dict[str, str], name: str, *, default: str) -> bool:
     text = rest.pop(name.lower(), default)
     if text.lower() not in ("true", "false"):
-        raise ConfigError(f"{name} is {text!r}, neither true nor false", field=name, value=text)
+        raise ConfigError(f"{name} is {text!r}; expected true or false", field=name, value=text)
     return text.lower() == "true"
 
 

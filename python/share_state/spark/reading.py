@@ -98,7 +98,7 @@ def _whole(some: Sequence[Piece]) -> Folder | None:
 
 
 def records(options: Options, piece: Piece, passed_over: list[dict[str, object]]) -> Iterator[pa.RecordBatch]:
-    """Give the records of a piece in order of their offsets; damage that is passed over goes into the list, as rows of errors."""
+    """Return the records of a piece in order of their offsets; damage that is skipped goes into the list, as rows of errors."""
     if piece.folder is None:
         yield from kafka_topic.records(options.kafka, piece.state_partition, piece.start or 0, piece.end or 0)
         return
@@ -138,12 +138,12 @@ def _needed(options: Options, scan: frames.RecordBatches, path: Path) -> Iterato
 
 
 def _concerns(finding: dict[str, object], piece: Piece) -> bool:
-    """Whether what was found lies before the end of a piece: the segment behind it is another piece's."""
+    """Whether what was found lies before the end of a piece: the segment after it is another piece's."""
     return piece.end is None or base_offset(Path(str(finding["file"])).name) < piece.end
 
 
 def _damage(findings: list[dict[str, object]], options: Options, state_partition: int) -> Iterator[dict[str, object]]:
-    """Raise for damage, or tell of it as rows; a torn tail is a writer at work, or a crash: what stands before it is whole."""
+    """Raise for damage, or return it as rows; a torn tail, from a writer or a crash, is none."""
     for finding in findings:
         if finding["kind"] == "torn_tail":
             _LOG.warning("%s", finding["message"])

@@ -62,7 +62,7 @@ def run(spark: SparkSession, job: Job, progress: Progress | None = None) -> Iter
     Raises what the data source raises for an input that cannot be read, as Spark passes it on.
     """
     if job.output_format not in ("parquet", "delta"):
-        raise ConfigError(f"format is {job.output_format!r}, neither parquet nor delta", field="format", value=job.output_format)
+        raise ConfigError(f"format is {job.output_format!r}; expected parquet or delta", field="format", value=job.output_format)
     for table in written_tables(job):
         begun = time.monotonic()
         place = f"{job.output.rstrip('/')}/{table}"

@@ -1,8 +1,8 @@
 """States that a stream keeps up to date: a table that each micro-batch of raw records brings forward.
 
-For `foreachBatch`, so that any stream of records of the state topic will do, our own or that of Spark's Kafka source. The table
-holds one record a live share partition (:mod:`share_state.spark.compaction`) and is written anew by each micro-batch, under the
-number of that micro-batch: one that Spark runs again after a failure begins from the same table and comes to the same one.
+It works with `foreachBatch` on any stream of records of the state topic, from this package or from Spark's Kafka source. The
+table holds one record for each live share partition (:mod:`share_state.spark.compaction`). Each micro-batch writes a new version,
+under its number. If Spark repeats a micro-batch after a failure, it starts from the same version and produces the same result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["StateTable"]
 
 _VERSION = re.compile(r"batch-(\d+)")
-#: Versions that are kept: the newest, and the one before, which a micro-batch that is run again begins from.
+#: Number of versions that are kept: the newest, and the one from which a repeated micro-batch starts.
 _KEPT = 2
 
 

@@ -67,7 +67,7 @@ def split_paths(text: str) -> list[str]:
     except json.JSONDecodeError:
         return [text]
     if not paths or not all(isinstance(path, str) for path in paths):
-        raise StorageError(f"{text} is no list of paths", field=text)
+        raise StorageError(f"{text} is not a list of paths", field=text)
     return list(paths)
 
 
@@ -114,7 +114,7 @@ def _remote(address: str) -> Iterator[Folder]:
         return
     numbers = sorted(int(match[1]) for entry in _list(files, path, address) if (match := _FOLDER.fullmatch(entry)))
     if not numbers:
-        raise FileNotFoundError(f"{address} holds no folder __share_group_state-N")
+        raise FileNotFoundError(f"{address} has no folder __share_group_state-N")
     for number in numbers:
         inside = f"{base.rstrip('/')}/__share_group_state-{number}"
         yield Folder(f"{inside}?{query}" if query else inside, number, is_local=False)
@@ -155,9 +155,9 @@ def _file_system(place: Folder | str) -> tuple[FileSystem, str]:
 
 @contextmanager
 def local_folder(folder: Folder, start: int = 0, end: int | None = None) -> Iterator[Path]:
-    """Give a path on this machine's disk with the segments of a state partition that hold offsets from `start` to before `end`.
+    """Return a path on this machine's disk with the segments of a state partition that hold offsets from `start` to before `end`.
 
-    Others may be there too. The one behind `end` always is: only in the last segment is a torn tail no damage. A copy is removed
+    Others may be there too. The one after `end` always is: only in the last segment is a torn tail no damage. A copy is removed
     afterwards.
     """
     if folder.is_local and ((start == 0 and end is None) or not Path(folder.address).is_dir()):
@@ -177,17 +177,17 @@ def local_folder(folder: Folder, start: int = 0, end: int | None = None) -> Iter
 
 
 def log_ends(folder: Folder) -> tuple[int, int]:
-    """Return the offset at which a state partition's first segment begins, and the one behind its last whole batch."""
+    """Return the offset at which a state partition's first segment begins, and the one after its last whole batch."""
     if folder.is_local:
-        [(_partition, first, behind)] = _core.log_ends(folder.address)
-        return first, behind
+        [(_partition, first, after)] = _core.log_ends(folder.address)
+        return first, after
     files, path = _file_system(folder)
     segments = _segments(files, path, folder.address)
     if not segments:
         return 0, 0
     with local_folder(folder, base_offset(segments[-1])) as place:
-        [(_partition, _first, behind)] = _core.log_ends(place)
-    return base_offset(segments[0]), behind
+        [(_partition, _first, after)] = _core.log_ends(place)
+    return base_offset(segments[0]), after
 
 
 def segment_starts(folder: Folder) -> list[int]:
@@ -215,14 +215,14 @@ def _segments(files: FileSystem, path: str, address: str) -> list[str]:
 
 
 def _within(segments: list[str], start: int, end: int | None) -> list[str]:
-    """Leave out the segments that end before `start`, and those that begin behind `end`, but for the first of them."""
+    """Leave out the segments that end before `start`, and those that begin after `end`, but for the first of them."""
     kept = [
         segment
-        for segment, behind in zip(segments, [*segments[1:], None], strict=True)
-        if behind is None or base_offset(behind) > start
+        for segment, after in zip(segments, [*segments[1:], None], strict=True)
+        if after is None or base_offset(after) > start
     ]
-    behind_end = [place for place, segment in enumerate(kept) if end is not None and base_offset(segment) >= end]
-    return kept[: behind_end[0] + 1] if behind_end else kept
+    after_end = [place for place, segment in enumerate(kept) if end is not None and base_offset(segment) >= end]
+    return kept[: after_end[0] + 1] if after_end else kept
 
 
 def base_offset(segment: str) -> int:

@@ -42,7 +42,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             text = f"table {options.table!r} is no stream; read the stream of raw records and fold it (StateTable)"
             raise ConfigError(text, field="table", value=options.table)
         if options.as_of.offset is not None or options.as_of.timestamp is not None:
-            raise ConfigError("a stream has no earlier place", field="asOf")
+            raise ConfigError("as-of options are not supported for streaming reads", field="asOf")
         self._options = options
         self._columns = columns
         #: Where a query ends that was started with the trigger `availableNow`.
@@ -89,7 +89,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [InputPartition((piece,)) for piece in pieces]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Give the records of one state partition in a micro-batch."""
+        """Return the records of one state partition in a micro-batch."""
         return conform(reading.read(self._options, partition.value or ()), arrow_schema(self._columns))
 
     def _lost(self, name: str, begin: int, first: int | None) -> None:
@@ -123,7 +123,7 @@ class RefusedStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         raise self._reason
 
     def latestOffset(self, start: Place, limit: ReadLimit) -> Place:  # noqa: ARG002, N802  Spark's name
-        """Tell what is wrong, in a query that goes on from a checkpoint."""
+        """Tell what is wrong, in a query that continues from a checkpoint."""
         raise self._reason
 
     def partitions(self, start: Place, end: Place) -> Sequence[InputPartition]:  # noqa: ARG002

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 __all__ = ["Snapshots"]
 
-#: What the key of a record begins with; behind it a share partition's snapshots and updates have the same bytes.
+#: What the key of a record begins with; after it a share partition's snapshots and updates have the same bytes.
 _TYPE_BYTES = 2
 _SNAPSHOT, _UPDATE = (pa.scalar(kind.to_bytes(_TYPE_BYTES), pa.binary()) for kind in (0, 1))
 #: Longer than any key: without an end `binary_slice` fails.
@@ -45,7 +45,7 @@ class Snapshots:
                     self._bounds.pop(name, None)
 
     def without_superseded(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Give the same records again without the updates between the two; later ones may have come meanwhile."""
+        """Return the same records again without the updates between the two; later ones may have come meanwhile."""
         names = pa.array(self._bounds, pa.binary())
         firsts, lasts = (pa.array([bound[end] for bound in self._bounds.values()], pa.int64()) for end in (0, 1))
         for batch in batches:

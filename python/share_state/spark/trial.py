@@ -1,6 +1,6 @@
 """A job of about a second, to see whether Spark works here: `python -m share_state.spark.trial`.
 
-Prints one line of JSON. In a process of its own, so that its JVM ends with it.
+Prints one line of JSON. In its own process, so that its JVM ends with it.
 """
 
 from __future__ import annotations

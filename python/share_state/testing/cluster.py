@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["ProduceError", "ShareCluster", "share_cluster"]
 
-#: What a test wants otherwise than Kafka's defaults; ``config`` goes over it.
+#: Defaults for tests, where they differ from Kafka's; ``config`` overrides them.
 _CONFIG: Final = {
-    # One that produces first and consumes then wants to see its records.
+    # A test that produces before it consumes needs to see its records.
     "share.auto.offset.reset": "earliest",
-    # A second member gets its partitions at once, and who loses them hears of it soon.
+    # A second member gets its partitions at once, and the first soon learns that it lost them.
     "group.share.assignment.interval.ms": "0",
     "group.share.min.heartbeat.interval.ms": "500",
     "group.share.heartbeat.interval.ms": "500",
-    # A test that waits for a lock need not wait for long; the default stays half a minute.
+    # Lets a test use short locks; the default stays half a minute.
     "group.share.min.record.lock.duration.ms": "1000",
 }
 _FLUSH_S: Final = 30.0
@@ -35,16 +35,16 @@ _ANY_PARTITION: Final = -1
 
 
 class ProduceError(ShareStateError):
-    """A record was not taken by the mock cluster."""
+    """The mock cluster did not accept a record."""
 
 
 class ShareCluster:
-    """What a test has of a running cluster; :func:`share_cluster` makes one.
+    """A running cluster for a test; :func:`share_cluster` creates it.
 
     Attributes:
-        bootstrap_servers: where share consumers, producers and tools connect.
-        upstream_servers: the mock cluster itself, which knows no share groups.
-        gateway: the gateway, to look into.
+        bootstrap_servers: the address for share consumers, producers and tools.
+        upstream_servers: the mock cluster itself, without share groups.
+        gateway: the gateway, for inspection.
     """
 
     def __init__(self, gateway: ShareGateway, mock: MockCluster) -> None:
@@ -54,7 +54,7 @@ class ShareCluster:
         self._mock = mock
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
-        """Create a topic. One that is produced to without this has four partitions.
+        """Create a topic. Without this call, producing creates it with four partitions.
 
         Raises:
             ConfigError: ``partitions`` is not positive.
@@ -71,7 +71,7 @@ class ShareCluster:
             partition: their partition; ``None`` spreads them.
 
         Raises:
-            ProduceError: one was refused, or not taken within half a minute.
+            ProduceError: a record was refused, or not accepted within half a minute.
         """
         from confluent_kafka import Producer  # noqa: PLC0415  the mock cluster has seen to it that it is there
 
@@ -109,16 +109,16 @@ def share_cluster(
 
     Args:
         topics: topics to create, with their numbers of partitions.
-        config: configurations of the broker (``group.share.…``) and defaults of groups (``share.…``), by Kafka's names. Where
-            it does not say otherwise, a group reads from the earliest record, partitions are assigned at once, and locks may be
-            as short as a second.
-        path: directory for the state of groups; ``None`` for one that is gone afterwards.
+        config: configurations of the broker (``group.share.…``) and defaults of groups (``share.…``), under Kafka's names. By
+            default, a group reads from the earliest record, partitions are assigned at once, and locks may be as short as a
+            second.
+        path: directory for the state of groups; ``None`` for a temporary one.
         brokers: brokers of the mock cluster. With one, producers may use ``bootstrap_servers`` too; with several they need
             ``upstream_servers``.
 
     Raises:
         MissingPackageError: confluent-kafka is not installed.
-        ConfigError: a configuration is not one, or its value is out of bounds.
+        ConfigError: a configuration is unknown, or its value is out of bounds.
     """
     broker, groups = split_properties({**_CONFIG, **(config or {})})
     with contextlib.ExitStack() as stack:
@@ -129,7 +129,7 @@ def share_cluster(
         options = GatewayOptions(
             upstream=tuple(parse_bootstrap(mock.bootstrap_servers)),
             path=directory,
-            # What a test leaves need not survive the machine.
+            # The state of a test need not survive a crash of the machine.
             sync="never",
             relay=brokers == 1,
             broker=broker,

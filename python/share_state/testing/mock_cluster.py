@@ -54,7 +54,7 @@ class MockCluster:
 
     def __init__(self, brokers: int = 1) -> None:
         if not 1 <= brokers <= 100:  # noqa: PLR2004
-            raise ConfigError(f"brokers is {brokers}, not 1 to 100", field="brokers", value=brokers, minimum=1, maximum=100)
+            raise ConfigError(f"brokers is {brokers}; expected 1 to 100", field="brokers", value=brokers, minimum=1, maximum=100)
         self._library = _librdkafka()
         text = ctypes.create_string_buffer(_TEXT_BYTES)
         conf = self._library.rd_kafka_conf_new()
@@ -66,7 +66,7 @@ class MockCluster:
         self._cluster: int | None = self._library.rd_kafka_mock_cluster_new(self._client, brokers)
         if self._cluster is None:
             self.close()
-            raise MockClusterError("librdkafka cannot start a mock cluster: no port is free, or no descriptor")
+            raise MockClusterError("librdkafka cannot start a mock cluster: no free port or file descriptor")
         #: ``HOST:PORT[,HOST:PORT…]`` of its brokers.
         self.bootstrap_servers: str = self._library.rd_kafka_mock_cluster_bootstraps(self._cluster).decode()
 
@@ -78,14 +78,14 @@ class MockCluster:
             MockClusterError: the topic exists, or the cluster is closed.
         """
         if partitions < 1:
-            message = f"partitions is {partitions}, not at least 1"
+            message = f"partitions is {partitions}; expected at least 1"
             raise ConfigError(message, field="partitions", value=partitions, minimum=1)
         if self._cluster is None:
             raise MockClusterError("the mock cluster is closed")
         refused = self._library.rd_kafka_mock_topic_create(self._cluster, name.encode(), partitions, 1)
         if refused:
             reason = self._library.rd_kafka_err2str(refused).decode()
-            raise MockClusterError(f"topic {name!r} is not created: {reason}", field="name", value=name)
+            raise MockClusterError(f"topic {name!r} was not created: {reason}", field="name", value=name)
 
     def close(self) -> None:
         """End it; its topics are gone. A second call does nothing."""
@@ -104,7 +104,7 @@ class MockCluster:
 
 
 def _librdkafka() -> ctypes.CDLL:
-    """Give the librdkafka that confluent-kafka has loaded: a name is also looked for in what its extension links to."""
+    """Return the librdkafka that confluent-kafka has loaded: a name is also looked for in what its extension links to."""
     require("kafka", "confluent_kafka")
     from confluent_kafka import cimpl  # noqa: PLC0415
 
@@ -113,6 +113,6 @@ def _librdkafka() -> ctypes.CDLL:
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise MockClusterError(f"this build of librdkafka has no {name}: no mock cluster without it") from None
+            raise MockClusterError(f"this build of librdkafka has no {name}, which the mock cluster needs") from None
         function.restype, function.argtypes = result, arguments
     return library

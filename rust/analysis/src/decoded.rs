@@ -48,7 +48,7 @@ pub struct DecodedRow {
     pub state_partition: u32,
     /// Where it stands there, and its time.
     pub at: At,
-    /// The share partition; `None` when the type of the key is not known.
+    /// The share partition; `None` if the type of the key is not known.
     pub key: Option<SharePartitionKey>,
     /// Type in the key.
     pub record_type: i16,
@@ -219,7 +219,7 @@ impl Row for DecodedRow {
         Column::nullable(
             "delivery_complete_count",
             Kind::Int32,
-            "Terminal records at or behind the start offset; -1 when unknown.",
+            "Terminal records at or after the start offset; -1 when unknown.",
         ),
         Column::nullable(
             "create_timestamp",

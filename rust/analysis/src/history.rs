@@ -67,12 +67,12 @@ impl Row for Told<'_> {
         Column::new(
             "start_offset",
             Kind::Int64,
-            "Start offset behind that record; -1 while not yet resolved.",
+            "Start offset after that record; -1 while not yet resolved.",
         ),
         Column::new(
             "delivery_complete_count",
             Kind::Int32,
-            "Terminal records at or behind the start offset; -1 when unknown.",
+            "Terminal records at or after the start offset; -1 when unknown.",
         ),
         Column::new("snapshot_epoch", Kind::Int32, "Epoch of the last snapshot."),
         Column::new("state_epoch", Kind::Int32, "Epoch of the state."),

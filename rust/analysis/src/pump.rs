@@ -51,7 +51,7 @@ impl Table {
 pub enum OnError {
     /// It ends the reading.
     Fail,
-    /// It is kept, with the reason, and reading goes on behind it.
+    /// It is kept, with the reason, and reading continues after it.
     Quarantine,
 }
 
@@ -208,7 +208,7 @@ impl Pump {
         self.out.flush();
     }
 
-    /// Takes out the batches that are complete; behind [`Self::finish`] those are all that are left.
+    /// Takes out the batches that are complete; after [`Self::finish`] those are all that are left.
     pub fn batches(&mut self) -> Vec<Batch> {
         std::mem::take(&mut self.out.full)
     }

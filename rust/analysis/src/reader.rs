@@ -36,7 +36,7 @@ struct Current {
     partition: u32,
     /// Highest offset so far.
     offset: i64,
-    /// Whether a record behind what is looked at has been read.
+    /// Whether a record after what is looked at has been read.
     is_over: bool,
 }
 
@@ -44,12 +44,12 @@ struct Current {
 #[derive(Clone, Copy, Debug)]
 pub struct Next<'a> {
     current: Current,
-    /// The row; `None` when it lies behind what is looked at.
+    /// The row; `None` if it lies after what is looked at.
     pub placed: Option<Placed<'a>>,
 }
 
 impl Reader {
-    /// A reader of rows of `topic`; what lies behind `as_of` is not looked at.
+    /// A reader of rows of `topic`; what lies after `as_of` is not looked at.
     #[must_use]
     pub fn new(topic: String, as_of: AsOf) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Reader {
         Ok((partition, At { offset, timestamp }))
     }
 
-    /// Whether a place lies behind what is looked at.
+    /// Whether a place lies after what is looked at.
     fn is_over(&self, partition: u32, at: At) -> Result<bool, Reason> {
         let was_over = match self.current {
             Some(current) if current.partition == partition => {

@@ -89,7 +89,7 @@ impl fmt::Display for Reason {
             Self::Missing { column } => write!(f, "its {column} is null"),
             Self::NegativePartition { partition } => write!(f, "its partition is {partition}"),
             Self::NegativeOffset { offset } => write!(f, "its offset is {offset}"),
-            Self::Repeated => f.write_str("it stands at the offset of the row before it"),
+            Self::Repeated => f.write_str("it has the same offset as the row before it"),
             Self::Unordered { previous } => {
                 write!(
                     f,
@@ -99,9 +99,12 @@ impl fmt::Display for Reason {
             Self::PartitionAgain => {
                 f.write_str("rows of another state partition were read between those of its own")
             }
-            Self::Corrupt(error) => write!(f, "it is no record of the state topic: {error}"),
+            Self::Corrupt(error) => write!(f, "it is not a record of the state topic: {error}"),
             Self::UnsupportedVersion { version } => {
-                write!(f, "its value has version {version}, which is not known")
+                write!(
+                    f,
+                    "its value has version {version}, which this release does not know"
+                )
             }
         }
     }

@@ -171,7 +171,7 @@ impl Row for StateRow {
         Column::new(
             "delivery_complete_count",
             Kind::Int32,
-            "Terminal records at or behind the start offset; -1 when unknown.",
+            "Terminal records at or after the start offset; -1 when unknown.",
         ),
         Column::nullable(
             "end_offset",

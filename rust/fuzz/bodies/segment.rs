@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) -> bool {
     let mut rest = data;
     let mut read = false;
     while let Ok(Some(size)) = peek_size(rest) {
-        let Some((batch, behind)) = rest.split_at_checked(size) else {
+        let Some((batch, after)) = rest.split_at_checked(size) else {
             break;
         };
         read |= decode_batch(batch, &LIMITS)
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) -> bool {
         read |= decode_batch(&repaired, &LIMITS)
             .map(|batch| records(&batch))
             .is_ok();
-        rest = behind;
+        rest = after;
     }
     read
 }

@@ -1,4 +1,4 @@
-//! The aborted transactions of a slice, made anew from what was judged when the batches arrived.
+//! The aborted transactions of a slice, rebuilt from what was found when the batches arrived.
 //!
 //! The list of an answer is for the batches of that answer, from its first on. Given with a slice that begins later it may name
 //! a transaction whose marker lies before the slice, and committed records of the same producer would be archived.

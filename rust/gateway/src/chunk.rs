@@ -50,7 +50,7 @@ impl Chunk {
         self.span().len()
     }
 
-    /// Index of the first batch that ends at `offset` or behind it.
+    /// Index of the first batch that ends at `offset` or after it.
     pub fn reaching(&self, offset: i64) -> usize {
         self.batches
             .partition_point(|batch| batch.fetched.last_offset < offset)

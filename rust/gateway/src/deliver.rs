@@ -31,7 +31,7 @@ pub struct Wanted<'a> {
 ///
 /// Where all that was looked at belongs to aborted transactions, what comes after it is looked at too.
 ///
-/// `None` when the ring does not hold the offset that is wanted: a read is needed.
+/// `None` if the ring does not hold the offset that is wanted: a read is needed.
 ///
 /// # Errors
 /// The request is malformed; see [`AcquireError`].
@@ -45,7 +45,7 @@ pub fn deliver<S: InFlightStore>(
         let fetch_offset = share_partition.next_fetch_offset();
         let extent = Extent {
             max_bytes: wanted.max_bytes,
-            // Behind the window every offset is available: what begins later changes nothing, and without this bound each call
+            // After the window every offset is available: what begins later changes nothing, and without this bound each call
             // would look at all that is cached.
             max_records: u64::try_from(wanted.max_records).unwrap_or(0),
             window_end: share_partition.end_offset(),

@@ -61,7 +61,7 @@ impl BatchRing {
 
 impl Run {
     /// Drops batches from the first chunk until `excess` bytes are gone or the chunk is; returns the bytes that went. What
-    /// is left of the run is known from behind them on.
+    /// is left of the run is known from after them on.
     fn shed(&mut self, excess: usize) -> usize {
         let Some(chunk) = self.chunks.front_mut() else {
             return 0;

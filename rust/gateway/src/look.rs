@@ -19,7 +19,7 @@ impl BatchRing {
         found.map_or(0, |(run, place)| run.bytes_from(place, limit))
     }
 
-    /// The offset behind the tail, where the next read of it begins; `None` without a batch.
+    /// The offset after the tail, where the next read of it begins; `None` without a batch.
     #[must_use]
     pub fn end_offset(&self) -> Option<i64> {
         self.tail().map(Run::end)

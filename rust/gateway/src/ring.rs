@@ -33,7 +33,7 @@ pub struct Read<'a> {
 /// What became of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The offset behind its last whole batch, and the offset asked for if it has none.
+    /// The offset after its last whole batch, and the offset asked for if it has none.
     pub next_offset: i64,
     /// Bytes of the batches that are new to the ring.
     pub bytes: usize,
@@ -60,8 +60,8 @@ impl BatchRing {
         Self::default()
     }
 
-    /// Takes the whole batches of a read in. Those that end before the offset asked for are passed over, and so is what the run
-    /// holds already that the read extends; where the two do not fit together, the read begins a run of its own.
+    /// Takes the whole batches of a read in. Those that end before the offset asked for are skipped, and so is what the run
+    /// holds already that the read extends; where the two do not fit together, the read begins its own run.
     ///
     /// # Errors
     /// The read is malformed; see [`AppendError`].
@@ -121,7 +121,7 @@ impl BatchRing {
             .map(|(index, _)| index)
     }
 
-    /// The batches to give to the engine for `offset`; `None` when no run holds it.
+    /// The batches to give to the engine for `offset`; `None` if no run holds it.
     pub(crate) fn slice(&mut self, offset: i64, extent: Extent) -> Option<Slice> {
         let (index, from) = self.find(offset)?;
         let run = self.runs.get(index)?;
@@ -188,7 +188,7 @@ fn judged(read: &Read<'_>) -> Result<Vec<Batch>, AppendError> {
     Ok(batches)
 }
 
-/// Index of the first batch that ends at `offset` or behind it.
+/// Index of the first batch that ends at `offset` or after it.
 fn reaching(batches: &[Batch], offset: i64) -> usize {
     batches.partition_point(|batch| batch.fetched.last_offset < offset)
 }

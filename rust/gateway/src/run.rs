@@ -9,7 +9,7 @@ use crate::chunk::{Batch, Chunk};
 /// Chunks in the order of their offsets; at least one.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// The offset that was asked for when the run began, or the one behind the last batch that left it: from here on a hole
+    /// The offset that was asked for when the run began, or the one after the last batch that left it: from here on a hole
     /// between batches is a fact.
     pub asked: i64,
     pub chunks: VecDeque<Chunk>,
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 }
 
 impl Run {
-    /// The offset behind the last batch.
+    /// The offset after the last batch.
     pub fn end(&self) -> i64 {
         self.chunks
             .back()
@@ -38,7 +38,7 @@ impl Run {
         })
     }
 
-    /// The batch that holds `offset`, or the first behind it if none can have been left out between the two.
+    /// The batch that holds `offset`, or the first after it if none can have been left out between the two.
     pub fn find(&self, offset: i64) -> Option<Place> {
         let chunk = self
             .chunks

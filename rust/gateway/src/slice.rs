@@ -12,7 +12,7 @@ use crate::run::{Place, Run};
 pub(crate) struct Extent {
     /// The most bytes.
     pub max_bytes: usize,
-    /// Offsets to reach behind both `window_end` and the base of the first batch: with the batch that does so the slice ends.
+    /// Offsets to reach past both `window_end` and the base of the first batch: with the batch that does so the slice ends.
     pub max_records: u64,
     pub window_end: i64,
 }

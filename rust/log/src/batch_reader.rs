@@ -49,7 +49,7 @@ pub(crate) enum BadCause {
 
 impl Bad {
     /// Whether the bytes may be what a crash leaves of a batch. A batch with a right checksum was written whole, so
-    /// what is wrong behind the checksum was wrong from the start, a record that reaches beyond its batch included
+    /// what is wrong after the checksum was wrong from the start, a record that reaches beyond its batch included
     /// (`Truncated`: a file that ends too early is [`BadCause::CutOff`]); and no crash makes up a format.
     pub fn may_be_unwritten(&self) -> bool {
         match self.cause {
@@ -105,7 +105,7 @@ impl BatchReader {
         Ok(())
     }
 
-    /// The bytes behind a place, for a closer look; afterwards [`Self::resume_at`] is due.
+    /// The bytes after a place, for a closer look; afterwards [`Self::resume_at`] is due.
     pub fn raw(&mut self) -> &mut (impl Read + Seek) {
         &mut self.source
     }
@@ -156,7 +156,7 @@ impl BatchReader {
         }
     }
 
-    /// Goes on behind the bytes that [`Step::Whole`] found.
+    /// Goes on after the bytes that [`Step::Whole`] found.
     pub fn accept(&mut self) {
         self.position += self.buffer.len() as u64;
     }

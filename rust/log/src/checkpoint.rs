@@ -19,7 +19,7 @@ pub(crate) fn encode(topic: &str, starts: &LogStarts) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Reads the file; lines of other topics are checked and left out. `None` when it is malformed.
+/// Reads the file; lines of other topics are checked and left out. `None` if it is malformed.
 pub(crate) fn decode(topic: &str, bytes: &[u8]) -> Option<LogStarts> {
     let text = str::from_utf8(bytes).ok()?;
     let mut lines = text.strip_suffix('\n')?.split('\n');

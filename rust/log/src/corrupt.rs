@@ -28,7 +28,7 @@ pub enum CorruptKind {
     },
     /// Nothing but zeros to the end of the file.
     ZeroFilled,
-    /// A segment without a byte. A store's segment gets its name only when its first batch is durable.
+    /// A empty segment. A store's segment gets its name only when its first batch is durable.
     EmptySegment,
     /// The batch cannot be read: length, format, checksum, compression or the frame of a record.
     Batch(WireError),
@@ -105,7 +105,7 @@ impl fmt::Display for CorruptKind {
         match self {
             Self::CutOff { remaining } => write!(f, "batch cut off after {remaining} bytes"),
             Self::ZeroFilled => f.write_str("only zeros from here on"),
-            Self::EmptySegment => f.write_str("segment without a byte"),
+            Self::EmptySegment => f.write_str("empty segment"),
             Self::Batch(error) => write!(f, "unreadable batch: {error}"),
             Self::Record { offset, error } => {
                 write!(f, "unreadable record at offset {offset}: {error}")
@@ -123,7 +123,7 @@ impl fmt::Display for CorruptKind {
                     "offset {found} follows where {expected} should: offsets go back"
                 )
             }
-            Self::OffsetEnd => f.write_str("the offsets are used up"),
+            Self::OffsetEnd => f.write_str("no offsets are left"),
             Self::LeaderEpoch { found } => {
                 write!(f, "partition leader epoch {found}, which no store writes")
             }

@@ -1,10 +1,10 @@
-//! What the meta file notes of each log: where it ended when the file was written, at opening and at a clean close.
+//! The note of the meta file about each log: where it ended when the file was written, at opening or at a clean close.
 //!
-//! Up to there a log is whole and durable, so whatever is missing or bad before is damage and not the work of a crash. The note
-//! stands behind the lines that say what the directory is, and has a checksum of its own. One rename changes all of it: there is
-//! no moment at which it belongs to another state of the logs.
+//! Up to there a log is whole and durable, so anything missing or bad before it is damage, and not caused by a crash. The note
+//! follows the lines that describe the directory, and has its own checksum. One rename replaces the whole file, so the note always
+//! matches the logs.
 //!
-//! A place is enough. Every byte before it lies in a batch with a checksum, and the offsets hold the batches together.
+//! The position of the end is sufficient. Every byte before it is in a batch with a checksum, and the offsets connect the batches.
 
 /// Where a log ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) fn append(text: &mut String, ends: &[LogEnd]) {
     text.push_str(&format!("{CHECKSUM}{checksum:08x}\n"));
 }
 
-/// Reads the note that follows the first `head` bytes of a meta file; `None` when it is damaged.
+/// Reads the note that follows the first `head` bytes of a meta file; `None` if it is damaged.
 pub(crate) fn read(file: &[u8], head: usize, partitions: u32) -> Option<Vec<LogEnd>> {
     let text = str::from_utf8(file.get(head..)?).ok()?;
     let at = text.rfind(CHECKSUM)?;

@@ -1,4 +1,4 @@
-//! A directory that has one writer: its lock, and what it says of itself.
+//! A directory with one writer: its lock, and its meta file.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn take_lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Held>, O
     })
 }
 
-/// What the directory says of itself; `None` when it says nothing.
+/// The content of the meta file; `None` if there is none.
 pub(crate) fn read_meta(disk: &dyn Disk, root: &Path) -> Result<Option<Meta>, OpenError> {
     let path = root.join(META_FILE);
     match read_small(disk, &path, META_LIMIT)? {
@@ -39,7 +39,7 @@ pub(crate) fn write_meta(disk: &dyn Disk, root: &Path, meta: &Meta) -> Result<()
     write_atomically(disk, root, META_FILE, &meta.encode())
 }
 
-/// Where the logs of a topic's partitions begin.
+/// The log start offsets of a topic's partitions.
 pub(crate) fn read_starts(
     disk: &dyn Disk,
     root: &Path,
@@ -56,7 +56,7 @@ pub(crate) fn read_starts(
     }
 }
 
-/// Whether a file is what a making that was interrupted leaves.
+/// Whether a file is the leftover of an interrupted creation.
 pub(crate) fn is_unfinished(entry: &Entry) -> bool {
     !entry.is_dir
         && (entry.name == LOCK_FILE || entry.name.strip_suffix(DRAFT_SUFFIX) == Some(META_FILE))

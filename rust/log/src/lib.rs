@@ -1,16 +1,16 @@
-//! A durable, embedded log for share-group state, in the format and layout of Kafka's own state topic: what a broker
-//! leaves can be read here, and what is written here Kafka's tools can open.
+//! A durable, embedded log for share-group state, in the format and layout of Kafka's own state topic. This crate reads what a
+//! broker has written, and Kafka's tools read what this crate has written.
 //!
-//! - [`StateStore`] is the one writer of a directory: it decides with the core's coordinator, appends, syncs, answers.
-//! - [`ShareGroupStore`] is the one writer of the log of share groups.
-//! - [`mod@read`] looks at any such directory, folder or segment, from a broker or from a store, without locking it.
+//! - [`StateStore`] is the single writer of a directory: it decides with the core's coordinator, appends, syncs and answers.
+//! - [`ShareGroupStore`] is the single writer of the log of share groups.
+//! - [`mod@read`] reads any such directory, folder or segment, from a broker or from a store, without a lock.
 //!
-//! This is the only crate of share_state that does I/O. Its promises:
+//! This is the only crate of share_state that does I/O. It guarantees:
 //!
-//! 1. Nothing is answered that is not in the log, as durably as the [`SyncPolicy`] asks.
-//! 2. One group commit is one record batch, and under [`SyncPolicy::Always`] the next is written only after its sync.
-//!    So a crash can tear the last batch only: that is cut and told. Any other damage is refused and nothing is changed, and
-//!    after a clean close nothing is torn: a log that has not every byte with which it was closed is damaged.
+//! 1. An answer is given only once the log holds it, as durably as the [`SyncPolicy`] requires.
+//! 2. One group commit is one record batch. Under [`SyncPolicy::Always`] each batch is written only after the sync of the previous
+//!    one. A crash can therefore tear only the last batch, which is cut and reported. Any other damage is refused, and nothing is
+//!    changed. After a clean close nothing is torn: a closed log with a missing byte is damaged.
 //! 3. A failed append or sync poisons the store: no later answer pretends to be durable.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! What a store says of itself in `share-state.meta`: lines of `key=value`, the last of them a checksum of the rest. Behind
+//! What a store says of itself in `share-state.meta`: lines of `key=value`, the last of them a checksum of the rest. After
 //! them stands the note of where the logs end ([`crate::end_note`]).
 
 use core::fmt;
@@ -11,7 +11,7 @@ pub const FORMAT_VERSION: u32 = 1;
 /// No meta file is longer, whatever it says: the note of the most state partitions takes less.
 pub(crate) const META_LIMIT: u64 = 1 << 20;
 
-/// What may be torn behind the noted ends.
+/// What may be torn after the noted ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Torn {
     /// The logs were closed: nothing.

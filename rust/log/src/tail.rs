@@ -66,7 +66,7 @@ pub(crate) fn judge(
             let ends_here = bad.claimed.is_some_and(|size| size >= bad.remaining);
             let mut budget = Budget::for_file(source)?;
             if (ends_here || bad.without_length)
-                && next_batch(source, bad.position, next_offset, &mut budget)? == Behind::Nothing
+                && next_batch(source, bad.position, next_offset, &mut budget)? == After::Nothing
             {
                 Ok(Verdict::Torn)
             } else {
@@ -99,9 +99,9 @@ pub(crate) fn only_zeros(source: &mut (impl Read + Seek), position: u64) -> io::
     }
 }
 
-/// What lies behind bad bytes.
+/// What lies after bad bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Behind {
+pub(crate) enum After {
     /// No whole batch.
     Nothing,
     /// A batch with a right checksum, at this byte.
@@ -110,7 +110,7 @@ pub(crate) enum Behind {
     Unclear,
 }
 
-/// Bytes that may still be spent on checksums of what merely looks like a batch, so that no file takes for ever.
+/// Bytes that may still be spent on checksums of what merely looks like a batch, so that no file takes forever.
 pub(crate) struct Budget(u64);
 
 impl Budget {
@@ -122,13 +122,13 @@ impl Budget {
     }
 }
 
-/// The first whole batch with a right checksum anywhere behind `position`, at an offset from `next_offset` on.
+/// The first whole batch with a right checksum anywhere after `position`, at an offset from `next_offset` on.
 pub(crate) fn next_batch(
     source: &mut (impl Read + Seek),
     position: u64,
     next_offset: i64,
     budget: &mut Budget,
-) -> io::Result<Behind> {
+) -> io::Result<After> {
     let end = source.seek(SeekFrom::End(0))?;
     let mut at = position + 1;
     let mut window = Vec::with_capacity(WINDOW);
@@ -148,16 +148,16 @@ pub(crate) fn next_batch(
             };
             match budget.0.checked_sub(size) {
                 Some(rest) => budget.0 = rest,
-                None => return Ok(Behind::Unclear),
+                None => return Ok(After::Unclear),
             }
             if checksum_fits(source, start, size)? {
-                return Ok(Behind::Batch(start));
+                return Ok(After::Batch(start));
             }
         }
         // The last bytes of a window cannot hold a prefix; they begin the next one.
         at += (window.len() + 1).saturating_sub(PREFIX).max(1) as u64;
     }
-    Ok(Behind::Nothing)
+    Ok(After::Nothing)
 }
 
 fn plausible_size(prefix: &[u8], next_offset: i64) -> Option<u64> {
@@ -201,7 +201,7 @@ mod tests {
         encode_batch(base_offset, 0, Compression::None, &[record]).unwrap()
     }
 
-    fn behind(bytes: &[u8], next_offset: i64) -> Behind {
+    fn after(bytes: &[u8], next_offset: i64) -> After {
         let mut source = Cursor::new(bytes);
         let mut budget = Budget::for_file(&mut source).unwrap();
         next_batch(&mut source, 0, next_offset, &mut budget).unwrap()
@@ -220,16 +220,16 @@ mod tests {
         ] {
             let mut bytes = vec![0xff; distance];
             bytes.extend(batch(7, b"v"));
-            assert_eq!(behind(&bytes, 7), Behind::Batch(distance as u64));
+            assert_eq!(after(&bytes, 7), After::Batch(distance as u64));
             assert_eq!(
-                behind(&bytes, 8),
-                Behind::Nothing,
+                after(&bytes, 8),
+                After::Nothing,
                 "an older batch does not count"
             );
             bytes.pop();
             assert_eq!(
-                behind(&bytes, 7),
-                Behind::Nothing,
+                after(&bytes, 7),
+                After::Nothing,
                 "a cut batch does not count"
             );
         }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_batch_in_question_does_not_speak_for_itself() {
-        assert_eq!(behind(&batch(7, b"v"), 0), Behind::Nothing);
+        assert_eq!(after(&batch(7, b"v"), 0), After::Nothing);
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
             bytes.extend([0, 0, 0, 0, 2]);
         }
         bytes.extend([1; 100]);
-        assert_eq!(behind(&bytes, 0), Behind::Unclear);
+        assert_eq!(after(&bytes, 0), After::Unclear);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use share_state_core::in_flight::{IntervalStore, TwinStore};
 use share_state_core::share_partition::SharePartition;
 
-/// A share partition whose store was chosen at run time: the interval tree to work with, the obvious twin to compare with.
+/// A share partition whose store was chosen at run time: the leaves to work with, the twin to compare with.
 pub enum Engine {
-    Tree(SharePartition<IntervalStore>),
+    Leaves(SharePartition<IntervalStore>),
     Twin(SharePartition<TwinStore>),
 }
 
@@ -13,7 +13,7 @@ pub enum Engine {
 macro_rules! each {
     ($engine:expr, $sp:ident => $work:expr) => {
         match $engine {
-            $crate::engine::Engine::Tree($sp) => $work,
+            $crate::engine::Engine::Leaves($sp) => $work,
             $crate::engine::Engine::Twin($sp) => $work,
         }
     };

@@ -1,4 +1,4 @@
-//! A reader that knows where it stands and cannot leave its buffer.
+//! A reader that tracks its position and cannot leave its buffer.
 
 use crate::error::{WireError, WireErrorKind};
 
@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where it stands in the whole.
+    /// Its position in the whole.
     pub(crate) const fn position(&self) -> usize {
         self.end - self.rest.len()
     }
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
-    /// What is still to be read.
+    /// The unread rest.
     pub(crate) const fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         Ok(Self::at(self.take(n)?, position))
     }
 
-    /// Refuses bytes behind the end.
+    /// Refuses bytes after the end.
     pub(crate) fn finish(self) -> Result<(), WireError> {
         match self.rest.len() {
             0 => Ok(()),

@@ -1,4 +1,4 @@
-//! The one error of this crate: where, and what.
+//! The error type of this crate: a position and a kind.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use share_state_core::kafka_code::KafkaCode;
 /// Bytes that cannot be read, or a value that cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireError {
-    /// Index of the byte at which the faulty thing begins. Within the records of a compressed batch it counts from the
+    /// Index of the byte where the fault begins. Within the records of a compressed batch it counts from the
     /// start of the decompressed bytes; it is 0 for a value that cannot be written.
     pub position: usize,
     /// What is wrong.
@@ -19,7 +19,7 @@ pub struct WireError {
 pub enum WireErrorKind {
     /// The input ends too early.
     Truncated {
-        /// Bytes that the next thing needs.
+        /// Bytes that the next item needs.
         needed: usize,
         /// Bytes that are left.
         remaining: usize,
@@ -56,17 +56,17 @@ pub enum WireErrorKind {
         /// The size it claims.
         size: usize,
     },
-    /// Bytes are left over behind the end.
+    /// Bytes are left over after the end.
     TrailingBytes {
         /// How many.
         count: usize,
     },
-    /// The version of a request, answer or record value is not known.
+    /// The version of a request, answer or record value is unknown.
     UnsupportedVersion {
         /// The version.
         version: i16,
     },
-    /// The RPC is not known.
+    /// The RPC is unknown.
     UnsupportedApi {
         /// Its key.
         api_key: i16,
@@ -78,7 +78,7 @@ pub enum WireErrorKind {
         /// The format it claims.
         magic: i8,
     },
-    /// A record batch claims a size that it cannot have.
+    /// A record batch has an impossible size.
     BatchLength {
         /// The length field.
         length: i32,
@@ -97,12 +97,12 @@ pub enum WireErrorKind {
     },
     /// The compressed bytes are damaged, or could not be made.
     Compression,
-    /// More than the caller allows.
+    /// The input exceeds the limit of the caller.
     Limit {
         /// The most that is allowed, bytes.
         allowed: usize,
     },
-    /// A record lies outside the offsets of its batch, or not behind the record before it.
+    /// A record lies outside the offsets of its batch, or not after the record before it.
     RecordOffset {
         /// Its distance from the base offset.
         delta: i32,
@@ -114,9 +114,9 @@ pub enum WireErrorKind {
         /// The length field.
         length: i32,
     },
-    /// A batch without records, which nobody may write.
+    /// A batch without records, which is never valid.
     EmptyBatch,
-    /// A field that must be given is not.
+    /// A required field is missing.
     Missing,
     /// A value is of another type than its field.
     WrongType,
@@ -131,7 +131,7 @@ pub enum WireErrorKind {
     BatchOrder {
         /// Its base offset.
         base_offset: i64,
-        /// The least that it could be.
+        /// The minimum.
         least: i64,
     },
     /// A control batch whose record or key cannot be read.
@@ -167,15 +167,12 @@ impl fmt::Display for WireErrorKind {
                 write!(f, "{needed} bytes needed, {remaining} left")
             }
             Self::Count { count, possible } => {
-                write!(
-                    f,
-                    "{count} elements announced, at most {possible} can follow"
-                )
+                write!(f, "expected at most {possible} elements, got {count}")
             }
             Self::Varint => f.write_str("variable-length integer too long or too large"),
             Self::Null => f.write_str("null where null is not allowed"),
             Self::Length { length, max } => {
-                write!(f, "length {length} is not between 0 and {max}")
+                write!(f, "length is {length}; expected 0 to {max}")
             }
             Self::Utf8 => f.write_str("string is not UTF-8"),
             Self::TagOrder { tag } => write!(f, "tag {tag} is repeated or out of order"),
@@ -184,13 +181,10 @@ impl fmt::Display for WireErrorKind {
             Self::UnsupportedVersion { version } => write!(f, "unsupported version {version}"),
             Self::UnsupportedApi { api_key } => write!(f, "unsupported API key {api_key}"),
             Self::NullUpdate => f.write_str("null value under an update key"),
-            Self::Magic { magic } => write!(f, "record batch of format {magic}, not 2"),
+            Self::Magic { magic } => write!(f, "record batch has format {magic}; expected 2"),
             Self::BatchLength { length } => write!(f, "record batch cannot have length {length}"),
             Self::Crc { stored, computed } => {
-                write!(
-                    f,
-                    "checksum {stored:#010x} stored, {computed:#010x} computed"
-                )
+                write!(f, "checksum is {stored:#010x}; expected {computed:#010x}")
             }
             Self::UnknownCompression { codec } => write!(f, "unknown compression codec {codec}"),
             Self::Compression => f.write_str("compressed bytes are damaged"),
@@ -206,13 +200,13 @@ impl fmt::Display for WireErrorKind {
                 write!(f, "record does not end at its length {length}")
             }
             Self::EmptyBatch => f.write_str("record batch without records"),
-            Self::Missing => f.write_str("not given"),
-            Self::WrongType => f.write_str("not of the type of the field"),
+            Self::Missing => f.write_str("missing"),
+            Self::WrongType => f.write_str("wrong type for the field"),
             Self::Range { value, bits } => write!(f, "{value} does not fit {bits} bits"),
             Self::BatchOrder { base_offset, least } => {
                 write!(
                     f,
-                    "record batch begins at offset {base_offset}, not at {least} or behind"
+                    "record batch begins at offset {base_offset}, expected {least} or later"
                 )
             }
             Self::ControlRecord => f.write_str("control batch without a readable control record"),

@@ -1,8 +1,8 @@
-//! The only crate of share_state that knows bytes: Kafka's record batches, the records of the state topic
+//! The only crate of share_state that handles bytes: Kafka's record batches, the records of the state topic
 //! `__share_group_state`, and requests and answers: those between share-partition leader and share coordinator, and those
 //! of a share gateway.
 //!
-//! Three promises hold for every decoder here:
+//! Every decoder guarantees:
 //!
 //! 1. No input panics, and every refusal says at which byte and why ([`WireError`]).
 //! 2. Memory is bounded by the length of the input, never by a number written in it. Only decompression may go

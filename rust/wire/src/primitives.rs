@@ -28,7 +28,7 @@ fn utf8<'a>(r: &mut Reader<'a>, length: usize) -> Result<&'a str, WireError> {
     core::str::from_utf8(r.take(length)?).map_err(|_| start.error(WireErrorKind::Utf8))
 }
 
-/// The true length behind a compact length; `None` for null.
+/// The length that a compact length stands for; `None` for null.
 #[inline]
 pub(crate) fn read_compact_len(r: &mut Reader<'_>) -> Result<Option<usize>, WireError> {
     Ok(read_unsigned(r)?

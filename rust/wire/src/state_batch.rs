@@ -30,7 +30,7 @@ fn encoded(batch: &StateBatch) -> [u8; SIZE] {
     bytes
 }
 
-/// A state batch without tagged fields; `None` when it has some.
+/// A state batch without tagged fields; `None` if it has some.
 fn decoded(bytes: &[u8; SIZE]) -> Option<StateBatch> {
     let [a, b, c, d, e, f, g, h, rest @ ..] = *bytes;
     let first_offset = i64::from_be_bytes([a, b, c, d, e, f, g, h]);

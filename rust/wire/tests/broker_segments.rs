@@ -16,9 +16,9 @@ const JOBS: &[u8] = include_bytes!("fixtures/jobs-4.4.0-0.log");
 fn batches(mut rest: &[u8]) -> Vec<(&[u8], DecodedBatch<'_>)> {
     let mut batches = Vec::new();
     while let Ok(Some(size)) = peek_size(rest) {
-        let (bytes, behind) = rest.split_at(size);
+        let (bytes, after) = rest.split_at(size);
         batches.extend(decode_batch(bytes, &Limits::default()).map(|batch| (bytes, batch)));
-        rest = behind;
+        rest = after;
     }
     assert!(rest.is_empty());
     batches

@@ -35,7 +35,7 @@ KNOWN: tuple[Known, ...] = (
         "ShareGroupHeartbeat",
         r"errorCode",
         lambda real, other: (real, other) == (69, 25),
-        "A member of a group that is lost is told to join again (25; G1): 69 would end its client.",
+        "A member of a lost group is asked to join again (25; G1): 69 would end its client.",
     ),
     Known(
         "DescribeShareGroupOffsets",

@@ -79,7 +79,7 @@ def test_what_tells_of_topics_is_spoilt(upstream: HostileUpstream, tmp_path: Pat
         member.join().drain(10)
         asked = len(upstream.requests("Metadata")) + len(upstream.requests("ApiVersions"))
         spoil(upstream, of("Metadata", "ListOffsets", "ApiVersions"), SPOILT[fault])
-        # Its leader moves, and the connections are lost: the gateway has to ask anew.
+        # Its leader moves, and the connections are lost: the gateway has to ask again.
         upstream.move_leader("sound", 0, to=1)
         upstream.drop_connections(2)
         upstream.append("sound", 0, values(10, 10))

@@ -28,7 +28,7 @@ _PERF_COUNT = 5
 
 
 def masked(tool: str, out: str, err: str = "") -> list[str]:
-    """The lines that count of a tool's standard output, and those of its standard error behind a ``!``."""
+    """The lines that count of a tool's standard output, and those of its standard error after a ``!``."""
     complaints = [f"! {_mask(line)}" for line in err.splitlines() if line.strip() and not _NOISE.match(line)]
     return _printed(tool, out) + complaints
 

@@ -87,7 +87,7 @@ def test_a_reader_that_stops_early_closes_the_client(play: Callable[..., Played]
 
 
 @pytest.mark.parametrize("as_of", [AsOf(offset=0), AsOf(offset={0: 0}), AsOf(timestamp=5), AsOf(0, 5)])
-def test_what_is_behind_the_end_that_is_asked_for_is_not_waited_for(play: Callable[..., Played], as_of: AsOf) -> None:
+def test_what_is_after_the_end_that_is_asked_for_is_not_waited_for(play: Callable[..., Played], as_of: AsOf) -> None:
     first, second = records()
     played = play(0, 3, [Message(0, *first, ms=5), Message(1, *second, ms=6), Message(2, *first, ms=5)])
     seen: list[tuple[int, int]] = []

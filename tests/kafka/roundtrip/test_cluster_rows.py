@@ -115,7 +115,7 @@ def test_the_clients_settings_come_from_a_file_and_what_makes_the_answer_right_s
     file.write_text("sasl.password\n", encoding="utf-8")
     ran = CliRunner().invoke(app, [command, ADDRESS, "--command-config", str(file)])
     assert (ran.exit_code, ran.stdout) == (3, "")
-    assert "line 1: it is not NAME=VALUE" in ran.stderr
+    assert "line 1: expected NAME=VALUE" in ran.stderr
     ran = CliRunner().invoke(app, [command, ADDRESS, "--command-config", str(tmp_path / "none")])
     assert (ran.exit_code, ran.stdout) == (3, "")
     ran = CliRunner().invoke(app, [command, str(JOBS), "--command-config", str(file)])
@@ -126,5 +126,5 @@ def test_a_slip_is_told_before_anybody_is_asked() -> None:
     for read in (ss.history, ss.states, ss.anomalies):
         with pytest.raises(ValueError, match="topic_id"):
             read(ADDRESS, topic_id="nonsense")
-        with pytest.raises(ValueError, match="client_config is for a cluster"):
+        with pytest.raises(ValueError, match="client_config applies only to a cluster"):
             read(JOBS, client_config={})

@@ -25,7 +25,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
     ran = run("state", address)
     assert ran.returncode == 3
     assert ran.stdout == ""
-    assert ran.stderr == f"share-state: cannot read {address}: it is not kafka://HOST:PORT, with more HOST:PORT behind commas\n"
+    assert ran.stderr == f"share-state: cannot read {address}: expected kafka://HOST:PORT[,HOST:PORT...]\n"
 
 
 def test_a_cluster_that_does_not_answer_is_an_error_with_the_clients_own_reason(monkeypatch: pytest.MonkeyPatch) -> None:

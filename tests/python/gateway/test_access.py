@@ -336,7 +336,7 @@ def test_rules_that_are_none(tmp_path: Path, change: dict[str, Any]) -> None:
     path.write_text(json.dumps({"rules": [good]}), encoding="utf-8")
     read_rules(path)
     path.write_text(json.dumps({"rules": [{**good, **change}]}), encoding="utf-8")
-    with pytest.raises(ConfigError, match="no table of access rules"):
+    with pytest.raises(ConfigError, match="is not a table of access rules"):
         read_rules(path)
 
 

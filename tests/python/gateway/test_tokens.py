@@ -89,7 +89,7 @@ def test_forged_tokens_do_not_count(tmp_path: Path) -> None:
 def test_files_that_are_no_key_sets(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keys"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(ConfigError, match="no JSON Web Key Set"):
+    with pytest.raises(ConfigError, match="is not a JSON Web Key Set"):
         SignedTokens(path)
     with pytest.raises(ConfigError, match="cannot be read"):
         SignedTokens(tmp_path / "none")

@@ -1,6 +1,6 @@
 """One scenario of requests and what share coordinators answer to it, field by field.
 
-``answers-4.4.0.json`` and ``answers-4.3.1.json`` are what real brokers of these releases answered. They are recorded anew by
+``answers-4.4.0.json`` and ``answers-4.3.1.json`` are what real brokers of these releases answered. They are recorded again by
 ``python -m pytest -m kafka tests/python/kafka_persister/test_answers.py`` with ``RECORD_ANSWERS=1`` in the environment.
 """
 

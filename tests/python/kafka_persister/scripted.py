@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 import share_state as ss
-from share_state.kafka import AsyncKafkaPersister, FakeShareCoordinator, RetryPolicy, SecurityOptions
+from share_state.kafka import AsyncKafkaPersister, RetryPolicy, SecurityOptions, ShareCoordinatorServer
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
@@ -111,7 +111,7 @@ class Turn(NamedTuple):
 Action = Callable[[Turn], Awaitable[bytes | None]]
 
 
-class ScriptedBroker(FakeShareCoordinator):
+class ScriptedBroker(ShareCoordinatorServer):
     """Answers as usual, except where the script says otherwise. Reads on while an answer is held back."""
 
     def __init__(self, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""The fake coordinator answers as Kafka does, codes and texts included: to what was recorded, and to a broker live."""
+"""The server answers as Kafka does, codes and texts included: to what was recorded, and to a broker live."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import share_state as ss
-from share_state.kafka import FakeShareCoordinator, Topic, serve_in_thread
+from share_state.kafka import ShareCoordinatorServer, Topic, serve_in_thread
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister, Persister
 from tests.python.kafka_persister import answers
@@ -22,8 +22,8 @@ from tests.python.kafka_persister.real_broker import RealBroker
 ID = "zaqk6kZrRv24zZ5f5qL_tQ"
 
 
-def fake_answers(store: Persister | None = None) -> list[Message]:
-    coordinator = FakeShareCoordinator(store or MemoryPersister(), topics={"orders": Topic(ID, 3)})
+def our_answers(store: Persister | None = None) -> list[Message]:
+    coordinator = ShareCoordinatorServer(store or MemoryPersister(), topics={"orders": Topic(ID, 3)})
     with serve_in_thread(coordinator) as address:
         return asyncio.run(ask(address, ID, scenario()))
 
@@ -33,8 +33,8 @@ def recorded(version: str = NEWEST) -> list[Message]:
     return given
 
 
-def test_every_answer_of_the_fake_is_that_of_kafka_but_for_what_is_named() -> None:
-    steps, ours, theirs = scenario(), fake_answers(), recorded()
+def test_every_answer_of_the_server_is_that_of_kafka_but_for_what_is_named() -> None:
+    steps, ours, theirs = scenario(), our_answers(), recorded()
     assert len(steps) == len(ours) == len(theirs) == 99
     differing = 0
     for step, mine, kafkas in zip(steps, ours, theirs, strict=True):
@@ -49,9 +49,9 @@ def test_the_older_release_answers_as_the_newest_but_for_what_is_named() -> None
     differing = Counter(step.older for step in steps)
     assert (differing[answers.TAKES_EPOCHS], differing[answers.OTHER_TEXT], differing[answers.GOES_BACK]) == (5, 2, 2)
     # What only the newest is asked stands at the end, so the answers of both are in step.
-    for step, theirs, others, mine in zip(steps, older, newest[: len(steps)], fake_answers()[: len(steps)], strict=True):
+    for step, theirs, others, mine in zip(steps, older, newest[: len(steps)], our_answers()[: len(steps)], strict=True):
         assert (theirs != others) == bool(step.older), (step, theirs, others)
-        # And so is that of the fake.
+        # And so is the server's.
         assert (theirs != mine) == bool(step.older or step.ours), (step, theirs, mine)
         if step.older == answers.OTHER_TEXT:
             assert without_text(theirs) == without_text(others)
@@ -68,13 +68,13 @@ def without_text(answer: Message) -> Message:
 
 def test_a_store_that_takes_many_at_once_answers_the_same(tmp_path: Path) -> None:
     with ss.open(tmp_path / "state", partitions=3) as store:
-        assert fake_answers(store) == fake_answers()
+        assert our_answers(store) == our_answers()
 
 
 def test_what_is_refused_on_purpose_is_refused_with_a_reason() -> None:
     refused = [
         partition
-        for step, answer in zip(scenario(), fake_answers(), strict=True)
+        for step, answer in zip(scenario(), our_answers(), strict=True)
         if step.ours and "results" in answer
         for topic in answer["results"]
         for partition in topic["partitions"]

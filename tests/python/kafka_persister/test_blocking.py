@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import share_state as ss
-from share_state.kafka import FakeShareCoordinator, KafkaPersister, PersisterClosedError, Topic, serve_in_thread
+from share_state.kafka import KafkaPersister, PersisterClosedError, ShareCoordinatorServer, Topic, serve_in_thread
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
 from tests.python.kafka_persister.scripted import KEY, WRITE, write
@@ -17,7 +17,7 @@ from tests.python.kafka_persister.scripted import KEY, WRITE, write
 
 def test_many_threads_share_one_connection() -> None:
     keys = [KEY._replace(partition=index) for index in range(64)]
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as (host, port), KafkaPersister(f"{host}:{port}") as kafka:
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port), KafkaPersister(f"{host}:{port}") as kafka:
         assert isinstance(kafka, Persister)
 
         def work(key: ss.SharePartitionKey) -> int:
@@ -33,7 +33,7 @@ def test_many_threads_share_one_connection() -> None:
 
 
 def test_a_share_partition_is_led_over_it() -> None:
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as (host, port), KafkaPersister([f"{host}:{port}"]) as kafka:
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port), KafkaPersister([f"{host}:{port}"]) as kafka:
         kafka.initialize_state(KEY, 0, -1)
         leader = lead(kafka, KEY, leader_epoch=1, latest=100)
         leader.acquire("alice", [(100, 109)], max_records=10, now_ms=0)
@@ -48,13 +48,13 @@ def test_a_share_partition_is_led_over_it() -> None:
 
 
 def test_topic_ids() -> None:
-    coordinator = FakeShareCoordinator(MemoryPersister(), topics={"orders": Topic(KEY.topic_id, 3)})
+    coordinator = ShareCoordinatorServer(MemoryPersister(), topics={"orders": Topic(KEY.topic_id, 3)})
     with serve_in_thread(coordinator) as (host, port), KafkaPersister(f"{host}:{port}") as kafka:
         assert kafka.topic_ids(["orders", "x"]) == {"orders": KEY.topic_id}
 
 
 def test_a_closed_persister_says_so_and_leaves_no_thread() -> None:
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as (host, port):
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port):
         kafka = KafkaPersister(f"{host}:{port}")
         kafka.initialize_state(KEY, 1, 0)
         kafka.close()
@@ -67,7 +67,7 @@ def test_a_closed_persister_says_so_and_leaves_no_thread() -> None:
 
 
 def test_closing_while_others_call_ends_every_call() -> None:
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as (host, port):
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port):
         kafka = KafkaPersister(f"{host}:{port}")
         kafka.initialize_state(KEY, 1, 0)
         started = threading.Barrier(5)
@@ -91,7 +91,7 @@ def test_closing_while_others_call_ends_every_call() -> None:
             assert len([count.result(timeout=60) for count in counts]) == 4
 
 
-class Interrupting(FakeShareCoordinator):
+class Interrupting(ShareCoordinatorServer):
     """Interrupts the main thread, once, when a write has come in."""
 
     interrupted = False

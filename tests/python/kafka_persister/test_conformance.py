@@ -1,7 +1,7 @@
-"""The suite that the other persisters pass, over a socket: against the fake coordinator and against real brokers.
+"""The suite that the other persisters pass, over a socket: against our server and against real brokers.
 
 A real cluster knows topics by ids that it has given, so the suite's ids are exchanged on the way; and its groups are made
-anew for each test.
+again for each test.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import ShareStateError
-from share_state.kafka import FakeShareCoordinator, KafkaPersister, serve_in_thread
+from share_state.kafka import KafkaPersister, ShareCoordinatorServer, serve_in_thread
 from share_state.kafka.clock import RetryPolicy
 from share_state.persister import MemoryPersister, Persister
 from tests.python import test_persisters as suite
@@ -97,10 +97,10 @@ VERSIONS = ("4.4.0", "4.3.1")
 REAL = [pytest.param(version, marks=[pytest.mark.kafka, pytest.mark.timeout(600)]) for version in VERSIONS]
 
 
-@pytest.fixture(params=["fake", *REAL])
+@pytest.fixture(params=["ours", *REAL])
 def persister(request: pytest.FixtureRequest, clusters: Callable[[str], Cluster]) -> Iterator[Persister]:
-    if request.param == "fake":
-        coordinator = FakeShareCoordinator(MemoryPersister())
+    if request.param == "ours":
+        coordinator = ShareCoordinatorServer(MemoryPersister())
         with serve_in_thread(coordinator) as (host, port), KafkaPersister(f"{host}:{port}", retry=QUICK) as kafka:
             yield kafka
         return

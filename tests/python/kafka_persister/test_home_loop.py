@@ -1,4 +1,4 @@
-"""A persister belongs to one event loop; on another it says so at once instead of waiting for ever."""
+"""A persister belongs to one event loop; on another it says so at once instead of waiting forever."""
 
 from __future__ import annotations
 

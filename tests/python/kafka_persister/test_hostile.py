@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import share_state as ss
 from share_state.errors import WireDecodeError
-from share_state.kafka import BadAnswerError, FakeShareCoordinator, KafkaPersisterError, RetryPolicy, serve_in_thread
+from share_state.kafka import BadAnswerError, KafkaPersisterError, RetryPolicy, ShareCoordinatorServer, serve_in_thread
 from share_state.kafka.framing import Request, request_bytes, request_of, response_start
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
@@ -85,7 +85,7 @@ def test_a_client_survives(name: str, stage: int) -> None:
             # Only what was sent about the state can have changed it.
             assert error.outcome_unknown == (stage == WRITE)
             assert isinstance(error, BadAnswerError) == (stage != WRITE)
-            # The next call begins anew, on another connection.
+            # The next call begins again, on another connection.
             await client.write_state(KEY, write(start_offset=6))
             assert broker.store.read_summary(KEY).start_offset == 6
             assert broker.connections == 2
@@ -128,7 +128,7 @@ def test_any_bytes_are_a_header_or_an_error(data: bytes) -> None:
         assert refused is None or refused.kind
 
 
-# What the fake coordinator gets.
+# What the server gets.
 
 
 def exchange(address: Address, data: bytes) -> bytes:
@@ -173,14 +173,14 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_the_fake_closes_the_connection_and_serves_others(name: str) -> None:
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as address:
+def test_the_server_closes_the_connection_and_serves_others(name: str) -> None:
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as address:
         assert exchange(address, REQUESTS[name]) == b""
         assert exchange(address, VALID) == framed(struct.pack(">i", 7) + bytes.fromhex("000100"))
 
 
 def test_memory_follows_what_was_sent() -> None:
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as address:
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as address:
         exchange(address, VALID)
         tracemalloc.start()
         # Below the limit of a frame, so that it waits for the rest.
@@ -191,11 +191,11 @@ def test_memory_follows_what_was_sent() -> None:
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 4, 5, 99, -1])
-def test_every_client_can_ask_the_fake_for_its_versions(version: int) -> None:
+def test_every_client_can_ask_the_server_for_its_versions(version: int) -> None:
     flexible = version >= 3
     body = ss.encode_message(18, 3, {"clientSoftwareName": "x", "clientSoftwareVersion": "1"}) if flexible else b""
     head = struct.pack(">hhih", 18, version, 5, 1) + b"t" + (b"\0" if flexible else b"")
-    with serve_in_thread(FakeShareCoordinator(MemoryPersister())) as address:
+    with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as address:
         answer = exchange(address, framed(head + body))
     assert answer[4:8] == struct.pack(">i", 5)
     if version in (3, 4):
@@ -211,7 +211,7 @@ def test_every_client_can_ask_the_fake_for_its_versions(version: int) -> None:
 @given(data=st.binary(max_size=80), api_key=st.sampled_from([3, 10, 18, 83, 84, 85, 86, 87]), version=st.integers(-1, 13))
 def test_random_requests_end_in_an_answer_or_an_error(data: bytes, api_key: int, version: int) -> None:
     async def test() -> None:
-        coordinator = FakeShareCoordinator(MemoryPersister())
+        coordinator = ShareCoordinatorServer(MemoryPersister())
         payload = struct.pack(">hhih", api_key, version, 1, 0) + data
         try:
             answer = await coordinator.respond(payload, Address("127.0.0.1", 1))

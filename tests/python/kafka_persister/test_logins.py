@@ -1,4 +1,4 @@
-"""The fake coordinator's SASL: who is let in, who is sent away, and what a stranger may ask for."""
+"""The server's SASL: who is let in, who is sent away, and what a stranger may ask for."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from share_state.kafka import (
     AsyncKafkaPersister,
     AuthenticationFailedError,
-    FakeShareCoordinator,
     OAuthBearer,
     Plain,
     RetryPolicy,
     Scram,
     SecurityOptions,
+    ShareCoordinatorServer,
 )
 from share_state.kafka.clock import LoopClock
 from share_state.kafka.connection import Connection, ConnectionOptions
@@ -28,8 +28,8 @@ from tests.python.kafka_persister.scripted import AUTHENTICATE, FIND, HANDSHAKE,
 USERS = {"alice": "alice-secret", "empty": "x"}
 
 
-def coordinator() -> FakeShareCoordinator:
-    return FakeShareCoordinator(MemoryPersister(), users=USERS)
+def coordinator() -> ShareCoordinatorServer:
+    return ShareCoordinatorServer(MemoryPersister(), users=USERS)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def coordinator() -> FakeShareCoordinator:
 )
 def test_who_knows_the_password_is_let_in(sasl: Plain | Scram) -> None:
     async def test() -> None:
-        async with coordinator() as fake:
-            host, port = await fake.start()
+        async with coordinator() as server:
+            host, port = await server.start()
             # The second connection finds the user's keys made already.
             for offset in (3, 4):
                 async with AsyncKafkaPersister(f"{host}:{port}", security=SecurityOptions(sasl=sasl)) as kafka:
@@ -61,8 +61,8 @@ def test_who_knows_the_password_is_let_in(sasl: Plain | Scram) -> None:
 )
 def test_who_does_not_is_sent_away(sasl: Plain | Scram | OAuthBearer) -> None:
     async def test() -> None:
-        async with coordinator() as fake:
-            host, port = await fake.start()
+        async with coordinator() as server:
+            host, port = await server.start()
             security, once = SecurityOptions(sasl=sasl), RetryPolicy(attempts=1)
             async with AsyncKafkaPersister(f"{host}:{port}", security=security, retry=once) as kafka:
                 with pytest.raises(AuthenticationFailedError) as refused:
@@ -76,8 +76,8 @@ def test_who_does_not_is_sent_away(sasl: Plain | Scram | OAuthBearer) -> None:
 
 def test_a_stranger_may_ask_for_versions_and_for_nothing_else() -> None:
     async def test() -> None:
-        async with coordinator() as fake:
-            node = Node(-1, await fake.start())
+        async with coordinator() as server:
+            node = Node(-1, await server.start())
             options = ConnectionOptions(SecurityOptions(), LoopClock(), "stranger", 30, 30)
             stranger = await Connection.open(node, options)
             assert (stranger.version_of(HANDSHAKE), stranger.version_of(AUTHENTICATE)) == (1, 2)
@@ -101,8 +101,8 @@ def test_a_stranger_may_ask_for_versions_and_for_nothing_else() -> None:
 @pytest.mark.parametrize("sent", [b"\0\0\0\x02ab", b"\0\x10\0\0", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x04\0\x11\0\x01"])
 def test_a_stranger_who_sends_what_is_no_request_is_cut_off(sent: bytes) -> None:
     async def test() -> None:
-        async with coordinator() as fake:
-            reader, writer = await asyncio.open_connection(*await fake.start())
+        async with coordinator() as server:
+            reader, writer = await asyncio.open_connection(*await server.start())
             writer.write(sent)
             # The end, or a reset where bytes were left unread.
             with contextlib.suppress(ConnectionResetError):
@@ -142,9 +142,9 @@ def test_plain_messages(said: bytes, code: int) -> None:
 
 
 @pytest.mark.parametrize("wrong", [b"", b"\xff", b"n,,", b"n,,n=alice", b"y" * 1000, b"c=biws,r=x,p=eA=="])
-@pytest.mark.parametrize("behind", [(), (b"n,,n=alice,r=abc",)])
-def test_scram_messages_that_are_none(wrong: bytes, behind: tuple[bytes, ...]) -> None:
-    *before, last = answers("SCRAM-SHA-256", *behind, wrong)
-    assert [answer["errorCode"] for answer in before] == [0] * len(behind)
+@pytest.mark.parametrize("after", [(), (b"n,,n=alice,r=abc",)])
+def test_scram_messages_that_are_none(wrong: bytes, after: tuple[bytes, ...]) -> None:
+    *before, last = answers("SCRAM-SHA-256", *after, wrong)
+    assert [answer["errorCode"] for answer in before] == [0] * len(after)
     assert last["errorCode"] == 58
     assert "SCRAM-SHA-256" in last["errorMessage"]

@@ -125,7 +125,7 @@ def test_each_further_attempt_is_logged_in_one_line(caplog: pytest.LogCaptureFix
     said = [record for record in caplog.records if record.name == "share_state.kafka"]
     assert [record.levelname for record in said] == ["WARNING"] * 2
     assert not any("\n" in record.getMessage() for record in said)
-    assert "attempt 1 of 5, again in 1.0 s" in said[0].getMessage()
+    assert "attempt 1 of 5, next in 1.0 s" in said[0].getMessage()
 
 
 def test_only_those_that_were_refused_are_tried_again() -> None:
@@ -249,7 +249,7 @@ def test_a_broker_without_share_groups_is_too_old() -> None:
 
 
 def test_kafka_4_0_is_too_old() -> None:
-    """It has FindCoordinator version 6 and none of the requests behind it; what is played is what a broker of 4.0.0 said."""
+    """It has FindCoordinator version 6 and none of the requests after it; what is played is what a broker of 4.0.0 said."""
 
     async def test() -> None:
         said = bytes.fromhex(VERSIONS_OF_4_0.read_text(encoding="ascii"))

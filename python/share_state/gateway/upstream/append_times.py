@@ -45,7 +45,7 @@ class AppendTimes:
             del self._offsets[1::2], self._times_ms[1::2]
 
     def of(self, offset: int) -> int | None:
-        """Give the time of the last mark up to an offset, ms since the epoch; ``None`` where nothing so early was read.
+        """Return the time of the last mark up to an offset, ms since the epoch; ``None`` where nothing so early was read.
 
         The record is younger than that, by what one answer spans.
         """

@@ -83,20 +83,20 @@ class Upstream:
         return list(self._bootstrap)
 
     def node(self, node_id: int) -> Node | None:
-        """Give a broker by its id."""
+        """Return a broker by its id."""
         return self._nodes.get(node_id)
 
     def nodes(self) -> list[Node]:
-        """Give every broker that is known."""
+        """Return every broker that is known."""
         return list(self._nodes.values())
 
     def known(self, topic_id: str) -> Topic | None:
-        """Give a topic by its id, as of the last answer that told of it."""
+        """Return a topic by its id, as of the last answer that told of it."""
         name = self._registry.name_of(topic_id)
         return None if name is None else self._topics.get(name)
 
     def known_by_name(self, name: str) -> Topic | None:
-        """Give a topic by its name, as of the last answer that told of it."""
+        """Return a topic by its name, as of the last answer that told of it."""
         return self._topics.get(name)
 
     def lane(self, name: str) -> Connections:
@@ -129,7 +129,7 @@ class Upstream:
         former = self._registry.renew(name)
         self._last.pop(name, None)
         if former is not None:
-            _LOG.warning("a topic was created anew: %s", named(topic=name, former_id=former))
+            _LOG.warning("a topic was created again: %s", named(topic=name, former_id=former))
             self.recreations += 1
             self.changed([former])
         await self.topics([name])
@@ -246,7 +246,7 @@ class Upstream:
             topic = Topic(name, topic_id, row.get("isInternal", False), partitions)
             self._last[name] = topic
             if former is not None:
-                _LOG.warning("a topic was created anew: %s", named(topic=topic.name, topic_id=topic_id, former_id=former))
+                _LOG.warning("a topic was created again: %s", named(topic=topic.name, topic_id=topic_id, former_id=former))
                 self.recreations += 1
                 gone.append(former)
             is_news = is_news or self._topics.get(topic.name) != topic
@@ -260,11 +260,11 @@ class Upstream:
         return topics
 
     def view(self) -> list[tuple[str, str, int]]:
-        """Give every topic that exists and that clients may subscribe to: name, id, number of partitions."""
+        """Return every topic that exists and that clients may subscribe to: name, id, number of partitions."""
         return [(topic.name, topic.topic_id, len(topic.partitions)) for topic in self._topics.values() if not topic.is_internal]
 
     def names(self) -> list[str]:
-        """Give the name of every topic that clients were told of."""
+        """Return the name of every topic that clients were told of."""
         return [name for name, _, _ in self._registry.view()]
 
     async def forget_deleted(self, grace: float) -> None:

@@ -58,7 +58,7 @@ class FetchSession:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew: the broker has forgotten the session, or the connection is another."""
+        """Begin again: the broker has forgotten the session, or the connection is another."""
         self._id = 0
         self._epoch = 0
         self._asked: dict[PartitionReader, tuple[int, int]] = {}
@@ -98,7 +98,7 @@ def encode(
     max_wait_ms: int,
     session: FetchSession | None,
 ) -> bytes:
-    """Give the bytes of a request.
+    """Return the bytes of a request.
 
     Args:
         version: of Fetch.

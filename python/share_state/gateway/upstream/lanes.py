@@ -121,7 +121,7 @@ class BrokerLanes:
         self._back_wanted.discard(reader)
 
     async def close(self) -> None:
-        """End what is under way."""
+        """End what is in progress."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -171,7 +171,7 @@ class BrokerLanes:
             raise
         else:
             self._end(lane, wanted, tails)
-            # Not for one that has begun anew meanwhile: the log may be another one.
+            # Not for one that has begun again meanwhile: the log may be another one.
             self._readers.take({reader: offset for reader, offset in wanted.items() if reader.life == lives[reader]}, answer)
         for reader in wanted:
             # Not one that has lost its home by the answer.
@@ -189,7 +189,7 @@ class BrokerLanes:
     @staticmethod
     def _end(lane: _Lane, wanted: dict[PartitionReader, int], tails: set[PartitionReader]) -> None:
         lane.is_busy = False
-        # By name and not by offset: the tail of one that has begun anew is elsewhere.
+        # By name and not by offset: the tail of one that has begun again is elsewhere.
         for reader in tails:
             reader.is_reading_tail = False
         for reader, offset in wanted.items():

@@ -90,6 +90,6 @@ class Lives:
         return True
 
     def _older(self, name: str, told: tuple[Partition, ...]) -> set[int]:
-        """Give the partitions whose leader epoch is lower than one that was seen."""
+        """Return the partitions whose leader epoch is lower than one that was seen."""
         seen = self._registry.epochs_of(name)
         return {number for number, (one, epoch) in enumerate(zip(told, seen, strict=False)) if 0 <= one.leader_epoch < epoch}

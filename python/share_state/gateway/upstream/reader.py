@@ -44,7 +44,7 @@ class PartitionReader:
         served: the share partitions that read here.
         failing_since: since when upstream has given no batches (``time.monotonic()``), or ``None``.
         is_beyond_end: whether that is because the log ends before the offset that is wanted, and upstream is well.
-        life: how often it has begun anew. What was asked for in an earlier life is no longer wanted.
+        life: how often it has begun again. What was asked for in an earlier life is no longer wanted.
     """
 
     __slots__ = (
@@ -150,7 +150,7 @@ class PartitionReader:
         self._miss(offset)
 
     def has_from(self, offset: int, limit: int) -> int:
-        """Give the bytes that can be delivered at once from an offset on, counted up to a limit."""
+        """Return the bytes that can be delivered at once from an offset on, counted up to a limit."""
         return self.ring.bytes_from(offset, limit) if self.ring.holds(offset) else 0
 
     @property
@@ -204,7 +204,7 @@ class PartitionReader:
     def _miss(self, offset: int) -> None:
         self.front = max(self.front, offset)
         if offset >= self.tail:
-            # Also where a group is ahead of all others: the ring goes on from there, and those behind it read back.
+            # Also where a group is ahead of all others: the ring continues from there, and those behind it read back.
             if offset > self.tail and not self.is_reading_tail:
                 self.tail = offset
             if not self.is_reading_tail:

@@ -72,7 +72,7 @@ class Readers:
         return self._registry.has_made_up_ids
 
     def reader(self, topic: Topic, partition: int, isolation: int) -> PartitionReader:
-        """Give the reader of a partition."""
+        """Return the reader of a partition."""
         key = topic.topic_id, partition, isolation
         found = self._readers.get(key)
         if found is None:
@@ -80,15 +80,15 @@ class Readers:
         return found
 
     def all(self) -> Iterable[PartitionReader]:
-        """Give every reader."""
+        """Return every reader."""
         return self._readers.values()
 
     def _end_of(self, topic_id: str, partition: int) -> int:
-        """Give the greatest end offset that was seen of a partition, -1 for none."""
+        """Return the greatest end offset that was seen of a partition, -1 for none."""
         return max((max(reader.high_watermark, reader.tail) for reader in self._of(topic_id, partition)), default=-1)
 
     def _of(self, topic_id: str, partition: int) -> list[PartitionReader]:
-        """Give the readers of a partition, one for each isolation level that is used."""
+        """Return the readers of a partition, one for each isolation level that is used."""
         found = (self._readers.get((topic_id, partition, isolation)) for isolation in (0, 1))
         return [reader for reader in found if reader is not None]
 
@@ -143,7 +143,7 @@ class Readers:
         try:
             found = await asyncio.wait_for(list_offsets(self.upstream, asked), _PATIENCE)
         except (TimeoutError, *UpstreamError) as lost:
-            _LOG.info("upstream does not tell where logs start: %s", lost)
+            _LOG.info("upstream does not report log start offsets: %s", lost)
             return
         for reader in known:
             first = found.get((reader.topic_id, reader.partition))
@@ -182,7 +182,7 @@ class Readers:
             excess -= before
 
     async def close(self) -> None:
-        """End what is under way."""
+        """End what is in progress."""
         tasks = [task for task in (self._search, *self._tasks) if task is not None]
         for task in tasks:
             task.cancel()
@@ -204,7 +204,7 @@ class Readers:
         try:
             has_more = reader.take(asked, frame, row.start, row.end, row.aborted)
         except WireDecodeError as wrong:
-            _LOG.error("upstream sent no batches at offset %d: %s: %s", asked, wrong, _named(reader))
+            _LOG.error("upstream sent unusable batches at offset %d: %s: %s", asked, wrong, _named(reader))
             self._fail(reader)
             return
         if reader.preferred is not None and reader.preferred[1] < time.monotonic():
@@ -291,7 +291,7 @@ class Readers:
         try:
             cut = await cut_at(self.upstream, node, reader, partition.leader_epoch)
         except UpstreamError as lost:
-            _LOG.info("a new leader cannot be asked: %s: %s", lost, _named(reader))
+            _LOG.info("a new leader cannot be reached: %s: %s", lost, _named(reader))
             return False
         if cut is not None and not await self.upstream.lives.shrank(topic):
             self._truncate(reader, cut)
@@ -344,7 +344,7 @@ class Readers:
 
     def _truncate(self, reader: PartitionReader, offset: int) -> None:
         self.counts.truncations += 1
-        _LOG.warning("the log was cut upstream and ends at offset %d: %s", offset, _named(reader))
+        _LOG.warning("upstream truncated the log, which now ends at offset %d: %s", offset, _named(reader))
         # Seen once for both: who saw it later would forget what was settled of the new records.
         readers = self._of(reader.topic_id, reader.partition)
         for one in readers:

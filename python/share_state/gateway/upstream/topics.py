@@ -72,7 +72,7 @@ class TopicRegistry:
         self._path = directory / _FILE
         found = read_json(self._path) or {"format": _FORMAT, "topics": {}}
         if found.get("format") != _FORMAT:
-            raise StoreError(f"{self._path} is of no format that this release knows")
+            raise StoreError(f"{self._path} has a format that this release does not know")
         try:
             self._known = {
                 name: _Known(row["id"], row["real"], row["partitions"], tuple(row.get("epochs", ())))
@@ -96,7 +96,7 @@ class TopicRegistry:
         return known is not None and not known.real
 
     def epochs_of(self, name: str) -> tuple[int, ...]:
-        """Give the highest leader epochs that were seen of the partitions of a topic without an id."""
+        """Return the highest leader epochs that were seen of the partitions of a topic without an id."""
         known = self._known.get(name)
         return () if known is None else known.epochs
 
@@ -113,16 +113,16 @@ class TopicRegistry:
             self._dirty = True
 
     def name_of(self, topic_id: str) -> str | None:
-        """Give the name of a topic by its id."""
+        """Return the name of a topic by its id."""
         return self._names.get(topic_id)
 
     def id_of(self, name: str) -> str | None:
-        """Give the id of a topic by its name."""
+        """Return the id of a topic by its name."""
         known = self._known.get(name)
         return None if known is None else known.topic_id
 
     def view(self) -> list[tuple[str, str, int]]:
-        """Give every topic: name, id, number of partitions."""
+        """Return every topic: name, id, number of partitions."""
         return [(name, known.topic_id, known.partitions) for name, known in self._known.items()]
 
     def see(self, name: str, topic_id: str, partitions: int) -> tuple[str, str | None]:
@@ -154,7 +154,7 @@ class TopicRegistry:
         return topic_id, known.topic_id
 
     def renew(self, name: str) -> str | None:
-        """Give a topic a new id, because it is another topic than before; gives the id that it had."""
+        """Return a topic a new id, because it is another topic than before; returns the id that it had."""
         known = self._known.pop(name, None)
         if known is None:
             return None
@@ -184,13 +184,13 @@ class TopicRegistry:
 
 
 def partitions_of(answered: Iterable[dict[str, Any]]) -> tuple[Partition, ...]:
-    """Give the partitions of a topic in an answer to Metadata, by index; a missing one has no leader."""
+    """Return the partitions of a topic in an answer to Metadata, by index; a missing one has no leader."""
     found = {row["partitionIndex"]: Partition(row["leaderId"], row.get("leaderEpoch", -1)) for row in answered}
     return tuple(found.get(index, Partition(-1, -1)) for index in range(len(found)))
 
 
 def newest(known: tuple[Partition, ...], told: tuple[Partition, ...]) -> tuple[Partition, ...]:
-    """Give each partition as it is in the newer of its two leader epochs: a broker may be behind another one."""
+    """Return each partition as it is in the newer of its two leader epochs: a broker may be behind another one."""
     newer = tuple(old if 0 <= new.leader_epoch < old.leader_epoch else new for old, new in zip(known, told, strict=False))
     return newer + told[len(newer) :]
 

@@ -82,7 +82,7 @@ pub(super) const LATE_BURST: &str = "Compare the group's lock duration (share.re
 pub(super) fn holder(batch: Option<StateBatch>) -> (String, &'static str) {
     let Some(batch) = batch else {
         return (
-            "nothing was ever written of it, so a member holds it since its first delivery, or nobody was given it"
+            "nothing was ever written about it: a member has held it since its first delivery, or it was never delivered"
                 .to_owned(),
             "Find the member that holds it (one that hangs, or renews its lock again and again) and restart it; if the offset \
              holds no record for this group, the next fetch passes it.",

@@ -89,7 +89,7 @@ impl Case<'_> {
             Some(What::Loop { times, count }) => words.looped(*times, *count, &all),
             Some(What::Holds { evidence, .. }) => evidence.clone(),
             Some(What::Unknown { later, age_ms }) => format!(
-                "nothing was ever written of {} offsets, while {later} behind them is known for {age_ms} ms",
+                "nothing was ever written about {} offsets, although {later} after them has been known for {age_ms} ms",
                 length(&all)
             ),
             None => String::new(),

@@ -15,7 +15,7 @@ pub(super) const KAFKA_LEAST_LOCK_MS: i64 = 1_000;
 pub struct AnomalyConfig {
     /// How long a start offset stands before it is stuck; five of Kafka's lock durations.
     pub stuck_ms: i64,
-    /// How many records behind it were released, accepted or archived meanwhile.
+    /// How many records after it were released, accepted or archived meanwhile.
     pub stuck_records: u64,
     /// `share.delivery.count.limit` of the groups; `None` takes one more than the highest count with which a record of the
     /// group was released, at least 2, Kafka's least.
@@ -23,7 +23,7 @@ pub struct AnomalyConfig {
     /// The same of single groups, by their ids.
     pub delivery_count_limits: HashMap<String, i64>,
     /// The highest count with which a record of a group was released in state partitions that are not looked at here: a
-    /// limit that the log tells is told by all of them.
+    /// limit that the log tells is reported by all of them.
     pub highest_released: HashMap<String, i64>,
     /// How many records archived at the limit make a burst ...
     pub burst_records: u64,
@@ -87,7 +87,7 @@ impl AnomalyConfig {
         self.given_lock_ms(group).unwrap_or(KAFKA_LOCK_MS)
     }
 
-    /// Whether a lock may run out between two writes that are so far apart, or not known to be near.
+    /// Whether a lock may expire between two writes that are so far apart, or not known to be near.
     ///
     /// Half a lock duration is doubted already: a broker hands a record out again before the write of its time-out is in the log,
     /// so the write may come late by the time that a write takes.
@@ -96,7 +96,7 @@ impl AnomalyConfig {
         apart_ms.is_none_or(|ms| ms.saturating_mul(2) >= lock_ms)
     }
 
-    /// The delivery limit of a group; `None` when the log has to tell.
+    /// The delivery limit of a group; `None` if the log has to tell.
     pub(super) fn limit(&self, group: &str) -> Option<i64> {
         let own = self.delivery_count_limits.get(group).copied();
         own.or(self.delivery_count_limit)
@@ -108,7 +108,7 @@ impl AnomalyConfig {
 pub struct Sample {
     /// When, ms since the epoch.
     pub timestamp: i64,
-    /// Offset behind the last record then.
+    /// Offset after the last record then.
     pub end_offset: i64,
 }
 
@@ -117,7 +117,7 @@ pub struct Sample {
 pub struct Beside {
     /// Measurements of the log end offsets of topics' partitions, in any order.
     pub log_end_offsets: HashMap<(TopicId, i32), Vec<Sample>>,
-    /// The topics that there are; `None` when that is not known.
+    /// The topics that there are; `None` if that is not known.
     pub live_topics: Option<HashSet<TopicId>>,
 }
 

@@ -32,7 +32,7 @@ impl Context<'_> {
         out.push(found.of(self.key, self.state_partition));
     }
 
-    /// Tells of something that has begun before; `until` is `None` when it lasts.
+    /// Tells of something that has begun before; `until` is `None` if it lasts.
     pub fn tell_open(
         &self,
         kind: AnomalyKind,

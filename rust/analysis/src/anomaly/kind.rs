@@ -29,7 +29,7 @@ impl Severity {
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnomalyKind {
-    /// The start offset has not moved while deliveries went on behind it.
+    /// The start offset has not moved while deliveries continued after it.
     StartOffsetStuck,
     /// A record was delivered as often as the limit allows, and each time a member gave it back or rejected it.
     PoisonRecord,

@@ -15,9 +15,9 @@ use super::window::Window;
 use super::{AnomalyKind, Mark, Severity};
 use intervals::Intervals;
 
-/// Deliveries behind the start offset since it moved last.
+/// Deliveries after the start offset since it moved last.
 #[derive(Clone, Copy, Debug)]
-struct Behind {
+struct After {
     /// The first of them.
     since: Mark,
     records: u64,
@@ -30,7 +30,7 @@ pub(super) struct Life {
     standing: Standing,
     window: Window,
     intervals: Intervals,
-    behind: Option<Behind>,
+    after: Option<After>,
     stuck: Option<Suspicion>,
     /// Records in a row in which the delivery complete count disagreed.
     disagreeing: u64,
@@ -48,7 +48,7 @@ impl Life {
             standing: row.standing,
             window: Window::default(),
             intervals: Intervals::default(),
-            behind: None,
+            after: None,
             stuck: None,
             disagreeing: 0,
             count: None,
@@ -119,8 +119,8 @@ impl Life {
             .measure(on, samples, &self.standing, self.at, None, out);
         // Another record may hold it by now.
         let held = self
-            .behind
-            .and_then(|behind| self.held(self.standing.start_offset, behind));
+            .after
+            .and_then(|after| self.held(self.standing.start_offset, after));
         let until = held.is_none().then_some(self.at.timestamp);
         self.stuck = self.stuck.take().map(|old| held.unwrap_or(old));
         self.moved(until);
@@ -138,9 +138,8 @@ impl Life {
         }
         if on.beside.is_deleted(on.key) {
             let topic_id = on.key.topic_id;
-            let evidence = format!(
-                "topic {topic_id} is none of those that there are, and its state was not deleted"
-            );
+            let evidence =
+                format!("topic {topic_id} does not exist any more, and its state was not deleted");
             let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
             on.tell(found, out);
         }
@@ -153,8 +152,8 @@ impl Life {
         if start < 0 {
             return;
         }
-        for (hole, behind) in self.window.holes(start) {
-            let told = behind.value.first_told;
+        for (hole, after) in self.window.holes(start) {
+            let told = after.value.first_told;
             let age = end.ms.saturating_sub(told.ms);
             if age < on.config.gap_ms {
                 continue;
@@ -164,7 +163,7 @@ impl Life {
                 since: told,
                 until: None,
                 what: What::Unknown {
-                    later: behind.range.first,
+                    later: after.range.first,
                     age_ms: age,
                 },
             });
@@ -182,7 +181,7 @@ impl Life {
         let start = self.standing.start_offset;
         if old.start_offset != start {
             self.moved(Some(self.at.timestamp));
-            self.behind = None;
+            self.after = None;
         }
         let delivered: u64 = rows
             .iter()
@@ -193,28 +192,28 @@ impl Life {
             return;
         }
         let since = Mark::of(self.at);
-        let behind = self.behind.get_or_insert(Behind { since, records: 0 });
-        behind.records = behind.records.saturating_add(delivered);
-        let behind = *behind;
-        let stood = self.at.timestamp.saturating_sub(behind.since.ms);
+        let after = self.after.get_or_insert(After { since, records: 0 });
+        after.records = after.records.saturating_add(delivered);
+        let after = *after;
+        let stood = self.at.timestamp.saturating_sub(after.since.ms);
         let AnomalyConfig {
             stuck_ms,
             stuck_records,
             ..
         } = on.config;
-        if self.stuck.is_some() || stood < *stuck_ms || behind.records < *stuck_records {
+        if self.stuck.is_some() || stood < *stuck_ms || after.records < *stuck_records {
             return;
         }
-        self.stuck = self.held(start, behind);
+        self.stuck = self.held(start, after);
     }
 
-    /// What holds the start offset; `None` when all is settled, and the next write moves it.
-    fn held(&self, start: i64, Behind { since, records }: Behind) -> Option<Suspicion> {
+    /// What holds the start offset; `None` if all is settled, and the next write moves it.
+    fn held(&self, start: i64, After { since, records }: After) -> Option<Suspicion> {
         let (offset, held_by) = self.window.holder(start)?;
         let (held, advice) = holder(held_by);
         let stood = self.at.timestamp.saturating_sub(since.ms);
         let evidence = format!(
-            "start offset {start} stood for {stood} ms while {records} records behind it were released, accepted or archived; \
+            "start offset {start} stood for {stood} ms while {records} records after it were released, accepted or archived; \
              {offset} holds it: {held}"
         );
         Some(Suspicion {

@@ -23,7 +23,7 @@ pub struct Anomaly {
     pub since_offset: i64,
     /// Its time, ms since the epoch.
     pub since_timestamp: i64,
-    /// When it was over; `None` when it lasts at the end of the log.
+    /// When it was over; `None` if it lasts at the end of the log.
     pub until_timestamp: Option<i64>,
     /// What the log shows, in figures.
     pub evidence: String,

@@ -13,7 +13,7 @@ use super::{AnomalyKind, Mark};
 pub(super) struct Suspicion {
     pub range: OffsetRange,
     pub since: Mark,
-    /// `None` when it lasts.
+    /// `None` if it lasts.
     pub until: Option<i64>,
     pub what: What,
 }
@@ -43,7 +43,7 @@ pub(super) enum What {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GivenUp {
     pub count: i16,
-    /// The longest time between two writes of them, ms; `None` when a delivery between is not in the log.
+    /// The longest time between two writes of them, ms; `None` if a delivery between is not in the log.
     pub longest_ms: Option<i64>,
     /// Whether a lock may have run out in that time.
     pub lock_may_end: bool,
@@ -52,7 +52,7 @@ pub(super) struct GivenUp {
 }
 
 impl GivenUp {
-    /// Records that a row archives; `None` when it does not.
+    /// Records that a row archives; `None` if it does not.
     pub fn by(row: &HistoryRow, longest_ms: Option<i64>, config: &AnomalyConfig) -> Option<Self> {
         let to = row.to.filter(|to| is_given_up(*to))?;
         let arrives = matches!(row.cause, Cause::Archived | Cause::Archiving | Cause::Found);

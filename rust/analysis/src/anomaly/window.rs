@@ -19,7 +19,7 @@ pub(super) struct Known {
     pub first_told: Mark,
     /// When something was written of them last, ms.
     pub changed_ms: i64,
-    /// The longest time between two writes of them, ms; `None` when a delivery between is not in the log. How long the first
+    /// The longest time between two writes of them, ms; `None` if a delivery between is not in the log. How long the first
     /// delivery took is never known.
     pub longest_ms: Option<i64>,
     /// Releases in a row, each about a lock duration after the change before.
@@ -74,7 +74,7 @@ impl Window {
         self.runs.set(range, known);
     }
 
-    /// The first offset from `start` on that is not settled, and what is known of it; `None` when all that is known is.
+    /// The first offset from `start` on that is not settled, and what is known of it; `None` if all that is known is.
     pub fn holder(&self, start: i64) -> Option<(i64, Option<StateBatch>)> {
         let end = self.runs.bounds()?.last;
         let hole = self.runs.first_hole(start);
@@ -94,7 +94,7 @@ impl Window {
         }
     }
 
-    /// The intervals from `start` on that are not known, each with the run behind it.
+    /// The intervals from `start` on that are not known, each with the run after it.
     pub fn holes(&self, start: i64) -> impl Iterator<Item = (OffsetRange, Run<Known>)> + '_ {
         let mut position = Some(start);
         self.runs.iter_from(start).filter_map(move |run| {

@@ -26,7 +26,7 @@ impl Bits {
         self.length += 1;
     }
 
-    /// The bytes; bits behind the last are zero.
+    /// The bytes; bits after the last are zero.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

@@ -8,7 +8,7 @@ use crate::table::{Cell, Column, Kind};
 pub struct Buffers {
     kind: Kind,
     length: usize,
-    /// Which places hold something; `None` when all do.
+    /// Which places hold something; `None` if all do.
     pub validity: Option<Bits>,
     /// How many do not.
     pub nulls: usize,

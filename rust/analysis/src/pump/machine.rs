@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// Reads a record whose place is good; `None` when nothing is left to be done with it: its type is not known, which is passed
+    /// Reads a record whose place is good; `None` if nothing is left to be done with it: its type is not known, which is passed
     /// over as Kafka's loader does, or it has been folded at once. What is known of the state partition before is left as it is
     /// when the record `begins` another.
     pub fn read(&mut self, placed: Placed<'_>, begins: bool) -> Result<Option<Read>, Reason> {

@@ -32,7 +32,7 @@ impl StateFold {
         Self::default()
     }
 
-    /// Reads the next record and applies it. One of a type that is not known is passed over, as Kafka's loader does.
+    /// Reads the next record and applies it. One of a type that is not known is skipped, as Kafka's loader does.
     ///
     /// # Errors
     /// The record cannot be read; no state has changed.

@@ -171,7 +171,7 @@ fn what_is_put_aside_is_kept_whole_and_the_rest_is_read() {
         let (mut with_bad, mut without) =
             (Pump::new(table, options()), Pump::new(table, options()));
         for row in &rows {
-            // At the place of the good one, which comes behind it.
+            // At the place of the good one, which comes after it.
             with_bad
                 .push(&Input {
                     value: Some(&[0, 0, 1]),

@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn a_history_replayed_gives_the_states_behind_every_record(log in log()) {
+    fn a_history_replayed_gives_the_states_after_every_record(log in log()) {
         let mut machines: HashMap<u32, (StateFold, History, StateReplay)> = HashMap::new();
         for logged in &log {
             let (fold, history, replay) = machines.entry(logged.partition).or_default();

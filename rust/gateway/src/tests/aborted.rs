@@ -38,7 +38,7 @@ fn listed(ring: &mut BatchRing, offset: i64) -> Vec<(i64, i64)> {
 const ABORT: ControlType = ControlType::Abort;
 
 #[test]
-fn a_slice_behind_the_marker_names_no_transaction_before_it() {
+fn a_slice_after_the_marker_names_no_transaction_before_it() {
     let mut ring = BatchRing::new();
     let log = [
         LogBatch::of(7, 0, 4),

@@ -1,4 +1,4 @@
-//! Single deliveries: what is cut, what is passed over, what is refused.
+//! Single deliveries: what is cut, what is skipped, what is refused.
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};

@@ -66,7 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What an earlier leader has left: a start offset, and batches behind it with gaps between them.
+/// What an earlier leader has left: a start offset, and batches after it with gaps between them.
 fn persisted() -> impl Strategy<Value = ReadStateResult> {
     let batch = (
         0i64..9,

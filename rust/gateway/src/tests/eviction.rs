@@ -27,7 +27,7 @@ fn whole_batches_go_from_the_old_end() {
 }
 
 #[test]
-fn a_hole_behind_what_went_stays_a_fact() {
+fn a_hole_after_what_went_stays_a_fact() {
     let mut ring = ring(&[(0, &[(0, 4), (20, 24)])]);
     ring.evict(FIVE);
     assert_eq!(

@@ -8,7 +8,7 @@ use share_state_core::share_partition::{AbortedTransaction, ControlType, Fetched
 #[derive(Clone, Debug)]
 pub struct LogBatch {
     pub fetched: FetchedBatch,
-    /// Bytes behind the header.
+    /// Bytes after the header.
     filler: usize,
     /// Whether its transaction ends in an abort.
     pub aborted: bool,
@@ -76,12 +76,12 @@ pub struct Log {
 }
 
 impl Log {
-    /// The offset behind the last record.
+    /// The offset after the last record.
     pub fn end(&self) -> i64 {
         self.batches.last().map_or(0, |b| b.fetched.last_offset + 1)
     }
 
-    /// Index of the batch that holds `offset`, or of the first behind it.
+    /// Index of the batch that holds `offset`, or of the first after it.
     pub fn reaching(&self, offset: i64) -> usize {
         self.batches
             .partition_point(|b| b.fetched.last_offset < offset)

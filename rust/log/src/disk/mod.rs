@@ -30,7 +30,7 @@ pub(crate) trait Source: Read + Seek + Send {
 
 /// A file open for appending.
 pub(crate) trait DiskFile: Send + fmt::Debug {
-    /// Writes all of `bytes` behind the end. After an error any part of them may have been written.
+    /// Writes all of `bytes` after the end. After an error any part of them may have been written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Returns when everything written so far is durable. An error means that it may never be: the operating system
     /// may have dropped the bytes and forgotten that it did, so a second try proves nothing.
@@ -152,7 +152,7 @@ pub(crate) fn write_atomically(
 /// Ends the name of a file that is not yet what its name without the ending says.
 pub(crate) const DRAFT_SUFFIX: &str = ".new";
 
-/// Reads a small file whole; `None` when it is not there. A file above `limit` bytes is cut there.
+/// Reads a small file whole; `None` if it is not there. A file above `limit` bytes is cut there.
 pub(crate) fn read_small(
     disk: &dyn Disk,
     path: &Path,

@@ -78,7 +78,7 @@ impl Disk for RealDisk {
 
     #[cfg(not(unix))]
     fn sync_dir(&self, _dir: &Path) -> io::Result<()> {
-        // Windows cannot open a directory for this and keeps its names in a journal of its own.
+        // Windows cannot open a directory for this and keeps its names in its own journal.
         Ok(())
     }
 

@@ -20,7 +20,7 @@ pub struct GroupStoreConfig {
     /// Size in bytes from which on the log is rewritten when most of it is dead. Default 16 MiB.
     pub rewrite_bytes: u64,
     /// Whether a damaged log is cut where its damage begins, which loses what was confirmed, instead of being refused. What was
-    /// cut is told by [`Recovery::repaired`](crate::Recovery::repaired). Default false.
+    /// cut is reported by [`Recovery::repaired`](crate::Recovery::repaired). Default false.
     pub repair: bool,
 }
 

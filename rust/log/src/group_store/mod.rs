@@ -1,6 +1,6 @@
 //! The share groups of a group coordinator with their log: one writer, any number of threads.
 //!
-//! The log is a directory of its own, `__consumer_offsets-0`, in Kafka's segment format, with its lock and what it says of
+//! The log has its own directory, `__consumer_offsets-0`, in Kafka's segment format, with its lock and what it says of
 //! itself inside. So it may stand beside the state partitions of a [`StateStore`](crate::StateStore), and Kafka's tools
 //! read it.
 
@@ -29,7 +29,7 @@ pub use sessions::Expired;
 use crate::counters::{Counters, Tally};
 use crate::disk::{Disk, Held, RealDisk};
 use crate::home::write_meta;
-use crate::journal::{Journal, Machine, Settled, Shared};
+use crate::journal::{Durability, Journal, Machine, Shared};
 use crate::meta::{Meta, Noted, Torn};
 use crate::store::{Flusher, OpenError, PoisonCause, Recovery, StoreError, SyncPolicy};
 
@@ -69,7 +69,7 @@ pub type GroupAnswer<A> = Accepted<Result<A, GroupError>>;
 /// record batch, so a crash loses all of them or none.
 ///
 /// After a failed append or sync the store is poisoned for good: each call answers [`StoreError::Poisoned`] until the
-/// directory is opened anew. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
+/// directory is opened again. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
 /// closes it, without a word about errors.
 #[derive(Debug)]
 pub struct ShareGroupStore {
@@ -123,7 +123,7 @@ impl ShareGroupStore {
     /// The append or the sync failed, or the store cannot be used.
     pub fn wait(&self, ticket: i64) -> Result<(), StoreError> {
         self.check_process()?;
-        self.inner.journal.settle(ticket)
+        self.inner.journal.await_ticket(ticket)
     }
 
     /// Whether [`Self::wait`] would return at once.
@@ -132,7 +132,7 @@ impl ShareGroupStore {
     /// The store cannot be used.
     pub fn is_durable(&self, ticket: i64) -> Result<bool, StoreError> {
         self.check_process()?;
-        self.inner.journal.is_settled(ticket)
+        self.inner.journal.has_reached(ticket)
     }
 
     /// The ticket of everything so far, for an answer that was read; 0 when there is nothing to wait for.
@@ -249,7 +249,7 @@ impl ShareGroupStore {
         let ticket = shared.ticket();
         Accepted {
             answer,
-            ticket: if self.inner.journal.reached(shared, Settled::ByPolicy) >= ticket {
+            ticket: if self.inner.journal.reached(shared, Durability::ByPolicy) >= ticket {
                 0
             } else {
                 ticket

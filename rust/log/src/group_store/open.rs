@@ -21,7 +21,7 @@ use crate::meta::{Expected, Meta, Noted, Torn};
 use crate::segment_log::{self, Checked, Found, Keep, Loaded, Log, SegmentLog};
 use crate::store::{OpenError, Recovery};
 
-/// The log has one partition, in a directory of its own.
+/// The log has one partition, in its own directory.
 const PARTITION: u32 = 0;
 
 pub(super) fn open(
@@ -101,7 +101,7 @@ pub(super) fn open(
     })
 }
 
-/// Takes the lock and reads the meta file; makes the directory where there is none.
+/// Takes the lock and reads the meta file; makes the directory if there is none.
 fn find_or_make(
     disk: &dyn Disk,
     root: &Path,

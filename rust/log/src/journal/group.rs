@@ -115,7 +115,7 @@ impl Group {
         self.is_whole
     }
 
-    /// Offset behind the last record.
+    /// Offset after the last record.
     pub fn next_offset(&self) -> i64 {
         plus_saturating(self.base_offset, self.records.len() as u64)
     }

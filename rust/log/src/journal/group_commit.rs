@@ -1,8 +1,8 @@
-//! The group commit. Whoever waits first leads: it takes the oldest group and writes it as one record batch, without the
-//! mutex, while others form the next group behind it.
+//! The group commit. The first waiting thread leads: it takes the oldest group and writes it as one record batch, without the
+//! mutex, while other threads form the next group.
 //!
-//! Turns are numbered, each takes one group, and who waits for an even turn waits apart from who waits for an odd one. So the end
-//! of a turn wakes those whose records it wrote, and one of the others, who leads the next.
+//! Rounds are numbered, and each writes one group. Threads that wait for an even round wait apart from those that wait for an odd
+//! one. The end of a round wakes the threads whose records it wrote, and one other thread, which leads the next round.
 
 use std::sync::{Condvar, MutexGuard, PoisonError};
 
@@ -10,22 +10,22 @@ use share_state_core::offset::plus_saturating;
 use share_state_core::time::WallTime;
 
 use super::group::{Group, Records};
-use super::{Journal, Machine, Settled, Shared};
+use super::{Durability, Journal, Machine, Shared};
 use crate::store::{PoisonCause, StoreError, SyncPolicy};
 
 impl<M> Shared<M> {
-    /// The turn that writes the records below `ticket`, while one is under way.
-    fn turn_of(&self, ticket: i64) -> u64 {
+    /// The round that writes the records below `ticket`, while a round is in progress.
+    fn round_of(&self, ticket: i64) -> u64 {
         let ahead = self
             .groups
             .iter()
             .position(|group| ticket <= group.next_offset());
-        ahead.map_or(self.turn, |at| self.turn + 1 + at as u64)
+        ahead.map_or(self.round, |at| self.round + 1 + at as u64)
     }
 }
 
 impl<M: Machine> Journal<M> {
-    /// Puts the records of one decision into one group and replays them. An error has changed nothing.
+    /// Adds the records of one decision to a group and replays them. An error has changed nothing.
     pub fn take_in(
         &self,
         shared: &mut Shared<M>,
@@ -60,14 +60,14 @@ impl<M: Machine> Journal<M> {
         Ok(())
     }
 
-    /// Waits until the records below `ticket` are settled, leading where nobody does.
+    /// Waits until the records below `ticket` are as durable as required. Leads a round if nobody does.
     pub fn wait<'a>(
         &'a self,
         mut shared: MutexGuard<'a, Shared<M>>,
         ticket: i64,
-        how: Settled,
+        how: Durability,
     ) -> Result<(), StoreError> {
-        let durably = how == Settled::Durably || self.sync == SyncPolicy::Always;
+        let durably = how == Durability::OnDisk || self.sync == SyncPolicy::Always;
         loop {
             if self.reached(&shared, how) >= ticket {
                 return Ok(());
@@ -75,14 +75,14 @@ impl<M: Machine> Journal<M> {
             self.healthy()?;
             if shared.led {
                 shared = self
-                    .settled(shared.turn_of(ticket))
+                    .round_end(shared.round_of(ticket))
                     .wait(shared)
                     .map_err(|_| self.fail(PoisonCause::Panic))?;
                 continue;
             }
             shared.led = true;
-            shared.turn += 1;
-            let turn = shared.turn;
+            shared.round += 1;
+            let round = shared.round;
             let group = shared.groups.pop_front();
             let end = group.as_ref().map_or(shared.appended, Group::next_offset);
             drop(shared);
@@ -96,7 +96,7 @@ impl<M: Machine> Journal<M> {
             });
             shared.led = false;
             if panicked || written.is_err() {
-                // Nobody may sleep through a failure.
+                // Every waiting thread must see the failure.
                 self.wake_all();
             }
             if panicked {
@@ -108,32 +108,32 @@ impl<M: Machine> Journal<M> {
                 shared.synced = end;
             }
             if end >= ticket {
-                // Whoever is woken finds the mutex free.
+                // A woken thread finds the mutex free.
                 drop(shared);
-                self.wake(turn);
+                self.wake(round);
                 return Ok(());
             }
-            self.wake(turn);
+            self.wake(round);
         }
     }
 
-    /// What those wait for who wait for a turn.
-    pub(super) fn settled(&self, turn: u64) -> &Condvar {
-        let [even, odd] = &self.settled;
-        if turn.is_multiple_of(2) { even } else { odd }
+    /// The condition variable that signals the end of a round.
+    pub(super) fn round_end(&self, round: u64) -> &Condvar {
+        let [even, odd] = &self.round_ended;
+        if round.is_multiple_of(2) { even } else { odd }
     }
 
-    /// Wakes one of those who wait for the next turn, to lead it, and whoever waited for this one.
-    fn wake(&self, turn: u64) {
-        self.settled(turn + 1).notify_one();
-        self.settled(turn).notify_all();
+    /// Wakes the threads that waited for this round, and one of those that wait for the next, to lead it.
+    fn wake(&self, round: u64) {
+        self.round_end(round + 1).notify_one();
+        self.round_end(round).notify_all();
     }
 
     fn wake_all(&self) {
-        self.settled.iter().for_each(Condvar::notify_all);
+        self.round_ended.iter().for_each(Condvar::notify_all);
     }
 
-    /// Writes a group and syncs if asked.
+    /// Writes a group, and syncs if required.
     fn write(&self, group: Option<&Group>, sync: bool) -> Result<(), StoreError> {
         let mut log = self.log()?;
         if let Some(group) = group {
@@ -157,7 +157,7 @@ impl<M: Machine> Journal<M> {
     }
 }
 
-/// A leader at work. If it panics the store is poisoned and the waiters are woken.
+/// The leader of a round. If it panics, the store is poisoned and all waiting threads are woken.
 struct Leader<'a, M: Machine> {
     journal: &'a Journal<M>,
 }
@@ -166,7 +166,7 @@ impl<M: Machine> Drop for Leader<'_, M> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.journal.fail(PoisonCause::Panic);
-            // Whoever saw the store healthy is asleep by the time the mutex can be had.
+            // A thread that saw the store healthy is asleep once the mutex is free.
             let shared = self.journal.shared.lock();
             shared.unwrap_or_else(PoisonError::into_inner).led = false;
             self.journal.wake_all();

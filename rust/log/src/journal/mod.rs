@@ -1,10 +1,10 @@
 //! A machine and its log, joined by the group commit.
 //!
-//! Under the mutex a verb decides, puts its records into the group that is forming, and replays them. Then it waits
-//! until the log holds everything that its answer depends on, also when it only read (`group_commit.rs`).
+//! 1. Under the mutex, a verb decides, adds its records to the forming group, and replays them.
+//! 2. It then waits until the log holds everything that its answer depends on, even if it only read (`group_commit.rs`).
 //!
-//! After a failed append or sync what the disk holds is unknown, and memory may be ahead of it: the store is poisoned,
-//! every waiter is told, and nothing is answered any more.
+//! After a failed append or sync, the content of the disk is unknown, and memory may be ahead of it. The store is then
+//! poisoned: every waiting call and every later one gets an error.
 
 mod group;
 mod group_commit;
@@ -41,21 +41,21 @@ pub(crate) trait Machine: fmt::Debug {
     }
 }
 
-/// How far the log must be before an answer is given.
+/// What an answer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    /// As far as the sync policy asks.
+pub(crate) enum Durability {
+    /// What the sync policy requires.
     ByPolicy,
-    /// On the disk, whatever the policy.
-    Durably,
+    /// A sync, whatever the policy.
+    OnDisk,
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Journal<M> {
     shared: Mutex<Shared<M>>,
-    /// Told when an even, or an odd, turn of the group commit has ended.
-    settled: [Condvar; 2],
+    /// Signalled when an even, or an odd, round of the group commit has ended.
+    round_ended: [Condvar; 2],
     /// Locked only by the leader and by pruning, and never together with `shared`.
     log: Mutex<SegmentLog>,
     sync: SyncPolicy,
@@ -72,21 +72,21 @@ pub(crate) struct Shared<M> {
     groups: VecDeque<Group>,
     /// Offset of the next record.
     next_offset: i64,
-    /// Records below are with the operating system.
+    /// Records below this offset are with the operating system.
     appended: i64,
-    /// Records below are on the disk.
+    /// Records below this offset are on disk.
     synced: i64,
     /// Whether a thread is writing a group.
     led: bool,
-    /// Number of that thread's turn, or of the last one.
-    turn: u64,
+    /// Number of the current round, or of the last one.
+    round: u64,
     closed: bool,
     /// For a log that is rewritten.
     rewriting: Option<Rewriting>,
 }
 
 impl<M> Shared<M> {
-    /// The offset behind all that was taken in, to be waited for.
+    /// The offset after all accepted records. A caller can wait for it.
     pub const fn ticket(&self) -> i64 {
         self.next_offset
     }
@@ -110,11 +110,11 @@ impl<M: Machine> Journal<M> {
                 appended: next_offset,
                 synced: next_offset,
                 led: false,
-                turn: 0,
+                round: 0,
                 closed: false,
                 rewriting: None,
             }),
-            settled: [Condvar::new(), Condvar::new()],
+            round_ended: [Condvar::new(), Condvar::new()],
             log: Mutex::new(log),
             sync,
             compression,
@@ -123,73 +123,73 @@ impl<M: Machine> Journal<M> {
         }
     }
 
-    /// Has the log rewritten whenever that is due.
+    /// Makes the journal rewrite its log whenever that is due.
     pub fn rewritten(mut self, rewriting: Rewriting) -> Self {
-        // Nobody else has seen it yet, so nobody can have panicked with the mutex in hand.
+        // No other thread has seen it yet, so none can have panicked while it held the mutex.
         if let Ok(shared) = self.shared.get_mut() {
             shared.rewriting = Some(rewriting);
         }
         self
     }
 
-    /// Returns when the records below `ticket` are as durable as the sync policy asks.
-    pub fn settle(&self, ticket: i64) -> Result<(), StoreError> {
+    /// Returns once the records below `ticket` are as durable as the sync policy requires.
+    pub fn await_ticket(&self, ticket: i64) -> Result<(), StoreError> {
         let shared = self.lock()?;
-        // One that was not given out would never be reached.
+        // The log would never reach a ticket that was not given out.
         let ticket = ticket.min(shared.ticket());
-        self.wait(shared, ticket, Settled::ByPolicy)
+        self.wait(shared, ticket, Durability::ByPolicy)
     }
 
-    /// Whether [`Self::settle`] would return at once.
-    pub fn is_settled(&self, ticket: i64) -> Result<bool, StoreError> {
+    /// Whether [`Self::await_ticket`] returns at once.
+    pub fn has_reached(&self, ticket: i64) -> Result<bool, StoreError> {
         let shared = self.lock()?;
         let ticket = ticket.min(shared.ticket());
-        Ok(self.reached(&shared, Settled::ByPolicy) >= ticket)
+        Ok(self.reached(&shared, Durability::ByPolicy) >= ticket)
     }
 
-    /// The offset below which records are settled.
-    pub fn reached(&self, shared: &Shared<M>, how: Settled) -> i64 {
-        if how == Settled::Durably || self.sync == SyncPolicy::Always {
+    /// The offset below which records are as durable as required.
+    pub fn reached(&self, shared: &Shared<M>, how: Durability) -> i64 {
+        if how == Durability::OnDisk || self.sync == SyncPolicy::Always {
             shared.synced
         } else {
             shared.appended
         }
     }
 
-    /// Returns when everything accepted so far is on the disk.
+    /// Returns once everything accepted so far is on disk.
     pub fn flush(&self) -> Result<(), StoreError> {
         let shared = self.enter()?;
         let ticket = shared.next_offset;
-        self.wait(shared, ticket, Settled::Durably)
+        self.wait(shared, ticket, Durability::OnDisk)
     }
 
-    /// Flushes, and accepts nothing from then on.
+    /// Flushes, and accepts nothing more.
     pub fn close(&self) -> Result<(), StoreError> {
         let mut shared = self.lock()?;
         shared.closed = true;
         let ticket = shared.next_offset;
-        self.wait(shared, ticket, Settled::Durably)
+        self.wait(shared, ticket, Durability::OnDisk)
     }
 
-    /// Where the log ends. Only for a journal that is closed, so that it ends there for good.
+    /// The end of the log. Call it only on a closed journal, whose end is final.
     pub fn end(&self) -> Result<LogEnd, StoreError> {
         let next_offset = self.lock()?.next_offset;
         Ok(self.log()?.end(next_offset))
     }
 
-    /// Returns when no thread writes any more. Only for a journal that is closed or poisoned, so that none begins.
+    /// Returns once no thread writes. Call it only on a closed or poisoned journal, where no thread starts to write.
     pub fn quiesce(&self) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.closed = true;
         while shared.led {
             shared = self
-                .settled(shared.turn)
+                .round_end(shared.round)
                 .wait(shared)
                 .unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// The machine, if the store is usable.
+    /// The machine, unless the store is closed or poisoned.
     pub fn enter(&self) -> Result<MutexGuard<'_, Shared<M>>, StoreError> {
         let shared = self.lock()?;
         if shared.closed {
@@ -216,7 +216,7 @@ impl<M: Machine> Journal<M> {
         }
     }
 
-    /// The log, for what is done to it between two turns of the group commit.
+    /// The log, for changes between two rounds of the group commit.
     pub fn log(&self) -> Result<MutexGuard<'_, SegmentLog>, StoreError> {
         self.log.lock().map_err(|_| self.fail(PoisonCause::Panic))
     }
@@ -225,7 +225,7 @@ impl<M: Machine> Journal<M> {
         &self.tally
     }
 
-    /// Poisons the store; the first cause stands.
+    /// Poisons the store. The first cause is kept.
     fn fail(&self, cause: PoisonCause) -> StoreError {
         let cause = self.poison.get_or_init(|| Arc::new(cause));
         StoreError::Poisoned {

@@ -42,7 +42,7 @@ impl Rewriting {
 }
 
 impl<M: Machine> Shared<M> {
-    /// Puts all that lives behind what was taken in so far. Where nothing lives there is nothing to write, and the log stays
+    /// Puts all that lives after what was taken in so far. Where nothing lives there is nothing to write, and the log stays
     /// until something does.
     pub(super) fn rewrite(&mut self, now: WallTime) {
         let live = self.machine.live();

@@ -15,12 +15,12 @@ pub struct LogEnds {
     pub partition: u32,
     /// The offset at which the first segment begins.
     pub first_offset: i64,
-    /// The offset behind the last batch that is whole.
+    /// The offset after the last batch that is whole.
     pub next_offset: i64,
 }
 
 /// Where the logs under `path` begin and end, in order of state partition. Reads the last segment of each; what is torn or
-/// damaged there ends no log before its last whole batch, and is told by [`super::scan`].
+/// damaged there ends no log before its last whole batch, and is reported by [`super::scan`].
 ///
 /// # Errors
 /// There is no such path, or nothing of the state topic under it, or the disk fails.
@@ -33,7 +33,7 @@ pub(super) fn ends_on(disk: &dyn Disk, path: &Path) -> Result<Vec<LogEnds>, Scan
     let mut ends = Vec::new();
     let mut first_offset = None;
     for target in targets {
-        // A segment by itself may have a name of its own.
+        // A segment by itself may have its own name.
         let base_offset = parse_segment_name(&target.name).unwrap_or(0);
         if target.is_first {
             first_offset = Some(base_offset);

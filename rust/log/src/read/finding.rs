@@ -10,9 +10,9 @@ use crate::store::Progress;
 /// Something that could not be read, or that should not be so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// The log ends in an unfinished batch: a crash, or a writer at work at this moment.
+    /// The log ends in an unfinished batch: a crash, or an active writer.
     TornTail(TornTail),
-    /// Damage. Reading went on behind it where there was something.
+    /// Damage. Reading continued after it where there was something.
     Damage {
         /// State partition.
         partition: u32,
@@ -49,7 +49,7 @@ impl fmt::Display for ScanError {
         match self {
             Self::NoStateLog { path } => write!(
                 f,
-                "{}: neither a directory with __share_group_state-N folders, nor such a folder, nor a segment",
+                "{}: expected a directory with __share_group_state-N folders, one such folder, or a segment",
                 path.display()
             ),
             Self::Interrupted(progress) => write!(

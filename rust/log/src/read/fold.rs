@@ -2,7 +2,7 @@
 //!
 //! All records on the disk are folded in order, those below the log start offset too. That gives what a broker gives,
 //! which loads from the log start: it deletes only below every live key's latest snapshot, so of a live key nothing that
-//! counts lies below, and of a deleted key the tombstone comes behind whatever is left of it.
+//! counts lies below, and of a deleted key the tombstone comes after whatever is left of it.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

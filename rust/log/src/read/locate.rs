@@ -86,7 +86,7 @@ fn named_partition(dir: &Path) -> Option<u32> {
     })
 }
 
-/// The segments of one folder. A broker's other files, and segments that wait for their deletion, are passed over.
+/// The segments of one folder. A broker's other files, and segments that wait for their deletion, are skipped.
 fn folder(
     disk: &dyn Disk,
     dir: &Path,

@@ -54,7 +54,7 @@ pub struct LogRecord {
 }
 
 impl LogRecord {
-    /// The record in words; `None` when it has no key.
+    /// The record in words; `None` if it has no key.
     ///
     /// # Errors
     /// Key or value cannot be read.
@@ -118,7 +118,7 @@ impl Scan {
         })
     }
 
-    /// Reads only a prefix of each state partition; nothing behind it is a finding. To be said before the first record is read.
+    /// Reads only a prefix of each state partition; nothing after it is a finding. To be said before the first record is read.
     #[must_use]
     pub fn as_of(self, as_of: AsOf) -> Self {
         Self { as_of, ..self }
@@ -172,7 +172,7 @@ impl Scan {
     }
 
     /// Shows the records of one batch with their state partition, or goes on to the next segment; `false` at the end of all.
-    /// Nothing is copied, as it is by the iterator, whose next record comes behind the last one shown here.
+    /// Nothing is copied, as it is by the iterator, whose next record comes after the last one shown here.
     ///
     /// # Errors
     /// The disk failed.
@@ -243,7 +243,7 @@ impl Scan {
         let (length, is_last) = (target.length, target.is_last);
         self.current = OpenSegment::open(self.disk.as_ref(), target, &mut self.findings)?;
         if self.current.is_none() {
-            // A writer pruned it since the names were read; what follows begins anew.
+            // A writer pruned it since the names were read; what follows begins again.
             self.expected = None;
             self.progress.bytes_done += length;
             self.progress.partitions_done += u32::from(is_last);

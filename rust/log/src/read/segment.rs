@@ -16,7 +16,7 @@ use crate::end_note::LogEnd;
 use crate::layout::parse_segment_name;
 use crate::meta::Expected;
 use crate::segment_log::{ends_elsewhere, out_of_order};
-use crate::tail::{self, Behind, Budget, Verdict};
+use crate::tail::{self, After, Budget, Verdict};
 
 /// What a step brought.
 pub(super) enum Outcome {
@@ -32,7 +32,7 @@ pub(super) enum Outcome {
 pub(super) struct OpenSegment {
     target: Target,
     reader: BatchReader,
-    /// For searches behind damage, over the whole segment.
+    /// For searches after damage, over the whole segment.
     budget: Budget,
     /// The tail that was looked at again because a writer had added to it.
     retried: Option<u64>,
@@ -48,7 +48,7 @@ impl fmt::Debug for OpenSegment {
 }
 
 impl OpenSegment {
-    /// `None` when the file is gone.
+    /// `None` if the file is gone.
     pub fn open(
         disk: &dyn Disk,
         target: Target,
@@ -115,7 +115,7 @@ impl OpenSegment {
         Ok(outcome)
     }
 
-    /// Tells where the log, which has been read to its end, does not end as noted. `expected` is the offset behind it, if the
+    /// Tells where the log, which has been read to its end, does not end as noted. `expected` is the offset after it, if the
     /// bytes before were no damage.
     pub fn check_end(&self, disk: &dyn Disk, expected: Option<i64>, findings: &mut Vec<Finding>) {
         let Target { path, noted, .. } = &self.target;
@@ -145,7 +145,7 @@ impl OpenSegment {
         self.reader.position().min(self.target.length)
     }
 
-    /// Tells what bad bytes are, and goes on at the next whole batch behind them, if there is one.
+    /// Tells what bad bytes are, and continues at the next whole batch after them, if there is one.
     fn bad(
         &mut self,
         disk: &dyn Disk,
@@ -197,16 +197,16 @@ impl OpenSegment {
                 Ok(Outcome::End)
             }
             Verdict::Damage(kind) => {
-                let behind =
+                let after =
                     tail::next_batch(reader.raw(), bad.position, least, budget).at("read", path)?;
                 // What is missing is told once, as damage.
                 *expected = None;
-                let outcome = match behind {
-                    Behind::Batch(position) => {
+                let outcome = match after {
+                    After::Batch(position) => {
                         reader.resume_at(position).at("read", path)?;
                         Outcome::Passed
                     }
-                    Behind::Nothing | Behind::Unclear => Outcome::End,
+                    After::Nothing | After::Unclear => Outcome::End,
                 };
                 self.damage(bad.position, kind, findings);
                 Ok(outcome)

@@ -98,7 +98,7 @@ impl SegmentLog {
     }
 
     /// Appends one batch, in a new segment if the active one would grow beyond the size limit. A batch larger than
-    /// the limit has a segment of its own.
+    /// the limit has its own segment.
     pub fn append(&mut self, base_offset: i64, batch: &[u8]) -> Result<(), IoFailure> {
         let size = batch.len() as u64;
         match &mut self.active {
@@ -150,7 +150,7 @@ impl SegmentLog {
         Ok(())
     }
 
-    /// The offset with which the log would begin if all whole segments below `offset` were gone; `None` when there
+    /// The offset with which the log would begin if all whole segments below `offset` were gone; `None` if there
     /// are none. The active segment always stays.
     pub fn prunable(&self, offset: i64) -> Option<i64> {
         self.segments

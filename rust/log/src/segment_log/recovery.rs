@@ -249,7 +249,7 @@ fn read_segment(
     Ok(None)
 }
 
-/// Checks what lies outside the checksum, and returns the offset behind the batch.
+/// Checks what lies outside the checksum, and returns the offset after the batch.
 fn follows(batch: &DecodedBatch<'_>, next_offset: i64) -> Result<i64, CorruptKind> {
     let header = &batch.header;
     if let Some(kind) = out_of_order(next_offset, header.base_offset) {

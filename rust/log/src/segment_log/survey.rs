@@ -12,7 +12,7 @@ use crate::damage::{Damage, Loss};
 use crate::disk::{At, IoFailure};
 use crate::meta::Torn;
 use crate::store::OpenError;
-use crate::tail::{self, Behind, Budget};
+use crate::tail::{self, After, Budget};
 
 /// Names what a record is of, by its key.
 pub(crate) type NameOf = fn(&[u8]) -> Option<String>;
@@ -79,7 +79,7 @@ pub(crate) fn load<T>(
     })
 }
 
-/// What lies behind `keep`, and what is missing there.
+/// What lies after `keep`, and what is missing there.
 fn survey(
     log: &Log<'_>,
     found: &Found,
@@ -98,7 +98,7 @@ fn survey(
     let missing = log.expected.end.map_or(0, |end| {
         u64::try_from(end.next_offset.saturating_sub(next_offset)).unwrap_or(0)
     });
-    // Only a log that was closed had nothing behind the noted end.
+    // Only a log that was closed had nothing after the noted end.
     let is_exact = log.expected.torn == Torn::Nothing && log.expected.end.is_some();
     Ok(Loss {
         bytes: cut.bytes,
@@ -112,7 +112,7 @@ fn survey(
     })
 }
 
-/// What stands before the damage; `None` when it is in no segment.
+/// What stands before the damage; `None` if it is in no segment.
 fn keep_before(log: &Log<'_>, found: &Found, corrupt: &CorruptLog) -> Option<Keep> {
     if matches!(corrupt.kind, CorruptKind::EndsElsewhere { .. }) {
         // All that is there can be read. What was appended by whomever is kept too: to cut it mends nothing.
@@ -165,8 +165,8 @@ impl Cut {
             }
             let position = reader.position();
             match tail::next_batch(reader.raw(), position, 0, &mut budget).at("read", &path)? {
-                Behind::Batch(position) => reader.resume_at(position).at("read", &path)?,
-                Behind::Nothing | Behind::Unclear => return Ok(()),
+                After::Batch(position) => reader.resume_at(position).at("read", &path)?,
+                After::Nothing | After::Unclear => return Ok(()),
             }
         }
     }

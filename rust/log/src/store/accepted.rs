@@ -1,4 +1,4 @@
-//! A write in two halves, for a writer that lets others at its share partition while the disk is waited for.
+//! A write in two halves, for a writer that releases its share partition while it waits for the disk.
 
 use share_state_core::coordinator::ShareCoordinator;
 use share_state_core::ids::SharePartitionKey;
@@ -8,19 +8,19 @@ use share_state_wire::partitioner::state_partition;
 
 use super::{StateStore, StoreError};
 
-/// A write that has its place in the order of the log and no answer yet.
+/// A write that has its place in the log and no answer yet.
 #[derive(Debug)]
 #[must_use = "the write is answered by `StateStore::end_write`"]
 pub struct AcceptedWrite {
     partition: u32,
-    /// Offset behind all that the answer depends on.
+    /// The offset after everything that the answer depends on.
     ticket: i64,
     answer: Result<(), StoreError>,
 }
 
 impl StateStore {
-    /// The first half of [`Self::write`]: decides, and gives the write its place in the log behind those that were begun before.
-    /// Does not wait for the disk.
+    /// The first half of [`Self::write`]: decides, and gives the write its place in the log, after all writes begun before it.
+    /// It does not wait for the disk.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -42,15 +42,15 @@ impl StateStore {
         })
     }
 
-    /// The second half: returns when the answer is as durable as the sync policy asks. Writes that were begun together share
-    /// their wait, whoever ends them.
+    /// The second half: returns once the answer is as durable as the sync policy requires. Writes that were begun together share
+    /// a sync, whichever thread ends them.
     ///
     /// # Errors
     /// The coordinator refused the write, or the store cannot be used any more.
     pub fn end_write(&self, write: AcceptedWrite) -> Result<(), StoreError> {
         let partitions = self.partitions()?;
         if let Some(partition) = partitions.get(write.partition as usize) {
-            partition.settle(write.ticket)?;
+            partition.await_ticket(write.ticket)?;
         }
         write.answer
     }

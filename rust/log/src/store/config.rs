@@ -7,19 +7,19 @@ use share_state_wire::record_batch::Compression;
 
 use crate::meta::Torn;
 
-/// When appended bytes are made durable. What is answered under `Always` survives a power cut; under the other two it
-/// survives the end of the process, however sudden, but not that of the machine.
+/// When appended bytes are made durable. Answers under `Always` survive a power failure. Answers under the other two
+/// survive a kill of the process, but not a crash of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SyncPolicy {
-    /// Before any answer that depends on them.
+    /// Before every answer that depends on them.
     #[default]
     Always,
-    /// By a thread of the store, this often (Kafka: `flush.ms`).
+    /// At an interval, by a thread of the store (Kafka: `flush.ms`).
     Interval {
         /// Milliseconds between two syncs, at least 1.
         ms: u64,
     },
-    /// When the operating system likes, at a roll, at [`flush`](crate::StateStore::flush) and at
+    /// When the operating system writes them, at a roll, at [`flush`](crate::StateStore::flush) and at
     /// [`close`](crate::StateStore::close).
     Never,
 }
@@ -36,30 +36,30 @@ impl From<SyncPolicy> for Torn {
 /// Settings of a store. `StoreConfig::default()` is durable and like a broker's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreConfig {
-    /// Number of state partitions; `None` takes what the store has, or 1 for a new one.
+    /// Number of state partitions; `None` takes that of an existing store, or 1 for a new one.
     ///
-    /// Keys are spread over them by Kafka's hash, so the number is fixed when the store is made. A broker has 50 to
-    /// spread them over machines; here one is best for most: all writers then share each sync. More let writers of
-    /// different keys sync at the same time, on disks that gain by it. A directory that a broker shall load must have
+    /// Kafka's hash distributes the keys, so the number is fixed when the store is created. A broker has 50, to
+    /// distribute them over machines. Here one is usually best, because all writers then share each sync. With more, writers of
+    /// different keys sync in parallel, which some disks do faster. A directory for a broker to load must have
     /// the broker's number.
     pub partitions: Option<u32>,
-    /// Whether a store is made where there is none. Default true.
+    /// Whether to create a store that does not exist. Default true.
     pub create: bool,
     /// When appended bytes are made durable. Default always.
     pub sync: SyncPolicy,
-    /// Size in bytes beyond which no segment grows, unless by one batch that is larger. Default 100 MiB, at least 1 KiB
+    /// Maximum size of a segment in bytes, except for a single larger batch. Default 100 MiB, at least 1 KiB
     /// (`share.coordinator.state.topic.segment.bytes`).
     pub segment_bytes: u64,
     /// Compression of record batches. Default none (`share.coordinator.state.topic.compression.codec`).
     pub compression: Compression,
     /// Settings of the coordinators.
     pub coordinator: CoordinatorConfig,
-    /// Whether a damaged log is cut where its damage begins, which loses what was confirmed, instead of being refused. What was
-    /// cut is told by [`Recovery::repaired`](crate::Recovery::repaired). Default false.
+    /// Whether to cut a damaged log where its damage begins, which loses confirmed records, instead of refusing it.
+    /// [`Recovery::repaired`](crate::Recovery::repaired) reports the cuts. Default false.
     pub repair: bool,
 }
 
-/// The most state partitions that a store may have. Each has a directory and a lock.
+/// The maximum number of state partitions of a store. Each has a directory and a lock.
 pub const MAX_PARTITIONS: u32 = 10_000;
 
 const MIN_SEGMENT_BYTES: u64 = 1 << 10;
@@ -119,7 +119,7 @@ pub enum ConfigError {
     Range {
         /// Its name.
         name: &'static str,
-        /// The value given.
+        /// The value.
         value: u64,
         /// Lowest legal value.
         min: u64,
@@ -139,7 +139,7 @@ impl fmt::Display for ConfigError {
                 min,
                 max,
             } => {
-                write!(f, "{name} is {value}, which is not between {min} and {max}")
+                write!(f, "{name} is {value}; expected {min} to {max}")
             }
             Self::Coordinator(error) => error.fmt(f),
         }

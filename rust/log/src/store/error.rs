@@ -175,7 +175,7 @@ pub enum StoreError {
         /// The process that opened it.
         opened_by: u32,
     },
-    /// The store has failed for good and must be opened anew. Whether this request is in the log is not known.
+    /// The store has failed for good and must be opened again. Whether this request is in the log is not known.
     Poisoned {
         /// What made it so.
         cause: Arc<PoisonCause>,
@@ -219,10 +219,10 @@ impl fmt::Display for StoreError {
             Self::Refused(error) => error.fmt(f),
             Self::Timestamp { wall_ms } => write!(f, "timestamp {wall_ms} is negative"),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes in one request, {limit} are allowed")
+                write!(f, "the request has {bytes} bytes; expected at most {limit}")
             }
             Self::Unwritable(error) => write!(f, "records that cannot be written: {error}"),
-            Self::OffsetEnd => f.write_str("the offsets are used up"),
+            Self::OffsetEnd => f.write_str("no offsets are left"),
             Self::Closed => f.write_str("the store is closed"),
             Self::Forked { opened_by } => {
                 write!(
@@ -231,7 +231,7 @@ impl fmt::Display for StoreError {
                 )
             }
             Self::Poisoned { cause } => {
-                write!(f, "the store has failed and must be opened anew: {cause}")
+                write!(f, "the store has failed and must be opened again: {cause}")
             }
             Self::Prune(failure) => failure.fmt(f),
         }

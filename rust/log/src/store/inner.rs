@@ -19,7 +19,7 @@ pub(super) struct Inner {
     pub disk: Arc<dyn Disk>,
     pub root: PathBuf,
     pub partitions: Vec<StatePartition>,
-    /// Locked for as long as a prune or a close is under way, so that a closed store changes nothing.
+    /// Locked for as long as a prune or a close is in progress, so that a closed store changes nothing.
     pub starts: Mutex<LogStarts>,
     pub recovery: Recovery,
     pub tally: Arc<Tally>,

@@ -112,7 +112,7 @@ impl StateStore {
             tickets.push((partition, ticket));
         }
         for (partition, ticket) in tickets {
-            partition.settle(ticket)?;
+            partition.await_ticket(ticket)?;
         }
         answers.sort_unstable_by_key(|(position, _)| *position);
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())

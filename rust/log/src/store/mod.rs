@@ -1,4 +1,4 @@
-//! The embedded store: a directory of state partitions, one writer, any number of threads.
+//! The embedded store: a directory of state partitions with one writing process and any number of threads.
 
 mod accepted;
 mod config;
@@ -43,15 +43,15 @@ use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
 use inner::Inner;
 use state_partition::StatePartition;
 
-/// The states of share partitions, kept in Kafka's own log format in a directory.
+/// The states of share partitions, in a directory, in Kafka's own log format.
 ///
-/// Every verb takes `&self` and may be called from any thread; calls for one state partition share their syncs (group
-/// commit). A verb returns when everything its answer depends on is as durable as the [`SyncPolicy`] asks, a read and a
-/// refusal too. Topics are taken to exist: there is no metadata to ask.
+/// Every verb takes `&self` and may be called from any thread. Calls for one state partition share their syncs (group
+/// commit). A verb returns once everything that its answer depends on is as durable as the [`SyncPolicy`] requires. This holds for
+/// reads and refusals too. Every topic counts as existing, because the store has no metadata.
 ///
-/// After a failed append or sync the store is poisoned for good: each call answers [`StoreError::Poisoned`] until the
-/// directory is opened anew. A forked child that inherits a store is refused ([`StoreError::Forked`]). Dropping a store
-/// closes it, without a word about errors.
+/// After a failed append or sync the store is poisoned: every call returns [`StoreError::Poisoned`] until the
+/// directory is opened again. In a forked child every call returns [`StoreError::Forked`]. Dropping a store
+/// closes it and ignores errors.
 #[derive(Debug)]
 pub struct StateStore {
     inner: Arc<Inner>,
@@ -59,12 +59,12 @@ pub struct StateStore {
 }
 
 impl StateStore {
-    /// Opens the store in `root`, making it if there is none and the settings allow that.
+    /// Opens the store in `root`. Creates it if it does not exist and the settings allow that.
     ///
-    /// `on_progress` is called before each state partition, about once a MiB, and at the end; it may end the load.
+    /// `on_progress` is called before each state partition, about once per MiB, and at the end; it may stop the load.
     ///
     /// # Errors
-    /// See [`OpenError`]. A torn tail is no error: it is cut off and told by [`Self::recovery`].
+    /// See [`OpenError`]. A torn tail is not an error: it is cut off, and [`Self::recovery`] reports it.
     pub fn open(
         root: impl AsRef<Path>,
         config: &StoreConfig,
@@ -146,7 +146,7 @@ impl StateStore {
         })
     }
 
-    /// DeleteShareGroupState (RPC 86). Deleting what is not there succeeds.
+    /// DeleteShareGroupState (RPC 86). It succeeds if there is no state.
     ///
     /// # Errors
     /// The coordinator refuses, or the store cannot be used.
@@ -194,7 +194,7 @@ impl StateStore {
         Ok(states)
     }
 
-    /// Deletes the states of these topics (Kafka does so when a topic is deleted). Returns how many there were.
+    /// Deletes the states of these topics, as Kafka does when a topic is deleted. Returns their number.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -210,8 +210,8 @@ impl StateStore {
         })
     }
 
-    /// Forgets the offsets from `offset` on in every state of a topic partition whose log was cut. Returns how many states
-    /// knew something of them.
+    /// Forgets the offsets from `offset` on in every state of a topic partition whose log was truncated. Returns the number of
+    /// changed states.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -229,8 +229,8 @@ impl StateStore {
         })
     }
 
-    /// Writes again the snapshots that are older than the interval of the settings, so that [`Self::prune`] finds
-    /// something to delete. Returns how many. A broker does both every five minutes; here the caller does.
+    /// Writes the snapshots again that are older than the interval of the settings, so that [`Self::prune`] can delete
+    /// segments. Returns their number. A broker does both every five minutes; here the caller does.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -240,10 +240,10 @@ impl StateStore {
         })
     }
 
-    /// Deletes the segments that lie whole below the latest snapshot of every key. Returns how many.
+    /// Deletes the segments that are entirely below the latest snapshot of every key. Returns their number.
     ///
     /// # Errors
-    /// The store cannot be used, or deleting failed ([`StoreError::Prune`], after which the store goes on).
+    /// The store cannot be used, or deleting failed ([`StoreError::Prune`]; the store stays usable).
     pub fn prune(&self) -> Result<usize, StoreError> {
         let partitions = self.partitions()?;
         let mut starts = self.inner.starts()?;
@@ -267,7 +267,7 @@ impl StateStore {
         Ok(removed)
     }
 
-    /// Returns when everything accepted so far is on the disk, whatever the sync policy.
+    /// Returns once everything accepted so far is on disk, whatever the sync policy.
     ///
     /// # Errors
     /// The store cannot be used, or the sync failed.
@@ -276,22 +276,22 @@ impl StateStore {
         self.inner.flush()
     }
 
-    /// Flushes, notes where each log ends, and lets go of the directory. Closing again does nothing.
+    /// Flushes, notes where each log ends, and releases the directory. A second call does nothing.
     ///
     /// # Errors
-    /// The flush failed; the directory is given up nevertheless.
+    /// The flush failed; the directory is released nevertheless.
     pub fn close(&self) -> Result<(), StoreError> {
         self.check_process()?;
         self.inner.close()
     }
 
-    /// What opening found and made good.
+    /// The findings and repairs of opening.
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         &self.inner.recovery
     }
 
-    /// What the store has done since it was opened.
+    /// Counts of the store's work since it was opened.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.inner.tally.counters()
@@ -310,7 +310,7 @@ impl StateStore {
     }
 
     fn check_process(&self) -> Result<(), StoreError> {
-        // Before any mutex: the child has only copies of those that other threads held.
+        // Before any mutex, because the child has only copies of the mutexes that other threads held.
         let opened_by = self.inner.pid;
         if std::process::id() == opened_by {
             Ok(())
@@ -346,7 +346,7 @@ impl StateStore {
 impl Drop for StateStore {
     fn drop(&mut self) {
         if self.check_process().is_err() {
-            // The thread is the parent's; here there is nothing to join.
+            // The thread belongs to the parent; the child has nothing to join.
             if let Some(flusher) = self.flusher.take() {
                 flusher.abandon();
             }
@@ -355,7 +355,7 @@ impl Drop for StateStore {
         if let Some(flusher) = self.flusher.take() {
             flusher.stop();
         }
-        // Whoever wants to know calls `close`.
+        // A caller who needs the error calls `close`.
         let _ = self.inner.close();
     }
 }

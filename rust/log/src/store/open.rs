@@ -152,7 +152,7 @@ fn may_become_a_store(disk: &dyn Disk, root: &Path) -> Result<bool, OpenError> {
         let ours = if !entry.is_dir {
             is_unfinished(&entry)
         } else if entry.name == group_dir() {
-            // The log of share groups has a home of its own, beside the state partitions.
+            // The log of share groups has its own home, beside the state partitions.
             disk.list(&dir)
                 .at("list", &dir)?
                 .iter()

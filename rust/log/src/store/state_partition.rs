@@ -7,7 +7,7 @@ use share_state_wire::WireError;
 use share_state_wire::state_record::{encode_key, encode_value};
 
 use super::error::StoreError;
-use crate::journal::{Journal, Machine, Settled, Shared};
+use crate::journal::{Durability, Journal, Machine, Shared};
 
 impl Machine for ShareCoordinator {
     type Record = ShareRecord;
@@ -34,12 +34,12 @@ impl StatePartition {
         let mut shared = self.enter()?;
         let answer = self.decide(&mut shared, now, decide);
         let ticket = shared.ticket();
-        self.wait(shared, ticket, Settled::ByPolicy)?;
+        self.wait(shared, ticket, Durability::ByPolicy)?;
         answer
     }
 
     /// Decides one request after the other and appends, so that they share their groups, and does not wait: the answers may
-    /// be given once [`Self::settle`] has returned for the offset that comes with them.
+    /// be given once [`Self::await_ticket`] has returned for the offset that comes with them.
     pub fn operate_many<A, D>(
         &self,
         now: WallTime,
@@ -81,16 +81,16 @@ impl StatePartition {
             .iter()
             .try_for_each(|record| self.take_in(&mut shared, std::slice::from_ref(record), now));
         let ticket = shared.ticket();
-        self.wait(shared, ticket, Settled::ByPolicy)?;
+        self.wait(shared, ticket, Durability::ByPolicy)?;
         taken.map(|()| records.len())
     }
 
-    /// What `look` sees, once everything it saw is settled.
+    /// Returns what `look` sees, once everything it saw is as durable as the sync policy requires.
     pub fn inspect<A>(&self, look: impl FnOnce(&ShareCoordinator) -> A) -> Result<A, StoreError> {
         let shared = self.enter()?;
         let seen = look(&shared.machine);
         let ticket = shared.ticket();
-        self.wait(shared, ticket, Settled::ByPolicy)?;
+        self.wait(shared, ticket, Durability::ByPolicy)?;
         Ok(seen)
     }
 
@@ -103,7 +103,7 @@ impl StatePartition {
         let shared = self.enter()?;
         let redundant = shared.machine.last_redundant_offset();
         let ticket = shared.ticket();
-        self.wait(shared, ticket, Settled::Durably)?;
+        self.wait(shared, ticket, Durability::OnDisk)?;
         let mut log = self.log()?;
         let Some(log_start) = redundant.and_then(|offset| log.prunable(offset)) else {
             return Ok(0);

@@ -8,7 +8,7 @@ mod pending;
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::share_partition as core;
@@ -54,7 +54,7 @@ use crate::shared::Shared;
 ///     persister: who takes the writes inside the calls: a `StateStore`, whose state must have been initialised, or a
 ///         `NoOpStatePersister`. Without one they are polled; so are those for any other persister
 ///         (`share_state.persister.drain_writes`).
-///     store: `"tree"`, the interval tree to work with, or `"twin"`, the obvious and slow one to compare it with.
+///     store: `"leaves"`, the adaptive store to work with, or `"twin"`, the plain and slow one to compare it with.
 ///
 /// Raises:
 ///     InvalidRequestError: `group` is empty, `partition` is negative, or `topic_id` or `store` is none of these.
@@ -70,8 +70,8 @@ pub struct SharePartition {
 impl SharePartition {
     #[new]
     #[pyo3(signature = (group, topic_id, partition, *, leader_epoch = Int(0), config = None, persister = None,
-        store = "tree"),
-        text_signature = "(group, topic_id, partition, *, leader_epoch=0, config=None, persister=None, store='tree')")]
+        store = "leaves"),
+        text_signature = "(group, topic_id, partition, *, leader_epoch=0, config=None, persister=None, store='leaves')")]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python constructor"
@@ -91,15 +91,22 @@ impl SharePartition {
             .map_err(|e| errors::coordinator(py, &key, &e.into()))?;
         let config = config.map_or_else(Arc::default, |c| Arc::clone(&c.get().inner));
         let leader_epoch = leader_epoch.0;
+        let leaves = || {
+            core::SharePartition::new(key.clone(), leader_epoch, Arc::clone(&config))
+                .map(Engine::Leaves)
+        };
         let made = match store {
+            "leaves" => leaves(),
+            // The name of an earlier store, accepted for one more release.
             "tree" => {
-                core::SharePartition::new(key.clone(), leader_epoch, config).map(Engine::Tree)
+                let text = c"store=\"tree\" is deprecated: use store=\"leaves\"";
+                PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), text, 1)?;
+                leaves()
             }
-            "twin" => {
-                core::SharePartition::new(key.clone(), leader_epoch, config).map(Engine::Twin)
-            }
+            "twin" => core::SharePartition::new(key.clone(), leader_epoch, Arc::clone(&config))
+                .map(Engine::Twin),
             other => {
-                return Err(errors::wrong_word(py, "store", other, "tree or twin"));
+                return Err(errors::wrong_word(py, "store", other, "leaves or twin"));
             }
         };
         let engine = made.map_err(|e| errors::config(py, &e))?;

@@ -19,7 +19,7 @@ use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 use key::Key;
 
-/// Record type of what a member says of itself.
+/// Record type of the description of a member.
 pub const SHARE_GROUP_MEMBER_METADATA: i16 = 10;
 /// Record type of a group's epoch.
 pub const SHARE_GROUP_METADATA: i16 = 11;
@@ -27,24 +27,24 @@ pub const SHARE_GROUP_METADATA: i16 = 11;
 pub const SHARE_GROUP_TARGET_ASSIGNMENT_METADATA: i16 = 12;
 /// Record type of a member's target assignment.
 pub const SHARE_GROUP_TARGET_ASSIGNMENT_MEMBER: i16 = 13;
-/// Record type of what a member was told.
+/// Record type of a member's current assignment.
 pub const SHARE_GROUP_CURRENT_MEMBER_ASSIGNMENT: i16 = 14;
 /// Record type of the share partitions that have state.
 pub const SHARE_GROUP_STATE_PARTITION_METADATA: i16 = 15;
 
-/// What a record of `__consumer_offsets` turned out to be.
+/// A decoded record of `__consumer_offsets`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A record of a share group.
     Record(GroupRecord),
-    /// A record of something else, left unread.
+    /// A record of another type, left unread.
     OtherType(i16),
 }
 
 /// The bytes of the record's key.
 ///
 /// # Errors
-/// An id is longer than 32,767 bytes, or the group id is empty: no reader would take the key.
+/// An id is longer than 32,767 bytes, or the group id is empty: no reader would accept the key.
 pub fn encode_key(record: &GroupRecord) -> Result<Vec<u8>, WireError> {
     let (record_type, member) = match &record.value {
         GroupValue::Member(member, _) => (SHARE_GROUP_MEMBER_METADATA, Some(member)),
@@ -62,7 +62,7 @@ pub fn encode_key(record: &GroupRecord) -> Result<Vec<u8>, WireError> {
 /// The bytes of a value; `None` is the null value that deletes a key.
 ///
 /// # Errors
-/// A text is longer than 32,767 bytes, or there are more elements than Kafka's 32-bit lengths can tell.
+/// A text is longer than 32,767 bytes, or there are more elements than Kafka's 32-bit lengths can express.
 pub fn encode_value(value: &GroupValue) -> Result<Option<Vec<u8>>, WireError> {
     match value {
         GroupValue::Member(_, value) => value.as_ref().map(member::encode).transpose(),

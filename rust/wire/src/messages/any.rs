@@ -15,7 +15,7 @@ macro_rules! any {
             /// Reads the message of this RPC and version that fills `buf`.
             ///
             /// # Errors
-            /// The RPC or its version is not known, or the bytes depart from the format.
+            /// The RPC or its version is unknown, or the bytes do not follow the format.
             pub fn decode(api_key: i16, version: i16, buf: &[u8]) -> Result<Self, WireError> {
                 match api_key {
                     $($api::KEY => $message::decode(buf, version).map(Self::$api),)*
@@ -26,7 +26,7 @@ macro_rules! any {
             /// The bytes of the message, without its header.
             ///
             /// # Errors
-            /// The version is not known, or a string is longer than 32,767 bytes.
+            /// The version is unknown, or a string is longer than 32,767 bytes.
             pub fn encode(&self, version: i16) -> Result<Vec<u8>, WireError> {
                 match self { $(Self::$api(message) => message.encode(version),)* }
             }

@@ -14,7 +14,7 @@ use crate::state_batch::{state_batches_size, write_state_batches};
 /// change, which may be lent.
 ///
 /// # Errors
-/// The version is not known, or the group id is longer than 32,767 bytes.
+/// The version is unknown, or the group id is longer than 32,767 bytes.
 pub fn encode_write_request<'a, W: Copy + Into<WriteStateRef<'a>>>(
     group_id: &str,
     topics: &[(TopicId, &[(i32, W)])],

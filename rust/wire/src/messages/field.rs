@@ -136,7 +136,7 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-/// Declares a struct of a message, fields in wire order, and how it is read and written. `since 1 else -1` behind a
+/// Declares a struct of a message, fields in wire order, and how it is read and written. `since 1 else -1` after a
 /// field: older versions lack it and it reads as -1; it is dropped when one is written. No struct here has a tagged
 /// field of its own, so the section at its end is skipped in reading and written empty.
 macro_rules! message_struct {

@@ -31,9 +31,9 @@ pub trait Api: Clone + Copy + Debug + PartialEq + Eq + 'static {
     const KEY: i16;
     /// The newest version; the oldest is 0.
     const MAX_VERSION: i16;
-    /// What the request says of a partition.
+    /// The request for one partition.
     type Asked: Field + Clone + Debug + PartialEq + Eq;
-    /// What the answer says of a partition.
+    /// The answer for one partition.
     type Answered: Field + Clone + Debug + PartialEq + Eq;
 }
 
@@ -96,7 +96,7 @@ impl<A: Api> Request<A> {
     /// The bytes of the request, without its header.
     ///
     /// # Errors
-    /// The version is not known, or a string is longer than 32,767 bytes.
+    /// The version is unknown, or a string is longer than 32,767 bytes.
     pub fn encode(&self, version: i16) -> Result<Vec<u8>, WireError> {
         check_version::<A>(version)?;
         let size = self.group_id.size(version)? + self.topics.size(version)? + 1;
@@ -110,7 +110,7 @@ impl<A: Api> Request<A> {
     /// Reads a request, without its header, that fills `buf`.
     ///
     /// # Errors
-    /// The version is not known, or the bytes depart from the format.
+    /// The version is unknown, or the bytes do not follow the format.
     pub fn decode(buf: &[u8], version: i16) -> Result<Self, WireError> {
         check_version::<A>(version)?;
         let mut r = Reader::new(buf);
@@ -125,7 +125,7 @@ impl<A: Api> Response<A> {
     /// The bytes of the answer, without its header.
     ///
     /// # Errors
-    /// The version is not known, or a string is longer than 32,767 bytes.
+    /// The version is unknown, or a string is longer than 32,767 bytes.
     pub fn encode(&self, version: i16) -> Result<Vec<u8>, WireError> {
         check_version::<A>(version)?;
         let mut out = Vec::with_capacity(self.results.size(version)? + 1);
@@ -137,7 +137,7 @@ impl<A: Api> Response<A> {
     /// Reads an answer, without its header, that fills `buf`.
     ///
     /// # Errors
-    /// The version is not known, or the bytes depart from the format.
+    /// The version is unknown, or the bytes do not follow the format.
     pub fn decode(buf: &[u8], version: i16) -> Result<Self, WireError> {
         check_version::<A>(version)?;
         let mut r = Reader::new(buf);
@@ -157,7 +157,7 @@ fn check_version<A: Api>(version: i16) -> Result<(), WireError> {
     ))
 }
 
-/// The end of a message: tagged fields, of which none is known, and nothing behind them.
+/// The end of a message: tagged fields, of which none is known, and nothing after them.
 fn end(mut r: Reader<'_>) -> Result<(), WireError> {
     skip_tags(&mut r)?;
     r.finish()

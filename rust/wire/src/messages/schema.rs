@@ -53,7 +53,7 @@ message_struct! {
         state_epoch: i32,
         /// Where the share partition starts; -1 when not yet resolved.
         start_offset: i64,
-        /// What is known of the records behind it.
+        /// What is known of the records after it.
         state_batches: Vec<StateBatch>,
     }
 }
@@ -69,7 +69,7 @@ message_struct! {
         leader_epoch: i32,
         /// Start offset; -1 leaves it as it was.
         start_offset: i64,
-        /// Terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+        /// Terminal records at or after the start offset; -1 when unknown (KIP-1226).
         delivery_complete_count: i32 [since 1 else -1],
         /// What changed.
         state_batches: Vec<StateBatch>,
@@ -121,7 +121,7 @@ message_struct! {
         leader_epoch: i32,
         /// Where the share partition starts; -1 when unknown.
         start_offset: i64,
-        /// Terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+        /// Terminal records at or after the start offset; -1 when unknown (KIP-1226).
         delivery_complete_count: i32 [since 1 else -1],
     }
 }

@@ -14,14 +14,14 @@ use crate::error::{WireError, WireErrorKind};
 pub struct DecodedBatch<'a> {
     /// The header as written.
     pub header: RecordBatchHeader,
-    /// Whether the records are markers of the log; a loader of state passes over them.
+    /// Whether the records are markers of the log; a loader of state skips them.
     pub is_control: bool,
     /// The records section, decompressed.
     bytes: Cow<'a, [u8]>,
 }
 
 impl DecodedBatch<'_> {
-    /// The records in the order of their offsets. They are read anew on each call: an index of them could be many times
+    /// The records in the order of their offsets. They are read again on each call: an index of them could be many times
     /// larger than the bytes.
     pub fn records(&self) -> impl ExactSizeIterator<Item = RecordView<'_>> {
         Walk::new(&self.header, Reader::new(&self.bytes))

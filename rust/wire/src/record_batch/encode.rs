@@ -87,7 +87,7 @@ pub fn encode_batch(
     Ok(out)
 }
 
-/// Bytes of a record behind its length field.
+/// Bytes of a record after its length field.
 fn body_size(
     base_timestamp: i64,
     delta: usize,

@@ -25,13 +25,13 @@ const CONTROL: i16 = 0x20;
 pub struct RecordBatchHeader {
     /// Offset from which the records count.
     pub base_offset: i64,
-    /// Bytes behind this field, to the end of the batch.
+    /// Bytes after this field, to the end of the batch.
     pub batch_length: i32,
     /// Epoch of the leader that appended the batch; not covered by the checksum.
     pub partition_leader_epoch: i32,
     /// Format of the batch, always 2 here.
     pub magic: i8,
-    /// CRC-32C of everything behind this field.
+    /// CRC-32C of everything after this field.
     pub crc: u32,
     /// Compression in bits 0 to 2, then flags; see the methods.
     pub attributes: i16,
@@ -51,7 +51,7 @@ pub struct RecordBatchHeader {
     pub records_count: i32,
 }
 
-/// The size in bytes of the batch with which `buf` begins, for walking a segment. `None` when fewer than the 12 bytes
+/// The size in bytes of the batch with which `buf` begins, for walking a segment. `None` if fewer than the 12 bytes
 /// are there that tell it; the batch itself need not be there.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ impl RecordBatchHeader {
         out
     }
 
-    /// Offset of the last record, or `None` when it would lie beyond the end of the offset space.
+    /// Offset of the last record, or `None` if it would lie beyond the end of the offset space.
     #[must_use]
     pub fn last_offset(&self) -> Option<i64> {
         self.base_offset

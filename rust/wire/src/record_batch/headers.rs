@@ -2,7 +2,7 @@
 //! of a control batch is looked at.
 //!
 //! A broker cuts an answer where its size is reached and not where a batch ends, so what follows the last whole batch is
-//! dropped. The batches before it must be of format 2, ascending and disjoint: who passes them on relies on it.
+//! dropped. The batches before it must be of format 2, ascending and disjoint: callers that forward them rely on it.
 
 use share_state_core::share_partition::FetchedBatch;
 
@@ -13,7 +13,7 @@ use crate::error::{WireError, WireErrorKind};
 /// Where the last offset delta stands in a batch.
 const DELTA_POSITION: usize = 23;
 
-/// What the header of a batch says, and where the batch lies.
+/// The header of a batch, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchHeader {
     /// Offsets, producer, transaction and marker. The offsets are those of the log: compaction may have left fewer records,
@@ -21,7 +21,7 @@ pub struct BatchHeader {
     pub batch: FetchedBatch,
     /// Index of its first byte.
     pub start: usize,
-    /// Index of the byte behind its last.
+    /// Index of the byte after its last.
     pub end: usize,
     /// Epoch of the leader that appended it (KIP-101).
     pub partition_leader_epoch: i32,
@@ -108,7 +108,7 @@ impl<'a> BatchHeaders<'a> {
         }))
     }
 
-    /// The last offset of the batch, which is none of the batch before it, and behind which another offset exists.
+    /// The last offset of the batch, which is none of the batch before it, and after which another offset exists.
     fn last_offset(&self, header: &RecordBatchHeader) -> Result<i64, WireError> {
         let (base_offset, delta) = (header.base_offset, header.last_offset_delta);
         if base_offset < self.least {

@@ -1,6 +1,6 @@
 //! Record batches of format 2, the unit in which Kafka's log is written, checked and read.
 //!
-//! The header is 61 bytes; a CRC-32C covers everything behind itself (attributes to the last record), so base offset,
+//! The header is 61 bytes; a CRC-32C covers everything after itself (attributes to the last record), so base offset,
 //! length and leader epoch are outside it. Formats 0 and 1 cannot occur in the state topic and are refused.
 
 mod compression;
@@ -19,10 +19,10 @@ pub use header::{HEADER_SIZE, RecordBatchHeader, peek_size};
 pub use headers::{BatchHeader, BatchHeaders, Checksums};
 pub use walk::RecordView;
 
-/// What a decoder may use beyond the size of its input.
+/// Limits for memory beyond the size of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes that the records of one batch may decompress to. Default 256 MiB.
+    /// Maximum size of the decompressed records of a batch. Default 256 MiB.
     pub max_decompressed_bytes: usize,
 }
 

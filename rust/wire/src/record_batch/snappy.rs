@@ -21,14 +21,12 @@ pub(super) fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, Failure>
     // The versions are not looked at: only one was ever written.
     (_, rest) = rest.split_first_chunk::<8>().ok_or(Failure::Compression)?;
     while !rest.is_empty() {
-        let (length, behind) = rest.split_first_chunk::<4>().ok_or(Failure::Compression)?;
+        let (length, after) = rest.split_first_chunk::<4>().ok_or(Failure::Compression)?;
         let length = usize::try_from(i32::from_be_bytes(*length));
         let length = length.map_err(|_| Failure::Compression)?;
-        let (raw, behind) = behind
-            .split_at_checked(length)
-            .ok_or(Failure::Compression)?;
+        let (raw, after) = after.split_at_checked(length).ok_or(Failure::Compression)?;
         block(raw, limit, &mut out)?;
-        rest = behind;
+        rest = after;
     }
     Ok(out)
 }

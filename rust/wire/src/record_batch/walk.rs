@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks the count, every record, and that nothing is behind the last.
+    /// Checks the count, every record, and that nothing is after the last.
     pub(super) fn check(mut self) -> Result<(), WireError> {
         let count = self.header.records_count;
         let possible = self.rest.remaining() / MIN_RECORD_SIZE;

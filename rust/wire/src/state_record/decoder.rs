@@ -1,4 +1,4 @@
-//! Record after record of one log, with as little made anew as there is new: a share partition's key once, and the list of
+//! Record after record of one log, and only what is new is allocated: a share partition's key once, and the list of
 //! state batches only when it has to grow. A log repeats its keys millions of times.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::error::WireError;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct RecordDecoder {
-    /// The number of each key by its bytes behind the record type.
+    /// The number of each key by its bytes after the record type.
     numbers: HashMap<Box<[u8]>, usize, QuickHash>,
     keys: Vec<SharePartitionKey>,
     /// Numbers of forgotten keys.
@@ -34,7 +34,7 @@ impl Default for RecordDecoder {
     }
 }
 
-/// What a record turned out to be; as [`super::Decoded`], until the next one is read.
+/// A decoded record, like [`super::Decoded`], until the next one is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen<'a> {
     /// A record of a share partition.

@@ -20,12 +20,12 @@ pub const SHARE_SNAPSHOT: i16 = 0;
 /// Record type of an update.
 pub const SHARE_UPDATE: i16 = 1;
 
-/// What a record of the state topic turned out to be.
+/// A decoded record of the state topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// A record of a share partition.
     Record(ShareRecord),
-    /// A record of a type that this release does not know, left unread; a loader passes over it, as Kafka's does
+    /// A record of a type that this release does not know, left unread; a loader skips it, as Kafka's does
     /// (`CoordinatorLoaderImpl`).
     UnknownType(i16),
 }
@@ -33,7 +33,7 @@ pub enum Decoded {
 /// The bytes of the record's key.
 ///
 /// # Errors
-/// The group id is empty or longer than 32,767 bytes: no reader would take the key.
+/// The group id is empty or longer than 32,767 bytes: no reader would accept the key.
 pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
     let record_type = match record.value {
         ShareValue::Snapshot(_) | ShareValue::Tombstone => SHARE_SNAPSHOT,
@@ -44,7 +44,7 @@ pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
 
 /// The bytes of a value; `None` is the null value of a tombstone.
 ///
-/// Unknown tagged fields are written behind the known one, in the order in which they stand; [`decode`] yields them in
+/// Unknown tagged fields are written after the known one, in the order in which they stand; [`decode`] yields them in
 /// the order that the format asks for.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ pub fn encode_value(value: &ShareValue) -> Result<Option<Vec<u8>>, WireError> {
     }
 }
 
-/// What the key of a record of the state topic turned out to be.
+/// A decoded key of the state topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodedKey {
     /// The key of a snapshot, or of the null value that deletes a state.

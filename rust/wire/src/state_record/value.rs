@@ -73,7 +73,7 @@ pub(super) fn encode_update(update: &ShareUpdate) -> Result<Vec<u8>, WireError> 
     Ok(out)
 }
 
-/// An update that says nothing, to be read into.
+/// An empty update, to read into.
 pub(super) const fn empty_update() -> ShareUpdate {
     ShareUpdate {
         snapshot_epoch: 0,

@@ -58,7 +58,7 @@ fn what_was_acknowledged_survives_power_cuts_at_every_operation() {
                 allowed(&history, acknowledged).contains(&found),
                 "cut at {at}, {loss:?}"
             );
-            // It goes on from there.
+            // It continues from there.
             Command::Beat("z", 0).run(&store, 1_000_000).unwrap();
             let more = state(&store);
             drop(store);

@@ -107,10 +107,7 @@ fn settings_out_of_range_are_named() {
     let error = open(&disk, &never).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!(
-            "sync interval is 0, which is not between 1 and {}",
-            u64::MAX
-        )
+        format!("sync interval is 0; expected 1 to {}", u64::MAX)
     );
     let broker = [("group.share.max.size".to_owned(), 0)].into();
     let empty = GroupStoreConfig {

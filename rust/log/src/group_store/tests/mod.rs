@@ -66,7 +66,7 @@ enum Command {
 }
 
 impl Command {
-    /// Carries it out at a time of its own, so that a script is the same in every run, and waits for it.
+    /// Carries it out at its own time, so that a script is the same in every run, and waits for it.
     fn run(self, store: &ShareGroupStore, now: i64) -> Result<(), StoreError> {
         let ticket = self.begin(store, now)?;
         store.wait(ticket)
@@ -141,7 +141,7 @@ fn history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State
     (killed, history)
 }
 
-/// The same after a clean close, behind which the power was lost.
+/// The same after a clean close, after which the power was lost.
 fn closed_history(config: &GroupStoreConfig, script: &[Command]) -> (SimDisk, Vec<State>) {
     let (disk, store, history) = played(config, script);
     store.close().unwrap();

@@ -105,7 +105,7 @@ fn a_time_ends_before_the_first_record_that_is_later() {
 }
 
 #[test]
-fn what_is_bad_behind_the_end_is_not_looked_at() {
+fn what_is_bad_after_the_end_is_not_looked_at() {
     let mut log = three_batches();
     let length = log.len();
     // The last batch, offset 5.

@@ -53,7 +53,7 @@ fn a_flipped_bit_never_goes_unnoticed_where_the_format_can_tell() {
 }
 
 #[test]
-fn reading_goes_on_behind_damage() {
+fn reading_goes_on_after_damage() {
     let (a, b, c) = (batch(0, 2), batch(2, 3), batch(5, 1));
     let mut bad = b.clone();
     bad[30] ^= 1;

@@ -16,7 +16,7 @@ const fn one(first_offset: i64, next_offset: i64) -> LogEnds {
 }
 
 #[test]
-fn a_log_ends_behind_the_last_batch_of_its_last_segment() {
+fn a_log_ends_after_the_last_batch_of_its_last_segment() {
     let disk = broker(&[(0, three_batches()), (6, batch(6, 4)), (10, batch(10, 1))]);
     assert_eq!(ends(&disk), [one(0, 11)]);
     let pruned = broker(&[(6, batch(6, 4))]);
@@ -37,7 +37,7 @@ fn a_torn_tail_is_not_part_of_the_log_yet() {
 }
 
 #[test]
-fn whole_batches_behind_damage_are_part_of_the_log() {
+fn whole_batches_after_damage_are_part_of_the_log() {
     let mut bytes = three_batches();
     // Inside the records of the first batch, so that its checksum is wrong.
     bytes[70] ^= 1;

@@ -202,7 +202,7 @@ fn missing_segments_are_refused() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_refused() {
+fn bytes_after_the_end_are_refused() {
     let config = config();
     let (disk, history) = closed_history(&config, &script()[..8]);
     let path = segment(0, 0);
@@ -241,7 +241,7 @@ fn bytes_behind_the_end_are_refused() {
             assert_eq!(Some(&store.states().unwrap()), history.last());
         }
     }
-    // In a segment of its own.
+    // In its own segment.
     let image = disk.copy();
     let extra = segment(0, 8);
     image.put(&extra, &longer.bytes(&path)[bytes.len()..]);

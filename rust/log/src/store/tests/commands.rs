@@ -258,7 +258,7 @@ fn a_group_commit_is_bounded_and_a_request_beyond_all_bounds_is_refused() {
     let store = open(&disk, &config()).unwrap();
     let partition = &store.inner.partitions[0];
     let append = |records: Vec<ShareRecord>| partition.append_each(WallTime(0), |_| records);
-    // Two of these do not fit into one batch, and one of these has a batch of its own.
+    // Two of these do not fit into one batch, and one of these has its own batch.
     let records = vec![large(0, 600_000), large(1, 600_000), large(2, 5_000_000)];
     assert_eq!(append(records), Ok(3));
     assert_eq!(store.counters().batches, 3);

@@ -52,7 +52,7 @@ fn what_was_acknowledged_survives_power_cuts_at_every_operation() {
                 allowed(&history, acknowledged).contains(&states),
                 "cut at {at}, {loss:?}"
             );
-            // It goes on from there.
+            // It continues from there.
             Command::Initialize(7).run(&store, 10_000).unwrap();
             drop(store);
             let again = open(&image, &config).unwrap().states().unwrap();
@@ -205,7 +205,7 @@ fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
 }
 
 #[test]
-fn a_zero_filled_tail_is_cut_if_everything_behind_is_zero() {
+fn a_zero_filled_tail_is_cut_if_everything_after_is_zero() {
     let config = config();
     let (disk, history) = history(&config, &script()[..6]);
     let path = segment(0, 0);

@@ -227,7 +227,7 @@ fn records_that_cannot_be_read_are_refused_and_unknown_types_passed_over() {
     let store = open(&with_segment(&unknown), &config()).unwrap();
     assert_eq!(store.recovery().unknown_types, 1);
     assert_eq!(store.states().unwrap(), []);
-    // The next record comes behind it.
+    // The next record comes after it.
     Command::Initialize(0).run(&store, 0).unwrap();
     drop(store);
 

@@ -26,7 +26,7 @@ fn they_are_answered_and_kept_as_if_one_came_after_the_other() {
     for partitions in [1, 3] {
         let (disk, twin_disk) = (SimDisk::default(), SimDisk::default());
         let (store, twin) = (begun(&disk, partitions), begun(&twin_disk, partitions));
-        // The second for key 3 goes on from the first; key 99 has no state; an inverted batch is no batch.
+        // The second for key 3 continues from the first; key 99 has no state; an inverted batch is no batch.
         let writes: Vec<_> = (0..20)
             .map(|n| (key(n), write_request(0, 9, 0)))
             .chain([

@@ -108,7 +108,7 @@ enum Command {
 }
 
 impl Command {
-    /// Carries it out at a time of its own, so that a script is the same in every run.
+    /// Carries it out at its own time, so that a script is the same in every run.
     fn run(self, store: &StateStore, now: i64) -> Result<(), StoreError> {
         let wall = WallTime(now);
         match self {
@@ -167,7 +167,7 @@ fn history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
     (killed, history)
 }
 
-/// The same after a clean close, behind which the power was lost.
+/// The same after a clean close, after which the power was lost.
 fn closed_history(config: &StoreConfig, script: &[Command]) -> (SimDisk, Vec<States>) {
     let (disk, store, history) = played(config, script);
     store.close().unwrap();

@@ -50,7 +50,7 @@ fn a_repair_keeps_what_stands_before_the_damage() {
                 ),
                 "byte {at}"
             );
-            // It goes on from there, and is whole again.
+            // It continues from there, and is whole again.
             Command::Initialize(7).run(&store, 10_000).unwrap();
             let after = store.states().unwrap();
             store.close().unwrap();
@@ -126,8 +126,8 @@ fn damage_in_the_middle_costs_all_that_follows() {
             (&damage.corrupt.segment, damage.corrupt.position),
             (&segments[1], 0)
         );
-        let behind: usize = segments[1..].iter().map(|p| disk.bytes(p).len()).sum();
-        assert_eq!(damage.loss.bytes, behind as u64);
+        let after: usize = segments[1..].iter().map(|p| disk.bytes(p).len()).sum();
+        assert_eq!(damage.loss.bytes, after as u64);
         assert_eq!(damage.loss.is_exact, is_closed);
         assert_eq!(damage.loss.keys.len(), 3, "{damage}");
         let store = open(&disk, &repairing(&config)).unwrap();

@@ -19,7 +19,7 @@ const MAX_RESERVE: usize = 256;
 /// An answer to Fetch (`FetchResponseData`). Names and addresses are borrowed from the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchAnswer<'a> {
-    /// How long the upstream wants to be left alone, ms.
+    /// How long to wait before the next request, ms.
     pub throttle_time_ms: i32,
     /// Error of the whole request, from version 7 on.
     pub error_code: i16,
@@ -40,7 +40,7 @@ pub enum TopicRef<'a> {
     Id(TopicId),
 }
 
-/// What the answer says of one partition.
+/// The answer for one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedPartition<'a> {
     /// Its topic.
@@ -49,9 +49,9 @@ pub struct FetchedPartition<'a> {
     pub partition: i32,
     /// Kafka's error code; 0 for none.
     pub error_code: i16,
-    /// Offset behind the last committed record (HWM).
+    /// Offset after the last committed record (HWM).
     pub high_watermark: i64,
-    /// Offset behind the last record that no open transaction holds back (LSO).
+    /// Offset after the last record that no open transaction holds back (LSO).
     pub last_stable_offset: i64,
     /// First offset of the log, from version 5 on; otherwise -1.
     pub log_start_offset: i64,
@@ -67,7 +67,7 @@ pub struct FetchedPartition<'a> {
     pub records: Range<usize>,
 }
 
-/// Address of a broker. Its rack is passed over.
+/// Address of a broker. Its rack is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchEndpoint<'a> {
     /// Id of the broker.
@@ -79,10 +79,10 @@ pub struct FetchEndpoint<'a> {
 }
 
 impl<'a> FetchAnswer<'a> {
-    /// Reads the answer whose body fills `frame` from `start` on, behind its header. Positions count from the start of `frame`.
+    /// Reads the answer whose body fills `frame` from `start` on, after its header. Positions count from the start of `frame`.
     ///
     /// # Errors
-    /// The version is not between 4 and 17, or the bytes depart from the format.
+    /// The version is not between 4 and 17, or the bytes do not follow the format.
     pub fn decode(frame: &'a [u8], start: usize, version: i16) -> Result<Self, WireError> {
         if !(4..=17).contains(&version) {
             let kind = WireErrorKind::UnsupportedVersion { version };

@@ -1,6 +1,6 @@
 //! ShareFetch (78), the answer, versions 1 and 2, as a whole frame (`ShareFetchResponseData`).
 //!
-//! What the schema leaves open is settled here: records are never null; the leader is -1/-1 unless there is a hint, for the
+//! This module decides what the schema leaves open: records are never null; the leader is -1/-1 unless there is a hint, for the
 //! schema has no default and clients read 0/0 as "moved to node 0"; a topic stands in the answer once.
 
 use share_state_core::ids::TopicId;
@@ -18,11 +18,11 @@ const LENGTH_SIZE: usize = 4;
 pub struct ShareFetchAnswer<'a> {
     /// That of the request.
     pub correlation_id: i32,
-    /// How long the client shall keep quiet, ms.
+    /// How long the client must wait before its next request, ms.
     pub throttle_time_ms: i32,
     /// Error of the whole request; 0 for none.
     pub error_code: i16,
-    /// Its text, if there is one.
+    /// Its text, if any.
     pub error_message: Option<&'a str>,
     /// The group's lock duration, ms.
     pub acquisition_lock_timeout_ms: i32,
@@ -32,7 +32,7 @@ pub struct ShareFetchAnswer<'a> {
     pub node_endpoints: Vec<NodeEndpoint<'a>>,
 }
 
-/// What the answer says of one partition.
+/// The answer for one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareFetchPartition<'a> {
     /// Its topic.

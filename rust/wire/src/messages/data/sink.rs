@@ -1,4 +1,4 @@
-//! Where an answer is written: once to count its bytes, and once into memory of exactly that size.
+//! The target of an answer: it is written once to count its bytes, and once into memory of exactly that size.
 
 /// Takes bytes in their order.
 pub(super) trait Sink {

@@ -11,7 +11,7 @@ use crate::primitives::{read_tags, read_topic_id};
 /// The most elements reserved before the first is read: an element may be larger in memory than in bytes.
 const MAX_RESERVE: usize = 1024;
 
-/// Reads a struct: its fields in order, then, in a flexible version, its tagged fields. Unknown ones are passed over.
+/// Reads a struct: its fields in order, then, in a flexible version, its tagged fields. Unknown ones are skipped.
 pub(super) fn read_fields<'a>(
     r: &mut Reader<'a>,
     fields: Fields,
@@ -68,7 +68,7 @@ fn read_value<'a>(
             Ok(Value::Text(text.ok_or(null(start))?))
         })?,
         Kind::Struct(fields) => {
-            // A struct that may be null has a byte of its own before it, below 0 for null.
+            // A struct that may be null has its own byte before it, below 0 for null.
             if field.is_nullable(format.version) && r.i8()? < 0 {
                 Value::Null
             } else {

@@ -8,7 +8,7 @@ use crate::error::WireError;
 /// A message that cannot be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// The innermost field at fault, in Kafka's spelling; `None` when it is none of them.
+    /// The innermost field at fault, in Kafka's spelling; `None` if it is none of them.
     pub field: Option<&'static str>,
     /// Where, and what.
     pub error: WireError,

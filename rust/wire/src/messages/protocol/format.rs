@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = i32::MAX as usize - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) version: i16,
-    /// Compact lengths, and tagged fields behind each struct (KIP-482).
+    /// Compact lengths, and tagged fields after each struct (KIP-482).
     pub(super) flexible: bool,
 }
 

@@ -49,7 +49,7 @@ impl Api {
     /// Reads a message, without its header, that fills `buf`. Always a [`Value::Struct`].
     ///
     /// # Errors
-    /// The version is not known, or the bytes depart from the format.
+    /// The version is unknown, or the bytes do not follow the format.
     pub fn decode<'a>(
         &self,
         direction: Direction,
@@ -63,11 +63,11 @@ impl Api {
         Ok(message)
     }
 
-    /// Reads a message, without its header, from the start of `buf`, and passes over what follows it, as Kafka's own readers
+    /// Reads a message, without its header, from the start of `buf`, and skips what follows it, as Kafka's own readers
     /// do: some servers send more than the message.
     ///
     /// # Errors
-    /// The version is not known, or the bytes depart from the format.
+    /// The version is unknown, or the bytes do not follow the format.
     pub fn decode_prefix<'a>(
         &self,
         direction: Direction,
@@ -81,7 +81,7 @@ impl Api {
     /// The bytes of a message, without its header. Fields that the version does not have are left out.
     ///
     /// # Errors
-    /// The version is not known, a field that must be given is not, or a value does not fit its field.
+    /// The version is unknown, a required field is missing, or a value does not fit its field.
     pub fn encode<S: AsRef<str>, B: AsRef<[u8]>>(
         &self,
         direction: Direction,
@@ -97,10 +97,10 @@ impl Api {
         Ok(out)
     }
 
-    /// Refuses a version that is not known.
+    /// Refuses an unknown version.
     ///
     /// # Errors
-    /// The version is not known.
+    /// The version is unknown.
     pub fn check_version(&self, version: i16) -> Result<(), FieldError> {
         self.format(version)?;
         Ok(())

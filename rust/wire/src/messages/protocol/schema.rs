@@ -20,7 +20,7 @@ pub struct Api {
     pub name: &'static str,
     /// The versions that are known; request and answer have the same.
     pub versions: RangeInclusive<i16>,
-    /// The first version with compact lengths and tagged fields; [`NEVER`] when there is none.
+    /// The first version with compact lengths and tagged fields; [`NEVER`] if there is none.
     pub flexible_since: i16,
     /// The fields of the request, in wire order.
     pub request: Fields,

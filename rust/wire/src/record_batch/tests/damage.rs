@@ -31,7 +31,7 @@ fn a_batch_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn a_flipped_bit_behind_the_checksum_is_always_found() {
+fn a_flipped_bit_after_the_checksum_is_always_found() {
     let whole = encode_batch(
         3,
         0,

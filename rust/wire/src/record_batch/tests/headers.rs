@@ -35,8 +35,8 @@ fn control(bytes: &[u8]) -> Result<Option<ControlType>, WireErrorKind> {
 #[test]
 fn each_whole_batch_is_told_with_its_place() {
     let (first, second) = (two(40), two(50));
-    let buffer = [b"frame".as_slice(), &first, &second, b"behind"].concat();
-    let end = buffer.len() - b"behind".len();
+    let buffer = [b"frame".as_slice(), &first, &second, b"after"].concat();
+    let end = buffer.len() - b"after".len();
     let read: Vec<_> = BatchHeaders::new(&buffer, 5, end, Checksums::Checked)
         .map(Result::unwrap)
         .collect();
@@ -63,7 +63,7 @@ fn what_follows_the_last_whole_batch_is_dropped_wherever_it_was_cut() {
 }
 
 #[test]
-fn an_end_behind_the_buffer_and_a_start_behind_the_end_hold_nothing_more() {
+fn an_end_after_the_buffer_and_a_start_after_the_end_hold_nothing_more() {
     let bytes = two(40);
     let read = |start, end| BatchHeaders::new(&bytes, start, end, Checksums::Trusted).count();
     assert_eq!(
@@ -160,7 +160,7 @@ fn batches_must_ascend_and_may_not_overlap() {
 }
 
 #[test]
-fn the_last_offset_exists_and_another_one_behind_it() {
+fn the_last_offset_exists_and_another_one_after_it() {
     let kind = |base_offset, delta| {
         let edit = |header: &mut RecordBatchHeader| {
             header.base_offset = base_offset;
@@ -208,7 +208,7 @@ fn checksums_are_computed_where_they_are_asked_for() {
 }
 
 #[test]
-fn nothing_is_told_behind_an_error() {
+fn nothing_is_told_after_an_error() {
     let bytes = [two(40), two(40), two(42)].concat();
     let mut headers = BatchHeaders::new(&bytes, 0, bytes.len(), Checksums::Trusted);
     assert!(headers.next().unwrap().is_ok());

@@ -43,7 +43,7 @@ fn a_flipped_bit_is_an_error_or_another_record_that_writes_as_it_was_read() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_refused() {
+fn bytes_after_the_end_are_refused() {
     for (mut key, value, _) in golden() {
         if let Some(mut value) = value {
             let count = value.len();
@@ -127,7 +127,7 @@ fn a_key_needs_a_group() {
 
 #[test]
 fn a_count_bomb_is_refused() {
-    // 54,265,856 state batches announced, one byte behind them.
+    // 54,265,856 state batches announced, one byte after them.
     let bomb = hex("0000 00000003 00000005 000000000000006e 8190f01902");
     let bomb = kind(&hex(UPDATE_KEY), Some(&bomb));
     assert_eq!(

@@ -29,7 +29,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Plays the operations of one sequence on Kafka's ShareCoordinatorShard. What an operation decides is replayed right behind it, as
+ * Plays the operations of one sequence on Kafka's ShareCoordinatorShard. What an operation decides is replayed right after it, as
  * if it had been appended at the next offset, and lies in the answer with the memory afterwards.
  */
 public final class ShareCoordinatorSequence {

@@ -63,7 +63,7 @@ class States:
 
     Args:
         store: where the state is kept.
-        topics: the topics that exist, by name; ``None`` when every topic exists, with any number of partitions.
+        topics: the topics that exist, by name; ``None`` if every topic exists, with any number of partitions.
     """
 
     def __init__(self, store: Persister, topics: Mapping[str, Topic] | None) -> None:
@@ -110,7 +110,7 @@ class States:
         }
 
     def _carry_out(self, api_key: int, requests: list[_Request]) -> list[Any]:
-        """Give what became of each: what the persister returned, or the error that it raised."""
+        """Return what became of each: what the persister returned, or the error that it raised."""
         exist = [self._exists(request[0]) for request in requests]
         done = iter(self._ask([request for request, exists in zip(requests, exist, strict=True) if exists], api_key))
         return [
@@ -156,7 +156,7 @@ def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...]) -> object:
 
 
 def _arguments(api_key: int, asked: _Message) -> _Request:
-    """Give what the persister's method takes behind the key."""
+    """Return what the persister's method takes after the key."""
     if api_key == _INITIALIZE:
         return asked["stateEpoch"], asked["startOffset"]
     if api_key == _READ:
@@ -211,7 +211,7 @@ def _refusal(api_key: int, refused: ShareStateError) -> tuple[int, str]:
 
 
 def _nothing(api_key: int) -> _Message:
-    """Give the fields of an answer that is an error."""
+    """Return the fields of an answer that is an error."""
     if api_key == _READ:
         return {"stateEpoch": 0, "startOffset": 0, "stateBatches": []}
     if api_key == _SUMMARY:

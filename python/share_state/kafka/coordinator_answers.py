@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from share_state._core import parse_coordinator_key
 from share_state.kafka import codes
-from share_state.kafka.fake_states import States, Topic
+from share_state.kafka.coordinator_states import States, Topic
 from share_state.kafka.peers import Address
 from share_state.persister import Persister
 
@@ -31,7 +31,7 @@ class Answers:
 
     Args:
         store: where the state is kept.
-        topics: the topics that exist, by name; ``None`` when every topic exists, with any number of partitions.
+        topics: the topics that exist, by name; ``None`` if every topic exists, with any number of partitions.
         node_id: id of this broker.
         cluster_id: id of the cluster.
     """

@@ -1,4 +1,4 @@
-"""A share coordinator of our own on a socket, so that clients and brokers can be tried without a JVM."""
+"""A share coordinator on a socket: the server behind ``share-state coordinator``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Final, Self
 from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import codes
-from share_state.kafka.fake_answers import Answers
-from share_state.kafka.fake_states import Topic
+from share_state.kafka.coordinator_answers import Answers
+from share_state.kafka.coordinator_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
 from share_state.kafka.logins import Login, Users
 from share_state.kafka.peers import PERSISTER_APIS, Address, spoken
 from share_state.persister import Persister
 
-__all__ = ["FakeShareCoordinator", "Topic", "serve_in_thread"]
+__all__ = ["ShareCoordinatorServer", "Topic", "serve_in_thread"]
 
 _LOG = logging.getLogger("share_state.coordinator")
 _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36
@@ -43,19 +43,19 @@ _API_KEY: Final = struct.Struct(">hh")
 _FLEXIBLE_API_VERSIONS: Final = 3
 
 
-class FakeShareCoordinator:
-    """Answers RPC 83 to 87, FindCoordinator, Metadata and ApiVersions over TCP, from any persister.
+class ShareCoordinatorServer:
+    """Serves the share coordinator's RPCs (83 to 87), FindCoordinator, Metadata and ApiVersions over TCP, from any persister.
 
-    As Kafka does, it works on the requests of one connection one after the other, and closes a connection that sends what
-    is no request.
+    Like Kafka, it handles the requests of one connection in order, and closes a connection that sends anything else than a
+    request.
 
     Args:
-        store: where the state is kept: ``share_state.open(path)``, or a ``MemoryPersister``. It is not closed.
-        topics: the topics that exist, by name; ``None`` when every topic exists, with any number of partitions.
+        store: where the state is kept: ``share_state.open(path)``, or a ``MemoryPersister``. The caller closes it.
+        topics: the topics that exist, by name. With ``None`` every topic exists, with any number of partitions.
         node_id: id of this broker.
         cluster_id: id of the cluster.
         ssl_context: for TLS, of purpose ``ssl.Purpose.CLIENT_AUTH``.
-        users: passwords by name: who may log in, by SASL PLAIN and SCRAM; ``None`` lets everybody in.
+        users: who may log in with SASL PLAIN or SCRAM: passwords by name. ``None`` lets everybody in.
         max_frame: the longest request, bytes (``socket.request.max.bytes``).
     """
 
@@ -144,7 +144,7 @@ class FakeShareCoordinator:
         except (WireDecodeError, UnsupportedVersionError) as wrong:
             _LOG.warning("closed the connection of %r: %s", peer, wrong)
         except (OSError, asyncio.IncompleteReadError):
-            _LOG.info("%r went away", peer)
+            _LOG.info("%r disconnected", peer)
         except asyncio.CancelledError:
             # By close(): the task ends here, and asyncio has nobody to tell.
             _LOG.debug("closed the connection of %r", peer)
@@ -209,8 +209,8 @@ def _api_versions(version: int, request: Request, versions: Mapping[int, tuple[i
 
 
 @contextlib.contextmanager
-def serve_in_thread(coordinator: FakeShareCoordinator, host: str = "127.0.0.1", port: int = 0) -> Iterator[Address]:
-    """Run a coordinator on an event loop in a thread of its own, for programs without one."""
+def serve_in_thread(coordinator: ShareCoordinatorServer, host: str = "127.0.0.1", port: int = 0) -> Iterator[Address]:
+    """Run a coordinator on an event loop in its own thread, for programs without one."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="share-state-coordinator", daemon=True)
     thread.start()

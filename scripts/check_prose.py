@@ -1,0 +1,163 @@
+"""Checks the English of pages, docstrings and doc comments; `make lint-docs` runs it.
+
+* Pages: the checks of proselint, sentences of at most 35 words, and the rules below.
+* Docstrings and doc comments: the rules of `WORDS`.
+
+The rules follow Google's developer documentation style guide: the present tense, the plain word, the subject first. Generated
+pages are left out, and so are blocks that programs write into a page.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from proselint import checks
+from proselint.config import DEFAULT
+from proselint.registry import CheckRegistry
+from proselint.tools import LintFile
+
+REPOSITORY: Final = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPOSITORY))
+
+from scripts import prose  # noqa: E402  found only now
+
+#: Google's guide asks for fewer than 26; a definition that names fields needs more.
+MAX_WORDS: Final = 35
+_GENERATED: Final = re.compile(r"^(?:CHANGELOG\.md|docs/(?:benchmarks[\w-]*|state-machine|gateway-metrics)\.md)$")
+#: Figures that the benchmarks write, and the tables of fields that repeat the JSON schemas.
+_GENERATED_BLOCK: Final = re.compile(
+    r"<!-- benchmarks -->[\s\S]*?<!-- end of benchmarks -->|^\| field \| \|\n(?:\|.*\n)+", re.MULTILINE
+)
+#: Pages that do not follow the rules yet.
+_NOT_YET: Final = re.compile(r"^(?:CONTRIBUTING\.md|SECURITY\.md|\.github/|benches/|rust/)")
+#: Sources that follow the rules; rust/core and rust/python do not yet.
+_SOURCES: Final = re.compile(r"^(?:python/.*\.py|rust/(?:log|wire|gateway|analysis)/src/.*\.rs)$")
+#: Checks of proselint that take names and code for prose, or ask for the signs of a typesetter.
+_PROSELINT_OFF: Final = (
+    "typography",
+    "misc.phrasal_adjectives",
+    "misc.scare_quotes",
+    "misc.capitalization",
+    "spelling.consistency",
+)
+
+
+class Rule(NamedTuple):
+    """Words to avoid, and the advice."""
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+class Finding(NamedTuple):
+    """A breach of a rule, with its place."""
+
+    line: int
+    text: str
+
+
+def _rule(pattern: str, advice: str) -> Rule:
+    return Rule(re.compile(pattern, re.IGNORECASE), advice)
+
+
+#: Everywhere.
+WORDS: Final = (
+    _rule(r"\b(?:(?:at|before|below) (?:or|and)|right|directly|shortly|lies?|comes?|offset|bytes?) behind\b", "write “after”"),
+    _rule(r"\bshall\b", "write “must”, or use the present tense"),
+    _rule(r"\bfor ever\b", "write “forever” or “without limit”"),
+    _rule(r"\b(?:hangs?|hung) on\b", "write “depends on”"),
+    _rule(r"\banew\b", "write “again” or “new”"),
+    _rule(r"\b(?:therein|thereof|whereupon|herein|hitherto|wherefore|thereupon)\b", "use a plain word"),
+)
+#: On pages only: words that have their place elsewhere and make a riddle here.
+PAGE_WORDS: Final = (
+    _rule(
+        r"(?<!nobody )\b(?:is|are|was|were) no (?!longer|more|less|different|such|need|one\b|room|way\b|order\b)[a-z]+",
+        "write “is not a …”",
+    ),
+    _rule(
+        r"^(?:Whoever|Who|What) (?!is |are |was |were |does |do |happens |happened |has |became |it |changes |differs |else )",
+        "begin with the subject",
+    ),
+    _rule(r"\blets? (?:it|them|that) be\b", "write “leaves it unchanged”"),
+    _rule(r"\b(?:is|are|was|were|be) told\b", "write “is reported”"),
+    _rule(r"\bof (?:ours|yours|theirs)\b", "write “our” or “your”"),
+)
+
+
+def main() -> int:
+    """Print every finding with its place; the exit status is 1 when there is one."""
+    names = [name for name in _files() if is_page(name) or _SOURCES.match(name)]
+    found = [f"{name}:{finding.line}: {finding.text}" for name in names for finding in check(name)]
+    print("".join(f"{line}\n" for line in found), end="", file=sys.stderr)
+    if not names:
+        print("no file was checked", file=sys.stderr)
+    return 1 if found or not names else 0
+
+
+def is_page(name: str) -> bool:
+    """Whether a file is a page that people write, and that follows the rules."""
+    return name.endswith(".md") and not _GENERATED.match(name) and not _NOT_YET.match(name)
+
+
+def check(name: str) -> list[Finding]:
+    """Check one file, by its path in the repository."""
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    if is_page(name):
+        return sorted(of_page(text))
+    paragraphs = prose.of_rust(text) if name.endswith(".rs") else prose.of_python(text)
+    return sorted(broken_rules(paragraphs, WORDS))
+
+
+def of_page(text: str) -> Iterator[Finding]:
+    """Check a page."""
+    paragraphs = prose.of_markdown(_GENERATED_BLOCK.sub(lambda block: "\n" * block[0].count("\n"), text))
+    yield from broken_rules(paragraphs, (*WORDS, *PAGE_WORDS))
+    yield from proselint(paragraphs)
+    for paragraph in paragraphs:
+        for sentence in paragraph.sentences():
+            words = len(sentence.split())
+            if words > MAX_WORDS:
+                yield Finding(paragraph.line, f"a sentence of {words} words, at most {MAX_WORDS}: {sentence[:60]}…")
+
+
+def broken_rules(paragraphs: list[prose.Paragraph], rules: tuple[Rule, ...]) -> Iterator[Finding]:
+    """Look for words to avoid."""
+    for paragraph in paragraphs:
+        for sentence in paragraph.sentences():
+            for rule in rules:
+                if found := rule.pattern.search(sentence):
+                    yield Finding(paragraph.line, f"“{found[0].strip()}”: {rule.advice}")
+
+
+def proselint(paragraphs: list[prose.Paragraph]) -> Iterator[Finding]:
+    """Ask proselint."""
+    if not CheckRegistry().checks:
+        CheckRegistry().register_many(checks.__register__)
+    # The first prefix that fits decides.
+    enabled = {
+        **dict.fromkeys(_PROSELINT_OFF, False),
+        **{name: on for name, on in DEFAULT["checks"].items() if name not in _PROSELINT_OFF},
+    }
+    # A line between two paragraphs keeps it from reading across, so a paragraph is in every second line.
+    text = "\n--\n".join(paragraph.text for paragraph in paragraphs)
+    for found in LintFile("page", text).lint({"max_errors": 1000, "checks": enabled}) if text else []:
+        name, message = found.check_result.check_path, found.check_result.message
+        # Two names in code one after another are no repetition.
+        if f"{prose.CODE} {prose.CODE}" not in message:
+            yield Finding(paragraphs[found.pos[0] // 2].line, f"{message} (proselint: {name})")
+
+
+def _files() -> list[str]:
+    git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(git, cwd=REPOSITORY, capture_output=True, check=True)
+    return [name for name in listed.stdout.decode("utf-8").split("\0") if (REPOSITORY / name).is_file()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

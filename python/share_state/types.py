@@ -9,10 +9,13 @@ and a ``TypeError`` at run time. Both also take a plain number of ms, for caller
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple, Self, SupportsIndex, overload
+
+from share_state._core import AcquiredRange
 
 if TYPE_CHECKING:
     from share_state._core import ReadStateResult, WriteState
@@ -35,6 +38,9 @@ __all__ = [
     "StateBatch",
     "WallTime",
 ]
+
+#: It is one in all but its base class.
+Sequence.register(AcquiredRange)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -150,14 +156,6 @@ class FetchedBatch(NamedTuple):
     producer_id: int = -1
     is_transactional: bool = False
     control: ControlType | None = None
-
-
-class AcquiredRange(NamedTuple):
-    """Records that a member now holds, offsets inclusive; ``delivery_count`` counts this delivery."""
-
-    first_offset: int
-    last_offset: int
-    delivery_count: int
 
 
 class InFlight(NamedTuple):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
 
-from tests.python.share_partition_sets import a_leader, a_set, i8, i32, i64
+import numpy as np
+import pytest
+
+import share_state as ss
+from share_state.persister import NoOpStatePersister
+from tests.python.share_partition_sets import TOPICS, a_leader, a_set, i8, i32, i64
 
 
 def test_calls_that_visit_the_same_share_partitions_in_other_orders_do_not_wait_for_each_other() -> None:
@@ -66,3 +73,103 @@ def test_threads_work_on_one_set_together() -> None:
     assert errors == []
     assert columns.start_offset(i32(0, 1, 2, 3)).tolist() == [2 * rounds] * 4
     assert [columns[p].writes_under_way for p in range(5)] == [0] * 5
+
+
+def _cycles(leader: list[ss.SharePartition], columns: ss.SharePartitions, mine: list[int], rounds: int) -> None:
+    """Rounds of one thread over share partitions of its own: by the set, and by each itself in calls short and long."""
+    member = columns.member("alice")
+    partition, members = i32(*mine), i32(*[member] * len(mine))
+    for turn in range(rounds):
+        first = 400 * turn
+        given = columns.acquire(
+            partition, members, i64(*[first] * len(mine)), i64(*[first + 99] * len(mine)), now_ms=turn, max_records=100
+        )
+        codes, _ = columns.acknowledge(
+            partition[given.request],
+            members[given.request],
+            given.first_offset,
+            given.last_offset,
+            i8(*[1] * len(mine)),
+            now_ms=turn,
+        )
+        assert codes.tolist() == [0] * len(mine)
+        for one in mine:
+            for begin, count in ((first + 100, 10), (first + 200, 200)):
+                offsets = np.arange(begin, begin + count)
+                firsts, lasts, _ = leader[one].acquire_columns(
+                    "alice", np.stack([offsets, offsets], axis=1), now_ms=turn, max_records=count, batch_size=1
+                )
+                assert firsts.tolist() == lasts.tolist() == offsets.tolist()
+                types = (offsets % 4).astype(np.int8)
+                leader[one].acknowledge_columns("alice", offsets, offsets, types, now_ms=turn)
+
+
+def test_threads_over_disjoint_share_partitions_do_as_one_thread() -> None:
+    """What two threads lead to is what one does for both, share partition by share partition."""
+    count, rounds = 60, 4
+    halves = [list(range(half, count, 2)) for half in (0, 1)]
+    ends = []
+    for at_once in (False, True):
+        leader = a_leader(count)
+        for one in leader:
+            one.persister = NoOpStatePersister()
+        columns = a_set(leader)
+        threads = [threading.Thread(target=_cycles, args=(leader, columns, mine, rounds)) for mine in halves]
+        for thread in threads:
+            thread.start()
+            if not at_once:
+                thread.join()
+        for thread in threads:
+            thread.join()
+        ends.append([(p.start_offset, p.end_offset, p.delivery_complete_count, p.in_flight()) for p in leader])
+        assert [p.end_offset for p in leader] == [400 * rounds - 1] * count
+        for one in leader:
+            one.check()
+    assert ends[0] == ends[1]
+
+
+@pytest.fixture
+def _no_turns() -> Iterator[None]:
+    """A thread has the interpreter until it gives it up."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1_000)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("_no_turns")
+@pytest.mark.parametrize("by_the_set", [False, True])
+def test_a_long_columnar_call_runs_without_the_interpreter(by_the_set: bool) -> None:
+    """Another thread gets on while the call is inside. It might wake too late to see it, so there are many calls."""
+    rows = 20_000
+    config = ss.GroupConfig(partition_max_record_locks=rows)
+    one = ss.SharePartition("g", TOPICS[0], 0, config=config, persister=NoOpStatePersister())
+    one.initialize(ss.ReadStateResult(0, 0, []))
+    columns = a_set([one])
+    place, member = np.zeros(1, np.int32), i32(columns.member("alice"))
+    starts, types = i64(0, rows), np.ones(rows, np.int8)
+    inside = threading.Event()
+    seen_inside = False
+    for turn in range(200):
+        offsets = np.arange(rows * turn, rows * (turn + 1))
+        one.acquire_columns("alice", np.stack([offsets, offsets], axis=1), now_ms=0, max_records=rows, batch_size=1)
+        is_over = False
+
+        def call() -> None:
+            nonlocal is_over
+            inside.set()
+            if by_the_set:
+                columns.acknowledge(place, member, offsets, offsets, types, now_ms=0, request_starts=starts)  # noqa: B023
+            else:
+                one.acknowledge_columns("alice", offsets, offsets, types, now_ms=0)  # noqa: B023
+            is_over = True
+
+        thread = threading.Thread(target=call)
+        inside.clear()
+        thread.start()
+        inside.wait()
+        seen_inside = not is_over
+        thread.join()
+        if seen_inside:
+            break
+    assert seen_inside

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import share_state as ss
@@ -42,6 +43,7 @@ VALUES: list[tuple[object, object, object]] = [
     (ss.StateBatch(0, 9, 2, 1), ss.StateBatch(0, 9, 2, 1), ss.StateBatch(0, 9, 4, 1)),
     (KEY, ss.SharePartitionKey(*KEY), KEY._replace(partition=1)),
     (ss.FetchedBatch(0, 9), ss.FetchedBatch(0, 9), ss.FetchedBatch(0, 9, 7)),
+    (ss.AcquiredRange(0, 9, 1), ss.AcquiredRange(0, 9, delivery_count=1), ss.AcquiredRange(0, 9, 2)),
     (in_flight(), in_flight(), in_flight()._replace(member="bob")),
     (
         ss.PendingWrite(1, ss.WriteState(1, 2, 5, 0, [])),
@@ -72,6 +74,63 @@ def test_a_value_is_its_parts(one: object, same: object, other: object) -> None:
     assert repr(one) == repr(same) != repr(other)
     # It says what it is made of, in the words that make it again.
     assert repr(one).startswith(type(one).__name__ + "(")
+
+
+def acquired() -> ss.AcquiredRange:
+    share_partition = ss.SharePartition(*KEY)
+    share_partition.initialize(ss.ReadStateResult(0, 0, []))
+    (acquired,) = share_partition.acquire("alice", [(5, 9)], max_records=10, now_ms=0)
+    return acquired
+
+
+def test_an_acquired_range_is_as_its_tuple() -> None:
+    given, same = acquired(), (5, 9, 1)
+    assert given == same == given
+    assert hash(given) == hash(same)
+    assert given != (5, 9)
+    assert given != [5, 9, 1]
+    assert (given < (5, 9, 2), given <= same, given > (5, 9, 0), given > (5, 8), given >= ss.AcquiredRange(5, 9, 2)) == (
+        (True,) * 4 + (False,)
+    )
+    with pytest.raises(TypeError):
+        given < 5  # type: ignore[operator] # noqa: B015  that it raises is the point
+    first, last, count = given
+    assert (first, last, count, len(given), list(given)) == (5, 9, 1, 3, [5, 9, 1])
+    assert (given[0], given[-1], given[:2], given[::-1]) == (5, 1, (5, 9), (1, 9, 5))
+    with pytest.raises(IndexError):
+        given[3]
+    assert (9 in given, given.index(9), given.count(5), list(reversed(given))) == (True, 1, 1, [1, 9, 5])
+    assert (*given, 0) == given + (0,) == (5, 9, 1, 0)  # noqa: RUF005  the operators are what is looked at
+    assert (0,) + given == (0, 5, 9, 1)  # noqa: RUF005
+    with pytest.raises(TypeError):
+        given + [0]  # type: ignore[operator] # noqa: RUF005  the operator is what is looked at
+    assert isinstance(given, Sequence)
+    assert np.array([given, given]).tolist() == [[5, 9, 1], [5, 9, 1]]
+    assert not hasattr(given, "__dict__")
+    with pytest.raises(AttributeError):
+        given.first_offset = 6  # type: ignore[misc]
+
+
+def test_an_acquired_range_has_what_a_named_tuple_has() -> None:
+    given = acquired()
+    assert given._fields == ("first_offset", "last_offset", "delivery_count")
+    assert given._asdict() == {"first_offset": 5, "last_offset": 9, "delivery_count": 1}
+    assert given._replace(delivery_count=2) == (5, 9, 2)
+    assert given == ss.AcquiredRange(**given._asdict()) == ss.AcquiredRange._make(iter((5, 9, 1)))
+    assert repr(given) == "AcquiredRange(first_offset=5, last_offset=9, delivery_count=1)"
+    match given:
+        case ss.AcquiredRange(first, delivery_count=count):
+            assert (first, count) == (5, 1)
+        case _:
+            raise AssertionError(given)
+    match given:
+        case (_, last, _):
+            assert last == 9
+        case _:
+            raise AssertionError(given)
+    for wrong in ((5, 9), (5, 9, True), (5, 9, 2**15), (5, "9", 1)):
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            ss.AcquiredRange._make(wrong)  # type: ignore[arg-type] # that is what is tried
 
 
 @pytest.mark.parametrize(("clock", "other"), [(ss.LockTime, ss.WallTime(1)), (ss.WallTime, ss.LockTime(1))])

@@ -8,9 +8,11 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString, PyTuple, PyType};
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::share_partition::{AbortedTransaction, AcquiredRange, FetchedBatch};
+use share_state_core::share_partition as core;
+use share_state_core::share_partition::{AbortedTransaction, FetchedBatch};
 use share_state_core::state_batch::StateBatch;
 
+use crate::acquired_range::AcquiredRange;
 use crate::args::{self, Int, TOPIC_ID, Topic, named};
 use crate::errors;
 use crate::words::{Control, State};
@@ -19,7 +21,6 @@ use crate::words::{Control, State};
 type Part<'py> = Bound<'py, PyAny>;
 
 static STATE_BATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static ACQUIRED_RANGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static KEY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -89,21 +90,9 @@ pub fn state_batches_out<'py>(
 
 pub fn acquired_out<'py>(
     py: Python<'py>,
-    acquired: &[AcquiredRange],
+    acquired: &[core::AcquiredRange],
 ) -> PyResult<Bound<'py, PyList>> {
-    let class = ACQUIRED_RANGE.import(py, "share_state.types", "AcquiredRange")?;
-    let range = |a: &AcquiredRange| {
-        let fields = (a.range.first, a.range.last, a.delivery_count);
-        named_tuple(class, fields.into_pyobject(py)?)
-    };
-    if let [only] = acquired {
-        return PyList::new(py, [range(only)?]);
-    }
-    let list = PyList::empty(py);
-    for a in acquired {
-        list.append(range(a)?)?;
-    }
-    Ok(list)
+    PyList::new(py, acquired.iter().map(AcquiredRange::from))
 }
 
 /// Log batches as Python gave them; mostly it is one, for which nothing is allocated.

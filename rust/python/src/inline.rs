@@ -208,6 +208,16 @@ impl Ended {
 }
 
 impl Settling {
+    /// Whether no write waits for an answer and none was refused.
+    pub fn is_confirmed(&self) -> bool {
+        let Settlement {
+            member_code,
+            refused,
+            ..
+        } = self.settlement;
+        self.begun.is_empty() && member_code == KafkaCode::None && refused == KafkaCode::None
+    }
+
     /// What came of the writes so far, for a caller who has codes for its members and no exceptions.
     pub fn take_settlement(&mut self) -> Settlement {
         self.cause = None;

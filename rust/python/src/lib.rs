@@ -2,6 +2,7 @@
 //!
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
+mod acquired_range;
 mod agenda;
 mod analysis;
 mod args;
@@ -45,6 +46,8 @@ use pyo3::prelude::*;
 /// The compiled part of `share_state`.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::acquired_range::AcquiredRange;
     #[pymodule_export]
     use crate::analysis::{AnomalyFinder, StateReplay};
     #[pymodule_export]

@@ -160,22 +160,30 @@ impl Shared {
 
     /// See [`Guarded::with`].
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut Engine) -> R) -> PyResult<R> {
-        let done = self.guarded.with(py, |watched| {
-            self.told(watched, |watched, _| work(&mut watched.engine))
+        let mut settling = Settling::default();
+        let result = self.guarded.with(py, |watched| {
+            self.told(watched, &mut settling, |watched, _| {
+                work(&mut watched.engine)
+            })
         })?;
-        self.answered(py, done).map(|(result, _)| result)
+        self.refused(py, settling)?;
+        Ok(result)
     }
 
-    /// See [`Guarded::detached`]; and the refusal of a write of the call that a member waits for.
+    /// See [`Guarded::detached`].
     pub fn detached<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Engine) -> R + Send,
-    ) -> PyResult<(R, Option<Refused>)> {
-        let done = self.guarded.detached(py, |watched| {
-            self.told(watched, |watched, _| work(&mut watched.engine))
+    ) -> PyResult<R> {
+        let mut settling = Settling::default();
+        let result = self.guarded.detached(py, |watched| {
+            self.told(watched, &mut settling, |watched, _| {
+                work(&mut watched.engine)
+            })
         })?;
-        self.answered(py, done)
+        self.refused(py, settling)?;
+        Ok(result)
     }
 
     /// See [`Guarded::sized`].
@@ -196,10 +204,11 @@ impl Shared {
         batches: usize,
         work: impl FnOnce(&mut Watched, &mut Settling) -> R + Send,
     ) -> PyResult<(R, Option<Refused>)> {
-        let done = self
-            .guarded
-            .sized(py, batches, |watched| self.told(watched, work))?;
-        self.answered(py, done)
+        let mut settling = Settling::default();
+        let result = self.guarded.sized(py, batches, |watched| {
+            self.told(watched, &mut settling, work)
+        })?;
+        Ok((result, self.refused(py, settling)?))
     }
 
     /// Runs `work` for the set, which settles and takes the news itself; the caller is detached from the interpreter.
@@ -226,13 +235,13 @@ impl Shared {
     fn told<R>(
         &self,
         watched: &mut Watched,
+        settling: &mut Settling,
         work: impl FnOnce(&mut Watched, &mut Settling) -> R,
-    ) -> (R, Settling) {
-        let mut settling = Settling::default();
-        let result = work(watched, &mut settling);
-        watched.settle(&mut settling);
+    ) -> R {
+        let result = work(watched, settling);
+        watched.settle(settling);
         self.tell_set(watched);
-        (result, settling)
+        result
     }
 
     fn tell_set(&self, watched: &mut Watched) {
@@ -241,11 +250,17 @@ impl Shared {
         }
     }
 
-    fn answered<R>(
-        &self,
-        py: Python<'_>,
-        (result, mut settling): (R, Settling),
-    ) -> PyResult<(R, Option<Refused>)> {
+    /// The refusal of a write of the call that a member waits for, once all its writes are answered.
+    fn refused(&self, py: Python<'_>, settling: Settling) -> PyResult<Option<Refused>> {
+        if settling.is_confirmed() {
+            return Ok(None);
+        }
+        self.answered(py, settling)
+    }
+
+    /// As [`Self::refused`], of a call whose writes wait for a store or were refused.
+    #[cold]
+    fn answered(&self, py: Python<'_>, mut settling: Settling) -> PyResult<Option<Refused>> {
         if !settling.begun.is_empty() {
             py.detach(|| self.end(&mut settling))
                 .map_err(|panic| errors::poisoned(py, "this SharePartition", &panic))?;
@@ -259,7 +274,7 @@ impl Shared {
                 settling.why.as_deref(),
             )?;
         }
-        Ok((result, settling.refused()))
+        Ok(settling.refused())
     }
 
     /// Waits for the store, and tells the share partition what it has answered.

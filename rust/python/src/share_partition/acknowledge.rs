@@ -195,10 +195,12 @@ impl SharePartition {
         now: LockTime,
         given: Given,
     ) -> PyResult<Option<u64>> {
-        let (done, refused) = self
+        // What came of it is written to its place: a value would be moved by each layer between here and the engine.
+        let mut done = Ok(None);
+        let ((), refused) = self
             .engine
             .settled(py, batches.len(), |watched, settling| {
-                watched.acknowledge(member, batches, now, settling)
+                done = watched.acknowledge(member, batches, now, settling);
             })?;
         let token = done.map_err(|e| refusals::acknowledge(py, self.key_of(), &e, given))?;
         self.confirmed(py, refused)?;

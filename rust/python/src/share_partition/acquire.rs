@@ -194,11 +194,11 @@ impl SharePartition {
         let now = asked.now;
         let mut acquired = SPARE.take();
         acquired.clear();
-        let done = self.engine.sized(
-            py,
-            fetched.len(),
-            |e| each!(e, sp => sp.acquire_into(&request, now, &mut acquired)),
-        )?;
+        // What came of it is written to its place: a value would be moved by each layer between here and the engine.
+        let mut done = Ok(());
+        self.engine.sized(py, fetched.len(), |e| {
+            done = each!(e, sp => sp.acquire_into(&request, now, &mut acquired))
+        })?;
         done.map_err(|e| refusals::acquire(py, self.key_of(), &e))?;
         Ok(acquired)
     }

@@ -21,7 +21,7 @@ impl SharePartition {
     /// Returns:
     ///     A list of `InFlight`.
     fn in_flight<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let (runs, _) = self.engine.detached(py, |e| {
+        let runs = self.engine.detached(py, |e| {
             each!(e, sp => {
                 let start_offset = sp.start_offset();
                 sp.in_flight().map(|run| Run::of(&run, start_offset)).collect::<Vec<_>>()
@@ -109,7 +109,7 @@ impl SharePartition {
     /// Raises:
     ///     RuntimeError: one is broken, which is a bug; the text says which.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        let (sound, _) = self.engine.detached(py, |e| each!(e, sp => sp.check()))?;
+        let sound = self.engine.detached(py, |e| each!(e, sp => sp.check()))?;
         sound.map_err(|broken| errors::internal(&broken))
     }
 

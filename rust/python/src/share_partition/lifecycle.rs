@@ -112,11 +112,10 @@ impl SharePartition {
     /// Returns:
     ///     Whether the start offset moved.
     fn move_log_start_offset(&self, py: Python<'_>, log_start_offset: Int<i64>) -> PyResult<bool> {
-        let (moved, _) = self.engine.detached(
+        self.engine.detached(
             py,
             |e| each!(e, sp => sp.move_log_start_offset(log_start_offset.0)),
-        )?;
-        Ok(moved)
+        )
     }
 
     /// End the service of members: another leader or state has taken over (Kafka: `SharePartition.markFenced`).

@@ -84,10 +84,8 @@ impl SharePartition {
     ///     The number of records whose lock ran out.
     #[pyo3(signature = (*, now_ms))]
     fn handle_timeout(&self, py: Python<'_>, now_ms: LockMs) -> PyResult<u64> {
-        let (records, _) = self
-            .engine
-            .detached(py, |e| each!(e, sp => sp.handle_timeout(now_ms.0)))?;
-        Ok(records)
+        self.engine
+            .detached(py, |e| each!(e, sp => sp.handle_timeout(now_ms.0)))
     }
 
     /// Take the next records for the dead-letter queue; `None` when there are none (KIP-1191).

@@ -1,7 +1,9 @@
 //! Giving records of many share partitions to members.
 
 use pyo3::prelude::*;
-use share_state_core::share_partition::{AcquireMode, AcquireRequest, FetchedBatch};
+use share_state_core::share_partition::{
+    AbortedTransaction, AcquireMode, AcquireRequest, FetchedBatch,
+};
 
 use super::SharePartitions;
 use super::acquired::{Acquired, Growing};
@@ -11,6 +13,14 @@ use super::transactions::TransactionColumns;
 use crate::args::{LockMs, named};
 use crate::columns::Column;
 use crate::words::Mode;
+
+/// What grows while the requests of a call are carried out, and the log batches of the one at hand.
+struct Asking {
+    growing: Growing,
+    fetched: Vec<FetchedBatch>,
+    /// The aborted transactions among them.
+    aborted: Vec<AbortedTransaction>,
+}
 
 #[pymethods]
 impl SharePartitions {
@@ -123,13 +133,20 @@ impl SharePartitions {
 
         let grown = py.detach(|| {
             let members = self.members();
-            let mut growing = Growing::with_room(asked.len());
+            let mut state = Asking {
+                growing: Growing::with_room(asked.len()),
+                fetched: Vec::new(),
+                aborted: Vec::new(),
+            };
             self.each_request(
                 &asked.partition,
-                &mut growing,
-                |growing, request, watched, _| {
-                    let mut fetched = std::mem::take(&mut growing.fetched);
-                    let mut aborted = std::mem::take(&mut growing.aborted);
+                &mut state,
+                |state, request, watched, _| {
+                    let Asking {
+                        growing,
+                        fetched,
+                        aborted,
+                    } = state;
                     fetched.clear();
                     let batch = |row| FetchedBatch::plain(asked.first[row], asked.last[row]);
                     let rows = asked.ranges(request);
@@ -154,17 +171,15 @@ impl SharePartitions {
                             Some(offsets) => offsets[request],
                             None => fetched.first().map_or(0, |batch| batch.base_offset),
                         },
-                        fetched: &fetched,
+                        fetched,
                         aborted: transactions.is_some().then_some(&aborted[..]),
                     };
                     growing.give(&mut watched.engine, request, &wanted, now_ms.0);
-                    growing.fetched = fetched;
-                    growing.aborted = aborted;
                 },
-                Growing::fail,
+                |state, request| state.growing.fail(request),
                 |_, _, _| {},
             );
-            growing
+            state.growing
         });
         Ok(grown.done(py))
     }

@@ -3,9 +3,7 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::share_partition::{
-    AbortedTransaction, AcquireRequest, AcquiredRange, FetchedBatch,
-};
+use share_state_core::share_partition::{AcquireRequest, AcquiredRange};
 use share_state_core::time::LockTime;
 
 use super::POISONED;
@@ -50,11 +48,7 @@ pub struct Growing {
     first: Vec<i64>,
     last: Vec<i64>,
     count: Vec<i16>,
-    /// The log batches of the request at hand.
-    pub fetched: Vec<FetchedBatch>,
-    /// The aborted transactions among them.
-    pub aborted: Vec<AbortedTransaction>,
-    /// What it was given.
+    /// What the request at hand was given.
     acquired: Vec<AcquiredRange>,
 }
 

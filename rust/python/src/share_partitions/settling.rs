@@ -31,12 +31,13 @@ impl Settlings {
     /// Has the other writes made that a request led to.
     pub fn settle(&mut self, watched: &mut Watched, index: u32, request: usize) {
         watched.settle(&mut self.at_hand);
-        if self.at_hand.settlement.writes > 0 || !self.at_hand.begun.is_empty() {
+        if !self.at_hand.is_confirmed() {
             self.sort(watched, index, request);
         }
     }
 
     /// Takes up what `at_hand` has of a request.
+    #[cold]
     fn sort(&mut self, watched: &Watched, index: u32, request: usize) {
         let settlement = self.at_hand.take_settlement();
         if settlement.refused != KafkaCode::None {

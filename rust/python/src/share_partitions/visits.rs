@@ -41,27 +41,27 @@ fn hold_some<'a>(
     mut next: usize,
     some: &mut Vec<Visit<'a>>,
 ) {
-    let ahead = || {
-        let neighbours = partitions[next..].chunk_by(|a, b| a == b).take(AHEAD);
-        neighbours.filter_map(|rows| Some((rows, homes.get(rows[0] as usize)?)))
-    };
-    if ahead().nth(1).is_some() {
-        ahead().for_each(|(_, home)| home.shared.preload());
+    let neighbours = partitions[next..].chunk_by(|a, b| a == b);
+    let mut ahead: [Option<(&Home, usize)>; AHEAD] = [None; AHEAD];
+    for (place, rows) in ahead.iter_mut().zip(neighbours) {
+        *place = homes.get(rows[0] as usize).map(|home| (home, rows.len()));
+        if let Some((home, _)) = place {
+            home.shared.preload();
+        }
     }
-    for (rows, home) in ahead() {
+    for (home, rows) in ahead.into_iter().map_while(|place| place) {
         let held = if some.is_empty() {
             Some(home.shared.hold())
         } else {
             home.shared.try_hold()
         };
         let Some(held) = held else { return };
-        let end = next + rows.len();
         some.push(Visit {
-            index: rows[0] as u32,
-            rows: next..end,
+            index: partitions[next] as u32,
+            rows: next..next + rows,
             held,
         });
-        next = end;
+        next += rows;
     }
 }
 

@@ -291,15 +291,29 @@ class StateSummary:
 
 @final
 class AcquiredRange(Sequence[int]):
+    """Records that a member now holds, offsets inclusive: a sequence of three numbers that have names.
+
+    It unpacks, compares, hashes and slices as the tuple `(first_offset, last_offset, delivery_count)`, to which it is equal, and
+    has what a named tuple has: `_fields`, `_asdict`, `_replace` and `_make`. It is no instance of `tuple`.
+
+    Args:
+        first_offset: first offset.
+        last_offset: last offset, inclusive.
+        delivery_count: how often the records were delivered, this delivery included.
+    """
+
     _fields: ClassVar[tuple[str, str, str]]
     __match_args__ = ("first_offset", "last_offset", "delivery_count")
     def __new__(cls, first_offset: int, last_offset: int, delivery_count: int) -> Self: ...
     @property
-    def first_offset(self) -> int: ...
+    def first_offset(self) -> int:
+        """First offset."""
     @property
-    def last_offset(self) -> int: ...
+    def last_offset(self) -> int:
+        """Last offset, inclusive."""
     @property
-    def delivery_count(self) -> int: ...
+    def delivery_count(self) -> int:
+        """How often the records were delivered, this delivery included."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
     @overload
@@ -314,8 +328,14 @@ class AcquiredRange(Sequence[int]):
     def __gt__(self, other: tuple[int, ...] | AcquiredRange, /) -> bool: ...
     def __ge__(self, other: tuple[int, ...] | AcquiredRange, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def count(self, value: object) -> int: ...
-    def index(self, value: object) -> int: ...  # type: ignore[override] # without a start: it has three numbers
+    def count(self, value: object) -> int:
+        """How many of the three numbers equal `value`."""
+    def index(self, value: object, start: int = 0, stop: int = ..., /) -> int:
+        """The place of the first of the three numbers that equals `value`, from `start` on and before `stop`.
+
+        Raises:
+            ValueError: none does.
+        """
     def _asdict(self) -> dict[str, int]: ...
     def _replace(
         self, *, first_offset: int | None = None, last_offset: int | None = None, delivery_count: int | None = None
@@ -359,7 +379,7 @@ class SharePartition:
         persister: who takes the writes inside the calls: a `StateStore`, whose state must have been initialised, or a
             `NoOpStatePersister`. Without one they are polled; so are those for any other persister
             (`share_state.persister.drain_writes`).
-        store: `"tree"`, the interval tree to work with, or `"twin"`, the obvious and slow one to compare it with.
+        store: `"leaves"`, the adaptive store to work with, or `"twin"`, the plain and slow one to compare it with.
 
     Raises:
         InvalidRequestError: `group` is empty, `partition` is negative, or `topic_id` or `store` is none of these.
@@ -2079,6 +2099,13 @@ class History:
 
 @final
 class Prefix:
+    """As far as a state partition counts, where a log is looked at as of earlier.
+
+    Args:
+        state_partition: its number; what is the number of no state partition is named by no mapping.
+        as_of_offset: the last offset that counts, one for all state partitions or a mapping.
+        as_of_timestamp: a state partition ends before its first record that is later, ms since the epoch.
+    """
     def __new__(
         cls,
         state_partition: int,
@@ -2087,9 +2114,19 @@ class Prefix:
         as_of_timestamp: _WallMs | None = None,
     ) -> Self: ...
     @property
-    def last_offset(self) -> int | None: ...
-    def reaches(self, offset: int, timestamp: int) -> bool: ...
-    def count(self, offsets: _Column, timestamps: _Column) -> int: ...
+    def last_offset(self) -> int | None:
+        """The last offset that counts; `None` where no offset ends it."""
+    def reaches(self, offset: int, timestamp: int) -> bool:
+        """Whether it goes as far as a record, by its offset and its time in ms since the epoch."""
+    def count(self, offsets: _Column, timestamps: _Column) -> int:
+        """Return how many records stand before the first that it does not reach.
+
+        Args:
+            offsets, timestamps: int64 columns, a place a record.
+
+        Raises:
+            ArgumentTypeError: a column is not int64.
+        """
 
 @final
 class StateReplay:
@@ -2421,17 +2458,137 @@ def encode_share_fetch_answer(
 
 def alter_group_config(
     group: Mapping[str, str], alterations: Sequence[tuple[str, int, str | None]], broker: Mapping[str, str], *, name: str
-) -> dict[str, str]: ...
-def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
-def check_broker_config(broker: Mapping[str, str]) -> list[str]: ...
-def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None: ...
-def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]: ...
-def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]: ...
-def check_write_state(key: _Key, state: WriteState) -> int: ...
-def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes: ...
-def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]: ...
-def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]: ...
-def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]: ...
+) -> dict[str, str]:
+    """Carry out an IncrementalAlterConfigs request on a share group: all of its alterations or none.
+
+    As in Kafka, every property of the group must be allowed afterwards, and a property that there is not may be deleted.
+
+    Args:
+        group: what the group has set.
+        alterations: `(name, operation, value)`; operations are 0 set, 1 delete, 2 append, 3 subtract.
+        broker: the broker's properties.
+        name: the group; one without a name is refused.
+
+    Returns:
+        What the group has set then.
+
+    Raises:
+        ConfigError: an alteration is refused; the text is that of Kafka's answer, `kafka_code` 40, or 42 for a request out of form.
+    """
+
+def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]:
+    """List the broker's properties of share groups as DescribeConfigs answers them (resource type 4); as `group_config_entries`, and
+    read-only.
+    """
+
+def check_broker_config(broker: Mapping[str, str]) -> list[str]:
+    """Check a broker's properties, each by itself and those that bound each other.
+
+    Returns:
+        The names that are no properties of share groups, in order. Kafka passes over such.
+
+    Raises:
+        ConfigError: a value cannot be used; the text is Kafka's, `field` the property.
+    """
+
+def check_group_config(name: str, value: str, broker: Mapping[str, str]) -> None:
+    """Check whether a group may set this value now.
+
+    Raises:
+        ConfigError: there is no such property, or the value is none of it, or outside what the broker allows; the text is that of
+            Kafka's answer, `field` the property, `kafka_code` 40.
+    """
+
+def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) -> dict[str, Any]:
+    """Tell what is in force for a share group: what it has set, clamped to what the broker allows now, or else what the broker has.
+
+    Returns:
+        An int, a bool or a text by name, for every property of a group.
+
+    Raises:
+        ConfigError: a text is no value of its property.
+    """
+
+def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]:
+    """List the properties of a share group as DescribeConfigs answers them (`Configs` of a resource of type 32).
+
+    A group that has set nothing has them too. A value is the one that the group has set, in Kafka's spelling; what is in force may
+    be clamped (`effective_group_config`).
+
+    Args:
+        group: what the group has set, text by name.
+        broker: the broker's properties; what it lacks has Kafka's default.
+
+    Returns:
+        A dict for each: `name`, `value`, `readOnly`, `configSource` (8 group, 4 broker, 5 default), `isSensitive`, `synonyms`
+        (`name`, `value`, `source`), `configType`, `documentation`.
+    """
+
+def check_write_state(key: _Key, state: WriteState) -> int:
+    """Check the form of a write as every share coordinator does, without one.
+
+    Returns:
+        How many state batches it has.
+
+    Raises:
+        InvalidRequestError: the key or the request is malformed; `field`, `index` and `value` say where.
+        LimitExceededError: the write has more state batches than allowed.
+    """
+
+def encode_write_states(version: int, group: str, writes: list[tuple[str, int, WriteState]]) -> bytes:
+    """The bytes of WriteShareGroupState (RPC 85) without its header: those of `encode_message` for the same content.
+
+    Args:
+        version: version of the message.
+        group: the group.
+        writes: `(topic_id, partition, state)` of each share partition. Topics come in the order in which they are first named.
+
+    Raises:
+        ValueError: a topic id is none.
+        WireDecodeError: the group is longer than the format can say.
+        UnsupportedVersionError: there is no such version.
+    """
+
+def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]:
+    """What an answer to WriteShareGroupState (RPC 85) says of each share partition: `(topic_id, partition, error_code,
+    error_message)`, the topic id in URL-safe base64.
+
+    Raises:
+        WireDecodeError: the bytes are no such answer.
+        UnsupportedVersionError: there is no such version.
+    """
+
+def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]:
+    """Read a record of `__share_group_state` (Kafka: `ShareCoordinatorRecordSerde`).
+
+    Args:
+        key: key of the record.
+        value: value of the record; `None` for a tombstone.
+
+    Returns:
+        A dict of the form in which Kafka's own dump tool prints it: `{"key": {"type": "0" or "1", "data": {…}}, "value":
+        {"version": "0", "data": {…}} or None}`, names in camelCase, topic ids in URL-safe base64; type 0 is a snapshot, 1 an
+        update. Tagged fields that this release does not know are not shown.
+
+    Raises:
+        WireDecodeError: the bytes are not such a record; `position` and `kind` say where and why.
+        UnsupportedVersionError: the type of the key, or the version of the value, is not known.
+    """
+
+def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]:
+    """The bytes of a record of `__share_group_state`.
+
+    Args:
+        record: as `decode_record` gives it.
+
+    Returns:
+        Key and value; the value of a tombstone is `None`.
+
+    Raises:
+        ValueError: a field is missing, or does not fit; the text names it.
+        WireDecodeError: a text or an array is longer than the format can say.
+    """
+
 def encode_state(
     key: _Key,
     batches: _Batches,
@@ -2442,8 +2599,30 @@ def encode_state(
     start_offset: int,
     delivery_complete_count: int,
     incomplete: bool,
-) -> tuple[bytes, bytes | None]: ...
-def offset_reset_duration_ms(strategy: str) -> int | None: ...
+) -> tuple[bytes, bytes | None]:
+    """The bytes of the one record that folds to a state: a snapshot, or an update where the snapshot is missing, so that the state
+    stays known as incomplete. It tells no times.
+
+    Args:
+        key: a `SharePartitionKey`, or a tuple like it.
+        batches: an iterable of `StateBatch` or tuples like it.
+        snapshot_epoch, state_epoch, leader_epoch, start_offset, delivery_complete_count, incomplete: as in `ShareState`.
+
+    Returns:
+        Key and value.
+
+    Raises:
+        ArgumentError: an argument does not fit; the text names it.
+        WireDecodeError: the group is longer than the format can say.
+    """
+
+def offset_reset_duration_ms(strategy: str) -> int | None:
+    """How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
+
+    Raises:
+        ConfigError: the text is none of the values of the property.
+    """
+
 def simple_assignment(
     members: Mapping[str, tuple[Sequence[str], Sequence[tuple[str, Sequence[int]]]]],
     topics: Sequence[tuple[str, Sequence[int]]],

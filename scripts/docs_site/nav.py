@@ -64,6 +64,7 @@ PARTS = (
         "Project",
         (
             "CONTRIBUTING.md",
+            "docs/where-is.md",
             "docs/testing.md",
             "rust/fuzz/README.md",
             "docs/decisions/README.md",

@@ -8,7 +8,8 @@ from kio.schema.errors import ErrorCode
 import share_state as ss
 from share_state._core import ERROR_CODES
 from share_state.gateway.upstream import apis as upstream
-from share_state.kafka import codes, fake, peers
+from share_state.kafka import codes, peers
+from share_state.kafka import coordinator_server as server
 
 CODES = [name for name in codes.__all__ if name.isupper() and name != "RETRIABLE"]
 
@@ -28,7 +29,14 @@ def test_a_code_has_the_number_of_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "ours", [peers.API_VERSIONS, peers.PERSISTER_APIS, fake._VERSIONS, fake._LOGIN_VERSIONS, upstream.API_VERSIONS]
+    "ours",
+    [
+        peers.API_VERSIONS,
+        peers.PERSISTER_APIS,
+        server._VERSIONS,
+        server._LOGIN_VERSIONS,
+        upstream.API_VERSIONS,
+    ],
 )
 def test_every_version_that_is_spoken_is_one_that_the_codec_has(ours: dict[int, tuple[int, int]]) -> None:
     table = ss.api_table()

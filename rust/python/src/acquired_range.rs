@@ -131,12 +131,23 @@ impl AcquiredRange {
         self.tuple(py)?.as_sequence().count(value)
     }
 
-    /// The place of the first of the three numbers that equals `value`.
+    /// The place of the first of the three numbers that equals `value`, from `start` on and before `stop`.
     ///
     /// Raises:
     ///     ValueError: none does.
-    fn index(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.tuple(py)?.as_sequence().index(value)
+    #[pyo3(signature = (value, start = 0, stop = isize::MAX, /),
+        text_signature = "($self, value, start=0, stop=sys.maxsize, /)")]
+    fn index(
+        &self,
+        py: Python<'_>,
+        value: &Bound<'_, PyAny>,
+        start: isize,
+        stop: isize,
+    ) -> PyResult<usize> {
+        let place = self
+            .tuple(py)?
+            .call_method1("index", (value, start, stop))?;
+        place.extract()
     }
 
     /// A dict of the fields by their names.

@@ -117,7 +117,7 @@ impl Seen {
     }
 
     /// Takes the operation in; whose sessions Kafka overlooks when their connection ends.
-    pub fn behind(&mut self, op: &SessionOperation, own: &SessionOutcome) -> Vec<String> {
+    pub fn after(&mut self, op: &SessionOperation, own: &SessionOutcome) -> Vec<String> {
         match op {
             SessionOperation::Create { .. } => *self = Self::default(),
             SessionOperation::Fetch(fetch) if own.answer.starts_with("0 full") => {

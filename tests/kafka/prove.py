@@ -41,7 +41,7 @@ BREAKS = (
     ),
     Break(
         "the throttling bound: half the limit, rounded up",
-        "rust/core/src/share_partition/throttle.rs",
+        "rust/core/src/share_partition/verbs/throttle.rs",
         "delivery_count_limit / 2 + delivery_count_limit % 2",
         "delivery_count_limit / 2",
         "engine",
@@ -49,7 +49,7 @@ BREAKS = (
     ),
     Break(
         "the roll-back: a refused write gives the records back to the member",
-        "rust/core/src/share_partition/writes.rs",
+        "rust/core/src/share_partition/change/writes.rs",
         "let undone = refused && kind == WriteKind::Confirmed;",
         "let undone = false;",
         "engine",

@@ -52,11 +52,8 @@ def test_everything_is_documented() -> None:
     assert documented > 120
 
 
-def test_the_documentation_has_one_home() -> None:
+def test_every_class_of_the_extension_is_in_the_stub() -> None:
     stub = ast.parse((Path(_core.__file__).parent / "_core.pyi").read_text(encoding="utf-8"))
-    defined = [node for node in ast.walk(stub) if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-    assert len(defined) > 120
-    assert [node.name for node in defined if ast.get_docstring(node)] == []
     assert {node.name for node in stub.body if isinstance(node, ast.ClassDef)} == CLASSES.keys()
 
 

@@ -20,7 +20,7 @@ ASKED = (
     "when Kafka adds a record state",
 )
 _LINK = re.compile(r"\[`(\w+)`\]\(([^)#\s]+\.(?:rs|py))\)")
-_DEFINES = r"^\s*(?:pub(?:\([\w ]+\))? )?(?:const |async |static )*(?:fn|def|class|struct|enum|trait|const|static|mod) {name}\b"
+_DEFINES = r"^\s*(?:pub(?:\([\w :]+\))? )?(?:const |async |static )*(?:fn|def|class|struct|enum|trait|const|static|mod) {name}\b"
 
 
 class Named(NamedTuple):

@@ -4,7 +4,9 @@ use share_state_core::in_flight::{InFlightStore, IntervalStore};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::MAX_STATE_BATCHES_PER_WRITE;
+use share_state_core::record_state::RecordState;
 use share_state_core::share_partition::AcknowledgeError;
+use share_state_core::state_batch::StateBatch;
 
 use super::support::{ACCEPT, Batches, refused, window};
 use crate::common::lab::{Fetch, Lab, read_result};
@@ -205,6 +207,37 @@ fn d2_17_a_request_whose_write_would_be_too_large_is_refused_whole() {
         (error.kafka_code(), error.field()),
         (KafkaCode::InvalidRequest, None)
     );
+}
+
+/// One type for one range may still be as many state batches as there are delivery counts in turn.
+#[test]
+fn d2_17_a_range_of_one_type_whose_write_would_be_too_large_is_refused_whole() {
+    let records = MAX_STATE_BATCHES_PER_WRITE + 1;
+    let batches: Vec<_> = (0..records as i64)
+        .map(|i| StateBatch {
+            first_offset: i,
+            last_offset: i,
+            delivery_state: RecordState::Available.id(),
+            delivery_count: 1 + (i % 2) as i16,
+        })
+        .collect();
+    let mut lab: Lab<IntervalStore> = Lab::empty(ShareGroupConfig::default());
+    lab.configure(|config| config.partition_max_record_locks = 200_000);
+    lab.initialize(&read_result(0, &batches));
+    let last = records as i64 - 1;
+    let everything_fetched = Fetch {
+        max_records: i32::MAX,
+        ..Fetch::of(&[(0, last)])
+    };
+    while lab.sp.next_fetch_offset() <= last {
+        lab.acquire("m1", &everything_fetched).unwrap();
+    }
+    let error = refused(&mut lab, "m1", &[(0, last, ACCEPT)]);
+    let expected = AcknowledgeError::TooManyStateBatches {
+        asked: records,
+        allowed: MAX_STATE_BATCHES_PER_WRITE,
+    };
+    assert_eq!(error, expected);
 }
 
 on_both_stores!(

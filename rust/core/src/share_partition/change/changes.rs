@@ -2,6 +2,7 @@
 
 use crate::in_flight::StateCounts;
 use crate::offset::{OffsetRange, before};
+use crate::persister::MAX_STATE_BATCHES_PER_WRITE;
 use crate::record_state::RecordState;
 use crate::share_partition::DeadLetterCause;
 use crate::state_batch::StateBatch;
@@ -125,6 +126,10 @@ impl Changes {
 
     pub(in crate::share_partition) fn is_empty(&self) -> bool {
         self.batches.as_slice().is_empty()
+    }
+
+    pub(in crate::share_partition) fn fit_one_write(&self) -> bool {
+        self.batches.as_slice().len() <= MAX_STATE_BATCHES_PER_WRITE
     }
 
     /// The offsets from the first change to the last.

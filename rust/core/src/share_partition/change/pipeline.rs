@@ -11,7 +11,7 @@ use crate::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
 use crate::inline_persister::InlinePersister;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
-use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
+use crate::persister::WriteToken;
 use crate::record_state::Trigger;
 use crate::share_partition::SharePartition;
 use crate::share_partition::change::changes::Changes;
@@ -23,8 +23,7 @@ use crate::share_partition::records::activity::Activity;
 impl<S: InFlightStore> SharePartition<S> {
     /// Whether an inline persister may be asked for these changes: it takes one write, after all others.
     pub(in crate::share_partition) fn may_write_inline(&self, changes: &Changes) -> bool {
-        let batches = changes.batches.as_slice().len();
-        (1..=MAX_STATE_BATCHES_PER_WRITE).contains(&batches) && self.writes_under_way() == 0
+        !changes.is_empty() && changes.fit_one_write() && self.writes_under_way() == 0
     }
 
     /// Changes the records of `holder` in `ranges`, which were looked at, lie on one side of the start offset and ascend.
@@ -42,7 +41,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// As a look and [`Self::change`] of one range at or after the start offset, by one search where it is one run that `member`
-    /// holds. Returns whether all of it was the member's; otherwise nothing has changed.
+    /// holds. Returns whether all of it was the member's and fits one write; otherwise nothing has changed.
     #[inline]
     pub(in crate::share_partition) fn change_one(
         &mut self,
@@ -55,18 +54,17 @@ impl<S: InFlightStore> SharePartition<S> {
             stage: Stage::Unwritten,
             changes,
         };
-        let mut is_held = false;
-        let confirm = |_: &mut Pull<'_>, all: bool| {
-            is_held = all;
-            all
+        let mut is_made = false;
+        let confirm = |pull: &mut Pull<'_>, all: bool| {
+            is_made = all && pull.changes.fit_one_write();
+            is_made
         };
         let holder = Holder::Member(member);
         self.store.update_if(range, holder, &mut pull, confirm);
-        is_held
+        is_made
     }
 
-    /// As [`Self::change_one`], with the write between the look and the change. Returns what came of it, if all of the range
-    /// was the member's.
+    /// As [`Self::change_one`], with the write between the look and the change. Returns the outcome of the write, if there was one.
     #[inline]
     pub(in crate::share_partition) fn write_one_inline(
         &mut self,
@@ -84,10 +82,10 @@ impl<S: InFlightStore> SharePartition<S> {
         let (key, start_offset) = (&self.key, self.start_offset);
         let mut answer = None;
         let confirm = |pull: &mut Pull<'_>, all: bool| {
-            let batches = pull.changes.batches.as_slice();
-            if !all || batches.len() > MAX_STATE_BATCHES_PER_WRITE {
+            if !all || !pull.changes.fit_one_write() {
                 return false;
             }
+            let batches = pull.changes.batches.as_slice();
             let head = WriteHead::new(start_offset, complete + pull.changes.completed);
             let code = persister.write_state(key, head.write(epochs, batches));
             answer = Some(code);

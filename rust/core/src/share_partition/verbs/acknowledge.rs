@@ -127,10 +127,9 @@ impl<S: InFlightStore> SharePartition<S> {
         if !in_order {
             self.check_each(batches, member)?;
         }
-        let asked = changes.batches.as_slice().len();
-        if asked > MAX_STATE_BATCHES_PER_WRITE {
+        if !changes.fit_one_write() {
             return Err(AcknowledgeError::TooManyStateBatches {
-                asked,
+                asked: changes.batches.as_slice().len(),
                 allowed: MAX_STATE_BATCHES_PER_WRITE,
             });
         }

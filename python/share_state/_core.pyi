@@ -204,7 +204,7 @@ class ReadStateResult:
     Args:
         state_epoch: epoch of the state, to be sent with every write.
         start_offset: where the share partition starts; -1 when not yet resolved.
-        state_batches: what is known of the records behind it, an iterable of `StateBatch` or tuples like it.
+        state_batches: what is known of the records after it, an iterable of `StateBatch` or tuples like it.
     """
     def __new__(cls, state_epoch: int, start_offset: int, state_batches: _Batches) -> Self: ...
     @property
@@ -230,7 +230,7 @@ class WriteState:
         state_epoch: epoch of the state that the writer has read.
         leader_epoch: epoch of the leader that writes.
         start_offset: start offset at the time of the change; -1 leaves it as it was.
-        delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+        delivery_complete_count: terminal records at or after the start offset; -1 when unknown (KIP-1226).
         state_batches: what changed, an iterable of `StateBatch` or tuples like it.
     """
     def __new__(
@@ -252,7 +252,7 @@ class WriteState:
         """Start offset; -1 when it is not known or not changed."""
     @property
     def delivery_complete_count(self) -> int:
-        """Terminal records at or behind the start offset; -1 when unknown."""
+        """Terminal records at or after the start offset; -1 when unknown."""
     @property
     def state_batches(self) -> list[StateBatch]:
         """A new list of `StateBatch`."""
@@ -270,7 +270,7 @@ class StateSummary:
         state_epoch: epoch of the state.
         leader_epoch: highest leader epoch that has read it.
         start_offset: start offset; -1 when unknown.
-        delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+        delivery_complete_count: terminal records at or after the start offset; -1 when unknown (KIP-1226).
     """
     def __new__(cls, state_epoch: int, leader_epoch: int, start_offset: int, delivery_complete_count: int) -> Self: ...
     @property
@@ -284,7 +284,7 @@ class StateSummary:
         """Start offset; -1 when it is not known or not changed."""
     @property
     def delivery_complete_count(self) -> int:
-        """Terminal records at or behind the start offset; -1 when unknown."""
+        """Terminal records at or after the start offset; -1 when unknown."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs__(self) -> tuple[Any, ...]: ...
@@ -426,7 +426,7 @@ class SharePartition:
         """Epoch of the state that was read; goes with every write."""
     @property
     def delivery_complete_count(self) -> int:
-        """Number of terminal records at or behind the start offset (KIP-1226)."""
+        """Number of terminal records at or after the start offset (KIP-1226)."""
     @property
     def window_len(self) -> int:
         """Length of the window in offsets, settled records and holes inside it included. It exceeds `partition_max_record_locks`
@@ -492,7 +492,7 @@ class SharePartition:
     def next_fetch_offset(self) -> int:
         """The offset from which to read the log for this share partition next (Kafka: `SharePartition.nextFetchOffset`).
 
-        It is the first available record in the window, else the offset behind the window. Sub-linear in the number of runs.
+        It is the first available record in the window, else the offset after the window. Sub-linear in the number of runs.
         """
     def can_acquire(self) -> bool:
         """Whether records may be acquired: the share partition is ACTIVE, and the window is not full or holds available records
@@ -801,7 +801,7 @@ class DeadLetters:
 
 @final
 class PendingWrites:
-    """Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one behind the other.
+    """Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one after the other.
 
     Row i is one write of one share partition. The rows of a request follow one another, and the requests of one group have to
     reach its share coordinator in this order.
@@ -1269,7 +1269,7 @@ class BatchRing:
             check_crc: whether to compute the checksums of the batches, which consumers do.
 
         Returns:
-            The offset behind the last whole batch, which is `asked_offset` when there is none, and the bytes of the batches that
+            The offset after the last whole batch, which is `asked_offset` when there is none, and the bytes of the batches that
             are new here.
 
         Raises:
@@ -1296,7 +1296,7 @@ class BatchRing:
         """Forget everything."""
     @property
     def end_offset(self) -> int | None:
-        """The offset behind the tail, where its next read begins; `None` when the ring is empty."""
+        """The offset after the tail, where its next read begins; `None` when the ring is empty."""
     @property
     def first_offset(self) -> int | None:
         """The first offset of which any run knows; `None` when the ring is empty."""
@@ -2026,7 +2026,7 @@ class Scan:
     An iterator of tuples: state partition (int), name of the segment (str), offset (int), timestamp in ms since the epoch (int),
     key (bytes), value (bytes, or `None` for a tombstone). Nothing is locked or changed.
 
-    Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings` tells.
+    Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings` tells.
     """
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -2044,7 +2044,7 @@ class HistoryScan:
     """What became of every record, as a state log tells it; made by `history_path`.
 
     An iterator of `HistoryRow`, ordered by state partition and offset. Memory is bounded by the live states of one state
-    partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings`
+    partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings`
     tells.
     """
     @property
@@ -2299,7 +2299,7 @@ def log_ends(path: str | PathLike[str]) -> list[tuple[int, int, int]]:
         path: as for `scan_path`.
 
     Returns:
-        A tuple a state partition, in order: state partition, the offset at which its first segment begins, the offset behind the
+        A tuple a state partition, in order: state partition, the offset at which its first segment begins, the offset after the
         last batch that is whole.
 
     Raises:
@@ -2316,7 +2316,7 @@ def scan_path(
         path: a directory with `__share_group_state-N` folders, one such folder, or one segment, from a Kafka 4.2 to 4.4 broker
             or from a `StateStore`, in any compression.
         as_of_offset: the last offset that counts, one for all state partitions, or a mapping from state partition to offset; one
-            that is not named counts whole. What lies behind is not read.
+            that is not named counts whole. What lies after is not read.
         as_of_timestamp: each state partition ends before its first record of a later time, `WallTime` or ms since the epoch.
 
     Raises:
@@ -2409,7 +2409,7 @@ def decode_fetch_answer(
     Args:
         version: version of the request, 4 to 17.
         frame: the frame.
-        start: where the body begins in it, behind the header of the answer.
+        start: where the body begins in it, after the header of the answer.
 
     Returns:
         `(throttle_ms, error_code, session_id, partitions, node_endpoints)`. A partition is `(topic, partition, error_code,

@@ -20,9 +20,9 @@ pub struct ShareGroupOffset {
     pub leader_epoch: i32,
     /// Start offset of the share partition; -1 while not yet resolved.
     pub start_offset: i64,
-    /// Terminal records at or behind the start offset; -1 when unknown.
+    /// Terminal records at or after the start offset; -1 when unknown.
     pub delivery_complete_count: i32,
-    /// What is known of the records at and behind the start offset.
+    /// What is known of the records at and after the start offset.
     pub state_batches: StateBatches,
     /// Wall clock, ms: when the content of the last snapshot came to be.
     pub create_timestamp: i64,
@@ -116,7 +116,7 @@ impl ShareGroupOffset {
         }
         let all = &mut self.unknown_tagged_fields;
         all.extend_from_slice(fields);
-        all.sort_by_key(|field| field.tag); // stable, so the later of two stays behind the earlier
+        all.sort_by_key(|field| field.tag); // stable, so the later of two stays after the earlier
         all.dedup_by(|later, kept| {
             let same = later.tag == kept.tag;
             if same {

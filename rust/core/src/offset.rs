@@ -76,7 +76,7 @@ impl OffsetRange {
         Self::new(self.first.max(after(offset)?), self.last)
     }
 
-    /// Whether `next` begins right behind this range.
+    /// Whether `next` begins right after this range.
     #[must_use]
     pub fn is_followed_by(self, next: i64) -> bool {
         after(self.last) == Some(next)
@@ -95,13 +95,13 @@ impl fmt::Display for OffsetRange {
     }
 }
 
-/// The offset behind `offset`, or `None` at the end of the offset space.
+/// The offset after `offset`, or `None` at the end of the offset space.
 #[must_use]
 pub const fn after(offset: i64) -> Option<i64> {
     offset.checked_add(1)
 }
 
-/// The offset behind `offset`, which stays at `i64::MAX` there: a share partition that reaches it is full.
+/// The offset after `offset`, which stays at `i64::MAX` there: a share partition that reaches it is full.
 #[must_use]
 pub const fn after_saturating(offset: i64) -> i64 {
     offset.saturating_add(1)

@@ -36,7 +36,7 @@ pub struct ReadStateResult {
     pub state_epoch: i32,
     /// Where the share partition starts; -1 when not yet resolved.
     pub start_offset: i64,
-    /// What is known of the records behind it.
+    /// What is known of the records after it.
     pub state_batches: Vec<StateBatch>,
 }
 
@@ -49,7 +49,7 @@ pub struct WriteState {
     pub leader_epoch: i32,
     /// Start offset at the time of the change; -1 leaves it as it was.
     pub start_offset: i64,
-    /// Terminal records at or behind the start offset; -1 when unknown.
+    /// Terminal records at or after the start offset; -1 when unknown.
     pub delivery_complete_count: i32,
     /// What changed.
     pub state_batches: Vec<StateBatch>,
@@ -105,6 +105,6 @@ pub struct StateSummary {
     pub leader_epoch: i32,
     /// Start offset, -1 when unknown.
     pub start_offset: i64,
-    /// Terminal records at or behind the start offset, -1 when unknown.
+    /// Terminal records at or after the start offset, -1 when unknown.
     pub delivery_complete_count: i32,
 }

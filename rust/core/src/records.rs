@@ -23,7 +23,7 @@ pub struct ShareSnapshot {
     pub leader_epoch: i32,
     /// Start offset of the share partition; -1 while not yet resolved.
     pub start_offset: i64,
-    /// Terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+    /// Terminal records at or after the start offset; -1 when unknown (KIP-1226).
     pub delivery_complete_count: i32,
     /// Wall clock, ms: when the content came to be.
     pub create_timestamp: i64,
@@ -44,7 +44,7 @@ pub struct ShareUpdate {
     pub leader_epoch: i32,
     /// Start offset; -1 leaves it as it was.
     pub start_offset: i64,
-    /// Terminal records at or behind the start offset; -1 when unknown.
+    /// Terminal records at or after the start offset; -1 when unknown.
     pub delivery_complete_count: i32,
     /// Batches that changed.
     pub state_batches: Vec<StateBatch>,

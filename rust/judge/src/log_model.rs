@@ -110,7 +110,7 @@ impl Log {
         (read, aborted)
     }
 
-    /// Takes a batch at or behind `from` out, as the cleaner does.
+    /// Takes a batch at or after `from` out, as the cleaner does.
     pub fn compact(&mut self, random: &mut Random, from: i64) {
         let begin = self.batches.partition_point(|batch| batch.last < from);
         let candidates = (self.batches.len() - begin).min(8) as u64;

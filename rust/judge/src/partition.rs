@@ -52,7 +52,7 @@ impl Sequence {
     }
 }
 
-/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with a new leader behind
+/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with a new leader after
 /// it, so that the rest of it is compared too; what is reported is the last play.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ pub struct Verdict {
     pub explained: Vec<Difference>,
     /// The first difference that nothing explains; it ends the comparison.
     pub difference: Option<Difference>,
-    /// Where a fresh object under test would let the comparison go on behind a deliberate difference.
+    /// Where a fresh object under test would let the comparison go on after a deliberate difference.
     pub apart: Option<usize>,
 }
 
@@ -116,7 +116,7 @@ impl<P: Profile> Sequence<P> {
     }
 }
 
-/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with a fresh object behind
+/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with a fresh object after
 /// it, so that the rest of it is compared too; what is reported is the last play.
 ///
 /// # Errors

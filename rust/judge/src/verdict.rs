@@ -142,7 +142,7 @@ pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Ver
         };
         let mut points = compare(&theirs, own, &around);
         if hung && theirs.answered == Answered::Pending {
-            // Answers of the persister behind a call that does not return (V4) never came.
+            // Answers of the persister after a call that does not return (V4) never came.
             points.retain(|point| point.what != "answer");
         }
         pair.kafka = around.kafka.clone();

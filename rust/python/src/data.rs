@@ -15,7 +15,7 @@ use crate::convert;
 ///     state_epoch: epoch of the state that the writer has read.
 ///     leader_epoch: epoch of the leader that writes.
 ///     start_offset: start offset at the time of the change; -1 leaves it as it was.
-///     delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+///     delivery_complete_count: terminal records at or after the start offset; -1 when unknown (KIP-1226).
 ///     state_batches: what changed, an iterable of `StateBatch` or tuples like it.
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone)]
@@ -78,7 +78,7 @@ impl WriteState {
         self.inner.start_offset
     }
 
-    /// Terminal records at or behind the start offset; -1 when unknown.
+    /// Terminal records at or after the start offset; -1 when unknown.
     #[getter]
     const fn delivery_complete_count(&self) -> i32 {
         self.inner.delivery_complete_count
@@ -133,7 +133,7 @@ fn batches_array<'py>(
 /// Args:
 ///     state_epoch: epoch of the state, to be sent with every write.
 ///     start_offset: where the share partition starts; -1 when not yet resolved.
-///     state_batches: what is known of the records behind it, an iterable of `StateBatch` or tuples like it.
+///     state_batches: what is known of the records after it, an iterable of `StateBatch` or tuples like it.
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone)]
 pub struct ReadStateResult {
@@ -200,7 +200,7 @@ impl ReadStateResult {
 ///     state_epoch: epoch of the state.
 ///     leader_epoch: highest leader epoch that has read it.
 ///     start_offset: start offset; -1 when unknown.
-///     delivery_complete_count: terminal records at or behind the start offset; -1 when unknown (KIP-1226).
+///     delivery_complete_count: terminal records at or after the start offset; -1 when unknown (KIP-1226).
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone, Copy)]
 pub struct StateSummary {
@@ -261,7 +261,7 @@ impl StateSummary {
         self.inner.start_offset
     }
 
-    /// Terminal records at or behind the start offset; -1 when unknown.
+    /// Terminal records at or after the start offset; -1 when unknown.
     #[getter]
     const fn delivery_complete_count(&self) -> i32 {
         self.inner.delivery_complete_count

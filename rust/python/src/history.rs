@@ -52,7 +52,7 @@ impl Reader {
 /// What became of every record, as a state log tells it; made by `history_path`.
 ///
 /// An iterator of `HistoryRow`, ordered by state partition and offset. Memory is bounded by the live states of one state
-/// partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings`
+/// partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings`
 /// tells.
 #[pyclass(frozen, module = "share_state")]
 pub struct HistoryScan {

@@ -66,7 +66,7 @@ pub fn findings_out<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Boun
 /// An iterator of tuples: state partition (int), name of the segment (str), offset (int), timestamp in ms since the epoch (int),
 /// key (bytes), value (bytes, or `None` for a tombstone). Nothing is locked or changed.
 ///
-/// Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on behind it, and `findings` tells.
+/// Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings` tells.
 #[pyclass(frozen, module = "share_state")]
 pub struct Scan {
     scan: Guarded<read::Scan>,
@@ -137,7 +137,7 @@ impl Scan {
 ///     path: a directory with `__share_group_state-N` folders, one such folder, or one segment, from a Kafka 4.2 to 4.4 broker
 ///         or from a `StateStore`, in any compression.
 ///     as_of_offset: the last offset that counts, one for all state partitions, or a mapping from state partition to offset; one
-///         that is not named counts whole. What lies behind is not read.
+///         that is not named counts whole. What lies after is not read.
 ///     as_of_timestamp: each state partition ends before its first record of a later time, `WallTime` or ms since the epoch.
 ///
 /// Raises:
@@ -230,7 +230,7 @@ pub fn fold_path<'py>(
 ///     path: as for `scan_path`.
 ///
 /// Returns:
-///     A tuple a state partition, in order: state partition, the offset at which its first segment begins, the offset behind the
+///     A tuple a state partition, in order: state partition, the offset at which its first segment begins, the offset after the
 ///     last batch that is whole.
 ///
 /// Raises:

@@ -51,7 +51,7 @@ impl ShareCoordinator {
             state_epoch: request.state_epoch,
             leader_epoch: 0,
             start_offset: request.start_offset,
-            // Nothing is complete behind a start offset that is known; behind an unknown one nobody can say
+            // Nothing is complete after a start offset that is known; after an unknown one nobody can say
             // (KAFKA-20034).
             delivery_complete_count: if request.start_offset == -1 { -1 } else { 0 },
             create_timestamp: now.0,

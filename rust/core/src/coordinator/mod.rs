@@ -126,7 +126,7 @@ impl ShareCoordinator {
     }
 
     /// The offset up to which (exclusive) the log may be pruned: every key's latest snapshot or tombstone lies at or
-    /// behind it. `None` while nothing may go.
+    /// after it. `None` while nothing may go.
     #[must_use]
     pub fn last_redundant_offset(&self) -> Option<i64> {
         let offset = self.redundant.last_redundant_offset();

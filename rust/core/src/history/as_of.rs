@@ -11,7 +11,7 @@ pub struct AsOf {
     pub offset: Option<i64>,
     /// Last offset that counts, by state partition.
     pub offsets: HashMap<u32, i64>,
-    /// A state partition ends before its first record of a later time, in ms since the epoch. What stands behind that record
+    /// A state partition ends before its first record of a later time, in ms since the epoch. What stands after that record
     /// is not looked at, whatever its time.
     pub timestamp: Option<i64>,
 }
@@ -50,7 +50,7 @@ impl Prefix {
             && self.latest.is_none_or(|latest| at.timestamp <= latest)
     }
 
-    /// Whether nothing behind this offset can count.
+    /// Whether nothing after this offset can count.
     #[must_use]
     pub fn ends_with(self, offset: i64) -> bool {
         self.last_offset.is_some_and(|last| offset >= last)

@@ -41,7 +41,7 @@ impl Beginning {
 pub(super) struct Move {
     /// Before the record; -1 when there was none.
     pub from: i64,
-    /// Behind the record.
+    /// After the record.
     pub to: i64,
     /// What a snapshot tells of offsets of which nothing was known was so before it.
     pub is_first_snapshot: bool,
@@ -90,7 +90,7 @@ fn between(from: i64, to: i64) -> Option<OffsetRange> {
     OffsetRange::new(from.min(to), before(from.max(to))?)
 }
 
-/// Appends every offset of which the fold may say something else behind the record than before it.
+/// Appends every offset of which the fold may say something else after the record than before it.
 pub(super) fn touched(
     value: &ShareValue,
     state: Option<&ShareGroupOffset>,

@@ -1,7 +1,7 @@
 //! What became of every record, and when: the changes that a state topic tells, one row an interval of offsets.
 //!
 //! [`History`] takes the records of one state partition in the order of their offsets, lets THE FOLD
-//! ([`ShareGroupOffset::fold`]) apply each, and compares what the fold says of the touched offsets before and behind it. So
+//! ([`ShareGroupOffset::fold`]) apply each, and compares what the fold says of the touched offsets before and after it. So
 //! it cannot tell another story than the fold. The cost of an update is that of the runs it touches, not of the window; a
 //! snapshot is compared whole, as it is written whole. Memory is that of the live states.
 //!
@@ -60,7 +60,7 @@ impl History {
         Self::default()
     }
 
-    /// The state of a share partition behind the last record.
+    /// The state of a share partition after the last record.
     #[must_use]
     pub fn state(&self, key: &SharePartitionKey) -> Option<&ShareGroupOffset> {
         self.live.get(key).map(|live| &live.state)

@@ -24,12 +24,12 @@ pub struct Delivery {
     pub count: i16,
 }
 
-/// What the state says of the share partition as a whole, behind a record of the state topic.
+/// What the state says of the share partition as a whole, after a record of the state topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Standing {
     /// Start offset; -1 while not yet resolved.
     pub start_offset: i64,
-    /// Terminal records at or behind the start offset; -1 when unknown.
+    /// Terminal records at or after the start offset; -1 when unknown.
     pub delivery_complete_count: i32,
     /// Epoch of the last snapshot.
     pub snapshot_epoch: i32,
@@ -97,7 +97,7 @@ pub enum Cause {
     StartOffsetWentBack,
     /// The delivery count, or the state at the same count, went back, which only a snapshot can do.
     WentBack,
-    /// A snapshot no longer tells of the records, though they are not behind the start offset.
+    /// A snapshot no longer tells of the records, though they are not below the start offset.
     Forgotten,
 }
 
@@ -165,8 +165,8 @@ impl fmt::Display for Cause {
 /// A change of an interval of offsets, or of the share partition as a whole.
 ///
 /// Rows of one record of the state topic stand together: first those without offsets, then the intervals in ascending order.
-/// They share `at` and `standing`, the latter being what holds behind the record. Applying the rows in order, interval by
-/// interval, gives the folded state behind every record.
+/// They share `at` and `standing`, the latter being what holds after the record. Applying the rows in order, interval by
+/// interval, gives the folded state after every record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryRow {
     /// The share partition.
@@ -181,6 +181,6 @@ pub struct HistoryRow {
     pub to: Option<Delivery>,
     /// Why.
     pub cause: Cause,
-    /// The share partition behind the record; of a deleted one what stood last.
+    /// The share partition after the record; of a deleted one what stood last.
     pub standing: Standing,
 }

@@ -11,7 +11,7 @@ pub(super) struct Segment {
     pub known: Option<Delivery>,
 }
 
-/// A stretch of offsets and what is known of it before and behind a record.
+/// A stretch of offsets and what is known of it before and after a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub range: OffsetRange,
@@ -91,7 +91,7 @@ pub(super) fn beside<'a>(
     })
 }
 
-/// The part of `segment` behind `last`.
+/// The part of `segment` after `last`.
 fn rest(segment: Segment, last: i64) -> Option<Segment> {
     let range = OffsetRange::new(after(last)?, segment.range.last)?;
     Some(Segment { range, ..segment })

@@ -126,7 +126,7 @@ pub enum Front {
     Settled(i64),
     /// The first record, which is unsettled or the limit.
     Standing(i64),
-    /// The first unsettled record, or the limit, and how many records at or behind the start offset lay before it.
+    /// The first unsettled record, or the limit, and how many records at or after the start offset lay before it.
     Passed(i64, u64),
 }
 
@@ -176,15 +176,15 @@ pub trait InFlightStore: Default {
             Some(run)
         })
     }
-    /// The first offset at or behind `from` that is available with no write under way.
+    /// The first offset at or after `from` that is available with no write under way.
     fn first_available(&self, from: i64) -> Option<i64>;
-    /// The first offset at or behind `from` that is not terminal, or whose write is under way.
+    /// The first offset at or after `from` that is not terminal, or whose write is under way.
     fn first_unsettled(&self, from: i64) -> Option<i64>;
-    /// The first offset at or behind `from` that no batch holds; `i64::MAX` when all are held.
+    /// The first offset at or after `from` that no batch holds; `i64::MAX` when all are held.
     fn first_hole(&self, from: i64) -> i64;
     /// The batch with the greatest first offset at or before `offset`.
     fn batch_floor(&self, offset: i64) -> Option<OffsetRange>;
-    /// The batch with the smallest first offset at or behind `offset`.
+    /// The batch with the smallest first offset at or after `offset`.
     fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange>;
     /// The first batch whose last offset is at least `offset`.
     fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {

@@ -26,7 +26,7 @@ struct Record {
 }
 
 impl Record {
-    /// Whether a record right behind this one belongs to the same run.
+    /// Whether a record right after this one belongs to the same run.
     fn is_continued_by(&self, next: &Self) -> bool {
         !next.batch_start
             && *next
@@ -137,8 +137,8 @@ impl TwinStore {
     }
 
     fn first_where(&self, from: i64, pick: impl Fn(&Record) -> bool) -> Option<i64> {
-        let mut behind = self.records.range(from..);
-        behind
+        let mut beyond = self.records.range(from..);
+        beyond
             .find(|(_, record)| pick(record))
             .map(|(&offset, _)| offset)
     }
@@ -298,11 +298,11 @@ impl InFlightStore for TwinStore {
     }
 
     fn check(&self) -> Result<(), String> {
-        let mut behind: Option<OffsetRange> = None;
+        let mut beyond: Option<OffsetRange> = None;
         for (&offset, record) in &self.records {
-            if !record.batch_start && !behind.is_some_and(|held| held.is_followed_by(offset)) {
+            if !record.batch_start && !beyond.is_some_and(|held| held.is_followed_by(offset)) {
                 return Err(format!(
-                    "no batch begins at {offset}, behind a hole: {record:?}"
+                    "no batch begins at {offset}, after a hole: {record:?}"
                 ));
             }
             let lockable = record.state == RecordState::Acquired || record.phase == Phase::Pending;
@@ -311,7 +311,7 @@ impl InFlightStore for TwinStore {
                     "a record has a lock exactly while acquired or pending with a way back, not {offset}: {record:?}"
                 ));
             }
-            behind = Some(OffsetRange::single(offset));
+            beyond = Some(OffsetRange::single(offset));
         }
         Ok(())
     }

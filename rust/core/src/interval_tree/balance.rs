@@ -1,4 +1,4 @@
-//! Descending to where an edit takes place, and putting the tree in order behind it.
+//! Descending to where an edit takes place, and putting the tree in order after it.
 //!
 //! After every edit each node has between 1 and `N` items (only a root leaf may be empty). A node that loses items is
 //! merged with a neighbour under the same parent when both have together at most 7/8 `N`, and the halves of a cut have
@@ -37,7 +37,7 @@ fn cut(len: usize, hot: usize, march: March, fan_out: usize) -> usize {
 }
 
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
-    /// Descends to the leaf with the first run that holds or lies behind `offset`, or else to the last leaf, and
+    /// Descends to the leaf with the first run that holds or lies after `offset`, or else to the last leaf, and
     /// remembers the way for [`Self::settle`].
     pub(super) fn seek(&mut self, offset: i64) -> Option<u32> {
         let mut node = self.root?;
@@ -62,7 +62,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         })
     }
 
-    /// First offset of the leaf behind the one that [`Self::seek`] found last.
+    /// First offset of the leaf after the one that [`Self::seek`] found last.
     pub(super) fn first_behind(&self) -> Option<i64> {
         self.path.iter().rev().find_map(|step| {
             let entry = self.inners.get(step.node).get(step.at as usize + 1)?;

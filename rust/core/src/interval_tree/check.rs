@@ -80,7 +80,7 @@ fn follows<V: RunValue>(previous: Option<Run<V>>, run: Run<V>) -> Result<(), Str
         return Ok(());
     };
     if previous.range.last >= range.first {
-        return Err(format!("{range} does not lie behind {}", previous.range));
+        return Err(format!("{range} does not lie after {}", previous.range));
     }
     if previous.joins(run) {
         return Err(format!("{} and {range} are not coalesced", previous.range));

@@ -131,11 +131,11 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     ) {
         let runs = self.leaves.get_mut(leaf);
         // Mostly a run between two others gets another value, and neither of them has that.
-        if let Some([before, old, behind]) = from.checked_sub(1).and_then(|i| runs.get_mut(i..=to))
+        if let Some([before, old, beyond]) = from.checked_sub(1).and_then(|i| runs.get_mut(i..=to))
             && old.range == range
             && old.value.classes() == value.classes()
             && before.value != value
-            && behind.value != value
+            && beyond.value != value
         {
             old.value = value;
             return;
@@ -146,9 +146,9 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let mut right = overlapped.last().and_then(|run| right_of(*run, range));
         let mut run = Run { range, value };
         match left.or_else(|| from.checked_sub(1).map(|at| runs[at])) {
-            Some(behind) if behind.joins(run) => {
-                run.range.first = behind.range.first;
-                run.value = behind.value;
+            Some(beyond) if beyond.joins(run) => {
+                run.range.first = beyond.range.first;
+                run.value = beyond.value;
                 from -= usize::from(left.take().is_none());
             }
             _ => {}

@@ -32,7 +32,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         self.iter_from(i64::MIN)
     }
 
-    /// The runs in ascending order, from the one that holds `offset` or is the first behind it. It is shown whole.
+    /// The runs in ascending order, from the one that holds `offset` or is the first after it. It is shown whole.
     pub fn iter_from(&self, offset: i64) -> impl Iterator<Item = Run<V>> + '_ {
         Runs {
             tree: self,

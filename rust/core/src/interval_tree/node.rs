@@ -89,7 +89,7 @@ pub(super) fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> us
     passed + block.filter(|item| is_before(item)).count()
 }
 
-/// Index of the first item that holds `offset` or lies behind it.
+/// Index of the first item that holds `offset` or lies after it.
 #[inline]
 pub(super) fn reaching<T: Item>(items: &[T], offset: i64) -> usize {
     count_before(items, |item| item.range().last < offset)
@@ -101,7 +101,7 @@ pub(super) fn beginning<T: Item>(items: &[T], offset: i64) -> usize {
     count_before(items, |item| item.range().first <= offset)
 }
 
-/// The items that `range` touches: index of the first, and of the first behind them.
+/// The items that `range` touches: index of the first, and of the first after them.
 pub(super) fn touching<T: Item>(items: &[T], range: OffsetRange) -> (usize, usize) {
     let from = reaching(items, range.first);
     // Mostly none or one, so the end is near.
@@ -183,7 +183,7 @@ impl<T: Item> Arena<T> {
         self.add(right)
     }
 
-    /// Moves all items of `right` behind those of `left`.
+    /// Moves all items of `right` after those of `left`.
     pub fn absorb(&mut self, left: u32, right: u32, fan_out: usize) {
         let moved = self.take(right);
         let node = &mut self.nodes[left as usize];

@@ -28,7 +28,7 @@ impl<V: RunValue> Run<V> {
         Some(Self { range, ..self })
     }
 
-    /// Whether `next` lies right behind this run and becomes one run with it.
+    /// Whether `next` lies right after this run and becomes one run with it.
     #[must_use]
     pub fn joins(self, next: Self) -> bool {
         self.range.is_followed_by(next.range.first) && self.value == next.value

@@ -27,13 +27,13 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             .filter(|run| run.range.first <= offset)
     }
 
-    /// The run that holds `offset`, or else the first one behind it.
+    /// The run that holds `offset`, or else the first one after it.
     #[must_use]
     pub fn at_or_after(&self, offset: i64) -> Option<Run<V>> {
         self.runs_reaching(offset).first().copied()
     }
 
-    /// The runs of one leaf, from the one that holds `offset` or is the first behind it; empty when there is none.
+    /// The runs of one leaf, from the one that holds `offset` or is the first after it; empty when there is none.
     pub(super) fn runs_reaching(&self, offset: i64) -> &[Run<V>] {
         let Some(mut node) = self.root else {
             return &[];
@@ -49,7 +49,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         &runs[reaching(runs, offset)..]
     }
 
-    /// The first run that holds or lies behind `offset` and belongs to any of `classes`.
+    /// The first run that holds or lies after `offset` and belongs to any of `classes`.
     #[must_use]
     pub fn next_with(&self, offset: i64, classes: u8) -> Option<Run<V>> {
         self.next_below(self.height, self.root?, offset, classes)
@@ -105,7 +105,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         true
     }
 
-    /// The first offset at or behind `offset` that no run holds; `i64::MAX` when all are held.
+    /// The first offset at or after `offset` that no run holds; `i64::MAX` when all are held.
     #[must_use]
     pub fn first_hole(&self, offset: i64) -> i64 {
         match self.contiguous_end(offset) {

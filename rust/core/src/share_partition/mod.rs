@@ -13,7 +13,7 @@
 //! Every method that takes `now` first lets due locks run out, so a lock ends at its deadline and not at the next poll.
 //!
 //! Invariants (checked by `SharePartition::check`): the start offset never goes back; `delivery_complete_count` is the
-//! number of terminal records at or behind the start offset; the next fetch offset is never below the start offset.
+//! number of terminal records at or after the start offset; the next fetch offset is never below the start offset.
 
 mod change;
 mod error;
@@ -156,7 +156,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.end_offset
     }
 
-    /// Terminal records at or behind the start offset (KIP-1226).
+    /// Terminal records at or after the start offset (KIP-1226).
     #[must_use]
     pub const fn delivery_complete_count(&self) -> u64 {
         self.delivery_complete_count

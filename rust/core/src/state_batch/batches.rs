@@ -93,7 +93,7 @@ impl StateBatches {
         self.runs.heap_bytes()
     }
 
-    /// Merges `batches`, of each only what lies at or behind `start_offset`; -1 takes all of them.
+    /// Merges `batches`, of each only what lies at or after `start_offset`; -1 takes all of them.
     ///
     /// What is already there is not clipped, see [`StateBatches::clip`]. Returns whether anything changed.
     pub fn merge(&mut self, batches: &[StateBatch], start_offset: i64) -> bool {

@@ -126,7 +126,7 @@ pub(super) fn l1_window_of_settled_batches(case: &Case<'_>) -> bool {
 
 /// Kafka has marked that there is nothing to look for, and then a fetch of an older offset has opened a gap again: it does not
 /// look, and the gap is not read.
-pub(super) fn f1_gap_behind_the_mark(case: &Case<'_>) -> bool {
+pub(super) fn f1_gap_after_the_mark(case: &Case<'_>) -> bool {
     let state = &case.around.kafka_before;
     matches!(case.op.verb, Verb::NextFetchOffset | Verb::CanAcquire)
         && !state.looks

@@ -120,7 +120,7 @@ pub const RULES: &[Rule] = &[
         window::s6_full_window_settled,
     ),
     rule("S7", "a gap read in vain", window::s7_gap_read_in_vain),
-    rule("F1", "a gap behind the mark", holes::f1_gap_behind_the_mark),
+    rule("F1", "a gap after the mark", holes::f1_gap_after_the_mark),
     rule(
         "H1",
         "a range begins in a hole",
@@ -133,7 +133,7 @@ pub const RULES: &[Rule] = &[
     ),
     rule(
         "L1",
-        "a hole behind a settled batch",
+        "a hole after a settled batch",
         holes::l1_hole_behind_a_settled_batch,
     ),
     rule(

@@ -43,7 +43,7 @@ fn pending(state: &State, offset: i64) -> bool {
 }
 
 /// The log start splits a batch, and so does a compacted log. What Kafka takes for available then is acquired, or makes it throw,
-/// so that behind it the rest of what was fetched goes another way.
+/// so that after it the rest of what was fetched goes another way.
 pub(super) fn k3_pending_lost(case: &Case<'_>) -> bool {
     let (theirs, ours) = (&case.around.kafka, &case.around.ours);
     let before = case.around.kafka_before.runs.iter();
@@ -195,7 +195,7 @@ fn refuses(outcome: &Outcome) -> bool {
             .any(|code| outcome.answered == Answered::Code(code.code()))
 }
 
-/// One side got what the other one got and more behind it; what was more may belong to an aborted transaction, so that neither
+/// One side got what the other one got and more after it; what was more may belong to an aborted transaction, so that neither
 /// answer shows it. Kafka may have thrown because its window was full (K4).
 fn one_got_more(case: &Case<'_>, aborted: bool) -> bool {
     let offsets = |answered: &Answered| -> Option<Vec<(i64, i16)>> {

@@ -1,6 +1,6 @@
 //! A heartbeat on both sides.
 //!
-//! Kafka initialises state behind the heartbeat, and assigns it with the next one; ours is told what the caller has initialised. So
+//! Kafka initialises state after the heartbeat, and assigns it with the next one; ours is told what the caller has initialised. So
 //! it is asked twice: with nothing initialised it must do as Kafka does; with everything, what Kafka will have done in the end.
 
 use serde_json::Value;

@@ -70,7 +70,7 @@ impl Seen {
             SessionOperation::Acknowledge { key, .. } => {
                 let epoch = ours.session(*key).map(|session| session.next_epoch());
                 note(
-                    "meeting: an acknowledgement right behind the opening",
+                    "meeting: an acknowledgement right after the opening",
                     epoch == Some(1),
                 );
             }

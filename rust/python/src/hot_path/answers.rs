@@ -32,7 +32,7 @@ type Endpoint = (Int<i32>, String, Int<i32>, Option<String>);
 /// Args:
 ///     version: version of the request, 4 to 17.
 ///     frame: the frame.
-///     start: where the body begins in it, behind the header of the answer.
+///     start: where the body begins in it, after the header of the answer.
 ///
 /// Returns:
 ///     `(throttle_ms, error_code, session_id, partitions, node_endpoints)`. A partition is `(topic, partition, error_code,

@@ -53,7 +53,7 @@ impl BatchRing {
     ///     check_crc: whether to compute the checksums of the batches, which consumers do.
     ///
     /// Returns:
-    ///     The offset behind the last whole batch, which is `asked_offset` when there is none, and the bytes of the batches that
+    ///     The offset after the last whole batch, which is `asked_offset` when there is none, and the bytes of the batches that
     ///     are new here.
     ///
     /// Raises:
@@ -117,7 +117,7 @@ impl BatchRing {
         self.inner.with(py, gateway::BatchRing::clear)
     }
 
-    /// The offset behind the tail, where its next read begins; `None` when the ring is empty.
+    /// The offset after the tail, where its next read begins; `None` when the ring is empty.
     #[getter]
     fn end_offset(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         self.inner.with(py, |ring| ring.end_offset())

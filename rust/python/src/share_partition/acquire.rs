@@ -38,7 +38,7 @@ struct Asked<'a, 'py> {
 impl SharePartition {
     /// The offset from which to read the log for this share partition next (Kafka: `SharePartition.nextFetchOffset`).
     ///
-    /// It is the first available record in the window, else the offset behind the window. Sub-linear in the number of runs.
+    /// It is the first available record in the window, else the offset after the window. Sub-linear in the number of runs.
     fn next_fetch_offset(&self, py: Python<'_>) -> PyResult<i64> {
         self.engine
             .with(py, |e| each!(e, sp => sp.next_fetch_offset()))

@@ -170,7 +170,7 @@ impl SharePartition {
         self.engine.with(py, |e| each!(e, sp => sp.state_epoch()))
     }
 
-    /// Number of terminal records at or behind the start offset (KIP-1226).
+    /// Number of terminal records at or after the start offset (KIP-1226).
     #[getter]
     fn delivery_complete_count(&self, py: Python<'_>) -> PyResult<u64> {
         self.engine

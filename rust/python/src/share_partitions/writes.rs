@@ -24,7 +24,7 @@ const NO_TOPICS: &[(TopicId, &[(i32, &WriteState)])] = &[];
 
 const NEWEST: i16 = <Write as Api>::MAX_VERSION;
 
-/// Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one behind the other.
+/// Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one after the other.
 ///
 /// Row i is one write of one share partition. The rows of a request follow one another, and the requests of one group have to
 /// reach its share coordinator in this order.
@@ -264,9 +264,9 @@ fn encode(
         let mut rest = &writes[..];
         let mut topics: Vec<(TopicId, &[(i32, &WriteState)])> = Vec::new();
         for topic in request.chunk_by(|a, b| a.topic_id == b.topic_id) {
-            let (partitions, behind) = rest.split_at(topic.len());
+            let (partitions, beyond) = rest.split_at(topic.len());
             topics.push((topic[0].topic_id, partitions));
-            rest = behind;
+            rest = beyond;
         }
         let group: &str = &groups[request[0].group as usize];
         out.data

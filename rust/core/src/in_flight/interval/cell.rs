@@ -95,12 +95,12 @@ impl Cell {
         Self(self.0 & !(u64::MAX << LOCK_AT) | (lock as u64) << LOCK_AT)
     }
 
-    /// The cell of the offsets behind the first one.
+    /// The cell of the offsets after the first one.
     pub const fn tail(self) -> Self {
         Self(self.0 & !START)
     }
 
-    /// Whether `next`, right behind a run of this cell, belongs to that run.
+    /// Whether `next`, right after a run of this cell, belongs to that run.
     pub const fn joins(self, next: Self) -> bool {
         self.0 & !START == next.0
     }

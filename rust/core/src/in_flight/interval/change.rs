@@ -153,7 +153,7 @@ impl<const N: usize> Leaves<N> {
                     && self.stretch(leaf).is_some()
             })
         {
-            // Leaves are mostly filled from behind.
+            // Leaves are mostly filled at the end.
             self.relieve(spot);
             at = self.last();
         }

@@ -75,7 +75,7 @@ impl<T: Code> Dense<T> {
 
 impl<const N: usize> Leaves<N> {
     fn check(&self) -> Result<(), String> {
-        let mut behind: Option<OffsetRange> = None;
+        let mut beyond: Option<OffsetRange> = None;
         let mut next = self.first();
         while let Some(at) = next {
             let Some(leaf) = self.get(at) else {
@@ -95,10 +95,10 @@ impl<const N: usize> Leaves<N> {
             if entries > most {
                 return Err(format!("{} has {entries} entries", leaf.range));
             }
-            if behind.is_some_and(|behind| behind.last >= leaf.range.first) {
-                return Err(format!("{} does not lie behind {behind:?}", leaf.range));
+            if beyond.is_some_and(|beyond| beyond.last >= leaf.range.first) {
+                return Err(format!("{} does not lie after {beyond:?}", leaf.range));
             }
-            behind = Some(leaf.range);
+            beyond = Some(leaf.range);
             next = self.next(at);
         }
         let List::Many(many) = &self.list else {
@@ -144,7 +144,7 @@ impl<const N: usize> Window<N> {
         self.leaves.check()?;
         let mut counts = StateCounts::default();
         let mut leases: BTreeMap<u32, (u64, OffsetRange)> = BTreeMap::new();
-        let mut behind: Option<OffsetRange> = None;
+        let mut beyond: Option<OffsetRange> = None;
         for leaf in self.leaves.iter() {
             let edges = leaf.edges();
             for (at, edge) in edges.iter().enumerate() {
@@ -156,10 +156,10 @@ impl<const N: usize> Window<N> {
                     continue;
                 }
                 add(&mut counts, cell.state(), range.len());
-                let continues = behind.is_some_and(|run| run.is_followed_by(range.first));
+                let continues = beyond.is_some_and(|run| run.is_followed_by(range.first));
                 if !cell.is_start() && !continues {
                     return Err(format!(
-                        "no batch begins at {range}, behind a hole: {cell:?}"
+                        "no batch begins at {range}, after a hole: {cell:?}"
                     ));
                 }
                 let locked = cell.lock() != super::NONE;
@@ -173,7 +173,7 @@ impl<const N: usize> Window<N> {
                     *live = live.saturating_add(range.len());
                     extent.last = range.last;
                 }
-                behind = Some(range);
+                beyond = Some(range);
             }
         }
         if counts != self.counts() {

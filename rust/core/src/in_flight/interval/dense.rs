@@ -69,7 +69,7 @@ impl<T: Code> Dense<T> {
         u32::from(inside && self.codes[at - 1].tail() != self.codes[at])
     }
 
-    /// Adds `n` entries behind the last one, or returns false if the cell does not fit.
+    /// Adds `n` entries after the last one, or returns false if the cell does not fit.
     pub fn push(&mut self, cell: Cell, n: usize, tally: &mut Tally) -> bool {
         let (Some(head), Some(tail)) = (T::of(cell), T::of(cell.tail())) else {
             return false;
@@ -124,8 +124,8 @@ impl<T: Code> Dense<T> {
 
     fn end_of_run(&self, at: usize, end: usize) -> usize {
         let tail = self.codes[at].tail();
-        let behind = self.codes[at + 1..=end].iter();
-        at + behind.take_while(|code| **code == tail).count()
+        let beyond = self.codes[at + 1..=end].iter();
+        at + beyond.take_while(|code| **code == tail).count()
     }
 
     /// The first offset from `from` on that belongs to `class`, or does not if `is` is false.

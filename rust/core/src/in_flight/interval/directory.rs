@@ -162,7 +162,7 @@ impl<const N: usize> Leaves<N> {
         ))
     }
 
-    /// The leaf that holds `offset`, or else the first one behind it.
+    /// The leaf that holds `offset`, or else the first one after it.
     #[inline]
     pub fn reaching(&self, offset: i64) -> Option<Spot> {
         match &self.list {

@@ -34,7 +34,7 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
-    /// Puts a leaf right behind the one at `at`, or before all others, and says where it stands now.
+    /// Puts a leaf right after the one at `at`, or before all others, and says where it stands now.
     pub fn insert_after(&mut self, at: Option<Spot>, leaf: Leaf) -> Spot {
         if let List::One(_) = &self.list
             && let List::One(one) = core::mem::take(&mut self.list)
@@ -54,7 +54,7 @@ impl<const N: usize> Leaves<N> {
         let (mut group, mut place) =
             at.map_or((0, 0), |at| (at.group as usize, at.at as usize + 1));
         if many.groups[group].leaves.len() == N {
-            // Leaves are mostly added behind the last one: then the full group stays full.
+            // Leaves are mostly added after the last one: then the full group stays full.
             let last = group + 1 == many.groups.len() && place == N;
             let half = if last { N } else { N / 2 };
             let leaves = many.groups[group].leaves.split_off(half);

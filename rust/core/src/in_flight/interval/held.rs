@@ -112,7 +112,7 @@ impl<'a, C: RunChange> Held<'a, C> {
         Some((turn, classes))
     }
 
-    /// The records behind those last turned, up to `last`, are turned alike.
+    /// The records after those last turned, up to `last`, are turned alike.
     #[inline]
     pub fn widen(&mut self, last: i64) {
         if let Some(range) = self.turned[..self.unnoted].last_mut() {

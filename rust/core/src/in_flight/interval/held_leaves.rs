@@ -1,5 +1,4 @@
-//! The way of a change of many ranges through the leaves: each is found without a search behind the last, and its shape is looked at
-//! once.
+//! Applies a change to many ascending ranges in one pass over the leaves.
 
 use super::cell::{Class, Code, Turn};
 use super::dense::{Dense, WORDS};
@@ -26,7 +25,7 @@ impl<T: Code> Dense<T> {
         self.codes.get(at).map_or(NONE, |code| code.lock())
     }
 
-    /// Shows the records of `range` and of the ranges behind it that the holder holds, as far as this leaf reaches, and turns
+    /// Shows the records of `range` and of the ranges after it that the holder holds, as far as this leaf reaches, and turns
     /// them. Returns the first range that is not done.
     fn update_held<C: RunChange>(
         &mut self,
@@ -123,8 +122,8 @@ impl<T: Code> Dense<T> {
             && code.is_like(head)
         {
             let tail = code.tail();
-            let behind = codes[from + 1..].iter();
-            let to = from + behind.take_while(|next| next.tail() == tail).count();
+            let beyond = codes[from + 1..].iter();
+            let to = from + beyond.take_while(|next| next.tail() == tail).count();
             let is_held = if ends_locks {
                 held.leave_held(code, (to + 1 - from) as u64)
             } else {
@@ -149,7 +148,7 @@ impl<T: Code> Dense<T> {
         self.reclass(at, to, old.classes(), old.turned(turn).classes(), tally);
     }
 
-    /// The seams before each of the entries `at..=to` and behind the last of them.
+    /// The seams before each of the entries `at..=to` and after the last of them.
     fn seams_in(&self, at: usize, to: usize) -> u32 {
         let from = at.max(self.live as usize + 1) - 1;
         let end = (to + 1).min(self.codes.len() - 1);

@@ -169,7 +169,7 @@ impl Leaf {
             self.widen();
             self.put(part, cell);
             match after(part.last).and_then(|first| OffsetRange::new(first, range.last)) {
-                Some(behind) => rest = behind,
+                Some(beyond) => rest = beyond,
                 None => return,
             }
         }
@@ -199,7 +199,7 @@ impl Leaf {
         }
     }
 
-    /// Adds a batch, which lies before, behind or in a hole of the leaf, if the leaf can take it in.
+    /// Adds a batch, which lies before, after or in a hole of the leaf, if the leaf can take it in.
     pub fn insert(&mut self, batch: OffsetRange, cell: Cell, merge: Merge) -> bool {
         if let Body::Runs(edges) = &mut self.body {
             runs_change::insert(edges, (self.range, merge), &mut self.tally, batch, cell);
@@ -237,7 +237,7 @@ impl Leaf {
         OffsetRange::new(self.base(), last).map_or(u64::MAX, OffsetRange::len)
     }
 
-    /// Adds a run or a hole right behind the last offset of a dense leaf.
+    /// Adds a run or a hole right after the last offset of a dense leaf.
     fn push(&mut self, range: OffsetRange, cell: Cell) {
         let n = range.len() as usize;
         let fits = match &mut self.body {
@@ -253,7 +253,7 @@ impl Leaf {
         }
     }
 
-    /// Adds the entries of `next`, which lies behind this dense leaf and fits into its room.
+    /// Adds the entries of `next`, which lies after this dense leaf and fits into its room.
     pub fn absorb(&mut self, next: &Self) {
         if let Some(hole) = after(self.range.last)
             .and_then(|first| OffsetRange::new(first, before_saturating(next.range.first)))

@@ -91,8 +91,8 @@ pub(super) fn next(edges: &[Edge], from: i64, class: Class) -> Option<i64> {
     if here.classes() & class.bit() != 0 {
         return Some(from.max(head.first));
     }
-    let behind = edges[at + 1..].iter();
-    behind
+    let beyond = edges[at + 1..].iter();
+    beyond
         .into_iter()
         .find(|edge| edge.cell.classes() & class.bit() != 0)
         .map(|edge| edge.first)

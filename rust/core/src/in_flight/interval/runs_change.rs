@@ -193,7 +193,7 @@ pub(super) fn coalesce(
     }
 }
 
-/// Puts a batch into a hole: before the leaf, inside or behind it.
+/// Puts a batch into a hole: before the leaf, inside or after it.
 pub(super) fn insert(
     edges: &mut Vec<Edge>,
     (span, merge): (OffsetRange, Merge),
@@ -251,12 +251,12 @@ pub(super) fn drop_batches(
     last: i64,
     f: &mut impl FnMut(OffsetRange, Cell),
 ) {
-    let behind = after_saturating(last);
-    if behind <= span.first {
+    let beyond = after_saturating(last);
+    if beyond <= span.first {
         return;
     }
-    // What is left begins with the batch that holds the next offset, or behind the hole that does.
-    let mut cut = holding(edges, behind);
+    // What is left begins with the batch that holds the next offset, or after the hole that does.
+    let mut cut = holding(edges, beyond);
     if edges[cut].cell.is_hole() {
         cut += 1;
     }

@@ -49,17 +49,17 @@ impl<const N: usize> Leaves<N> {
             && last < range.last
             && let Some(next) = self.next(at)
         {
-            let Some(behind) = self
+            let Some(beyond) = self
                 .get(next)
                 .filter(|next| leaf.range.is_followed_by(next.range.first))
             else {
                 break;
             };
-            let (more, end) = behind.run(behind.range.first, range.last.min(behind.range.last));
+            let (more, end) = beyond.run(beyond.range.first, range.last.min(beyond.range.last));
             if !cell.joins(more) {
                 break;
             }
-            (at, leaf, last) = (next, behind, end);
+            (at, leaf, last) = (next, beyond, end);
         }
         Some((OffsetRange { first, last }, cell))
     }
@@ -120,7 +120,7 @@ impl<const N: usize> Leaves<N> {
         Some(hole.map_or(leaf.range.last, before_saturating))
     }
 
-    /// The first offset at or behind `from` that no batch holds; `i64::MAX` when all are held.
+    /// The first offset at or after `from` that no batch holds; `i64::MAX` when all are held.
     pub fn first_hole(&self, from: i64) -> i64 {
         self.contiguous_end(from).map_or(from, after_saturating)
     }
@@ -185,10 +185,10 @@ impl<const N: usize> Leaves<N> {
         if last >= bounds.last {
             return Some(bounds.last);
         }
-        let behind = after(last)?;
-        let leaf = self.get(self.reaching(behind)?)?;
-        let whole = leaf.range.first > behind || {
-            let (cell, _) = leaf.run(behind, behind);
+        let beyond = after(last)?;
+        let leaf = self.get(self.reaching(beyond)?)?;
+        let whole = leaf.range.first > beyond || {
+            let (cell, _) = leaf.run(beyond, beyond);
             cell.is_start() || cell.is_hole()
         };
         if whole {

@@ -137,7 +137,7 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
-    /// Makes one leaf of neighbours as long as it would be a good one.
+    /// Merges neighbouring leaves while the result stays within the limits of one.
     fn join(&mut self, at: Spot) {
         let mut at = at;
         loop {

@@ -100,7 +100,7 @@ impl Locks {
             let here = lease.is_running() && lease.queue() == number;
             if lease.due.prev != prev || lease.acquired_at < time || !here {
                 return Err(format!(
-                    "lease {next} does not belong behind {prev}: {lease:?}"
+                    "lease {next} does not belong after {prev}: {lease:?}"
                 ));
             }
             (prev, next, time) = (next, lease.due.next, lease.acquired_at);

@@ -145,7 +145,7 @@ impl Members {
                 listed.extend(held.map(|(n, lease)| (*lease, member, at << PLACE_BITS | n)));
                 let live = listed.len() - before;
                 if block.prev != prev || live != usize::from(block.live) || live == 0 {
-                    return Err(format!("block {at} behind {prev} of {member}: {block:?}"));
+                    return Err(format!("block {at} after {prev} of {member}: {block:?}"));
                 }
                 (prev, at) = (at, block.next);
                 blocks += 1;

@@ -80,8 +80,8 @@ fn after_a_poison_record_a_settled_stretch_takes_no_memory() {
     let bytes = singly.heap_bytes();
     assert!(bytes <= leases + 8_192, "{bytes} bytes");
     // In the leaf of the poison record batches are still apart.
-    let behind = singly.batch_floor(20_000).unwrap();
-    assert!(behind.first <= 512 && behind.last == 19_999, "{behind}");
+    let beyond = singly.batch_floor(20_000).unwrap();
+    assert!(beyond.first <= 512 && beyond.last == 19_999, "{beyond}");
 }
 
 #[test]

@@ -60,11 +60,11 @@ pub fn group_entries(group: &Properties, broker: &Properties) -> Vec<ConfigEntry
         if let Some(text) = group.get(property.name) {
             synonyms.push((property.name, shown(&property, text), ConfigSource::Group));
         }
-        let behind = known
+        let beyond = known
             .broker_name()
             .and_then(|name| BROKER_PROPERTIES.iter().find(|known| known.name == name));
-        synonyms.extend(match behind {
-            Some(behind) => broker_synonyms(behind, broker),
+        synonyms.extend(match beyond {
+            Some(beyond) => broker_synonyms(beyond, broker),
             None => vec![(property.name, property.default(), ConfigSource::Default)],
         });
         ConfigEntry::of(property, synonyms)

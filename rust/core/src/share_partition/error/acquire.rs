@@ -20,7 +20,7 @@ pub enum AcquireError {
         /// The offset given.
         fetch_offset: i64,
     },
-    /// A fetched batch is negative, inverted, ends at the last offset there is, or does not lie behind the one before it.
+    /// A fetched batch is negative, inverted, ends at the last offset there is, or does not lie after the one before it.
     FetchedBatch {
         /// Its index.
         index: usize,

@@ -1,4 +1,4 @@
-//! What a share partition has as soon as somebody fetches, and not before.
+//! State allocated on first use.
 
 use crate::persister::ReadStateResult;
 use crate::share_partition::SharePartition;

@@ -45,7 +45,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// Whether a fetch may acquire anything: always for what is in the window, otherwise while there is room behind it
+    /// Whether a fetch may acquire anything: always for what is in the window, otherwise while there is room after it
     /// (`SharePartition.canAcquireRecords`). Never of a share partition that is not active.
     #[must_use]
     pub fn can_acquire(&self) -> bool {
@@ -94,8 +94,8 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// Takes note of a fetch that gave nothing. If it reached behind the window, the gaps that it read hold no record, and the
-    /// window is full: nothing would ever close the gap window then, for nothing behind it may be acquired (deliberate
+    /// Takes note of a fetch that gave nothing. If it reached beyond the window, the gaps that it read hold no record, and the
+    /// window is full: nothing would ever close the gap window then, for nothing after it may be acquired (deliberate
     /// difference S7).
     pub(in crate::share_partition) fn acquired_nothing(&mut self, request: &AcquireRequest<'_>) {
         if let Some(gap) = self.gap_window() {
@@ -110,7 +110,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.unblock();
     }
 
-    /// Moves the start offset past everything settled at the front of the window, and drops the batches behind it
+    /// Moves the start offset past everything settled at the front of the window, and drops the batches before it
     /// (`SharePartition.maybeUpdateCachedStateAndOffsets`).
     ///
     /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
@@ -125,7 +125,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let (stop, passed) = match self.store.pass_settled(self.start_offset, limit) {
             Front::Empty => return,
             Front::Settled(last) => {
-                // The window is empty, and begins behind its last offset. The start offset may be ahead already, when the
+                // The window is empty, and begins after its last offset. The start offset may be ahead already, when the
                 // log start has moved past the window; it never goes back (deliberate difference K1).
                 self.start_offset = self.start_offset.max(after_saturating(last));
                 self.end_offset = self.start_offset;

@@ -4,7 +4,7 @@
 //! 1. room: how many records at most, and up to which offset ([`SharePartition::room`]);
 //! 2. released records that the log no longer has are archived (compacted topics);
 //! 3. the in-flight batches that the fetched offsets meet, one after the other: what is available in them;
-//! 4. what lies behind them, or between them in a gap to read again, becomes new batches (`new_batches.rs`);
+//! 4. what lies after them, or between them in a gap to read again, becomes new batches (`new_batches.rs`);
 //! 5. records of aborted transactions are archived and taken out (`transactions.rs`).
 
 use crate::in_flight::{InFlightRun, InFlightStore, MemberIndex, NewLock};
@@ -62,7 +62,7 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(acquired)
     }
 
-    /// As [`SharePartition::acquire`], and puts what is given behind what `acquired` holds already.
+    /// As [`SharePartition::acquire`], and puts what is given after what `acquired` holds already.
     ///
     /// # Errors
     /// The request is malformed, or the share partition is not active; see [`AcquireError`].
@@ -186,12 +186,12 @@ impl<S: InFlightStore> SharePartition<S> {
                 return;
             }
         }
-        let behind = match last_batch {
+        let beyond = match last_batch {
             None => OffsetRange::new(base, fetched.last),
             Some(batch) => fetched.after(batch.last),
         };
-        if let Some(behind) = behind.filter(|_| acquisition.remaining() > 0) {
-            self.acquire_new(acquisition, behind);
+        if let Some(beyond) = beyond.filter(|_| acquisition.remaining() > 0) {
+            self.acquire_new(acquisition, beyond);
         }
     }
 

@@ -191,7 +191,7 @@ impl fmt::Display for Reason<'_> {
                 let greatest = i64::MAX - 1;
                 write!(
                     f,
-                    "{first}-{last} leaves the offsets; expected 0 to {greatest}"
+                    "offsets {first} to {last} are out of range; expected 0 to {greatest}"
                 )
             }
             E::NotAscending {
@@ -202,10 +202,9 @@ impl fmt::Display for Reason<'_> {
                 f,
                 "first_offset {first} does not come after {previous_last}, where the batch before it ends"
             ),
-            E::TypeCount { types, offsets, .. } => write!(
-                f,
-                "{types} acknowledge types for {offsets} offsets; expected one, or one each"
-            ),
+            E::TypeCount { types, offsets, .. } => {
+                write!(f, "expected 1 or {offsets} acknowledge types, got {types}")
+            }
             E::UnknownType { id, .. } => {
                 write!(f, "acknowledge_type is {id}; expected")?;
                 for (place, known) in AcknowledgeType::ALL.into_iter().enumerate() {
@@ -216,7 +215,10 @@ impl fmt::Display for Reason<'_> {
             }
             E::NotActive(status) => status.say(f),
             E::NotInFlight { first, last, .. } => {
-                write!(f, "{first}-{last} is not in flight to its end")
+                write!(
+                    f,
+                    "offsets {first} to {last} extend past the in-flight batches"
+                )
             }
             E::TooManyStateBatches { asked, allowed } => write!(
                 f,

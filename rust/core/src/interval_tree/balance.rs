@@ -63,7 +63,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     }
 
     /// First offset of the leaf after the one that [`Self::seek`] found last.
-    pub(super) fn first_behind(&self) -> Option<i64> {
+    pub(super) fn first_after(&self) -> Option<i64> {
         self.path.iter().rev().find_map(|step| {
             let entry = self.inners.get(step.node).get(step.at as usize + 1)?;
             Some(entry.range.first)

@@ -117,11 +117,17 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     fn ends_in(&self, leaf: u32, range: OffsetRange) -> bool {
         let end = self.leaves.get(leaf).last();
         end.is_some_and(|run| range.last <= run.range.last)
-            || self.first_behind().is_none_or(|next| range.last < next)
+            || self.first_after().is_none_or(|next| range.last < next)
     }
 
     /// [`Self::set`] in the leaf that was sought for the first offset, and that the range does not reach beyond; of its
     /// runs the range touches `from..to`.
+    ///
+    /// ```text
+    /// before     aaaaaaaa bbb       aaa bbb ccc        aaa     ccc
+    /// set           nnn             nnnnnnnnnn             nnn
+    /// after      aaannnaa bbb       nnnnnnnnnnc        aaa nnn ccc
+    /// ```
     fn set_in(
         &mut self,
         leaf: u32,
@@ -146,9 +152,9 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         let mut right = overlapped.last().and_then(|run| right_of(*run, range));
         let mut run = Run { range, value };
         match left.or_else(|| from.checked_sub(1).map(|at| runs[at])) {
-            Some(beyond) if beyond.joins(run) => {
-                run.range.first = beyond.range.first;
-                run.value = beyond.value;
+            Some(neighbour) if neighbour.joins(run) => {
+                run.range.first = neighbour.range.first;
+                run.value = neighbour.value;
                 from -= usize::from(left.take().is_none());
             }
             _ => {}
@@ -177,7 +183,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             at == 0 && before(run.range.first).is_some_and(|last| self.last_before() == Some(last));
         let to_next = to == len
             && right.is_none()
-            && after(run.range.last).is_some_and(|first| self.first_behind() == Some(first));
+            && after(run.range.last).is_some_and(|first| self.first_after() == Some(first));
         let now = self.leaves.get(leaf).len();
         if (within || self.height == 0) && now <= N {
             // What is known above the leaf, if anything is, stays true.

@@ -10,6 +10,16 @@ use crate::offset::{OffsetRange, after, after_saturating, before_saturating};
 pub(super) type Becomes<'a> = &'a mut dyn FnMut(OffsetRange, Cell) -> Option<Cell>;
 
 /// Puts `new` where `old` is: all of `range`, which lies inside the entry `at`.
+///
+/// ```text
+/// entry      aaaaaaaaa     aaaaaaaaa     aaaaaaaaa     aaaaaaaaa
+/// range         nnn           nnnnnn     nnnn          nnnnnnnnn
+/// becomes    aaannnaaa     aaannnnnn     nnnnaaaaa     nnnnnnnnn
+///            two more      one more      one more      none more
+/// ```
+///
+/// Where a neighbour continues `new`, its boundary moves instead of a new entry; in the last case entries may be joined
+/// ([`coalesce`]).
 #[inline(always)]
 pub(super) fn put_within(
     edges: &mut Vec<Edge>,
@@ -149,6 +159,14 @@ fn is_whole_batch(edges: &[Edge], at: usize, merge: Merge) -> bool {
 
 /// Joins what can be joined around the entries `from..=to`: parts of a run, and neighbouring batches whose records are all
 /// equal, settled and terminal, since nothing can happen to those any more.
+///
+/// ```text
+/// [aaa|aaa          a run in two entries                 →  [aaaaaa
+/// [ddd[ddd[         two batches, equal and done          →  [dddddd[
+/// [ddd[ddd|x        the second batch goes on otherwise   →  stays
+/// ```
+///
+/// `[` begins a batch, `|` an entry.
 pub(super) fn coalesce(
     edges: &mut Vec<Edge>,
     tally: &mut Tally,

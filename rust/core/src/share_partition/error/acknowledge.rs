@@ -202,6 +202,9 @@ impl fmt::Display for Reason<'_> {
                 f,
                 "first_offset {first} does not come after {previous_last}, where the batch before it ends"
             ),
+            E::TypeCount {
+                types, offsets: 1, ..
+            } => write!(f, "expected 1 acknowledge type, got {types}"),
             E::TypeCount { types, offsets, .. } => {
                 write!(f, "expected 1 or {offsets} acknowledge types, got {types}")
             }

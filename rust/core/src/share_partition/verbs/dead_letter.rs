@@ -1,5 +1,10 @@
 //! The dead-letter queue as plain data (KIP-1191): records in ARCHIVING are handed out, and archived when the caller is
 //! done with them, whether or not the queue took them.
+//!
+//! Steps:
+//! 1. a change that leads to ARCHIVING waits here until its write is confirmed; a refusal drops it;
+//! 2. [`SharePartition::poll_dead_letter`] hands the records out;
+//! 3. [`SharePartition::handle_dead_letter_done`] archives them, and one write of it is queued.
 
 use std::collections::{BTreeMap, VecDeque};
 

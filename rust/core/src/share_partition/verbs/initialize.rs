@@ -1,4 +1,11 @@
 //! From the persisted state to an active share partition (`SharePartition.maybeInitialize`).
+//!
+//! Steps:
+//! 1. [`SharePartition::begin_initialize`] says what to read;
+//! 2. [`SharePartition::initialize`] takes the answer. A state without a start offset waits for
+//!    [`SharePartition::resolve_start_offset`];
+//! 3. the state is checked whole; each of its batches becomes an in-flight batch, and holes between them are to be read again;
+//! 4. the start offset passes what is settled at the front.
 
 use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
@@ -86,7 +93,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Takes the persister's refusal to read: the share partition has failed. The error carries the code for the member by
-    /// [`super::member_code`].
+    /// [`crate::share_partition::member_code`].
     pub const fn initialize_failed(&mut self, answer: KafkaCode) -> InitializeError {
         self.status = Status::Failed;
         InitializeError::Persister(member_code(answer))

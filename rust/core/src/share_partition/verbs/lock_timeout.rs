@@ -1,6 +1,11 @@
 //! Acquisition locks run out (`SharePartition.releaseAcquisitionLockOnTimeout`, `AcquisitionLockTimerTask`).
 //!
 //! A lock has run out when `now >= deadline`. However many locks are due, they yield one coalesced change.
+//!
+//! Steps:
+//! 1. the store marks the locks that are due, some thousand at a time, and names ranges that cover their records;
+//! 2. each record is given back at once, or archived, or given up; one whose write is under way is left to its answer;
+//! 3. one write for all of them is queued. Nobody waits for it, and its refusal undoes nothing.
 
 use crate::in_flight::{Holder, InFlightStore};
 use crate::record_state::Trigger;

@@ -1,4 +1,9 @@
 //! The log start offset moves: retention or DeleteRecords has removed records (`SharePartition.updateCacheAndOffsets`).
+//!
+//! Steps:
+//! 1. the start offset moves, and the records that it passes no longer count as complete;
+//! 2. gaps before it need not be read again;
+//! 3. available records below it are archived, in memory only. Acquired ones stay with their member.
 
 use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, before};

@@ -1,4 +1,10 @@
 //! Offsets that were not in flight become in-flight batches (`SharePartition.acquireNewBatchRecords`, `createBatches`).
+//!
+//! Steps:
+//! 1. the range begins at or after the start offset and ends before the next in-flight batch;
+//! 2. its end follows the log batch of the last record asked for, or the record itself in record_limit mode;
+//! 3. it is cut where log batches begin, into pieces of at least the batch size;
+//! 4. each piece is added under a lock of the member, and the window reaches to its end.
 
 use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, before, plus_saturating};

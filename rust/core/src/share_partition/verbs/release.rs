@@ -1,4 +1,10 @@
 //! A member is gone: everything it holds becomes available again (`SharePartition.releaseAcquiredRecords`).
+//!
+//! Steps:
+//! 1. locks that are due run out;
+//! 2. the look at what the member holds: records below the start offset are archived, those whose attempts are over are given up,
+//!    the others become available;
+//! 3. the change and its write (`pipeline.rs`).
 
 use crate::in_flight::{Holder, InFlightStore, MemberIndex};
 use crate::inline_persister::InlinePersister;

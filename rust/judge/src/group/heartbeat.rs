@@ -189,6 +189,7 @@ impl Turn<'_> {
             answer.member_epoch.to_string(),
         );
         let told = result.get("assignment").map(assigned_json);
+        let told = told.filter(|told| !self.is_told_again(told));
         self.points.same(
             "assignment",
             format!("{told:?}"),
@@ -207,6 +208,20 @@ impl Turn<'_> {
             GroupValue::TargetMember(..) | GroupValue::CurrentMember(..)
         );
         !is_assignment || self.ours.latest.is_news(record)
+    }
+
+    /// Whether Kafka tells a member what it has. It does so when a topic without partitions, which it keeps in an assignment, is
+    /// gone.
+    fn is_told_again(&self, told: &str) -> bool {
+        let is_full = self.request.member_epoch <= 0 || self.request.topics.is_some();
+        let mut records = self.ours.latest.of(self.request.group);
+        let current = records.find_map(|record| match &record.value {
+            GroupValue::CurrentMember(id, current) if **id == *self.request.member => {
+                current.as_ref()
+            }
+            _ => None,
+        });
+        !is_full && current.is_some_and(|current| assigned(&current.assigned) == told)
     }
 
     /// Whether Kafka lets targets be that hold what cannot be assigned any more, or that are younger than the clock, and we

@@ -97,6 +97,27 @@ fn a_lost_group_is_g1_and_a_member_that_leaves_one_is_not() {
     assert_eq!(verdict.difference.map(|found| found.what), Some("code"));
 }
 
+/// Kafka 4.4.0 does so when a topic is gone that its assignment listed without a partition.
+#[test]
+fn a_member_may_be_told_again_what_it_has_and_nothing_else() {
+    let told = |assignment: Value| {
+        let GroupOperation::Heartbeat(mut again) = beat(2) else {
+            unreachable!("a beat is a heartbeat");
+        };
+        again.topics = None;
+        let answer = json!({"result": {
+            "code": 0, "member": "m1", "epoch": 2, "interval": 5000, "assignment": assignment,
+        }});
+        let ops = [CREATE, beat(0), GroupOperation::Heartbeat(again)];
+        judged(&ops, &[json!({}), joined(), answer]).difference
+    };
+    let topic = "bAAAAAAAAAAAAAAAAAAABA";
+    assert!(told(json!({})).is_none());
+    assert!(told(json!({topic: []})).is_none());
+    let found = told(json!({topic: [0]}));
+    assert_eq!(found.map(|found| found.what), Some("assignment"));
+}
+
 #[test]
 fn records_that_say_nothing_new_are_left_out() {
     let records = read(&joined()["records"]).unwrap();

@@ -246,7 +246,7 @@ def test_records_that_are_there_and_do_not_come_are_an_error(
     monkeypatch: pytest.MonkeyPatch, consumer: ShortConsumer, reason: str | None
 ) -> None:
     monkeypatch.setattr(kafka_topic, "_PATIENCE", 60.0 if consumer.says_so else -1.0)
-    monkeypatch.setattr(state_topic, "consumer", lambda _settings: nullcontext((confluent_kafka, consumer)))
+    monkeypatch.setattr(state_topic, "consumer", lambda _settings, _connecting: nullcontext((confluent_kafka, consumer)))
     if reason is None:
         assert list(kafka_topic.records({}, 1, 3, 10)) == []
         return

@@ -54,7 +54,7 @@ class ReadNotAllowedError(ClusterReadError):
 
 
 @contextmanager
-def consumer(settings: Mapping[str, object], connecting: Connecting | None = None) -> Iterator[tuple[ModuleType, Consumer]]:
+def consumer(settings: Mapping[str, object], connecting: Connecting) -> Iterator[tuple[ModuleType, Consumer]]:
     """Provide the client's module and a consumer, and turn errors within the block into ours.
 
     `connecting` receives the connection errors of the client.
@@ -66,7 +66,6 @@ def consumer(settings: Mapping[str, object], connecting: Connecting | None = Non
             has one.
     """
     client = client_module()
-    connecting = connecting or Connecting()
     _check_addresses(settings)
     ours = {
         # A name is asked for; by `assign` no group is joined, and nothing is committed.
@@ -111,9 +110,12 @@ def _check_addresses(settings: Mapping[str, object]) -> None:
         raise ClusterReadError(str(wrong)) from None
 
 
-def state_partitions(client: ModuleType, asked: Consumer, patience: float, connecting: Connecting | None = None) -> list[int]:
-    """Ask which partitions the topic has, in order. With what the client says of its connections nobody is waited for in vain."""
-    topic = topics(client, asked, connecting or Connecting(), patience, STATE_TOPIC)[STATE_TOPIC]
+def state_partitions(client: ModuleType, asked: Consumer, patience: float, connecting: Connecting) -> list[int]:
+    """Ask which partitions the topic has, in order.
+
+    `connecting` is the one that the consumer was made with: a connection that fails ends the wait, and the error names it.
+    """
+    topic = topics(client, asked, connecting, patience, STATE_TOPIC)[STATE_TOPIC]
     if topic.error is None:
         return sorted(topic.partitions)
     if topic.error.code() == _NOT_THE_TOPIC:

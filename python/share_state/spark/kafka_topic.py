@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from share_state.reading import state_topic
+from share_state.reading.asking import Connecting
 from share_state.reading.failures import ClusterReadError
 from share_state.reading.state_topic import STATE_TOPIC
 from share_state.reading.watermarks import watermarks
@@ -52,8 +53,10 @@ class Range:
 
 def ranges(settings: Mapping[str, str]) -> list[Range]:
     """Ask a cluster where its state partitions begin and end."""
-    with state_topic.consumer(settings) as (client, consumer):
-        places = [client.TopicPartition(STATE_TOPIC, one) for one in state_topic.state_partitions(client, consumer, _PATIENCE)]
+    connecting = Connecting()
+    with state_topic.consumer(settings, connecting) as (client, consumer):
+        there = state_topic.state_partitions(client, consumer, _PATIENCE, connecting)
+        places = [client.TopicPartition(STATE_TOPIC, one) for one in there]
         return [Range(place.partition, *watermarks(client, consumer, place, _PATIENCE)) for place in places]
 
 
@@ -64,7 +67,7 @@ def records(settings: Mapping[str, str], partition: int, start: int, end: int) -
     """
     if start >= end:
         return
-    with state_topic.consumer(settings) as (client, consumer):
+    with state_topic.consumer(settings, Connecting()) as (client, consumer):
         consumer.assign([client.TopicPartition(STATE_TOPIC, partition, start)])
         next_offset, waited_from = start, time.monotonic()
         while next_offset < end:

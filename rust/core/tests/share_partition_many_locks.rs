@@ -28,8 +28,17 @@ impl InlinePersister for Keeping {
 
 /// Records acquired one by one by the members in turn.
 fn acquired<S: InFlightStore>(members: &[&str]) -> SharePartition<S> {
+    acquired_with(u32::MAX, members)
+}
+
+/// As [`acquired`], where so many locks run out in one call at most.
+fn acquired_with<S: InFlightStore>(
+    max_lock_timeouts_per_call: u32,
+    members: &[&str],
+) -> SharePartition<S> {
     let config = ShareGroupConfig {
         partition_max_record_locks: 10_000,
+        max_lock_timeouts_per_call,
         ..ShareGroupConfig::default()
     };
     let key = SharePartitionKey::new("group", TopicId([7; 16]), 0);
@@ -90,6 +99,64 @@ fn run_out_out_of_order<S: InFlightStore>() {
 fn locks_that_were_renewed_run_out_with_the_others_in_one_write() {
     run_out_out_of_order::<IntervalStore>();
     run_out_out_of_order::<TwinStore>();
+}
+
+/// Every verb lets the locks run out, and none more than it may.
+fn run_out_in_slices<S: InFlightStore>() {
+    const MOST: u64 = 7;
+    const ACCEPT: i8 = 1;
+    let mut sp = acquired_with::<S>(7, &["alice", "bob"]);
+    let deadline = sp.poll_timeout().unwrap();
+    let available = |sp: &SharePartition<S>| sp.state_counts()[0];
+    assert_eq!(sp.handle_timeout(deadline), MOST);
+    assert_eq!(sp.poll_timeout(), Some(deadline), "more are due");
+
+    // A lock that is due and has not run out is still a lock.
+    let last = AcknowledgeBatch {
+        first: RECORDS - 1,
+        last: RECORDS - 1,
+        types: &[ACCEPT],
+    };
+    sp.acknowledge_and_settle("bob", &[last], deadline, &mut NoOpStatePersister)
+        .unwrap();
+    assert_eq!(
+        available(&sp),
+        2 * MOST,
+        "an acknowledgement lets them run out too"
+    );
+    let one = AcquireRequest {
+        member: "carol",
+        mode: AcquireMode::RecordLimit,
+        batch_size: 1,
+        max_records: 1,
+        fetch_offset: 0,
+        fetched: &[FetchedBatch::plain(0, 0)],
+        aborted: None,
+    };
+    assert_eq!(sp.acquire(&one, deadline).unwrap().len(), 1);
+    assert_eq!(available(&sp), 3 * MOST - 1);
+    assert_eq!(sp.release("carol", deadline), 1);
+    sp.settle(&mut NoOpStatePersister);
+    assert_eq!(available(&sp), 4 * MOST);
+
+    let mut calls = 4;
+    while sp.poll_timeout() == Some(deadline) {
+        let ran_out = sp.handle_timeout(deadline);
+        assert!((1..=MOST).contains(&ran_out), "{ran_out}");
+        sp.check().unwrap();
+        calls += 1;
+    }
+    sp.settle(&mut NoOpStatePersister);
+    let left = RECORDS as u64 - 1;
+    assert_eq!((available(&sp), sp.poll_timeout()), (left, None));
+    assert_eq!(calls, left.div_ceil(MOST));
+    assert_eq!(sp.counters().lock_timeouts, left);
+}
+
+#[test]
+fn a_configuration_bounds_how_many_locks_run_out_in_one_call() {
+    run_out_in_slices::<IntervalStore>();
+    run_out_in_slices::<TwinStore>();
 }
 
 fn release_refused_and_confirmed<S: InFlightStore>() {

@@ -299,10 +299,10 @@ pub trait InFlightStore: Default {
     fn pass_settled(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
         pass_step_by_step(self, start_offset, limit)
     }
-    /// Marks locks whose deadline is at most `now` as run out, and returns ranges that cover their records (they may
-    /// cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`]. A store may leave
-    /// some to the next call, but not all: there are more as long as [`InFlightStore::next_deadline`] is due.
-    fn expire(&mut self, now: LockTime) -> Vec<OffsetRange>;
+    /// Marks locks whose deadline is at most `now` as run out, `most` of them at most, and returns ranges that cover their records
+    /// (they may cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`]. More
+    /// locks are due as long as [`InFlightStore::next_deadline`] is.
+    fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange>;
     /// A word of each piece of memory that a change of few records looks at first, mixed: see
     /// [`SharePartition::preload`](crate::share_partition::SharePartition::preload).
     fn preload(&self) -> u64 {

@@ -3,7 +3,7 @@
 //! It is the specification of [`InFlightStore`] in code: no summary, no index, no run is kept. It is right because there
 //! is nothing in it that could be out of date, and it is as slow as that sounds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::{
@@ -125,23 +125,24 @@ impl TwinStore {
     }
 
     /// The ranges of the records for which `pick` is true.
-    fn ranges(&self, pick: impl Fn(&Record) -> bool) -> Vec<OffsetRange> {
-        let mut ranges: Vec<OffsetRange> = Vec::new();
-        for (&offset, _) in self.records.iter().filter(|(_, record)| pick(record)) {
-            match ranges.last_mut() {
-                Some(range) if range.is_followed_by(offset) => range.last = offset,
-                _ => ranges.push(OffsetRange::single(offset)),
-            }
-        }
-        ranges
-    }
-
     fn first_where(&self, from: i64, pick: impl Fn(&Record) -> bool) -> Option<i64> {
         let mut beyond = self.records.range(from..);
         beyond
             .find(|(_, record)| pick(record))
             .map(|(&offset, _)| offset)
     }
+}
+
+/// Ascending offsets as ranges.
+fn joined(offsets: impl Iterator<Item = i64>) -> Vec<OffsetRange> {
+    let mut ranges: Vec<OffsetRange> = Vec::new();
+    for offset in offsets {
+        match ranges.last_mut() {
+            Some(range) if range.is_followed_by(offset) => range.last = offset,
+            _ => ranges.push(OffsetRange::single(offset)),
+        }
+    }
+    ranges
 }
 
 impl InFlightStore for TwinStore {
@@ -205,7 +206,9 @@ impl InFlightStore for TwinStore {
     }
 
     fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange> {
-        self.ranges(|record| record.lock.is_some_and(|(_, lock)| lock.member == member))
+        let held = |record: &Record| record.lock.is_some_and(|(_, lock)| lock.member == member);
+        let records = self.records.iter().filter(|(_, record)| held(record));
+        joined(records.map(|(offset, _)| *offset))
     }
 
     fn insert_batch(
@@ -278,19 +281,23 @@ impl InFlightStore for TwinStore {
         }
     }
 
-    fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+    /// Here each record has a lock of its own.
+    fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange> {
         self.clock = self.clock.max(now);
-        let now = self.clock;
-        let due = |lock: &Lock| !lock.expired && lock.deadline <= now;
-        let ranges = self.ranges(|record| record.lock.is_some_and(|(_, lock)| due(&lock)));
-        for (_, lock) in self
-            .records
-            .values_mut()
-            .filter_map(|record| record.lock.as_mut())
-        {
-            lock.expired |= due(lock);
+        let locks = self.records.iter().filter_map(|(offset, record)| {
+            let (_, lock) = record.lock?;
+            (!lock.expired && lock.deadline <= self.clock).then_some((lock.deadline, *offset))
+        });
+        let mut due: Vec<_> = locks.collect();
+        due.sort_unstable();
+        due.truncate(most as usize);
+        let due: BTreeSet<i64> = due.into_iter().map(|(_, offset)| offset).collect();
+        for offset in &due {
+            if let Some((_, lock)) = self.records.get_mut(offset).and_then(|r| r.lock.as_mut()) {
+                lock.expired = true;
+            }
         }
-        ranges
+        joined(due.into_iter())
     }
 
     fn heap_bytes(&self) -> usize {

@@ -4,6 +4,9 @@ use super::group::{DELIVERY_COUNT_LIMIT, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK
 use super::int::{ConfigError, int};
 use super::offset_reset::AutoOffsetReset;
 
+/// What errors call a setting that Kafka does not have.
+const MAX_LOCK_TIMEOUTS: &str = "max_lock_timeouts_per_call";
+
 /// `share.isolation.level`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum IsolationLevel {
@@ -31,6 +34,10 @@ pub struct ShareGroupConfig {
     pub isolation_level: IsolationLevel,
     /// Whether `errors.deadletterqueue.topic.name` is set (KIP-1191).
     pub dead_letter_queue: bool,
+    /// The most acquisition locks that run out in one call, of whichever verb; `u32::MAX` for all that are due. It bounds the
+    /// time of a call where many locks end together. Those left over hold until the next call, and can be settled until then.
+    /// Kafka has no such setting: its timer ends each lock by itself.
+    pub max_lock_timeouts_per_call: u32,
 }
 
 impl Default for ShareGroupConfig {
@@ -43,6 +50,7 @@ impl Default for ShareGroupConfig {
             auto_offset_reset: AutoOffsetReset::default(),
             isolation_level: IsolationLevel::default(),
             dead_letter_queue: false,
+            max_lock_timeouts_per_call: u32::MAX,
         }
     }
 }
@@ -69,6 +77,8 @@ impl ShareGroupConfig {
         locks.check(i64::from(self.partition_max_record_locks))?;
         limit.check(i64::from(self.delivery_count_limit))?;
         duration.check(self.record_lock_duration_ms)?;
+        int(MAX_LOCK_TIMEOUTS, 0, 1, i64::from(u32::MAX))
+            .check(i64::from(self.max_lock_timeouts_per_call))?;
         Ok(())
     }
 }

@@ -259,7 +259,7 @@ impl<S: InFlightStore> Side<S> {
             }
             Op::Expire { after_ms } => {
                 self.now += after_ms;
-                let due = self.store.expire(LockTime(self.now));
+                let due = self.store.expire(LockTime(self.now), u32::MAX);
                 self.update(due.iter().copied(), Holder::RunOut, |run| {
                     is_settled(run).then_some(to(Available, Phase::Settled, End))
                 });

@@ -255,10 +255,10 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         pass_step_by_step(self, start_offset, limit)
     }
 
-    fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+    fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange> {
         self.clock = self.clock.max(now);
         let window = self.window.as_mut();
-        window.map_or_else(Vec::new, |window| window.locks.expire(self.clock))
+        window.map_or_else(Vec::new, |window| window.locks.expire(self.clock, most))
     }
 
     #[inline]

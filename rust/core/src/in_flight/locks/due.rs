@@ -6,9 +6,6 @@ use super::{Locks, NONE};
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
-/// Leases that run out in one go: what a near cache still holds when their records change.
-const AT_ONCE: usize = 4_096;
-
 impl Locks {
     #[inline]
     pub(super) fn earliest(&self) -> Option<LockTime> {
@@ -41,10 +38,10 @@ impl Locks {
         extent
     }
 
-    /// Marks what is due as run out, so many leases at most, and returns its extents. If more are due, the next deadline says so.
-    pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+    /// Marks what is due as run out, `most` leases at most, and returns its extents. If more are due, the next deadline says so.
+    pub fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange> {
         let mut extents = Extents::default();
-        let mut left = AT_ONCE;
+        let mut left = most;
         let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
         for number in others.into_iter().chain([self.number]) {
             self.expire_queue(number, now, &mut left, &mut extents);
@@ -53,13 +50,7 @@ impl Locks {
         extents.merged()
     }
 
-    fn expire_queue(
-        &mut self,
-        number: u32,
-        now: LockTime,
-        left: &mut usize,
-        extents: &mut Extents,
-    ) {
+    fn expire_queue(&mut self, number: u32, now: LockTime, left: &mut u32, extents: &mut Extents) {
         let Queue {
             duration_ms,
             mut head,

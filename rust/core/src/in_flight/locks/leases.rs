@@ -227,13 +227,13 @@ impl Leases {
         }
     }
 
-    /// Marks what is due as run out and returns its extents.
-    pub fn expire(&mut self, now: LockTime) -> Vec<OffsetRange> {
+    /// Marks what is due as run out, `most` leases at most, and returns its extents.
+    pub fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange> {
         let one = match self {
             Self::One(one) => one,
-            Self::Many(locks) => return locks.expire(now),
+            Self::Many(locks) => return locks.expire(now, most),
         };
-        if !one.lease.is_running() || one.deadline() > now {
+        if most == 0 || !one.lease.is_running() || one.deadline() > now {
             return Vec::new();
         }
         if one.lease.live == 0 {

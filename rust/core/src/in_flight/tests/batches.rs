@@ -16,7 +16,7 @@ fn an_empty_store_holds_nothing<S: InFlightStore>() {
     assert_eq!(store.counts(), [0; 5]);
     assert_eq!(store.next_deadline(), None);
     assert_eq!(store.held_by(MEMBER), []);
-    assert_eq!(store.expire(LockTime(i64::MAX)), []);
+    assert_eq!(store.expire(LockTime(i64::MAX), u32::MAX), []);
     assert_eq!(store.heap_bytes(), 0);
     store.remove_through(i64::MAX);
     update(&mut store, range(i64::MIN, i64::MAX), |_| {
@@ -142,7 +142,7 @@ fn the_ends_of_the_offset_space_are_offsets_like_others<S: InFlightStore>() {
         store.batch_ceiling(i64::MIN),
         Some(range(i64::MIN, i64::MIN + 4))
     );
-    let due = store.expire(LockTime(LOCK_MS));
+    let due = store.expire(LockTime(LOCK_MS), u32::MAX);
     assert_eq!(due, [range(i64::MIN, i64::MIN), range(i64::MAX, i64::MAX)]);
     store.remove_through(i64::MIN + 4);
     assert_eq!(store.bounds(), Some(range(i64::MAX - 4, i64::MAX)));
@@ -174,7 +174,10 @@ fn a_batch_of_a_trillion_offsets_takes_no_more_memory_than_one_record() {
         Phase::Settled,
     );
     assert_eq!(store.counts(), [0, (1 << 40) - 1, 1, 0, 0]);
-    assert_eq!(store.expire(LockTime(LOCK_MS)), [range(0, (1 << 40) - 1)]);
+    assert_eq!(
+        store.expire(LockTime(LOCK_MS), u32::MAX),
+        [range(0, (1 << 40) - 1)]
+    );
     set(
         &mut store,
         range(0, (1 << 40) - 1),

@@ -6,8 +6,8 @@ fn a_lock_is_due_at_its_deadline_and_not_a_millisecond_before<S: InFlightStore>(
     let mut store = available::<S>(&[(0, 9)]);
     acquire(&mut store, range(0, 4), MEMBER, 1_000);
     assert_eq!(store.next_deadline(), Some(LockTime(31_000)));
-    assert_eq!(store.expire(LockTime(30_999)), []);
-    assert_eq!(store.expire(LockTime(31_000)), [range(0, 4)]);
+    assert_eq!(store.expire(LockTime(30_999), u32::MAX), []);
+    assert_eq!(store.expire(LockTime(31_000), u32::MAX), [range(0, 4)]);
     let lock = Lock {
         member: MEMBER,
         acquired_at: LockTime(1_000),
@@ -19,7 +19,7 @@ fn a_lock_is_due_at_its_deadline_and_not_a_millisecond_before<S: InFlightStore>(
         Some(lock)
     );
     assert_eq!(store.next_deadline(), None, "a lock is reported once");
-    assert_eq!(store.expire(LockTime(99_000)), []);
+    assert_eq!(store.expire(LockTime(99_000), u32::MAX), []);
     store.check().unwrap();
 }
 
@@ -27,7 +27,7 @@ fn a_pending_record_keeps_its_lock_after_it_ran_out<S: InFlightStore>() {
     let mut store = available::<S>(&[(0, 9)]);
     acquire(&mut store, range(0, 9), MEMBER, 0);
     set(&mut store, range(0, 4), Acknowledged, Phase::Pending);
-    assert_eq!(store.expire(LockTime(LOCK_MS)), [range(0, 9)]);
+    assert_eq!(store.expire(LockTime(LOCK_MS), u32::MAX), [range(0, 9)]);
     set(&mut store, range(5, 9), Available, Phase::Settled);
     assert_eq!(
         store.held_by(MEMBER).first().map(|held| held.first),
@@ -62,8 +62,11 @@ fn locks_of_several_durations_run_out_in_the_order_of_their_deadlines<S: InFligh
     }
     store.check().unwrap();
     assert_eq!(store.next_deadline(), Some(LockTime(1_005)));
-    assert_eq!(store.expire(LockTime(1_005)), [range(5, 5)]);
-    assert_eq!(store.expire(LockTime(60_000)), [range(0, 1), range(4, 4)]);
+    assert_eq!(store.expire(LockTime(1_005), u32::MAX), [range(5, 5)]);
+    assert_eq!(
+        store.expire(LockTime(60_000), u32::MAX),
+        [range(0, 1), range(4, 4)]
+    );
     assert_eq!(store.next_deadline(), Some(LockTime(60_002)));
     store.check().unwrap();
 }
@@ -74,7 +77,7 @@ fn the_clock_of_a_store_never_goes_back<S: InFlightStore>() {
     acquire(&mut store, range(1, 1), MEMBER, 2_000);
     let lock = store.run_in(range(1, 1)).and_then(|run| run.lock);
     assert_eq!(lock.map(|lock| lock.acquired_at), Some(LockTime(5_000)));
-    assert_eq!(store.expire(LockTime(35_000)), [range(0, 1)]);
+    assert_eq!(store.expire(LockTime(35_000), u32::MAX), [range(0, 1)]);
     acquire(&mut store, range(2, 2), MEMBER, i64::MIN);
     assert_eq!(store.next_deadline(), Some(LockTime(65_000)));
 }
@@ -83,8 +86,8 @@ fn a_deadline_stays_at_the_end_of_time<S: InFlightStore>() {
     let mut store = available::<S>(&[(0, 9)]);
     acquire(&mut store, range(0, 0), MEMBER, i64::MAX - 1);
     assert_eq!(store.next_deadline(), Some(LockTime(i64::MAX)));
-    assert_eq!(store.expire(LockTime(i64::MAX - 1)), []);
-    assert_eq!(store.expire(LockTime(i64::MAX)), [range(0, 0)]);
+    assert_eq!(store.expire(LockTime(i64::MAX - 1), u32::MAX), []);
+    assert_eq!(store.expire(LockTime(i64::MAX), u32::MAX), [range(0, 0)]);
 }
 
 fn a_member_holds_what_it_acquired_and_nothing_after_letting_go<S: InFlightStore>() {
@@ -108,7 +111,7 @@ fn a_renewed_record_runs_out_with_its_new_lock<S: InFlightStore>() {
     assert_eq!(ranges(&store), [(0, 3), (4, 4), (5, 9)]);
     assert!(
         store
-            .expire(LockTime(30_000))
+            .expire(LockTime(30_000), u32::MAX)
             .iter()
             .any(|due| due.contains(0))
     );
@@ -165,7 +168,7 @@ fn a_lease_counts_its_records_however_many_they_are<S: InFlightStore>() {
         let some = range(0, len / 2);
         store.update([some].into_iter(), Holder::Member(MEMBER), &mut release);
         store.check().unwrap();
-        let due = store.expire(LockTime(LOCK_MS));
+        let due = store.expire(LockTime(LOCK_MS), u32::MAX);
         let last = due.last().map(|range| range.last);
         assert_eq!(last, Some(len - 1), "{len}");
         store.update(due.into_iter(), Holder::RunOut, &mut release);
@@ -213,7 +216,7 @@ fn a_million_adjacent_locks_run_out_as_one_range() {
     assert_eq!(store.held_by(MEMBER), [range(0, 999_999)]);
     let mut run_out = Vec::new();
     while store.next_deadline().is_some() {
-        run_out.extend(store.expire(LockTime(100_000)));
+        run_out.extend(store.expire(LockTime(100_000), u32::MAX));
     }
     let ends = run_out.windows(2).map(|two| (two[0].last, two[1].first));
     assert!(ends.into_iter().all(|(last, first)| last + 1 == first));

@@ -97,7 +97,7 @@ impl<S: InFlightStore> SharePartition<S> {
         code: KafkaCode,
         settlement: &mut Settlement,
     ) {
-        if let Ok(answer) = self.handle_write_result(token, code, self.now) {
+        if let Ok(answer) = self.take_answer(token, code) {
             settlement.add(is_awaited, code, answer);
         }
     }

@@ -158,11 +158,24 @@ impl<S: InFlightStore> SharePartition<S> {
         answer: KafkaCode,
         now: LockTime,
     ) -> Result<WriteAnswer, UnknownToken> {
+        if self.place(token).is_some() {
+            self.observe(now);
+        }
+        self.take_answer(token, answer)
+    }
+
+    fn place(&self, token: WriteToken) -> Option<usize> {
+        self.activity.get()?.writes.place(token)
+    }
+
+    /// As [`Self::handle_write_result`], as of the latest time seen.
+    pub(in crate::share_partition) fn take_answer(
+        &mut self,
+        token: WriteToken,
+        answer: KafkaCode,
+    ) -> Result<WriteAnswer, UnknownToken> {
         let unknown = UnknownToken(token.0);
-        let activity = self.activity.get();
-        let place = activity.and_then(|a| a.writes.place(token));
-        let place = place.ok_or(unknown)?;
-        self.observe(now);
+        let place = self.place(token).ok_or(unknown)?;
         let activity = self.activity.make();
         let (kind, delivery_limit, batches) = activity.writes.answer(place).ok_or(unknown)?;
         let refused = answer != KafkaCode::None;

@@ -217,8 +217,7 @@ impl<const N: usize> Leaves<N> {
             let Some(leaf) = self.remove(at) else { return };
             let edges = match leaf.body {
                 Body::Runs(edges) => edges,
-                Body::Narrow(dense) => dense.edges(),
-                Body::Wide(dense) => dense.edges(),
+                Body::Dense(dense) => dense.edges(),
             };
             for (at, edge) in edges.iter().enumerate() {
                 if !edge.cell.is_hole() {

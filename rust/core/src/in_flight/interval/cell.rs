@@ -1,4 +1,4 @@
-//! What the store keeps of a record: a cell of eight bytes, or where nothing large occurs a code of four.
+//! What the store keeps of a run: a cell of eight bytes, or of a single record where it fits a code of four.
 //!
 //! Both hold state and phase, the mark of a batch's beginning, the delivery count and the lease. A hole between batches
 //! is a cell too, so that neighbouring cells always cover neighbouring offsets.
@@ -150,6 +150,16 @@ impl Cell {
         self.classes() & (Class::Unsettled.bit() | Class::Hole.bit()) == 0
     }
 
+    /// Whether both are equal but for the lease and the beginning of a batch.
+    pub const fn is_like(self, other: Self) -> bool {
+        (self.0 ^ other.0) as u32 & !(START as u32) == 0
+    }
+
+    /// The record after a turn.
+    pub const fn turned(self, turn: Turn) -> Self {
+        Self(self.0 & !KIND | turn.0)
+    }
+
     /// Whether the records must have a lock: exactly while acquired, or pending with a way back.
     pub fn is_lockable(self) -> bool {
         !self.is_hole() && (self.state() == RecordState::Acquired || self.phase() == Phase::Pending)
@@ -172,107 +182,68 @@ impl Turn {
     }
 }
 
-/// What a dense leaf keeps of each record: a cell, or less.
-pub(super) trait Code: Copy + Eq {
-    /// The code of a cell, unless it does not fit.
-    fn of(cell: Cell) -> Option<Self>;
-    /// The cell of a code.
-    fn cell(self) -> Cell;
-    /// [`Cell::tail`] of a code.
-    fn tail(self) -> Self;
-    /// The lease, or [`NONE`].
-    fn lock(self) -> u32 {
-        self.cell().lock()
-    }
-    /// Whether a batch begins here.
-    fn is_start(self) -> bool;
-    /// Whether both are equal but for the lease and the beginning of a batch.
-    fn is_like(self, other: Self) -> bool;
-    /// [`Self::is_like`] of a cell.
-    fn is_like_cell(self, cell: Cell) -> bool;
-    /// The record after a turn.
-    fn turned(self, turn: Turn) -> Self;
-}
-
-impl Code for Cell {
-    fn of(cell: Cell) -> Option<Self> {
-        Some(cell)
-    }
-
-    fn cell(self) -> Cell {
-        self
-    }
-
-    fn tail(self) -> Self {
-        Self::tail(self)
-    }
-
-    fn is_like(self, other: Self) -> bool {
-        (self.0 ^ other.0) as u32 & !(START as u32) == 0
-    }
-
-    fn is_like_cell(self, cell: Cell) -> bool {
-        self.is_like(cell)
-    }
-
-    fn is_start(self) -> bool {
-        Self::is_start(self)
-    }
-
-    fn turned(self, turn: Turn) -> Self {
-        Self(self.0 & !KIND | turn.0)
-    }
-}
-
-/// `lease:22 | count:4 | start:1 | phase:2 | state:3`. Delivery counts reach 10 in Kafka's configuration; a state that was loaded may
-/// hold more.
+/// What a dense leaf keeps of each record: `lease:21 | count:5 | start:1 | phase:2 | state:3`. Kafka's configuration lets a delivery
+/// count reach 25; a state that was loaded may hold more, and then its record is kept as a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Narrow(u32);
+pub(super) struct Code(u32);
 
-const NARROW_COUNT: u64 = 0xF;
-const NARROW_COUNT_AT: u32 = 6;
-const NARROW_LOCK_AT: u32 = 10;
-const NARROW_NONE: u32 = u32::MAX >> NARROW_LOCK_AT;
+const SHORT_COUNT: u64 = 0x1F;
+const SHORT_COUNT_AT: u32 = 6;
+const SHORT_LOCK_AT: u32 = 11;
+const SHORT_NONE: u32 = u32::MAX >> SHORT_LOCK_AT;
 
-impl Code for Narrow {
-    fn of(cell: Cell) -> Option<Self> {
+impl Code {
+    /// The code of a cell, unless it does not fit.
+    pub fn of(cell: Cell) -> Option<Self> {
         let count = (cell.0 >> COUNT_AT) & 0xFFFF;
         let lock = cell.lock();
-        let fits = count <= NARROW_COUNT && (lock < NARROW_NONE || lock == NONE);
-        let low = (cell.0 & (START | KIND) | count << NARROW_COUNT_AT) as u32;
-        fits.then_some(Self(low | lock << NARROW_LOCK_AT))
+        let fits = count <= SHORT_COUNT && (lock < SHORT_NONE || lock == NONE);
+        let low = (cell.0 & (START | KIND) | count << SHORT_COUNT_AT) as u32;
+        fits.then_some(Self(low | lock << SHORT_LOCK_AT))
     }
 
-    fn cell(self) -> Cell {
-        let short = self.0 >> NARROW_LOCK_AT;
-        let lock = if short == NARROW_NONE { NONE } else { short };
-        let count = u64::from(self.0 >> NARROW_COUNT_AT) & NARROW_COUNT;
+    /// The cell of a code.
+    pub fn cell(self) -> Cell {
         let low = u64::from(self.0) & (START | KIND);
-        Cell(low | count << COUNT_AT | u64::from(lock) << LOCK_AT)
+        Cell(low | self.count() << COUNT_AT | u64::from(self.lock()) << LOCK_AT)
     }
 
-    fn tail(self) -> Self {
+    fn count(self) -> u64 {
+        u64::from(self.0 >> SHORT_COUNT_AT) & SHORT_COUNT
+    }
+
+    /// The lease, or [`NONE`].
+    pub const fn lock(self) -> u32 {
+        let short = self.0 >> SHORT_LOCK_AT;
+        if short == SHORT_NONE { NONE } else { short }
+    }
+
+    /// [`Cell::tail`] of a code.
+    pub const fn tail(self) -> Self {
         Self(self.0 & !(START as u32))
     }
 
-    fn is_like(self, other: Self) -> bool {
-        (self.0 ^ other.0) & ((1 << NARROW_LOCK_AT) - 1) & !(START as u32) == 0
-    }
-
-    fn is_like_cell(self, cell: Cell) -> bool {
-        let count = u64::from(self.0 >> NARROW_COUNT_AT) & NARROW_COUNT;
-        let own = u64::from(self.0) & KIND | count << COUNT_AT;
-        (own ^ cell.0) as u32 & !(START as u32) == 0
-    }
-
-    fn is_start(self) -> bool {
+    /// Whether a batch begins here.
+    pub const fn is_start(self) -> bool {
         self.0 & START as u32 != 0
     }
 
-    fn turned(self, turn: Turn) -> Self {
+    /// Whether both are equal but for the lease and the beginning of a batch.
+    pub const fn is_like(self, other: Self) -> bool {
+        (self.0 ^ other.0) & ((1 << SHORT_LOCK_AT) - 1) & !(START as u32) == 0
+    }
+
+    /// [`Self::is_like`] of a cell.
+    pub fn is_like_cell(self, cell: Cell) -> bool {
+        let own = u64::from(self.0) & KIND | self.count() << COUNT_AT;
+        (own ^ cell.0) as u32 & !(START as u32) == 0
+    }
+
+    /// The record after a turn.
+    pub const fn turned(self, turn: Turn) -> Self {
         // No lease is all ones, here as there.
         let lock = (turn.0 >> LOCK_AT) as u32;
-        Self(self.0 & !(KIND as u32) | turn.0 as u32 | lock << NARROW_LOCK_AT)
+        Self(self.0 & !(KIND as u32) | turn.0 as u32 | lock << SHORT_LOCK_AT)
     }
 }
 
@@ -285,21 +256,20 @@ mod tests {
         let mut codes = 0;
         for state in RecordState::ALL {
             for phase in Phase::ALL {
-                for count in [0, 1, 15, 16, i16::MAX, i16::MIN, -1] {
-                    for lock in [0, 1, NARROW_NONE - 1, NARROW_NONE, NONE - 1, NONE] {
+                for count in [0, 1, 31, 32, i16::MAX, i16::MIN, -1] {
+                    for lock in [0, 1, SHORT_NONE - 1, SHORT_NONE, NONE - 1, NONE] {
                         for start in [false, true] {
                             let cell = Cell::new(state, count, phase, lock).starting(start);
                             let parts = (cell.state(), cell.phase(), cell.delivery_count());
                             assert_eq!(parts, (state, phase, count));
                             assert_eq!((cell.lock(), cell.is_start()), (lock, start));
                             assert!(!cell.is_hole() && cell.joins(cell.tail()));
-                            assert_eq!(Cell::of(cell).map(Code::cell), Some(cell));
                             let fits =
-                                (0..16).contains(&count) && (lock < NARROW_NONE || lock == NONE);
-                            let narrow = Narrow::of(cell);
-                            assert_eq!(narrow.map(Code::cell), fits.then_some(cell));
+                                (0..32).contains(&count) && (lock < SHORT_NONE || lock == NONE);
+                            let code = Code::of(cell);
+                            assert_eq!(code.map(Code::cell), fits.then_some(cell));
                             assert_eq!(
-                                narrow.map(|code| code.tail().cell()),
+                                code.map(|code| code.tail().cell()),
                                 fits.then_some(cell.tail())
                             );
                             codes += 1;
@@ -309,6 +279,6 @@ mod tests {
             }
         }
         assert_eq!(codes, 5 * 3 * 7 * 6 * 2);
-        assert_eq!(Narrow::of(Cell::HOLE).map(Code::cell), Some(Cell::HOLE));
+        assert_eq!(Code::of(Cell::HOLE).map(Code::cell), Some(Cell::HOLE));
     }
 }

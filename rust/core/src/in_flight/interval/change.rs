@@ -12,33 +12,7 @@ use crate::offset::{OffsetRange, after, before};
 
 impl<const N: usize> Leaves<N> {
     /// Shows every run that `range` touches, clipped to it and perhaps in pieces, and puts in its place what `f` returns.
-    pub fn update(
-        &mut self,
-        range: OffsetRange,
-        mut f: impl FnMut(OffsetRange, Cell) -> Option<Cell>,
-    ) {
-        if let List::One(Leaf {
-            range: span,
-            tally,
-            body: Body::Runs(edges),
-        }) = &mut self.list
-        {
-            let Some(part) = span.intersection(range) else {
-                return;
-            };
-            let merge = Merge::alone(self.merges);
-            runs_change::update(edges, (span.last, merge), tally, part, &mut f);
-            if edges.len() > Self::RUNS
-                && let Some(at) = self.first()
-            {
-                self.relieve(at);
-            }
-            return;
-        }
-        self.update_across(range, &mut f);
-    }
-
-    fn update_across(&mut self, range: OffsetRange, f: Becomes<'_>) {
+    pub fn update(&mut self, range: OffsetRange, f: Becomes<'_>) {
         if let Some(leaf) = self.hinted(range)
             && leaf.is_dense()
         {
@@ -190,18 +164,6 @@ impl<const N: usize> Leaves<N> {
 
     /// Drops the batches that end at or before `last`, and shows what held a record.
     pub fn drop_through(&mut self, last: i64, mut f: impl FnMut(OffsetRange, Cell)) {
-        if let List::One(Leaf {
-            range: span,
-            tally,
-            body: Body::Runs(edges),
-        }) = &mut self.list
-        {
-            if last < span.last {
-                runs_change::drop_batches(edges, span, tally, last, &mut f);
-                return;
-            }
-            return self.drop_one(f);
-        }
         let Some(last) = self.end_of_batches(last) else {
             return;
         };
@@ -217,8 +179,7 @@ impl<const N: usize> Leaves<N> {
             let Some(leaf) = self.remove(at) else { return };
             let edges = match leaf.body {
                 Body::Runs(edges) => edges,
-                Body::Narrow(dense) => dense.edges(),
-                Body::Wide(dense) => dense.edges(),
+                Body::Dense(dense) => dense.edges(),
             };
             for (at, edge) in edges.iter().enumerate() {
                 if !edge.cell.is_hole() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::StateCounts;
-use super::cell::{Class, Code};
+use super::cell::Class;
 use super::dense::{Dense, LONGEST};
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
@@ -43,13 +43,12 @@ impl Leaf {
         }
         match &self.body {
             Body::Runs(_) => Ok(()),
-            Body::Narrow(dense) => dense.check(),
-            Body::Wide(dense) => dense.check(),
+            Body::Dense(dense) => dense.check(),
         }
     }
 }
 
-impl<T: Code> Dense<T> {
+impl Dense {
     /// Checks seams and maps against the codes.
     fn check(&self) -> Result<(), String> {
         let live = self.live as usize;

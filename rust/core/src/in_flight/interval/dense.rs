@@ -12,12 +12,12 @@ pub(super) const WORDS: usize = LONGEST / 64;
 
 /// The offsets `base..base + codes.len()`; those before `live` have been dropped.
 #[derive(Clone, Debug)]
-pub(super) struct Dense<T> {
+pub(super) struct Dense {
     base: i64,
     pub live: u32,
     /// Entries that do not continue the one before, the first one excepted.
     pub seams: u32,
-    pub codes: Vec<T>,
+    pub codes: Vec<Code>,
     pub maps: [[u64; WORDS]; 4],
 }
 
@@ -35,7 +35,7 @@ fn mask(word: usize, from: usize, to: usize) -> u64 {
     (u64::MAX << low) & (u64::MAX >> (63 - high))
 }
 
-impl<T: Code> Dense<T> {
+impl Dense {
     pub fn new(base: i64, room: usize) -> Self {
         Self {
             base,
@@ -71,7 +71,7 @@ impl<T: Code> Dense<T> {
 
     /// Adds `n` entries after the last one, or returns false if the cell does not fit.
     pub fn push(&mut self, cell: Cell, n: usize, tally: &mut Tally) -> bool {
-        let (Some(head), Some(tail)) = (T::of(cell), T::of(cell.tail())) else {
+        let (Some(head), Some(tail)) = (Code::of(cell), Code::of(cell.tail())) else {
             return false;
         };
         let from = self.codes.len();
@@ -206,7 +206,7 @@ impl<T: Code> Dense<T> {
 
     #[inline]
     pub fn put_one(&mut self, at: usize, old: Cell, new: Cell, tally: &mut Tally) -> bool {
-        let Some(code) = T::of(new) else {
+        let Some(code) = Code::of(new) else {
             return false;
         };
         self.replace(at, (old, new), code, tally);
@@ -215,14 +215,14 @@ impl<T: Code> Dense<T> {
 
     /// Gives the record at `at` the code of the cell `new` instead of `old`.
     #[inline]
-    pub fn replace(&mut self, at: usize, (old, new): (Cell, Cell), code: T, tally: &mut Tally) {
+    pub fn replace(&mut self, at: usize, (old, new): (Cell, Cell), code: Code, tally: &mut Tally) {
         self.exchange(at, code);
         self.reclass_one(at, (old.classes(), new.classes()), tally);
     }
 
     /// Gives the record at `at` another code; its classes are left to be noted.
     #[inline]
-    pub fn exchange(&mut self, at: usize, code: T) {
+    pub fn exchange(&mut self, at: usize, code: Code) {
         let was = core::mem::replace(&mut self.codes[at], code);
         if at > self.live as usize {
             let tail = self.codes[at - 1].tail();
@@ -251,7 +251,7 @@ impl<T: Code> Dense<T> {
     }
 
     fn put(&mut self, at: usize, to: usize, new: Cell, tally: &mut Tally) -> bool {
-        let (Some(head), Some(tail)) = (T::of(new), T::of(new.tail())) else {
+        let (Some(head), Some(tail)) = (Code::of(new), Code::of(new.tail())) else {
             return false;
         };
         let old = self.codes[at].cell();
@@ -318,6 +318,6 @@ impl<T: Code> Dense<T> {
     }
 
     pub fn heap_bytes(&self) -> usize {
-        size_of::<Self>() + self.codes.capacity() * size_of::<T>()
+        size_of::<Self>() + self.codes.capacity() * size_of::<Code>()
     }
 }

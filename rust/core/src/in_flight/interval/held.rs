@@ -72,21 +72,32 @@ impl<'a, C: RunChange> Held<'a, C> {
     /// What becomes of the records of `range`, which are equal to `cell` but for their leases.
     #[inline]
     pub fn turn(&mut self, range: OffsetRange, cell: Cell) -> Option<Turn> {
-        self.turn_code(range, cell).map(|(turn, _)| turn)
+        let turned = self.turn_like(range, |latest| cell.is_like(latest), || cell);
+        turned.map(|(turn, _)| turn)
     }
 
     /// As [`Self::turn`], of records equal to `code`, with the classes before and after, which leave out where a batch begins.
     #[inline]
-    pub fn turn_code<T: Code>(&mut self, range: OffsetRange, code: T) -> Option<(Turn, (u8, u8))> {
+    pub fn turn_code(&mut self, range: OffsetRange, code: Code) -> Option<(Turn, (u8, u8))> {
+        self.turn_like(range, |latest| code.is_like_cell(latest), || code.cell())
+    }
+
+    #[inline(always)]
+    fn turn_like(
+        &mut self,
+        range: OffsetRange,
+        is_like: impl FnOnce(Cell) -> bool,
+        cell: impl FnOnce() -> Cell,
+    ) -> Option<(Turn, (u8, u8))> {
         if let Some(latest) = &self.latest
-            && code.is_like_cell(latest.cell)
+            && is_like(latest.cell)
             && let Some(place) = self.turned.get_mut(self.unnoted)
         {
             *place = range;
             self.unnoted += 1;
             return Some((latest.turn, latest.classes));
         }
-        self.turn_anew(range, code.cell())
+        self.turn_anew(range, cell())
     }
 
     #[inline(never)]
@@ -133,18 +144,17 @@ impl<'a, C: RunChange> Held<'a, C> {
         self.unnoted = 0;
     }
 
-    /// So many records, which are equal to `code`, leave their lease if it is the holder's. Returns whether it is.
+    /// So many records leave this lease if it is the holder's. Returns whether it is.
     #[inline(always)]
-    pub fn leave_held<T: Code>(&mut self, code: T, records: u64) -> bool {
+    pub fn leave_held(&mut self, lock: u32, records: u64) -> bool {
         let emptied = &mut self.emptied;
-        self.locks
-            .leave_held(self.holder, emptied, code.lock(), records)
+        self.locks.leave_held(self.holder, emptied, lock, records)
     }
 
-    /// So many records, which are equal to `code`, leave their lease.
+    /// So many records leave this lease.
     #[inline(always)]
-    pub fn leave<T: Code>(&mut self, code: T, records: u64) {
-        self.locks.leave_to(&mut self.emptied, code.lock(), records);
+    pub fn leave(&mut self, lock: u32, records: u64) {
+        self.locks.leave_to(&mut self.emptied, lock, records);
     }
 
     pub fn replace(&mut self, range: OffsetRange, cell: Cell) -> Option<Cell> {
@@ -153,7 +163,7 @@ impl<'a, C: RunChange> Held<'a, C> {
         }
         let turn = self.turn(range, cell)?;
         if !turn.keeps_lock() {
-            self.leave(cell, range.len());
+            self.leave(cell.lock(), range.len());
         }
         Some(cell.turned(turn))
     }

@@ -1,6 +1,6 @@
 //! Applies a change to many ascending ranges in one pass over the leaves.
 
-use super::cell::{Class, Code, Turn};
+use super::cell::{Class, Turn};
 use super::dense::{Dense, WORDS};
 use super::directory::Leaves;
 use super::held::Held;
@@ -17,7 +17,7 @@ pub(super) const AHEAD: usize = 64;
 /// Ranges for which it is not worth it, at most.
 pub(super) const FEW: usize = 16;
 
-impl<T: Code> Dense<T> {
+impl Dense {
     /// Loads the record at `offset` and what shows that it is available, and returns its lease.
     fn touch(&self, offset: i64, seen: &mut u64) -> u32 {
         let at = self.index(offset);
@@ -71,7 +71,7 @@ impl<T: Code> Dense<T> {
             return;
         };
         if !turn.keeps_lock() {
-            held.leave(old, 1);
+            held.leave(old.lock(), 1);
         }
         let new = old.turned(turn);
         if old.is_start() && self.codes.get(at + 1).is_none_or(|next| next.is_start()) {
@@ -125,7 +125,7 @@ impl<T: Code> Dense<T> {
             let beyond = codes[from + 1..].iter();
             let to = from + beyond.take_while(|next| next.tail() == tail).count();
             let is_held = if ends_locks {
-                held.leave_held(code, (to + 1 - from) as u64)
+                held.leave_held(code.lock(), (to + 1 - from) as u64)
             } else {
                 held.holds(code.lock())
             };
@@ -170,8 +170,7 @@ impl Leaf {
     /// Loads what a change of the record at `offset` will look at, if it is kept by itself, and returns its lease.
     fn touch(&self, offset: i64, seen: &mut u64) -> u32 {
         match &self.body {
-            Body::Narrow(dense) => dense.touch(offset, seen),
-            Body::Wide(dense) => dense.touch(offset, seen),
+            Body::Dense(dense) => dense.touch(offset, seen),
             Body::Runs(_) => NONE,
         }
     }
@@ -193,8 +192,7 @@ impl Leaf {
                 }
                 range.after(span.last).or_else(|| ranges.next())
             }
-            Body::Narrow(dense) => dense.update_held(range, (ranges, span), tally, held),
-            Body::Wide(dense) => dense.update_held(range, (ranges, span), tally, held),
+            Body::Dense(dense) => dense.update_held(range, (ranges, span), tally, held),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A leaf: a stretch of offsets that begins and ends with a record, kept as few runs or as one code an offset.
 
-use super::cell::{Cell, Class, Narrow};
+use super::cell::{Cell, Class, Code};
 use super::dense::{Dense, LONGEST, Misfit};
 use super::runs::{self, Edge, Merge};
 use super::runs_change::{self, Becomes};
@@ -13,9 +13,7 @@ pub(super) enum Body {
     /// Few runs.
     Runs(Vec<Edge>),
     /// A code of four bytes for each offset.
-    Narrow(Box<Dense<Narrow>>),
-    /// A cell of eight bytes for each offset, where a code would not do.
-    Wide(Box<Dense<Cell>>),
+    Dense(Box<Dense>),
 }
 
 /// A stretch of the window.
@@ -58,8 +56,7 @@ impl Leaf {
     pub fn runs(&self) -> usize {
         match &self.body {
             Body::Runs(edges) => edges.len(),
-            Body::Narrow(dense) => dense.runs(),
-            Body::Wide(dense) => dense.runs(),
+            Body::Dense(dense) => dense.runs(),
         }
     }
 
@@ -85,8 +82,7 @@ impl Leaf {
                     runs::range_of(edges, at, self.range.last).last.min(last),
                 )
             }
-            Body::Narrow(dense) => dense.run(offset, last),
-            Body::Wide(dense) => dense.run(offset, last),
+            Body::Dense(dense) => dense.run(offset, last),
         }
     }
 
@@ -98,8 +94,7 @@ impl Leaf {
         }
         match &self.body {
             Body::Runs(edges) => runs::next(edges, from, class),
-            Body::Narrow(dense) => dense.next(from, class, true),
-            Body::Wide(dense) => dense.next(from, class, true),
+            Body::Dense(dense) => dense.next(from, class, true),
         }
     }
 
@@ -117,8 +112,7 @@ impl Leaf {
                     Some(from)
                 }
             }
-            Body::Narrow(dense) => dense.next(from, Class::Hole, false),
-            Body::Wide(dense) => dense.next(from, Class::Hole, false),
+            Body::Dense(dense) => dense.next(from, Class::Hole, false),
         }
     }
 
@@ -153,49 +147,47 @@ impl Leaf {
         }
         match &self.body {
             Body::Runs(edges) => runs::start_at_or_before(edges, offset),
-            Body::Narrow(dense) => dense.start_at_or_before(offset),
-            Body::Wide(dense) => dense.start_at_or_before(offset),
+            Body::Dense(dense) => dense.start_at_or_before(offset),
         }
     }
 
     /// Shows every run that `range`, which lies inside the leaf, touches, and puts in its place what `f` returns.
     pub fn update(&mut self, range: OffsetRange, merge: Merge, f: Becomes<'_>) {
         let mut rest = range;
-        let tally = &mut self.tally;
-        if let Body::Narrow(dense) = &mut self.body {
-            let Some(Misfit { range: part, cell }) = dense.update(rest, tally, f) else {
+        if let Body::Dense(dense) = &mut self.body {
+            let Some(Misfit { range: part, cell }) = dense.update(rest, &mut self.tally, f) else {
                 return;
             };
-            self.widen();
             self.put(part, cell);
             match after(part.last).and_then(|first| OffsetRange::new(first, range.last)) {
                 Some(beyond) => rest = beyond,
                 None => return,
             }
         }
-        let tally = &mut self.tally;
-        match &mut self.body {
-            Body::Runs(edges) => {
-                runs_change::update(edges, (self.range.last, merge), tally, rest, f);
-            }
-            Body::Wide(dense) => {
-                // A cell takes in everything.
-                dense.update(rest, tally, f);
-            }
-            Body::Narrow(_) => {}
+        if let Body::Runs(edges) = &mut self.body {
+            let end = (self.range.last, merge);
+            runs_change::update(edges, end, &mut self.tally, rest, f);
         }
     }
 
-    /// Gives the offsets of `range`, which are one run or a hole of a dense leaf, the cell.
+    /// Gives the offsets of `range`, which are one run or a hole of a dense leaf, the cell. The leaf becomes one of runs, perhaps
+    /// of too many, if the cell does not fit.
     pub fn put(&mut self, range: OffsetRange, cell: Cell) {
-        let fits = match &mut self.body {
-            Body::Narrow(dense) => dense.set(range, cell, &mut self.tally),
-            Body::Wide(dense) => dense.set(range, cell, &mut self.tally),
-            Body::Runs(_) => true,
+        if let Body::Dense(dense) = &mut self.body
+            && dense.set(range, cell, &mut self.tally)
+        {
+            return;
+        }
+        *self = Self::of_edges(self.edges(), self.range.last);
+        let Body::Runs(edges) = &mut self.body else {
+            return;
         };
-        if !fits {
-            self.widen();
-            self.put(range, cell);
+        if edges[runs::holding(edges, range.first)].cell.is_hole() {
+            let span = (self.range, Merge::Never);
+            runs_change::insert(edges, span, &mut self.tally, range, cell);
+        } else {
+            let end = (self.range.last, Merge::Never);
+            runs_change::update(edges, end, &mut self.tally, range, &mut |_, _| Some(cell));
         }
     }
 
@@ -211,7 +203,10 @@ impl Leaf {
             self.put(batch, cell);
             return true;
         }
-        if batch.first < self.range.first || self.reach(batch.last) > LONGEST as u64 {
+        if batch.first < self.range.first
+            || self.reach(batch.last) > LONGEST as u64
+            || Code::of(cell).is_none()
+        {
             return false;
         }
         if let Some(hole) = after(self.range.last)
@@ -219,16 +214,14 @@ impl Leaf {
         {
             self.push(hole, Cell::HOLE);
         }
-        self.push(batch, cell);
-        true
+        self.push(batch, cell)
     }
 
     /// First offset of the codes of a dense leaf.
     fn base(&self) -> i64 {
         match &self.body {
             Body::Runs(_) => self.range.first,
-            Body::Narrow(dense) => dense.base(),
-            Body::Wide(dense) => dense.base(),
+            Body::Dense(dense) => dense.base(),
         }
     }
 
@@ -237,23 +230,28 @@ impl Leaf {
         OffsetRange::new(self.base(), last).map_or(u64::MAX, OffsetRange::len)
     }
 
-    /// Adds a run or a hole right after the last offset of a dense leaf.
-    fn push(&mut self, range: OffsetRange, cell: Cell) {
+    /// Adds a run or a hole right after the last offset of a dense leaf. Returns whether it fits.
+    fn push(&mut self, range: OffsetRange, cell: Cell) -> bool {
         let n = range.len() as usize;
-        let fits = match &mut self.body {
-            Body::Narrow(dense) => dense.push(cell, n, &mut self.tally),
-            Body::Wide(dense) => dense.push(cell, n, &mut self.tally),
-            Body::Runs(_) => true,
+        let Body::Dense(dense) = &mut self.body else {
+            return false;
         };
+        let fits = dense.push(cell, n, &mut self.tally);
         if fits {
             self.range.last = range.last;
-        } else {
-            self.widen();
-            self.push(range, cell);
+        }
+        fits
+    }
+
+    /// Whether a code takes in each of its records.
+    pub fn has_codes(&self) -> bool {
+        match &self.body {
+            Body::Runs(edges) => edges.iter().all(|edge| Code::of(edge.cell).is_some()),
+            Body::Dense(_) => true,
         }
     }
 
-    /// Adds the entries of `next`, which lies after this dense leaf and fits into its room.
+    /// Adds the entries of `next`, which lies after this dense leaf, fits into its room and has codes.
     pub fn absorb(&mut self, next: &Self) {
         if let Some(hole) = after(self.range.last)
             .and_then(|first| OffsetRange::new(first, before_saturating(next.range.first)))
@@ -267,40 +265,29 @@ impl Leaf {
         }
     }
 
-    /// The same leaf with a code for each offset.
-    pub fn dense(&self) -> Self {
+    /// The same leaf with a code for each offset, if it has codes.
+    pub fn dense(&self) -> Option<Self> {
         let room = (self.range.len() as usize).next_power_of_two().min(LONGEST);
         let mut dense = Self {
             range: OffsetRange::single(self.range.first),
             tally: Tally::default(),
-            body: Body::Narrow(Box::new(Dense::new(self.range.first, room))),
+            body: Body::Dense(Box::new(Dense::new(self.range.first, room))),
         };
         let edges = self.edges();
         for at in 0..edges.len() {
-            dense.push(runs::range_of(&edges, at, self.range.last), edges[at].cell);
-        }
-        dense
-    }
-
-    /// Gives each offset of a dense leaf a whole cell.
-    fn widen(&mut self) {
-        let edges = self.edges();
-        let mut dense = Dense::new(self.range.first, self.range.len() as usize);
-        let mut tally = Tally::default();
-        for at in 0..edges.len() {
             let range = runs::range_of(&edges, at, self.range.last);
-            dense.push(edges[at].cell, range.len() as usize, &mut tally);
+            if !dense.push(range, edges[at].cell) {
+                return None;
+            }
         }
-        self.tally = tally;
-        self.body = Body::Wide(Box::new(dense));
+        Some(dense)
     }
 
     /// The entries as runs and holes.
     pub fn edges(&self) -> Vec<Edge> {
         match &self.body {
             Body::Runs(edges) => edges.clone(),
-            Body::Narrow(dense) => dense.edges(),
-            Body::Wide(dense) => dense.edges(),
+            Body::Dense(dense) => dense.edges(),
         }
     }
 
@@ -309,8 +296,7 @@ impl Leaf {
         let tally = &mut self.tally;
         let first = match &mut self.body {
             Body::Runs(edges) => runs_change::drop_front(edges, (self.range.last, end), tally, f),
-            Body::Narrow(dense) => dense.drop_front(end, tally, f),
-            Body::Wide(dense) => dense.drop_front(end, tally, f),
+            Body::Dense(dense) => dense.drop_front(end, tally, f),
         };
         self.range.first = first.unwrap_or(self.range.last);
     }
@@ -318,8 +304,7 @@ impl Leaf {
     pub fn heap_bytes(&self) -> usize {
         match &self.body {
             Body::Runs(edges) => edges.capacity() * size_of::<Edge>(),
-            Body::Narrow(dense) => dense.heap_bytes(),
-            Body::Wide(dense) => dense.heap_bytes(),
+            Body::Dense(dense) => dense.heap_bytes(),
         }
     }
 }

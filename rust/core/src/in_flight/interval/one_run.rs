@@ -1,6 +1,6 @@
 //! A change of what lies inside one run: it is looked up, whoever asks decides, and the change is put where the look ended.
 
-use super::cell::{Cell, Code};
+use super::cell::Cell;
 use super::dense::Dense;
 use super::directory::{Leaves, List, ORIGIN, Spot};
 use super::leaf::{Body, Leaf};
@@ -35,7 +35,7 @@ pub(super) fn holding_all(edges: &[Edge], last: i64, range: OffsetRange) -> Opti
     Some((at, cell))
 }
 
-impl<T: Code> Dense<T> {
+impl Dense {
     fn holding_all(&self, range: OffsetRange) -> Option<(usize, Cell)> {
         let (cell, last) = self.run(range.first, range.last);
         (last == range.last && !cell.is_hole()).then(|| (self.index(range.first), cell))
@@ -50,8 +50,7 @@ impl Leaf {
         }
         match &self.body {
             Body::Runs(edges) => holding_all(edges, self.range.last, range),
-            Body::Narrow(dense) => dense.holding_all(range),
-            Body::Wide(dense) => dense.holding_all(range),
+            Body::Dense(dense) => dense.holding_all(range),
         }
     }
 
@@ -70,8 +69,7 @@ impl Leaf {
                 runs_change::put_within(edges, at, tally, (range, last, merge), (old, new));
                 true
             }
-            Body::Narrow(dense) => dense.put_from(at, range, (old, new), tally),
-            Body::Wide(dense) => dense.put_from(at, range, (old, new), tally),
+            Body::Dense(dense) => dense.put_from(at, range, (old, new), tally),
         };
         if !fits {
             self.put(range, new);
@@ -79,7 +77,7 @@ impl Leaf {
     }
 }
 
-impl<T: Code> Dense<T> {
+impl Dense {
     #[inline]
     fn put_from(
         &mut self,

@@ -1,6 +1,5 @@
 //! Loading ahead what a change of few records looks at first, see [`InFlightStore::preload`](crate::in_flight::InFlightStore::preload).
 
-use super::cell::Code;
 use super::dense::Dense;
 use super::directory::{Leaves, List};
 use super::leaf::{Body, Leaf};
@@ -9,7 +8,7 @@ use super::runs::Edge;
 /// Edges of a cache line.
 const LINE: usize = 64 / size_of::<Edge>();
 
-impl<T: Code> Dense<T> {
+impl Dense {
     fn preload(&self) -> u64 {
         let ends = self.codes.first().zip(self.codes.last());
         ends.map_or(0, |(first, last)| u64::from(first.lock() ^ last.lock()))
@@ -23,8 +22,7 @@ impl Leaf {
                 .iter()
                 .step_by(LINE)
                 .fold(0, |seen, edge| seen ^ edge.first as u64),
-            Body::Narrow(dense) => dense.preload(),
-            Body::Wide(dense) => dense.preload(),
+            Body::Dense(dense) => dense.preload(),
         }
     }
 }

@@ -52,33 +52,6 @@ pub(super) fn holding(edges: &[Edge], offset: i64) -> usize {
     edges.partition_point(|edge| edge.first <= offset) - 1
 }
 
-/// The first run of a leaf over `span` that `range` touches, clipped to it.
-#[inline]
-pub(super) fn run_in(
-    edges: &[Edge],
-    span: OffsetRange,
-    range: OffsetRange,
-) -> Option<(OffsetRange, Cell)> {
-    let OffsetRange { mut first, last } = span.intersection(range)?;
-    let mut at = holding(edges, first);
-    let mut edge = edges.get(at)?;
-    if edge.cell.is_hole() {
-        at += 1;
-        edge = edges.get(at)?;
-        first = edge.first;
-        if first > last {
-            return None;
-        }
-    }
-    let cell = edge
-        .cell
-        .starting(edge.cell.is_start() && edge.first == first);
-    let end = edges
-        .get(at + 1)
-        .map_or(last, |next| before_saturating(next.first).min(last));
-    Some((OffsetRange { first, last: end }, cell))
-}
-
 /// The first offset from `from` on that belongs to `class`.
 pub(super) fn next(edges: &[Edge], from: i64, class: Class) -> Option<i64> {
     let at = holding(edges, from);

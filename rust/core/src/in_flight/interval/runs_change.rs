@@ -261,26 +261,6 @@ pub(super) fn insert(
     coalesce(edges, tally, (at, at), merge);
 }
 
-/// Drops the batches that end at or before `last`, which lies before the leaf's last offset, and shows what held a record.
-pub(super) fn drop_batches(
-    edges: &mut Vec<Edge>,
-    span: &mut OffsetRange,
-    tally: &mut Tally,
-    last: i64,
-    f: &mut impl FnMut(OffsetRange, Cell),
-) {
-    let beyond = after_saturating(last);
-    if beyond <= span.first {
-        return;
-    }
-    // What is left begins with the batch that holds the next offset, or after the hole that does.
-    let mut cut = holding(edges, beyond);
-    if edges[cut].cell.is_hole() {
-        cut += 1;
-    }
-    drop_batches_before(edges, cut, span, tally, f);
-}
-
 /// Drops the batches before the one that the entry `cut` belongs to, and shows what held a record.
 pub(super) fn drop_batches_before(
     edges: &mut Vec<Edge>,

@@ -2,8 +2,7 @@
 
 use super::StateCounts;
 use super::cell::{Cell, Class};
-use super::directory::{Leaves, List};
-use super::leaf::{Body, Leaf};
+use super::directory::Leaves;
 use super::runs;
 use super::window::add;
 use crate::offset::{OffsetRange, after, after_saturating, before, before_saturating};
@@ -11,9 +10,6 @@ use crate::offset::{OffsetRange, after, after_saturating, before, before_saturat
 impl<const N: usize> Leaves<N> {
     /// First offset of the first leaf and last offset of the last.
     pub fn bounds(&self) -> Option<OffsetRange> {
-        if let List::One(leaf) = &self.list {
-            return Some(leaf.range);
-        }
         let (first, last) = (self.get(self.first()?)?, self.get(self.last()?)?);
         OffsetRange::new(first.range.first, last.range.last)
     }
@@ -25,18 +21,6 @@ impl<const N: usize> Leaves<N> {
 
     /// The first run that `range` touches, clipped to it.
     pub fn run_in(&self, range: OffsetRange) -> Option<(OffsetRange, Cell)> {
-        if let List::One(Leaf {
-            range: span,
-            body: Body::Runs(edges),
-            ..
-        }) = &self.list
-        {
-            return runs::run_in(edges, *span, range);
-        }
-        self.run_across(range)
-    }
-
-    fn run_across(&self, range: OffsetRange) -> Option<(OffsetRange, Cell)> {
         let mut at = self.reaching(range.first)?;
         let mut leaf = self.get(at)?;
         let first = leaf.held_from(range.first)?;
@@ -66,16 +50,6 @@ impl<const N: usize> Leaves<N> {
 
     /// The first offset from `from` on that belongs to `class`, which is not the class of holes.
     pub fn find(&self, from: i64, class: Class) -> Option<i64> {
-        if let List::One(leaf) = &self.list {
-            if from > leaf.range.last {
-                return None;
-            }
-            return leaf.next(from.max(leaf.range.first), class);
-        }
-        self.find_across(from, class)
-    }
-
-    fn find_across(&self, from: i64, class: Class) -> Option<i64> {
         let at = self.reaching(from)?;
         let leaf = self.get(at)?;
         if let Some(found) = leaf.next(from.max(leaf.range.first), class) {
@@ -87,9 +61,6 @@ impl<const N: usize> Leaves<N> {
 
     /// The last beginning of a batch at or before `offset`.
     pub fn start_at_or_before(&self, offset: i64) -> Option<i64> {
-        if let List::One(leaf) = &self.list {
-            return leaf.start_at_or_before(offset);
-        }
         let at = self.beginning(offset)?;
         if let Some(found) = self.get(at)?.start_at_or_before(offset) {
             return Some(found);
@@ -137,14 +108,6 @@ impl<const N: usize> Leaves<N> {
 
     /// How many offsets of `range` hold a record.
     pub fn held_in(&self, range: OffsetRange) -> u64 {
-        if let List::One(leaf) = &self.list {
-            let part = leaf.range.intersection(range);
-            return part.map_or(0, |part| leaf.held_in(part));
-        }
-        self.held_across(range)
-    }
-
-    fn held_across(&self, range: OffsetRange) -> u64 {
         let mut held = 0;
         let mut next = Some(range);
         while let Some(rest) = next

@@ -99,22 +99,21 @@ impl<const N: usize> Leaves<N> {
     pub fn relieve(&mut self, at: Spot) {
         let Some(leaf) = self.get(at) else { return };
         let (range, edges) = (leaf.range, leaf.edges());
-        let stretch = self.stretch(leaf);
-        let middle = stretch.or_else(|| {
+        let piece = |part: OffsetRange| cut(&edges, range.last, part);
+        let dense = self
+            .stretch(leaf)
+            .and_then(|part| Some((part, piece(part)?.dense()?)));
+        let half = || {
             let half = edges.get(edges.len() / 2)?;
-            OffsetRange::new(half.first, range.last)
-        });
-        let Some(middle) = middle else { return };
+            let part = OffsetRange::new(half.first, range.last)?;
+            Some((part, piece(part)?))
+        };
+        let Some((middle, leaf)) = dense.or_else(half) else {
+            return;
+        };
         let head = before(middle.first).and_then(|end| OffsetRange::new(range.first, end));
         let tail = after(middle.last).and_then(|first| OffsetRange::new(first, range.last));
-        let piece = |part: OffsetRange| cut(&edges, range.last, part);
-        let middle = piece(middle);
-        let middle = if stretch.is_some() {
-            middle.map(|leaf| leaf.dense())
-        } else {
-            middle
-        };
-        let pieces = [head.and_then(piece), middle, tail.and_then(piece)];
+        let pieces = [head.and_then(piece), Some(leaf), tail.and_then(piece)];
         let mut spot = None;
         let mut begins = [None; 3];
         for (piece, begin) in pieces.into_iter().flatten().zip(&mut begins) {
@@ -132,8 +131,18 @@ impl<const N: usize> Leaves<N> {
         }
         for begin in begins.into_iter().flatten() {
             if let Some(at) = self.reaching(begin) {
-                self.join(at);
+                self.relieve_or_join(at);
             }
+        }
+    }
+
+    /// A dense leaf whose records have no codes any more may have left many runs.
+    fn relieve_or_join(&mut self, at: Spot) {
+        let runs = |leaf: &Leaf| !leaf.is_dense() && leaf.runs() > Self::RUNS;
+        if self.get(at).is_some_and(runs) {
+            self.relieve(at);
+        } else {
+            self.join(at);
         }
     }
 
@@ -163,7 +172,8 @@ impl<const N: usize> Leaves<N> {
         }
         let torn =
             |leaf: &Leaf| leaf.is_dense() || leaf.range.len() <= (SPARSE * leaf.runs()) as u64;
-        left.reach(right.range.last) <= Self::DENSE as u64 && torn(left) && torn(right)
+        let is_small = left.reach(right.range.last) <= Self::DENSE as u64;
+        is_small && torn(left) && torn(right) && left.has_codes() && right.has_codes()
     }
 
     fn unite(&mut self, left: Spot, right: Spot) {
@@ -174,10 +184,12 @@ impl<const N: usize> Leaves<N> {
         let Some(leaf) = self.get_mut(left) else {
             return;
         };
+        if next.is_dense()
+            && let Some(dense) = leaf.dense()
+        {
+            *leaf = dense;
+        }
         if leaf.is_dense() {
-            leaf.absorb(&next);
-        } else if next.is_dense() {
-            *leaf = leaf.dense();
             leaf.absorb(&next);
         } else {
             let mut edges = leaf.edges();

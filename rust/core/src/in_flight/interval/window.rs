@@ -123,7 +123,7 @@ impl<const N: usize> Window<N> {
             counts,
         } = self;
         let lock = locks.make(NewLease::of(new, range, false));
-        leaves.update(range, |range, cell| {
+        leaves.update(range, &mut |range, cell| {
             let count = delivery_count(&shown(range, cell, locks))?;
             locks.enter(lock, range.len());
             locks.leave(cell.lock(), range.len());

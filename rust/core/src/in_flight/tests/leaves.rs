@@ -99,23 +99,34 @@ fn batches_are_kept_apart_while_somebody_wants_to_know_where_each_began() {
     assert_eq!(store.batch_floor(5).map(|batch| batch.first), Some(0));
 }
 
-/// A delivery count that a loaded state may have, and that a code of four bytes cannot hold.
+/// A delivery count that a loaded state may have, and that a code of four bytes cannot hold: such records are kept as runs, and
+/// the others are codes again.
 #[test]
 fn large_counts_in_a_torn_window_are_kept() {
-    let mut store: IntervalStore = acquired(2_000, 1);
-    for offset in (0..2_000).step_by(3) {
-        let count = 16 + (offset % 1_000) as i16;
-        let held = lock(MEMBER, 0, LOCK_MS);
-        store.hold(range(offset, offset), held, |_| Some(count));
-    }
-    store.check().unwrap();
-    for offset in 0..2_000 {
-        let run = store.run_in(range(offset, offset)).unwrap();
-        let expected = if offset % 3 == 0 {
-            16 + offset % 1_000
-        } else {
-            1
+    const RECORDS: i64 = 4_000;
+    for every in [3, 100] {
+        let mut store: IntervalStore = acquired(RECORDS, 1);
+        let codes = store.heap_bytes();
+        let count = |offset: i64| {
+            let large = offset % every == 0;
+            1 + i16::from(large) * (31 + (offset % 1_000) as i16)
         };
-        assert_eq!(i64::from(run.delivery_count), expected, "at {offset}");
+        for offset in (0..RECORDS).step_by(every as usize) {
+            let held = lock(MEMBER, 0, LOCK_MS);
+            store.hold(range(offset, offset), held, |_| Some(count(offset)));
+            store.check().unwrap();
+        }
+        for offset in 0..RECORDS {
+            let run = store.run_in(range(offset, offset)).unwrap();
+            assert_eq!(run.delivery_count, count(offset), "at {offset}");
+        }
+        let runs = store.heap_bytes();
+        assert!(
+            runs > codes && runs < codes + RECORDS as usize * 40,
+            "{runs}"
+        );
+        settle(&mut store, range(0, RECORDS - 1));
+        store.check().unwrap();
+        assert_eq!(store.counts(), [0, 0, RECORDS as u64, 0, 0]);
     }
 }

@@ -185,6 +185,7 @@ impl<const N: usize> Leaves<N> {
             return;
         };
         if next.is_dense()
+            && !leaf.is_dense()
             && let Some(dense) = leaf.dense()
         {
             *leaf = dense;

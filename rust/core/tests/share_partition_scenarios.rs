@@ -13,7 +13,7 @@ mod common;
 use common::lab::{Fetch, Lab};
 use common::script::play;
 use common::view;
-use share_state_core::in_flight::InFlightStore;
+use share_state_core::in_flight::{InFlightQuestions, InFlightStore};
 use share_state_core::kafka_code::KafkaCode;
 
 fn a_one_in_flight_batch_takes_all_that_was_fetched<S: InFlightStore>() {

@@ -7,14 +7,16 @@
 
 mod interval;
 mod locks;
+mod questions;
 #[cfg(test)]
 mod tests;
 mod twin;
 
 pub use interval::{AdaptiveStore, IntervalStore};
+pub use questions::InFlightQuestions;
 pub use twin::TwinStore;
 
-use crate::offset::{OffsetRange, after, before};
+use crate::offset::{OffsetRange, before};
 use crate::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
@@ -117,6 +119,19 @@ pub struct Change {
     pub lock: LockChange,
 }
 
+/// What [`InFlightStore::first`] looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// A record that is available with no write under way.
+    Available,
+    /// A record that is not terminal, or whose write is under way.
+    Unsettled,
+    /// The first offset of a batch.
+    BatchStart,
+    /// An offset that no batch holds.
+    Hole,
+}
+
 /// What stands at the front of the window once its settled batches are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
@@ -151,7 +166,8 @@ impl<F: FnMut(&InFlightRun) -> Option<Change>> RunChange for F {
 /// Records by state; a pending record counts as its target state. `[RecordState as usize]`.
 pub type StateCounts = [u64; 5];
 
-/// The questions and changes of an in-flight store. Two stores answer them: the obvious twin ([`TwinStore`]), with one
+/// The questions and changes of an in-flight store; further questions follow from them ([`InFlightQuestions`]). Two stores answer
+/// them: the obvious twin ([`TwinStore`]), with one
 /// entry an offset, and the one that serves ([`IntervalStore`]). Every suite runs over both.
 ///
 /// A store may show one run in several pieces in [`InFlightStore::update`], and may count neighbouring batches as one
@@ -159,58 +175,14 @@ pub type StateCounts = [u64; 5];
 ///
 /// The clock of a store never goes back: a `now` before the latest one it was given counts as the latest.
 pub trait InFlightStore: Default {
-    /// No batch is in flight.
-    fn is_empty(&self) -> bool {
-        self.bounds().is_none()
-    }
     /// First offset of the first batch and last offset of the last.
     fn bounds(&self) -> Option<OffsetRange>;
     /// The first run that `range` touches, clipped to it.
     fn run_in(&self, range: OffsetRange) -> Option<InFlightRun>;
-    /// Every run, in ascending order.
-    fn runs(&self) -> impl Iterator<Item = InFlightRun> {
-        let mut rest = OffsetRange::new(i64::MIN, i64::MAX);
-        core::iter::from_fn(move || {
-            let run = self.run_in(rest?)?;
-            rest = after(run.range.last).and_then(|from| OffsetRange::new(from, i64::MAX));
-            Some(run)
-        })
-    }
-    /// The first offset at or after `from` that is available with no write under way.
-    fn first_available(&self, from: i64) -> Option<i64>;
-    /// The first offset at or after `from` that is not terminal, or whose write is under way.
-    fn first_unsettled(&self, from: i64) -> Option<i64>;
-    /// The first offset at or after `from` that no batch holds; `i64::MAX` when all are held.
-    fn first_hole(&self, from: i64) -> i64;
+    /// The first offset at or after `from` of this kind.
+    fn first(&self, from: i64, sought: Sought) -> Option<i64>;
     /// The batch with the greatest first offset at or before `offset`.
     fn batch_floor(&self, offset: i64) -> Option<OffsetRange>;
-    /// The batch with the smallest first offset at or after `offset`.
-    fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange>;
-    /// The first batch whose last offset is at least `offset`.
-    fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
-        self.batch_floor(offset)
-            .filter(|batch| batch.last >= offset)
-            .or_else(|| self.batch_ceiling(offset))
-    }
-    /// The greatest first offset of a batch at or before `offset`.
-    fn batch_start(&self, offset: i64) -> Option<i64> {
-        self.batch_floor(offset).map(|batch| batch.first)
-    }
-    /// The first run that `range` touches and that is available with no write under way, clipped to it.
-    fn available_in(&self, range: OffsetRange) -> Option<InFlightRun> {
-        let first = self.first_available(range.first)?;
-        self.run_in(OffsetRange::new(first, range.last)?)
-    }
-    /// How many offsets of `range` a batch holds.
-    fn held_in(&self, range: OffsetRange) -> u64 {
-        let mut held = 0;
-        let mut next = Some(range);
-        while let Some(run) = next.and_then(|rest| self.run_in(rest)) {
-            held += run.range.len();
-            next = after(run.range.last).and_then(|from| OffsetRange::new(from, range.last));
-        }
-        held
-    }
     /// Shows `change` the records of `holder` in `ranges`, which ascend and are disjoint, as [`InFlightStore::update`] would, and
     /// changes nothing. Returns whether that was all of `ranges`: no hole, nobody else's record, and each would change.
     fn look<C: RunChange>(

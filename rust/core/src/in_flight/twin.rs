@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::{
-    Holder, InFlightRun, InFlightStore, Lock, LockChange, MemberIndex, NewLock, RunChange,
+    Holder, InFlightRun, InFlightStore, Lock, LockChange, MemberIndex, NewLock, RunChange, Sought,
     StateCounts,
 };
 use crate::offset::{OffsetRange, after};
@@ -124,7 +124,7 @@ impl TwinStore {
         batch
     }
 
-    /// The ranges of the records for which `pick` is true.
+    /// The first offset at or after `from` of a record for which `pick` is true.
     fn first_where(&self, from: i64, pick: impl Fn(&Record) -> bool) -> Option<i64> {
         let mut beyond = self.records.range(from..);
         beyond
@@ -157,35 +157,26 @@ impl InFlightStore for TwinStore {
         self.run_beginning_at(first, range.last)
     }
 
-    fn first_available(&self, from: i64) -> Option<i64> {
-        self.first_where(from, |record| {
-            record.state == RecordState::Available && record.phase == Phase::Settled
-        })
-    }
-
-    fn first_unsettled(&self, from: i64) -> Option<i64> {
-        self.first_where(from, Record::is_unsettled)
-    }
-
-    fn first_hole(&self, from: i64) -> i64 {
-        let mut hole = from;
-        while self.records.contains_key(&hole) {
-            match after(hole) {
-                Some(next) => hole = next,
-                None => return i64::MAX,
+    fn first(&self, from: i64, sought: Sought) -> Option<i64> {
+        match sought {
+            Sought::Available => self.first_where(from, |record| {
+                record.state == RecordState::Available && record.phase == Phase::Settled
+            }),
+            Sought::Unsettled => self.first_where(from, Record::is_unsettled),
+            Sought::BatchStart => self.first_where(from, |record| record.batch_start),
+            Sought::Hole => {
+                let mut hole = from;
+                while self.records.contains_key(&hole) {
+                    hole = after(hole)?;
+                }
+                Some(hole)
             }
         }
-        hole
     }
 
     fn batch_floor(&self, offset: i64) -> Option<OffsetRange> {
         let mut back = self.records.range(..=offset).rev();
         let (&first, _) = back.find(|(_, record)| record.batch_start)?;
-        Some(self.batch_beginning_at(first))
-    }
-
-    fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange> {
-        let first = self.first_where(offset, |record| record.batch_start)?;
         Some(self.batch_beginning_at(first))
     }
 

@@ -1,6 +1,6 @@
 //! Text for what a share partition shows, short enough to be read in a scenario.
 
-use share_state_core::in_flight::{InFlightRun, InFlightStore};
+use share_state_core::in_flight::{InFlightQuestions, InFlightRun, InFlightStore};
 use share_state_core::offset::OffsetRange;
 use share_state_core::persister::WriteState;
 use share_state_core::record_state::{Phase, RecordState};

@@ -1,6 +1,6 @@
 //! V1 to V6: requests and persisted states that Kafka's engine takes, or breaks on, below its RPC layer.
 
-use share_state_core::in_flight::InFlightStore;
+use share_state_core::in_flight::{InFlightQuestions, InFlightStore};
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::share_partition::{
     AbortedTransaction, AcquireError, CorruptField, InitializeError, Status,

@@ -18,8 +18,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use sequences::ops;
 use share_state_core::in_flight::{
-    AdaptiveStore, Holder, InFlightRun, InFlightStore, IntervalStore, LockChange, MemberIndex,
-    TwinStore,
+    AdaptiveStore, Holder, InFlightQuestions, InFlightRun, InFlightStore, IntervalStore,
+    LockChange, MemberIndex, TwinStore,
 };
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::{Phase, RecordState};

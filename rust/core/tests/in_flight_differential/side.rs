@@ -1,7 +1,8 @@
 //! One of the stores, and what a share partition does to it.
 
 use share_state_core::in_flight::{
-    Change, Holder, InFlightRun, InFlightStore, LockChange, MemberIndex, NewLock, RunChange,
+    Change, Holder, InFlightQuestions, InFlightRun, InFlightStore, LockChange, MemberIndex,
+    NewLock, RunChange,
 };
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::{Phase, RecordState};

@@ -4,7 +4,7 @@
 //! 41 (an answer for another share partition, for several, or for none) cannot reach the engine: what it takes is the
 //! answer for one share partition as plain data, and whoever speaks to the persister matches answers to keys.
 
-use share_state_core::in_flight::{InFlightStore, IntervalStore};
+use share_state_core::in_flight::{InFlightQuestions, InFlightStore, IntervalStore};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::ReadStateResult;

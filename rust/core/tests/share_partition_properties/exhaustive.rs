@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use share_state_core::in_flight::InFlightStore;
+use share_state_core::in_flight::InFlightQuestions;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::share_partition::FetchedBatch;
 

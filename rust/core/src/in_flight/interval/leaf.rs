@@ -116,30 +116,6 @@ impl Leaf {
         }
     }
 
-    /// How many offsets of `range`, which lies inside the leaf, hold a record.
-    #[inline]
-    pub fn held_in(&self, range: OffsetRange) -> u64 {
-        if !self.tally.has(Class::Hole) {
-            return range.len();
-        }
-        self.held_between_holes(range)
-    }
-
-    fn held_between_holes(&self, range: OffsetRange) -> u64 {
-        let mut held = 0;
-        let mut next = Some(range.first);
-        while let Some(first) = next
-            .and_then(|from| self.held_from(from))
-            .filter(|first| *first <= range.last)
-        {
-            let hole = self.next(first, Class::Hole);
-            let last = hole.map_or(range.last, |hole| before_saturating(hole).min(range.last));
-            held += OffsetRange { first, last }.len();
-            next = after(last).filter(|next| *next <= range.last);
-        }
-        held
-    }
-
     /// The last beginning of a batch at or before `offset`.
     pub fn start_at_or_before(&self, offset: i64) -> Option<i64> {
         if offset < self.range.first {

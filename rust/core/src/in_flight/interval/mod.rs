@@ -30,8 +30,8 @@ use window::{Window, shown, uncount};
 
 use super::locks::{NONE, NewLease};
 use super::{
-    Front, Holder, InFlightRun, InFlightStore, MemberIndex, NewLock, RunChange, StateCounts,
-    pass_step_by_step,
+    Front, Holder, InFlightRun, InFlightStore, MemberIndex, NewLock, RunChange, Sought,
+    StateCounts, pass_step_by_step,
 };
 use crate::in_flight::interval::cell::Class;
 use crate::offset::OffsetRange;
@@ -84,10 +84,6 @@ impl<const N: usize> AdaptiveStore<N> {
 }
 
 impl<const N: usize> InFlightStore for AdaptiveStore<N> {
-    fn is_empty(&self) -> bool {
-        self.leaves().is_none_or(Leaves::is_empty)
-    }
-
     fn bounds(&self) -> Option<OffsetRange> {
         self.leaves()?.bounds()
     }
@@ -98,40 +94,23 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         Some(shown(range, cell, &window.locks))
     }
 
-    fn first_available(&self, from: i64) -> Option<i64> {
-        self.leaves()?.find(from, Class::Available)
-    }
-
-    fn first_unsettled(&self, from: i64) -> Option<i64> {
-        self.leaves()?.find(from, Class::Unsettled)
-    }
-
-    fn first_hole(&self, from: i64) -> i64 {
-        self.leaves().map_or(from, |leaves| leaves.first_hole(from))
+    #[inline]
+    fn first(&self, from: i64, sought: Sought) -> Option<i64> {
+        let Some(leaves) = self.leaves() else {
+            return (sought == Sought::Hole).then_some(from);
+        };
+        match sought {
+            Sought::Available => leaves.find(from, Class::Available),
+            Sought::Unsettled => leaves.find(from, Class::Unsettled),
+            Sought::BatchStart => leaves.find(from, Class::Start),
+            Sought::Hole => leaves.first_hole(from),
+        }
     }
 
     fn batch_floor(&self, offset: i64) -> Option<OffsetRange> {
         let leaves = self.leaves()?;
         let start = leaves.start_at_or_before(offset)?;
         Some(leaves.batch(start))
-    }
-
-    fn batch_ceiling(&self, offset: i64) -> Option<OffsetRange> {
-        let leaves = self.leaves()?;
-        let start = leaves.find(offset, Class::Start)?;
-        Some(leaves.batch(start))
-    }
-
-    fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
-        self.leaves()?.batch_reaching(offset)
-    }
-
-    fn batch_start(&self, offset: i64) -> Option<i64> {
-        self.leaves()?.start_at_or_before(offset)
-    }
-
-    fn held_in(&self, range: OffsetRange) -> u64 {
-        self.leaves().map_or(0, |leaves| leaves.held_in(range))
     }
 
     #[inline]

@@ -5,18 +5,13 @@ use super::cell::{Cell, Class};
 use super::directory::Leaves;
 use super::runs;
 use super::window::add;
-use crate::offset::{OffsetRange, after, after_saturating, before, before_saturating};
+use crate::offset::{OffsetRange, after, before, before_saturating};
 
 impl<const N: usize> Leaves<N> {
     /// First offset of the first leaf and last offset of the last.
     pub fn bounds(&self) -> Option<OffsetRange> {
         let (first, last) = (self.get(self.first()?)?, self.get(self.last()?)?);
         OffsetRange::new(first.range.first, last.range.last)
-    }
-
-    /// The first offset from `from` on that holds a record.
-    pub fn held_from(&self, from: i64) -> Option<i64> {
-        self.get(self.reaching(from)?)?.held_from(from)
     }
 
     /// The first run that `range` touches, clipped to it.
@@ -91,9 +86,9 @@ impl<const N: usize> Leaves<N> {
         Some(hole.map_or(leaf.range.last, before_saturating))
     }
 
-    /// The first offset at or after `from` that no batch holds; `i64::MAX` when all are held.
-    pub fn first_hole(&self, from: i64) -> i64 {
-        self.contiguous_end(from).map_or(from, after_saturating)
+    /// The first offset at or after `from` that no batch holds.
+    pub fn first_hole(&self, from: i64) -> Option<i64> {
+        self.contiguous_end(from).map_or(Some(from), after)
     }
 
     /// The batch that begins at `start`: it ends before a hole or the next batch.
@@ -104,21 +99,6 @@ impl<const N: usize> Leaves<N> {
             first: start,
             last: end.min(next.map_or(i64::MAX, before_saturating)),
         }
-    }
-
-    /// How many offsets of `range` hold a record.
-    pub fn held_in(&self, range: OffsetRange) -> u64 {
-        let mut held = 0;
-        let mut next = Some(range);
-        while let Some(rest) = next
-            && let Some(at) = self.reaching(rest.first)
-            && let Some(leaf) = self.get(at)
-            && let Some(part) = leaf.range.intersection(rest)
-        {
-            held += leaf.held_in(part);
-            next = after(part.last).and_then(|from| OffsetRange::new(from, range.last));
-        }
-        held
     }
 
     /// Records by state.
@@ -134,12 +114,6 @@ impl<const N: usize> Leaves<N> {
             }
         }
         counts
-    }
-
-    /// The first batch whose last offset is at least `offset`.
-    pub fn batch_reaching(&self, offset: i64) -> Option<OffsetRange> {
-        let held = self.held_from(offset)?;
-        Some(self.batch(self.start_at_or_before(held)?))
     }
 
     /// The last offset of the last batch that ends at or before `last`.

@@ -1,6 +1,6 @@
 //! The window of in-flight records: what to fetch next, whether there is room, and the advance of the start offset.
 
-use crate::in_flight::{Front, InFlightStore};
+use crate::in_flight::{Front, InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, after_saturating};
 use crate::share_partition::{AcquireRequest, SharePartition, Status};
 

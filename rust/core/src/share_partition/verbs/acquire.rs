@@ -7,7 +7,7 @@
 //! 4. what lies after them, or between them in a gap to read again, becomes new batches (`new_batches.rs`);
 //! 5. records of aborted transactions are archived and taken out (`transactions.rs`).
 
-use crate::in_flight::{InFlightRun, InFlightStore, MemberIndex, NewLock};
+use crate::in_flight::{InFlightQuestions, InFlightRun, InFlightStore, MemberIndex, NewLock};
 use crate::offset::{OffsetRange, after, after_saturating, before, plus_saturating};
 use crate::record_state::{Circumstance, Trigger, decide};
 use crate::share_partition::error::AcquireError;

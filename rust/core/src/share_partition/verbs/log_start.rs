@@ -5,7 +5,7 @@
 //! 2. gaps before it need not be read again;
 //! 3. available records below it are archived, in memory only. Acquired ones stay with their member.
 
-use crate::in_flight::InFlightStore;
+use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, before};
 use crate::record_state::Trigger;
 use crate::share_partition::SharePartition;

@@ -6,7 +6,7 @@
 //! 3. it is cut where log batches begin, into pieces of at least the batch size;
 //! 4. each piece is added under a lock of the member, and the window reaches to its end.
 
-use crate::in_flight::InFlightStore;
+use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, before, plus_saturating};
 use crate::record_state::{Circumstance, Phase, RecordState, Trigger, decide};
 use crate::share_partition::SharePartition;

@@ -1,7 +1,7 @@
 //! Records that fail again and again are delivered in ever smaller parts, at last one by one, so that a bad record does
 //! not take its neighbours with it (KAFKA-17541, KIP-932 "Poison messages"; `SharePartition.shouldThrottleRecordsDelivery`).
 
-use crate::in_flight::InFlightStore;
+use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::OffsetRange;
 use crate::share_partition::SharePartition;
 use crate::share_partition::verbs::acquire::first_n;

@@ -141,7 +141,7 @@ def _replay(log: Path, engine: str, effort: Effort, expected: str | None, durabl
 def _in_processes(command: list[str], effort: Effort) -> dict[str, Any]:
     """What several processes make of it, one after the other: the median of the rounds of each.
 
-    Where memory lies is drawn anew for each process and changes the times of short operations by up to 1.8 times, for all rounds
+    Where memory lies is drawn again for each process and changes the times of short operations by up to 1.8 times, for all rounds
     of a process alike. A process that takes long is the only one: its operations are not so short.
     """
     began = time.monotonic()

@@ -65,7 +65,7 @@ def _measure(side: Side, groups: list[str], seconds: float) -> dict[str, float]:
 
 
 def _take(bootstrap: str, group: str) -> None:
-    """Be a member for ever."""
+    """Be a member forever."""
     consumer = ShareConsumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 0})
     consumer.subscribe([TOPIC])
     while True:

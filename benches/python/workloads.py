@@ -44,7 +44,7 @@ def measure(
     work: Callable[[Prepared], object],
     rounds: int = 20,
 ) -> None:
-    """Time `work` on what `setup` prepares anew for each round; the report divides by `elements`.
+    """Time `work` on what `setup` prepares again for each round; the report divides by `elements`.
 
     `figure` is the name of the benchmark, the store ("only" where there are not two) and the size.
     """

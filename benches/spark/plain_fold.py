@@ -1,7 +1,7 @@
 """The fold in plain Python, as somebody would write it who has no engine: what ours is compared with.
 
 Nothing in it is slow on purpose. Records are read with precompiled structs, a state's runs are a short sorted list, and what
-comes behind all of them, the most common case, is appended without a look at the others.
+comes after all of them, the most common case, is appended without a look at the others.
 """
 
 from __future__ import annotations

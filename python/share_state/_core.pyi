@@ -1434,7 +1434,7 @@ class ShareFetchContext:
     @property
     def partitions(self) -> list[tuple[str, int]]:
         """The partitions to fetch as `(topic id, partition)`, in the order in which they get their share of the bytes and records,
-        which rotates with the epoch. Made anew at every reading.
+        which rotates with the epoch. Made again at every reading.
         """
 
 @final
@@ -1521,7 +1521,7 @@ class StateStore:
 
     A verb returns when all its answer depends on is as durable as `sync` asks. Verbs of several threads share their syncs (group
     commit), and run without the interpreter. After a failed append or sync every call raises `StoreError` until the
-    directory is opened anew; what was answered is in the log.
+    directory is opened again; what was answered is in the log.
 
     The directory is locked against other writers; readers such as `fold_path` need no lock. A forked child that inherits a store
     is refused with `StoreError`; it may open another directory, or this one after the parent has closed it. A store is a
@@ -1572,7 +1572,7 @@ class StateStore:
         progress: _Progress | None = None,
     ) -> Self: ...
     def initialize_state(self, key: _Key, state_epoch: int, start_offset: int, *, wall_ms: _WallMs | None = None) -> None:
-        """Begin a state anew (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
+        """Begin a state again (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
         and the start offset that the state has now, writes nothing. At the start of a program use
         `share_state.persister.initialize_if_absent`.
 
@@ -1633,7 +1633,7 @@ class StateStore:
     def initialize_states(
         self, requests: Iterable[tuple[_Key, int, int]], *, wall_ms: _WallMs | None = None
     ) -> list[ShareStateError | None]:
-        """Begin many states anew: `initialize_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
+        """Begin many states again: `initialize_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
         for the disk.
 
         Returns:
@@ -1762,7 +1762,7 @@ class ShareGroupStore:
 
     A verb decides at once and returns a *ticket*; its answer must not leave before `wait` has returned for that ticket. All who
     wait at the same time share one sync. Ticket 0 means that there is nothing to wait for. After a failed append or sync every
-    call raises `StoreError` until the directory is opened anew.
+    call raises `StoreError` until the directory is opened again.
 
     Topics and the configuration of groups are not stored here: `set_topics` and `set_group_config` tell them. Member sessions
     are timed by the caller's clock (`now_ms`); after opening, every member has a full session timeout before it.
@@ -1882,7 +1882,7 @@ class ShareGroupStore:
             member_epoch: what the member was told last; 0 joins, -1 leaves.
             rack, topics: `None` when they have not changed.
             client_id, client_host: of the client.
-            now_ms: the caller's monotonic clock; the member's session begins anew.
+            now_ms: the caller's monotonic clock; the member's session begins again.
             wall_ms: ms since the epoch.
             initialized: (topic id, partition) of share partitions whose state was initialised for this heartbeat; they are
                 assigned with it. Those that do not exist any more are passed over.
@@ -2452,7 +2452,7 @@ def encode_share_fetch_answer(
             partition. Partitions of one topic are put together, topics come in the order in which they are first named. The leader
             is -1 and -1 unless it is a hint; without a delivery the records are empty.
         lock_timeout_ms: the group's lock duration.
-        throttle_ms: how long the client shall keep quiet.
+        throttle_ms: how long the client must wait.
         error_code: error of the whole request.
         error_message: its text.
         node_endpoints: `(node_id, host, port, rack)` of leaders that the partitions name.

@@ -3,7 +3,7 @@
 //! * `fold_replacing`: the delta replaces one of the runs, in an order without a pattern. The number of runs stays.
 //! * `fold_cutting`: the delta lies inside one of the runs and cuts it; 1,000 deltas on a fresh copy.
 //!
-//! The twin is what Kafka's combiner does: the whole list is merged anew for each delta.
+//! The twin is what Kafka's combiner does: the whole list is merged again for each delta.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, SamplingMode, Throughput};
 use criterion::{criterion_group, criterion_main};

@@ -59,7 +59,7 @@ impl Fold for CoreFold {
     }
 }
 
-/// The whole list merged anew for each delta: what an immutable list costs. Our own code, as a naive model.
+/// The whole list merged again for each delta: what an immutable list costs. Our own code, as a naive model.
 #[derive(Debug, Default)]
 pub struct ListFold(Vec<StateBatch>);
 

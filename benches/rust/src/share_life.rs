@@ -26,14 +26,14 @@ pub struct Life {
     pub is_there: bool,
     /// Epoch of that.
     pub state_epoch: i32,
-    /// The offset behind all that was delivered.
+    /// The offset after all that was delivered.
     head: i64,
     /// What was released, and after how many deliveries, in order.
     waiting: VecDeque<(OffsetRange, i16)>,
 }
 
 impl Life {
-    /// It begins, anew if it was there before.
+    /// It begins, again if it was there before.
     pub fn begin(&mut self) {
         *self = Self {
             is_there: true,

@@ -29,7 +29,7 @@ const BEGIN: i64 = 1_700_000_000_000;
 const A_GROUP: u64 = 50;
 /// A batch has at most so many records: what comes while the last append is under way.
 const A_BATCH: u64 = 200;
-/// One record in so many is a deletion; the share partition then begins anew.
+/// One record in so many is a deletion; the share partition then begins again.
 const A_DELETION: u64 = 100_000;
 
 /// What is to be written.

@@ -99,7 +99,7 @@ fn drop_operations(kafka: &mut Kafka, best: &mut Best, kind: &str) -> io::Result
     }
 }
 
-/// Numbers leaders anew after some were dropped; what spoke of a dropped one speaks of the one before.
+/// Numbers leaders again after some were dropped; what spoke of a dropped one speaks of the one before.
 fn renumbered(mut ops: Vec<Operation>) -> Vec<Operation> {
     let mut leaders = 0;
     let mut numbers = std::collections::BTreeMap::new();

@@ -54,7 +54,7 @@ impl ShareFetchContext {
     }
 
     /// The partitions to fetch as `(topic id, partition)`, in the order in which they get their share of the bytes and records,
-    /// which rotates with the epoch. Made anew at every reading.
+    /// which rotates with the epoch. Made again at every reading.
     #[getter]
     fn partitions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);

@@ -33,7 +33,7 @@ pub(super) fn poison(size: u64, _: u64) -> OpLog {
     b.finish(acknowledged as u64)
 }
 
-/// W6: where to fetch next, when the only available record lies behind `size` records that were acquired one by one. An
+/// W6: where to fetch next, when the only available record lies after `size` records that were acquired one by one. An
 /// element is a question; releasing the record and acquiring it again are not timed.
 pub(super) fn next_behind(size: u64, _: u64) -> OpLog {
     behind(size, |b, offset| {

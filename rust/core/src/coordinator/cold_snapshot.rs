@@ -12,7 +12,7 @@ impl ShareCoordinator {
     ///
     /// Only a snapshot counts as writing, so a busy key without one comes up too. A rewritten snapshot keeps its create
     /// timestamp; once every key stands in that form nothing is written, or a sleeping coordinator would rewrite itself
-    /// for ever. A key at the end of the snapshot epochs is passed over.
+    /// forever. A key at the end of the snapshot epochs is passed over.
     ///
     /// A key with updates only has a write timestamp of 0 and so comes up at once, which is due: its updates hold no
     /// part of the log. Whoever prunes should ask here first.

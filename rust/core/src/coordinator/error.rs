@@ -101,7 +101,7 @@ pub enum CoordinatorError {
         /// Highest epoch known.
         current: i32,
     },
-    /// The state was initialised anew since.
+    /// The state was initialised again since.
     FencedStateEpoch {
         /// Epoch in the request.
         requested: i32,
@@ -110,7 +110,7 @@ pub enum CoordinatorError {
     },
     /// The topic or partition does not exist.
     UnknownTopicOrPartition,
-    /// The key's snapshot epoch stands at `i32::MAX`, so the state cannot be initialised anew before it is deleted.
+    /// The key's snapshot epoch stands at `i32::MAX`, so the state cannot be initialised again before it is deleted.
     /// (Writes go on: they become updates.)
     SnapshotEpochExhausted,
 }

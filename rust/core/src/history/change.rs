@@ -13,7 +13,7 @@ use crate::state_batch::StateBatch;
 pub enum Beginning {
     /// The state goes on.
     No,
-    /// It is made, or made anew.
+    /// It is made, or made again.
     Initialised,
     /// The log does not tell what was before.
     Found,

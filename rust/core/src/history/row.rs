@@ -62,7 +62,7 @@ impl Standing {
 /// The first nine concern the share partition as a whole and come without offsets; [`Cause::Found`] comes with and without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// The state was made, or made anew with another state epoch (RPC 83): all that was known of records is gone.
+    /// The state was made, or made again with another state epoch (RPC 83): all that was known of records is gone.
     Initialised,
     /// The log holds nothing older of this share partition: how it came to be so is not told.
     Found,

@@ -22,7 +22,7 @@ pub(super) fn duration_ms(text: &str) -> Option<i64> {
     if nanos < 0 || nanos / NANOS > i128::from(i64::MAX) {
         return None;
     }
-    // Seconds that fit may be too many milliseconds: it is as good as for ever.
+    // Seconds that fit may be too many milliseconds: it is as good as forever.
     Some(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX))
 }
 

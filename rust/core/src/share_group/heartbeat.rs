@@ -58,7 +58,7 @@ impl ShareGroups {
     /// ([`Self::to_initialize`]): they can be assigned at once. Those of topics or partitions that do not exist any more
     /// are passed over.
     ///
-    /// When the decision is replayed, [`Self::heard`] begins the member's session anew.
+    /// When the decision is replayed, [`Self::heard`] begins the member's session again.
     ///
     /// # Errors
     /// In this order: malformed request, no room, unknown member, fenced epoch. A group that does not exist has unknown

@@ -41,7 +41,7 @@ impl ShareGroups {
     }
 
     /// The records of a member's end. The group's epoch rises, so that the others get its partitions; when it was the last
-    /// one the assignment goes along, or a describe would show a pending one for ever (KAFKA-20442).
+    /// one the assignment goes along, or a describe would show a pending one forever (KAFKA-20442).
     fn without(&self, group: &str, member: &str) -> Result<Vec<GroupRecord>, GroupError> {
         let known = self.existing(group)?;
         let group: Arc<str> = Arc::from(group);

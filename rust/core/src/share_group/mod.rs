@@ -141,7 +141,7 @@ impl ShareGroups {
         self.settings.get(group).unwrap_or(&self.defaults)
     }
 
-    /// Begins a member's session anew: it was heard at `now`. A member that does not exist is nobody to wait for.
+    /// Begins a member's session again: it was heard at `now`. A member that does not exist is nobody to wait for.
     pub fn heard(&mut self, group: &str, member: &str, now: LockTime) {
         let now = self.deadlines.now(now);
         let deadline = now.plus(self.settings(group).session_timeout_ms);

@@ -109,7 +109,7 @@ impl SessionPartitions {
         let Some(held) = self.held.get_mut(&id) else {
             return;
         };
-        // One that is at the end already stays: a session of one partition need not be listed anew.
+        // One that is at the end already stays: a session of one partition need not be listed again.
         if held.place + 1 == self.next {
             return;
         }

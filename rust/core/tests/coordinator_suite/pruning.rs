@@ -7,7 +7,7 @@ use share_state_core::time::WallTime;
 
 use crate::support::{Owner, TOPIC, b, key, snapshot_of};
 
-/// KAFKA-19695: a deleted key held the log for ever.
+/// KAFKA-19695: a deleted key held the log forever.
 #[test]
 fn row_59_a_deleted_key_does_not_hold_the_log() {
     let mut owner = Owner::initialized("a", 0);
@@ -66,7 +66,7 @@ fn row_65_a_tombstone_of_an_unknown_key_changes_nothing() {
     assert_eq!((owner.coordinator.len(), owner.state("a")), (1, &before));
 }
 
-/// KAFKA-19201: the state of deleted topics was kept for ever.
+/// KAFKA-19201: the state of deleted topics was kept forever.
 #[test]
 fn row_66_a_deleted_topic_takes_its_keys_along() {
     let groups = ["f", "b", "e", "a", "h", "c", "g", "d"];

@@ -22,7 +22,7 @@ enum Step {
     Alter(usize, &'static str, i32, bool),
     DeleteOffsets(usize, Vec<&'static str>, bool),
     DeleteGroup(usize, bool),
-    /// The owner ends and begins anew, from its whole log or from the live records.
+    /// The owner ends and begins again, from its whole log or from the live records.
     Restart(bool),
 }
 
@@ -180,7 +180,7 @@ fn check(owner: &Owner, before: &BTreeMap<String, i32>) -> Result<(), TestCaseEr
     }
     for (group, epoch) in before {
         if let Some(described) = owner.groups.describe(group) {
-            // A group that was deleted and made anew begins again.
+            // A group that was deleted and made again begins again.
             prop_assert!(
                 described.epoch >= *epoch || described.epoch == 1,
                 "{group} went back from {epoch}"

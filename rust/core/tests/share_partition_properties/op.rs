@@ -69,7 +69,7 @@ pub enum Op {
     Repeat(usize),
     /// Another leader reads the state: writes of this one are fenced.
     OtherLeader,
-    /// The state is initialised anew, in the next state epoch.
+    /// The state is initialised again, in the next state epoch.
     AlterOffsets(i64),
     /// The leader is gone; of its writes under way these are written. A new leader reads the state.
     Crash(u64),

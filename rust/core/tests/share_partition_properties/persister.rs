@@ -141,7 +141,7 @@ impl Persister {
         decision.answer
     }
 
-    /// Loads the log anew: the state is what the log says. Then everything confirmed must be there.
+    /// Loads the log again: the state is what the log says. Then everything confirmed must be there.
     pub fn restart(&mut self) {
         let mut loaded = coordinator();
         for (offset, record) in self.log.iter().enumerate() {

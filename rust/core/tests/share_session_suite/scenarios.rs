@@ -173,7 +173,7 @@ fn a_later_request_makes_the_answer_of_the_earlier_one_void() {
     assert_eq!(broker.0.acknowledge(GROUP, "a", 2), Ok(()));
     assert_eq!(broker.answer(&first, &[0], &[]), None);
 
-    // The member opens anew and comes to the same epoch: it is another session all the same.
+    // The member opens again and comes to the same epoch: it is another session all the same.
     broker.admitted("a", 0, &[0]);
     let same_epoch = broker.admitted("a", 1, &[]);
     assert_eq!(broker.answer(&first, &[0], &[]), None);
@@ -256,7 +256,7 @@ fn a_session_ends_with_the_connection_that_opened_it() {
     // Another connection carries a request: it takes the session over as little as in Kafka.
     assert!(broker.fetch("a", 1, 9, &[], &[]).is_ok());
     assert_eq!(broker.0.connection_closed(9), []);
-    // A reconnected member opens its session anew; the end of its old connection is late.
+    // A reconnected member opens its session again; the end of its old connection is late.
     assert!(broker.fetch("b", 0, 3, &[0], &[]).is_ok());
     let gone = broker.0.connection_closed(1);
     assert_eq!(gone.iter().map(member).collect::<Vec<_>>(), ["a"]);

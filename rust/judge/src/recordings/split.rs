@@ -1,4 +1,4 @@
-//! Locks of a batch that was split: the recorder's timers ran on the clock of the test, and the timer of a part began anew when
+//! Locks of a batch that was split: the recorder's timers ran on the clock of the test, and the timer of a part began again when
 //! Kafka came to track its batch by offset. So such a lock lasts longer in a recording than with Kafka, or with us.
 
 use crate::operation::Verb;

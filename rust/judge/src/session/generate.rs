@@ -117,7 +117,7 @@ impl World<'_> {
         let epoch = self.epoch(key);
         let mut connection = self.connection(key);
         if self.random.one_in(30) {
-            // It has connected anew, and the old connection has not ended yet.
+            // It has connected again, and the old connection has not ended yet.
             self.abandoned.push(connection);
             self.connections.remove(&key);
             connection = self.connection(key);

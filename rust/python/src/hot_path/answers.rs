@@ -117,7 +117,7 @@ fn partition_out<'py>(
 ///         partition. Partitions of one topic are put together, topics come in the order in which they are first named. The leader
 ///         is -1 and -1 unless it is a hint; without a delivery the records are empty.
 ///     lock_timeout_ms: the group's lock duration.
-///     throttle_ms: how long the client shall keep quiet.
+///     throttle_ms: how long the client must wait.
 ///     error_code: error of the whole request.
 ///     error_message: its text.
 ///     node_endpoints: `(node_id, host, port, rack)` of leaders that the partitions name.

@@ -55,7 +55,7 @@ impl ShareGroupStore {
     ///     member_epoch: what the member was told last; 0 joins, -1 leaves.
     ///     rack, topics: `None` when they have not changed.
     ///     client_id, client_host: of the client.
-    ///     now_ms: the caller's monotonic clock; the member's session begins anew.
+    ///     now_ms: the caller's monotonic clock; the member's session begins again.
     ///     wall_ms: ms since the epoch.
     ///     initialized: (topic id, partition) of share partitions whose state was initialised for this heartbeat; they are
     ///         assigned with it. Those that do not exist any more are passed over.

@@ -26,7 +26,7 @@ use crate::store::{check_path, counters_out, recovery_out, shown, sync_policy};
 ///
 /// A verb decides at once and returns a *ticket*; its answer must not leave before `wait` has returned for that ticket. All who
 /// wait at the same time share one sync. Ticket 0 means that there is nothing to wait for. After a failed append or sync every
-/// call raises `StoreError` until the directory is opened anew.
+/// call raises `StoreError` until the directory is opened again.
 ///
 /// Topics and the configuration of groups are not stored here: `set_topics` and `set_group_config` tell them. Member sessions
 /// are timed by the caller's clock (`now_ms`); after opening, every member has a full session timeout before it.

@@ -205,7 +205,7 @@ impl SharePartition {
 }
 
 thread_local! {
-    /// The room of the last answer of this thread: making it anew would cost as much as a small answer.
+    /// The room of the last answer of this thread: making it again would cost as much as a small answer.
     static SPARE: Cell<Vec<AcquiredRange>> = const { Cell::new(Vec::new()) };
 }
 

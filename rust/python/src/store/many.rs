@@ -48,7 +48,7 @@ fn answers_out<'a, 'py, A>(
 
 #[pymethods]
 impl StateStore {
-    /// Begin many states anew: `initialize_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
+    /// Begin many states again: `initialize_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
     /// for the disk.
     ///
     /// Returns:

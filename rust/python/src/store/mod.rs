@@ -27,7 +27,7 @@ use crate::guarded::caught;
 ///
 /// A verb returns when all its answer depends on is as durable as `sync` asks. Verbs of several threads share their syncs (group
 /// commit), and run without the interpreter. After a failed append or sync every call raises `StoreError` until the
-/// directory is opened anew; what was answered is in the log.
+/// directory is opened again; what was answered is in the log.
 ///
 /// The directory is locked against other writers; readers such as `fold_path` need no lock. A forked child that inherits a store
 /// is refused with `StoreError`; it may open another directory, or this one after the parent has closed it. A store is a

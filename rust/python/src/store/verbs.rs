@@ -28,7 +28,7 @@ pub fn wall(wall_ms: Option<WallMs>) -> WallTime {
 
 #[pymethods]
 impl StateStore {
-    /// Begin a state anew (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
+    /// Begin a state again (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
     /// and the start offset that the state has now, writes nothing. At the start of a program use
     /// `share_state.persister.initialize_if_absent`.
     ///

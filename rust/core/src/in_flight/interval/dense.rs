@@ -21,7 +21,7 @@ pub(super) struct Dense {
     pub maps: [[u64; WORDS]; 4],
 }
 
-/// What does not fit into the codes of a leaf: the offsets, and what they shall be.
+/// What does not fit into the codes of a leaf: the offsets, and what they would become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Misfit {
     pub range: OffsetRange,

@@ -44,7 +44,7 @@ pub struct LentWrite<'a> {
 pub struct WriteAnswer {
     /// The code for the member that waits for the write.
     pub member_code: KafkaCode,
-    /// The share partition is fenced by it: drop it, and read the state anew with another
+    /// The share partition is fenced by it: drop it, and read the state again with another
     /// (`SharePartitionManager.handleFencedSharePartitionException`).
     pub fences: bool,
 }

@@ -125,7 +125,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let free =
             u64::from(self.config.partition_max_record_locks).saturating_sub(self.window_len());
         // Records that the start offset has passed take no room: without this, a window of one record that holds only such
-        // ones would stay full for ever.
+        // ones would stay full forever.
         let free = if self.cached().is_none() {
             free.max(1)
         } else {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import share_state as ss
@@ -60,6 +59,6 @@ def test_a_bound_that_is_none_is_refused(most: int) -> None:
 
 def test_the_bound_is_part_of_the_configuration() -> None:
     assert ss.GroupConfig().max_lock_timeouts_per_call is None
-    assert ss.GroupConfig(max_lock_timeouts_per_call=np.int64(7)).max_lock_timeouts_per_call == 7
+    assert ss.GroupConfig(max_lock_timeouts_per_call=7).max_lock_timeouts_per_call == 7
     assert ss.GroupConfig() != BOUNDED
     assert "max_lock_timeouts_per_call=64" in repr(BOUNDED)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.readme import rust_imports
 from tests.readme.runner import REPOSITORY
 
 #: What a crate may depend on, of ours.
@@ -34,6 +35,34 @@ def test_a_crate_knows_only_what_is_below_it(crate: str) -> None:
 
 def test_the_core_depends_on_nothing() -> None:
     assert manifest("core")["dependencies"] == {}
+
+
+@pytest.mark.parametrize("crate", MAY_KNOW)
+def test_no_files_of_a_crate_import_each_other_in_a_circle(crate: str) -> None:
+    source = REPOSITORY / "rust" / crate / "src"
+    graph = rust_imports.imports(source)
+    assert sum(map(len, graph.values())) > 10
+    assert rust_imports.circle(source) == []
+
+
+def test_a_circle_would_be_found(tmp_path: Path) -> None:
+    files = {
+        "lib": "mod a;\nmod room;",
+        "a": "use super::room::b::{B, self as other};\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}",
+        "room/mod": "mod b;\nmod c;",
+        "room/b": "use super::c::C;",
+        "room/c": "use core::fmt;\nuse crate::{\n    a::{self, A},\n};",
+    }
+    (tmp_path / "room").mkdir()
+    for name, text in files.items():
+        (tmp_path / f"{name}.rs").write_text(text, encoding="utf-8")
+    found = rust_imports.circle(tmp_path)
+    assert found[0] == found[-1]
+    assert set(found) == {"a", "room/b", "room/c"}
+    (tmp_path / "room" / "c.rs").write_text("use super::b;", encoding="utf-8")
+    assert set(rust_imports.circle(tmp_path)) == {"room/b", "room/c"}
+    (tmp_path / "room" / "c.rs").write_text("use core::fmt;", encoding="utf-8")
+    assert rust_imports.circle(tmp_path) == []
 
 
 @pytest.mark.parametrize("crate", ["core", "wire", "analysis", "gateway"])

@@ -1,16 +1,11 @@
 //! What a group could consume: share partitions that have state, or lack it, of the topics that its members subscribe to.
 
-use std::collections::BTreeSet;
-
 use super::ShareGroups;
-use super::group::ShareGroup;
+use super::group::{ShareGroup, Subscribed};
 use super::records::StatePartitions;
 use super::topics::Known;
 use crate::assignor::AssignableTopics;
 use crate::ids::TopicId;
-
-/// Names of subscribed topics, ascending.
-pub(super) type Subscribed<'a> = BTreeSet<&'a str>;
 
 impl ShareGroups {
     /// The share partitions that can be assigned: they have state, and their topic is subscribed to and exists.

@@ -1,7 +1,7 @@
 //! The form of requests (Kafka: `GroupCoordinatorService.throwIf…IsInvalid`).
 
 use super::error::GroupError;
-use super::heartbeat::{Heartbeat, JOIN_EPOCH, LEAVE_EPOCH};
+use super::request::{Heartbeat, JOIN_EPOCH, LEAVE_EPOCH};
 use crate::ids::TopicId;
 
 /// Longest member id, in characters.

@@ -1,15 +1,17 @@
 //! What a share group and a member of it are: the latest record of each of their keys, and what follows from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::assignable::Subscribed;
 use super::records::{
     CurrentAssignment, GroupMetadata, GroupValue, MemberMetadata, StatePartitions,
     TargetAssignmentMetadata,
 };
 use crate::assignment::Assignment;
 use crate::ids::TopicId;
+
+/// Names of subscribed topics, ascending.
+pub(super) type Subscribed<'a> = BTreeSet<&'a str>;
 
 /// Whether a group has members (Kafka: `ShareGroup.ShareGroupState`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,52 +4,18 @@ use std::sync::Arc;
 
 use super::error::GroupError;
 use super::records::{CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, StatePartitions};
+use super::request::{Heartbeat, HeartbeatAnswer, JOIN_EPOCH, LEAVE_EPOCH};
 use super::turn::{Due, Turn};
 use super::{Decision, ShareGroups};
 use crate::assignment::Assignment;
 use crate::ids::TopicId;
 use crate::time::WallTime;
 
-/// Member epoch of a heartbeat that joins the group.
-pub const JOIN_EPOCH: i32 = 0;
-/// Member epoch of a heartbeat that leaves the group.
-pub const LEAVE_EPOCH: i32 = -1;
-
 /// Member state of record 14; share groups have no other.
 const STABLE: i8 = 0;
 
 /// The shortest interval that a member is told while its assignment is due, ms.
 const SHORTEST_INTERVAL_MS: i64 = 500;
-
-/// What a member says (`ShareGroupHeartbeatRequestData`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heartbeat<'a> {
-    /// Id of the group.
-    pub group: &'a str,
-    /// Id of the member, which the client chooses.
-    pub member: &'a str,
-    /// The epoch that it was told last; [`JOIN_EPOCH`] and [`LEAVE_EPOCH`].
-    pub member_epoch: i32,
-    /// Its rack; `None` when that has not changed.
-    pub rack: Option<&'a str>,
-    /// The topics that it subscribes to; `None` when they have not changed.
-    pub topics: Option<&'a [&'a str]>,
-    /// `client.id` of the client.
-    pub client_id: &'a str,
-    /// Address of the client.
-    pub client_host: &'a str,
-}
-
-/// The answer to a [`Heartbeat`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeartbeatAnswer {
-    /// The member's epoch from now on.
-    pub member_epoch: i32,
-    /// When it is to be heard again, ms; 0 for a member that has left.
-    pub heartbeat_interval_ms: i64,
-    /// What it is to consume; `None` when that has not changed since it was told.
-    pub assignment: Option<Assignment>,
-}
 
 impl ShareGroups {
     /// Takes a member in, keeps it, or lets it go.

@@ -1,6 +1,6 @@
 //! Which share partitions need state before they can be assigned.
 
-use super::heartbeat::{Heartbeat, LEAVE_EPOCH};
+use super::request::{Heartbeat, LEAVE_EPOCH};
 use super::turn::Turn;
 use super::{GroupError, ShareGroups};
 use crate::ids::TopicId;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::error::GroupError;
 use super::group::ShareGroup;
-use super::heartbeat::{Heartbeat, HeartbeatAnswer, LEAVE_EPOCH};
 use super::records::{GroupMetadata, GroupRecord, GroupValue, TargetAssignmentMetadata};
+use super::request::{Heartbeat, HeartbeatAnswer, LEAVE_EPOCH};
 use super::turn::next_epoch;
 use super::{Decision, ShareGroups, check};
 

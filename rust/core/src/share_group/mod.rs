@@ -7,7 +7,7 @@
 //!
 //! | verb | RPC | file |
 //! |---|---|---|
-//! | heartbeat: join, rejoin, go on | 76 | `heartbeat.rs`; what is due with it `turn.rs`, `target.rs` |
+//! | heartbeat: join, rejoin, go on | 76 | `request.rs`, `heartbeat.rs`; what is due with it `turn.rs`, `target.rs` |
 //! | leave, time out | 76 | `leave.rs`, `deadlines.rs` |
 //! | which share partitions to initialise first | – | `initialize.rs` |
 //! | alter offsets | 91 | `alter.rs` |
@@ -38,6 +38,7 @@ mod leave;
 mod live;
 mod records;
 mod replay;
+mod request;
 mod state_partitions;
 mod target;
 mod topic_deletion;
@@ -54,12 +55,12 @@ pub use delete::DeletedTopic;
 pub use describe::{DescribedGroup, DescribedMember};
 pub use error::GroupError;
 pub use group::GroupState;
-pub use heartbeat::{Heartbeat, HeartbeatAnswer, JOIN_EPOCH, LEAVE_EPOCH};
 pub use initialize::Uninitialized;
 pub use records::{
     CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, MemberMetadata, NamedPartitions,
     PartitionsByTopic, StatePartitions, TargetAssignmentMetadata,
 };
+pub use request::{Heartbeat, HeartbeatAnswer, JOIN_EPOCH, LEAVE_EPOCH};
 pub use topics::{MAX_TOPIC_PARTITIONS, Topic, TopicsError};
 
 use crate::decision;

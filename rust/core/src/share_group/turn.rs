@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::assignable::Subscribed;
 use super::error::GroupError;
-use super::group::{Member, ShareGroup};
-use super::heartbeat::{Heartbeat, JOIN_EPOCH};
+use super::group::{Member, ShareGroup, Subscribed};
 use super::records::{MemberMetadata, StatePartitions};
+use super::request::{Heartbeat, JOIN_EPOCH};
 use super::{ShareGroups, check};
 
 /// A heartbeat that was let in.

@@ -3,8 +3,8 @@
 use super::cell::{Cell, Class};
 use super::directory::{Leaves, List, Spot};
 use super::leaf::{Body, Leaf};
-use super::runs::{self, Edge, Merge};
-use super::runs_change::{self, Becomes};
+use super::runs::{self, Becomes, Edge, Merge};
+use super::runs_change;
 use super::shape::SPARSE;
 use super::tally::Tally;
 use crate::in_flight::Front;

@@ -1,8 +1,7 @@
 //! A dense leaf: a code for each offset, and a bit map for each class, so that what a search looks for is found by words.
 
 use super::cell::{Cell, Class, Code};
-use super::runs::Edge;
-use super::runs_change::Becomes;
+use super::runs::{Becomes, Edge};
 use super::tally::Tally;
 use crate::offset::{OffsetRange, plus_saturating};
 

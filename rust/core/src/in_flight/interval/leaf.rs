@@ -2,8 +2,8 @@
 
 use super::cell::{Cell, Class, Code};
 use super::dense::{Dense, LONGEST, Misfit};
-use super::runs::{self, Edge, Merge};
-use super::runs_change::{self, Becomes};
+use super::runs::{self, Becomes, Edge, Merge};
+use super::runs_change;
 use super::tally::Tally;
 use crate::offset::{OffsetRange, after, before_saturating};
 

@@ -4,10 +4,10 @@ use super::cell::Cell;
 use super::dense::Dense;
 use super::directory::{Leaves, List, ORIGIN, Spot};
 use super::leaf::{Body, Leaf};
-use super::runs::{Edge, Merge, holding};
+use super::runs::{Merge, holding_all};
 use super::runs_change;
 use super::tally::Tally;
-use crate::offset::{OffsetRange, before_saturating};
+use crate::offset::OffsetRange;
 
 /// Where a run was found; it holds until the next change.
 #[derive(Clone, Copy, Debug)]
@@ -15,24 +15,6 @@ pub(super) struct Place {
     leaf: Spot,
     /// The entry: a run, or an offset of a dense leaf.
     at: usize,
-}
-
-/// The entry that all of `range` belongs to, and its cell there. A leaf of runs ends at `last`.
-#[inline(always)]
-pub(super) fn holding_all(edges: &[Edge], last: i64, range: OffsetRange) -> Option<(usize, Cell)> {
-    let at = holding(edges, range.first);
-    let &Edge { first, cell } = edges.get(at)?;
-    let next = edges.get(at + 1);
-    let end = next.map_or(last, |next| before_saturating(next.first));
-    if end < range.last || cell.is_hole() {
-        return None;
-    }
-    let cell = if first < range.first {
-        cell.tail()
-    } else {
-        cell
-    };
-    Some((at, cell))
 }
 
 impl Dense {

@@ -28,6 +28,9 @@ impl Merge {
     }
 }
 
+/// What becomes of a run, or of a part of one.
+pub(super) type Becomes<'a> = &'a mut dyn FnMut(OffsetRange, Cell) -> Option<Cell>;
+
 const _: () = assert!(size_of::<Edge>() == 16, "a run takes 16 bytes");
 
 /// The offsets of the entry `at`, in a leaf that ends at `last`.
@@ -50,6 +53,24 @@ pub(super) fn holding(edges: &[Edge], offset: i64) -> usize {
         }
     }
     edges.partition_point(|edge| edge.first <= offset) - 1
+}
+
+/// The entry that all of `range` belongs to, and its cell there. A leaf of runs ends at `last`.
+#[inline(always)]
+pub(super) fn holding_all(edges: &[Edge], last: i64, range: OffsetRange) -> Option<(usize, Cell)> {
+    let at = holding(edges, range.first);
+    let &Edge { first, cell } = edges.get(at)?;
+    let next = edges.get(at + 1);
+    let end = next.map_or(last, |next| before_saturating(next.first));
+    if end < range.last || cell.is_hole() {
+        return None;
+    }
+    let cell = if first < range.first {
+        cell.tail()
+    } else {
+        cell
+    };
+    Some((at, cell))
 }
 
 /// The first offset from `from` on that belongs to `class`.

@@ -1,13 +1,9 @@
 //! Changes of a leaf of few runs.
 
 use super::cell::{Cell, Class};
-use super::one_run::holding_all;
-use super::runs::{Edge, Merge, holding, range_of};
+use super::runs::{Becomes, Edge, Merge, holding, holding_all, range_of};
 use super::tally::Tally;
 use crate::offset::{OffsetRange, after, after_saturating, before_saturating};
-
-/// What becomes of a run, or of a part of one.
-pub(super) type Becomes<'a> = &'a mut dyn FnMut(OffsetRange, Cell) -> Option<Cell>;
 
 /// Puts `new` where `old` is: all of `range`, which lies inside the entry `at`.
 ///

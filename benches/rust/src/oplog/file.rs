@@ -30,7 +30,7 @@ impl OpLog {
             .unwrap_or(&[])
     }
 
-    /// The state batches of an [`OpKind::Fold`].
+    /// The state batches of an [`OpKind::Fold`](super::OpKind::Fold).
     #[must_use]
     pub fn batches(&self, op: &Op) -> Vec<StateBatch> {
         let from = usize::try_from(op.value).unwrap_or(usize::MAX);

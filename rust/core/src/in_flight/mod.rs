@@ -303,7 +303,7 @@ fn pass_step_by_step<S: InFlightStore>(
         store.remove_through(bounds.last);
         return Front::Settled(bounds.last);
     };
-    // The window begins with a batch, and that is where it stops: the usual case, as the oldest record is still out.
+    // The window begins with a batch, and that is where it stops: the common case, as the oldest record is still out.
     let Some(last) = before(stop).filter(|last| bounds.first <= *last) else {
         return Front::Standing(stop);
     };

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::admission::next_epoch;
 use super::error::GroupError;
 use super::records::{GroupMetadata, GroupRecord, GroupValue, TargetAssignmentMetadata};
-use super::turn::next_epoch;
 use super::{Decision, ShareGroups, check};
 use crate::ids::TopicId;
 

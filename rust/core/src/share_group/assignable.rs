@@ -55,20 +55,20 @@ impl ShareGroups {
 
     /// Takes note that a heartbeat which says nothing new finds nothing to do in this group, until a record of it or the
     /// topics change. Idle members then cost the same however many partitions the group has.
-    pub(super) fn note_settled(&mut self, id: &str) {
+    pub(super) fn note_nothing_due(&mut self, id: &str) {
         let version = self.topics_version;
         let Some(group) = self.groups.get(id) else {
             return;
         };
-        if group.settled == Some(version) || !self.is_settled(group) {
+        if group.nothing_due_at == Some(version) || !self.has_nothing_due(group) {
             return;
         }
         if let Some(group) = self.groups.get_mut(id) {
-            group.settled = Some(version);
+            group.nothing_due_at = Some(version);
         }
     }
 
-    fn is_settled(&self, group: &ShareGroup) -> bool {
+    fn has_nothing_due(&self, group: &ShareGroup) -> bool {
         let subscribed = group.subscribed();
         let partitions = group.state_partitions();
         !group.is_pending()

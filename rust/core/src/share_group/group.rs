@@ -61,7 +61,7 @@ pub(super) struct ShareGroup {
     /// Number of members.
     members: usize,
     /// The version of the topics for which a heartbeat that says nothing new finds nothing to do; not stored.
-    pub settled: Option<u64>,
+    pub nothing_due_at: Option<u64>,
 }
 
 /// The lists of a group that has none.
@@ -156,7 +156,7 @@ impl ShareGroup {
 
     /// Puts a value in the place of the one before it.
     pub fn put(&mut self, value: &GroupValue) {
-        self.settled = None;
+        self.nothing_due_at = None;
 
         match value {
             GroupValue::Group(value) => self.metadata = *value,

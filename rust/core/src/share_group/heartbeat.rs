@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::admission::{Admitted, Due};
 use super::error::GroupError;
 use super::records::{CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, StatePartitions};
 use super::request::{Heartbeat, HeartbeatAnswer, JOIN_EPOCH, LEAVE_EPOCH};
-use super::turn::{Due, Turn};
 use super::{Decision, ShareGroups};
 use crate::assignment::Assignment;
 use crate::ids::TopicId;
@@ -38,14 +38,16 @@ impl ShareGroups {
         if request.member_epoch == LEAVE_EPOCH {
             return self.decide_leave(request);
         }
-        let turn = self.admit(request)?;
-        let changed = self.with_initialized(turn.group, initialized);
-        let turn = Turn {
-            is_settled: turn.is_settled && changed.is_none(),
-            ..turn
+        let admitted = self.admit(request)?;
+        let changed = self.with_initialized(admitted.group, initialized);
+        let admitted = Admitted {
+            has_nothing_due: admitted.has_nothing_due && changed.is_none(),
+            ..admitted
         };
-        let partitions = changed.as_ref().unwrap_or(turn.group.state_partitions());
-        let due = self.due(&turn, partitions)?;
+        let partitions = changed
+            .as_ref()
+            .unwrap_or(admitted.group.state_partitions());
+        let due = self.due(&admitted, partitions)?;
 
         let group: Arc<str> = Arc::from(request.group);
         let member: Arc<str> = Arc::from(request.member);
@@ -56,10 +58,10 @@ impl ShareGroups {
                 value,
             });
         };
-        if turn.is_news {
+        if admitted.is_news {
             say(GroupValue::Member(
                 Arc::clone(&member),
-                Some(turn.metadata.clone()),
+                Some(admitted.metadata.clone()),
             ));
         }
         if due.is_bump {
@@ -68,13 +70,13 @@ impl ShareGroups {
                 metadata_hash: due.metadata_hash,
             })));
         }
-        let target = self.target(&group, &member, &turn, &due, partitions, now);
+        let target = self.target(&group, &member, &admitted, &due, partitions, now);
         if changed.is_some() {
             say(GroupValue::StatePartitions(changed));
         }
         target.records.into_iter().for_each(&mut say);
-        let current = self.reconciled(&turn, &due, target.epoch, &target.mine);
-        let before = turn.member.and_then(|member| member.current.as_ref());
+        let current = self.reconciled(&admitted, &due, target.epoch, &target.mine);
+        let before = admitted.member.and_then(|member| member.current.as_ref());
         let is_moved =
             before.map_or(&Assignment::EMPTY, |before| &before.assigned) != &current.assigned;
         if before != Some(&current) {
@@ -121,12 +123,12 @@ impl ShareGroups {
     /// to (KAFKA-19431).
     fn reconciled(
         &self,
-        turn: &Turn<'_>,
+        admitted: &Admitted<'_>,
         due: &Due,
         epoch: i32,
         target: &Assignment,
     ) -> CurrentAssignment {
-        let before = turn.member.and_then(|member| member.current.as_ref());
+        let before = admitted.member.and_then(|member| member.current.as_ref());
         let (member_epoch, previous_member_epoch) = before.map_or((0, -1), |before| {
             (before.member_epoch, before.previous_member_epoch)
         });
@@ -135,7 +137,13 @@ impl ShareGroups {
         let assigned = if is_new || due.is_bump {
             target.restricted(|id| {
                 let name = self.topics.by_id(id).map(|(name, _)| name);
-                name.is_some_and(|name| turn.metadata.subscribed_topics.binary_search(name).is_ok())
+                name.is_some_and(|name| {
+                    admitted
+                        .metadata
+                        .subscribed_topics
+                        .binary_search(name)
+                        .is_ok()
+                })
             })
         } else {
             before.map_or(Assignment::EMPTY, |before| before.assigned.clone())

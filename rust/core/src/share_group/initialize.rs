@@ -1,7 +1,7 @@
 //! Which share partitions need state before they can be assigned.
 
+use super::admission::Admitted;
 use super::request::{Heartbeat, LEAVE_EPOCH};
-use super::turn::Turn;
 use super::{GroupError, ShareGroups};
 use crate::ids::TopicId;
 
@@ -36,17 +36,17 @@ impl ShareGroups {
             return Vec::new();
         }
         self.admit(request)
-            .and_then(|turn| self.uninitialized(&turn))
+            .and_then(|admitted| self.uninitialized(&admitted))
             .unwrap_or_default()
     }
 
-    fn uninitialized(&self, turn: &Turn<'_>) -> Result<Vec<Uninitialized>, GroupError> {
-        if turn.is_settled {
+    fn uninitialized(&self, admitted: &Admitted<'_>) -> Result<Vec<Uninitialized>, GroupError> {
+        if admitted.has_nothing_due {
             return Ok(Vec::new());
         }
-        let known = turn.group.state_partitions();
+        let known = admitted.group.state_partitions();
         let mut missing: Vec<_> = self
-            .without_state(&turn.subscribed, known)
+            .without_state(&admitted.subscribed, known)
             .map(|(topic_id, partition, is_known)| Uninitialized {
                 topic_id,
                 partition,
@@ -62,7 +62,7 @@ impl ShareGroups {
             let (name, _) = self.topics.by_id(new.topic_id)?;
             Some((new.topic_id, name, new.partition))
         }));
-        let state_epoch = self.due(turn, &then)?.epoch;
+        let state_epoch = self.due(admitted, &then)?.epoch;
         for new in &mut missing {
             new.state_epoch = state_epoch;
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::admission::next_epoch;
 use super::error::GroupError;
 use super::group::ShareGroup;
 use super::records::{GroupMetadata, GroupRecord, GroupValue, TargetAssignmentMetadata};
 use super::request::{Heartbeat, HeartbeatAnswer, LEAVE_EPOCH};
-use super::turn::next_epoch;
 use super::{Decision, ShareGroups, check};
 
 impl ShareGroups {

@@ -7,7 +7,7 @@
 //!
 //! | verb | RPC | file |
 //! |---|---|---|
-//! | heartbeat: join, rejoin, go on | 76 | `request.rs`, `heartbeat.rs`; what is due with it `turn.rs`, `target.rs` |
+//! | heartbeat: join, rejoin, go on | 76 | `request.rs`, `heartbeat.rs`; what is due with it `admission.rs`, `target.rs` |
 //! | leave, time out | 76 | `leave.rs`, `deadlines.rs` |
 //! | which share partitions to initialise first | – | `initialize.rs` |
 //! | alter offsets | 91 | `alter.rs` |
@@ -22,6 +22,7 @@
 //! heartbeat makes them `Initialized` and assigns them at once. A crash between the two leaves state that nobody was given
 //! a record of, and the next heartbeat initialises it again.
 
+mod admission;
 mod alter;
 mod assignable;
 mod check;
@@ -43,7 +44,6 @@ mod state_partitions;
 mod target;
 mod topic_deletion;
 mod topics;
-mod turn;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl ShareGroups {
         if let Some((group, member)) = known {
             self.deadlines.set(group, member, deadline);
         }
-        self.note_settled(group);
+        self.note_nothing_due(group);
     }
 
     /// When [`Self::handle_timeout`] should be called at the latest. After a replay that is at once.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ShareGroups;
+use super::admission::{Admitted, Due};
 use super::records::{GroupValue, MemberMetadata, StatePartitions, TargetAssignmentMetadata};
-use super::turn::{Due, Turn};
 use crate::assignment::Assignment;
 use crate::assignor::{self, Subscriber};
 use crate::ids::TopicId;
@@ -14,11 +14,11 @@ use crate::time::WallTime;
 /// What a member has that was assigned nothing yet.
 static NOTHING: Assignment = Assignment::EMPTY;
 
-/// The target assignment after a turn.
+/// The target assignment after a heartbeat.
 pub(super) struct Target {
     /// The group epoch that it was made for.
     pub epoch: i32,
-    /// The part of the member whose turn it is.
+    /// The part of the member that is heard.
     pub mine: Assignment,
     /// What changes.
     pub records: Vec<GroupValue>,
@@ -30,21 +30,21 @@ impl ShareGroups {
         &self,
         group: &str,
         member: &Arc<str>,
-        turn: &Turn<'_>,
+        admitted: &Admitted<'_>,
         due: &Due,
         partitions: &StatePartitions,
         now: WallTime,
     ) -> Target {
-        let target = turn.member.and_then(|member| member.target.clone());
-        if !self.is_time(group, turn, due, now) {
+        let target = admitted.member.and_then(|member| member.target.clone());
+        if !self.is_time(group, admitted, due, now) {
             return Target {
-                epoch: turn.group.assignment_epoch(),
+                epoch: admitted.group.assignment_epoch(),
                 mine: target.unwrap_or_default(),
                 records: Vec::new(),
             };
         }
-        let topics = self.assignable(&turn.subscribed, partitions);
-        let members = members(turn, member);
+        let topics = self.assignable(&admitted.subscribed, partitions);
+        let members = members(admitted, member);
         let subscribers: Vec<_> = members
             .values()
             .map(|(metadata, current)| Subscriber {
@@ -80,12 +80,15 @@ impl ShareGroups {
 
     /// Whether the assignment is older than the group epoch, and the last one made long enough ago (KIP-1263). A wall clock
     /// that went back must not hold it up, so a time in the future counts as long ago.
-    fn is_time(&self, group: &str, turn: &Turn<'_>, due: &Due, now: WallTime) -> bool {
-        if turn.group.assignment_epoch() >= due.epoch {
+    fn is_time(&self, group: &str, admitted: &Admitted<'_>, due: &Due, now: WallTime) -> bool {
+        if admitted.group.assignment_epoch() >= due.epoch {
             return false;
         }
         let interval = self.settings(group).assignment_interval_ms;
-        let since = turn.group.target.map(|target| target.assignment_timestamp);
+        let since = admitted
+            .group
+            .target
+            .map(|target| target.assignment_timestamp);
         let passed = since.map(|since| now.0.saturating_sub(since));
         passed.is_none_or(|passed| passed < 0 || passed >= interval) || since == Some(0)
     }
@@ -98,16 +101,16 @@ impl ShareGroups {
     }
 }
 
-/// Every member by id, with what it says of itself and its target until now; the one whose turn it is as it is from now on.
+/// Every member by id, with what it says of itself and its target until now; the one that is heard as it is from now on.
 fn members<'a>(
-    turn: &'a Turn<'_>,
+    admitted: &'a Admitted<'_>,
     member: &'a Arc<str>,
 ) -> BTreeMap<&'a Arc<str>, (&'a MemberMetadata, Option<&'a Assignment>)> {
-    let others = turn.group.members();
+    let others = admitted.group.members();
     let mut members: BTreeMap<_, _> = others
         .map(|(id, member, metadata)| (id, (metadata, member.target.as_ref())))
         .collect();
-    let target = turn.member.and_then(|member| member.target.as_ref());
-    members.insert(member, (&turn.metadata, target));
+    let target = admitted.member.and_then(|member| member.target.as_ref());
+    members.insert(member, (&admitted.metadata, target));
     members
 }

@@ -155,9 +155,9 @@ impl Cell {
         (self.0 ^ other.0) as u32 & !(START as u32) == 0
     }
 
-    /// The record after a turn.
-    pub const fn turned(self, turn: Turn) -> Self {
-        Self(self.0 & !KIND | turn.0)
+    /// The record after a change.
+    pub const fn with(self, change: CellChange) -> Self {
+        Self(self.0 & !KIND | change.0)
     }
 
     /// Whether the records must have a lock: exactly while acquired, or pending with a way back.
@@ -168,9 +168,9 @@ impl Cell {
 
 /// What becomes of a record whose delivery count stays: the bits of a cell that are set, once state and phase are cleared.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn(u64);
+pub(super) struct CellChange(u64);
 
-impl Turn {
+impl CellChange {
     pub const fn new(state: RecordState, phase: Phase, keeps_lock: bool) -> Self {
         let lock = if keeps_lock { 0 } else { NONE as u64 };
         Self(state as u64 | (phase as u64) << PHASE_AT | lock << LOCK_AT)
@@ -239,11 +239,11 @@ impl Code {
         (own ^ cell.0) as u32 & !(START as u32) == 0
     }
 
-    /// The record after a turn.
-    pub const fn turned(self, turn: Turn) -> Self {
+    /// The record after a change.
+    pub const fn with(self, change: CellChange) -> Self {
         // No lease is all ones, here as there.
-        let lock = (turn.0 >> LOCK_AT) as u32;
-        Self(self.0 & !(KIND as u32) | turn.0 as u32 | lock << SHORT_LOCK_AT)
+        let lock = (change.0 >> LOCK_AT) as u32;
+        Self(self.0 & !(KIND as u32) | change.0 as u32 | lock << SHORT_LOCK_AT)
     }
 }
 

@@ -54,7 +54,7 @@ impl<const N: usize> Leaves<N> {
             self.refresh(at);
         }
         if misshapen {
-            self.settle(at);
+            self.adapt(at);
         }
     }
 

@@ -2,7 +2,7 @@
 //! each refers to.
 
 use super::StateCounts;
-use super::cell::{Cell, Code, Turn};
+use super::cell::{Cell, CellChange, Code};
 use super::window::{Window, recount, shown};
 use crate::in_flight::locks::{Emptied, Leases};
 use crate::in_flight::{Change, Holder, InFlightRun, LockChange, RunChange};
@@ -16,7 +16,7 @@ struct Latest {
     run: InFlightRun,
     cell: Cell,
     change: Change,
-    turn: Turn,
+    becomes: CellChange,
     /// Classes before and after, but for the beginning of a batch.
     classes: (u8, u8),
 }
@@ -29,7 +29,7 @@ pub(super) struct Held<'a, C> {
     change: &'a mut C,
     latest: Option<Latest>,
     /// Ranges that became what the latest did, to be noted.
-    turned: [OffsetRange; TOGETHER],
+    changed: [OffsetRange; TOGETHER],
     unnoted: usize,
     emptied: Emptied,
 }
@@ -47,7 +47,7 @@ impl<'a, C: RunChange> Held<'a, C> {
             holder,
             change,
             latest: None,
-            turned: [OffsetRange::single(0); TOGETHER],
+            changed: [OffsetRange::single(0); TOGETHER],
             unnoted: 0,
             emptied: Emptied::new(),
         }
@@ -55,7 +55,7 @@ impl<'a, C: RunChange> Held<'a, C> {
 
     /// Does what was put off.
     fn finish(mut self) {
-        self.note_turned();
+        self.note_changed();
         self.locks.free_emptied(&mut self.emptied);
     }
 
@@ -71,38 +71,42 @@ impl<'a, C: RunChange> Held<'a, C> {
 
     /// What becomes of the records of `range`, which are equal to `cell` but for their leases.
     #[inline]
-    pub fn turn(&mut self, range: OffsetRange, cell: Cell) -> Option<Turn> {
-        let turned = self.turn_like(range, |latest| cell.is_like(latest), || cell);
-        turned.map(|(turn, _)| turn)
+    pub fn change_of(&mut self, range: OffsetRange, cell: Cell) -> Option<CellChange> {
+        let found = self.change_of_like(range, |latest| cell.is_like(latest), || cell);
+        found.map(|(change, _)| change)
     }
 
-    /// As [`Self::turn`], of records equal to `code`, with the classes before and after, which leave out where a batch begins.
+    /// As [`Self::change_of`], of records equal to `code`, with the classes before and after, which leave out where a batch begins.
     #[inline]
-    pub fn turn_code(&mut self, range: OffsetRange, code: Code) -> Option<(Turn, (u8, u8))> {
-        self.turn_like(range, |latest| code.is_like_cell(latest), || code.cell())
+    pub fn change_of_code(
+        &mut self,
+        range: OffsetRange,
+        code: Code,
+    ) -> Option<(CellChange, (u8, u8))> {
+        self.change_of_like(range, |latest| code.is_like_cell(latest), || code.cell())
     }
 
     #[inline(always)]
-    fn turn_like(
+    fn change_of_like(
         &mut self,
         range: OffsetRange,
         is_like: impl FnOnce(Cell) -> bool,
         cell: impl FnOnce() -> Cell,
-    ) -> Option<(Turn, (u8, u8))> {
+    ) -> Option<(CellChange, (u8, u8))> {
         if let Some(latest) = &self.latest
             && is_like(latest.cell)
-            && let Some(place) = self.turned.get_mut(self.unnoted)
+            && let Some(place) = self.changed.get_mut(self.unnoted)
         {
             *place = range;
             self.unnoted += 1;
-            return Some((latest.turn, latest.classes));
+            return Some((latest.becomes, latest.classes));
         }
-        self.turn_anew(range, cell())
+        self.decide_again(range, cell())
     }
 
     #[inline(never)]
-    fn turn_anew(&mut self, range: OffsetRange, cell: Cell) -> Option<(Turn, (u8, u8))> {
-        self.note_turned();
+    fn decide_again(&mut self, range: OffsetRange, cell: Cell) -> Option<(CellChange, (u8, u8))> {
+        self.note_changed();
         if cell.is_hole() {
             return None;
         }
@@ -110,37 +114,37 @@ impl<'a, C: RunChange> Held<'a, C> {
         let run = shown(range, cell, self.locks);
         let change = self.change.decide(&run)?;
         let keeps_lock = change.lock == LockChange::Keep;
-        let turn = Turn::new(change.state, change.phase, keeps_lock);
-        let classes = (cell.classes(), cell.turned(turn).classes());
+        let becomes = CellChange::new(change.state, change.phase, keeps_lock);
+        let classes = (cell.classes(), cell.with(becomes).classes());
         self.latest = Some(Latest {
             run,
             cell,
             change,
-            turn,
+            becomes,
             classes,
         });
-        (self.turned[0], self.unnoted) = (range, 1);
-        Some((turn, classes))
+        (self.changed[0], self.unnoted) = (range, 1);
+        Some((becomes, classes))
     }
 
-    /// The records after those last turned, up to `last`, are turned alike.
+    /// The records after those last changed, up to `last`, change alike.
     #[inline]
     pub fn widen(&mut self, last: i64) {
-        if let Some(range) = self.turned[..self.unnoted].last_mut() {
+        if let Some(range) = self.changed[..self.unnoted].last_mut() {
             range.last = last;
         }
     }
 
-    fn note_turned(&mut self) {
-        let turned = &self.turned[..self.unnoted];
-        let Some(Latest { run, change, .. }) = self.latest.take_if(|_| !turned.is_empty()) else {
+    fn note_changed(&mut self) {
+        let ranges = &self.changed[..self.unnoted];
+        let Some(Latest { run, change, .. }) = self.latest.take_if(|_| !ranges.is_empty()) else {
             return;
         };
         if change.state != run.state {
-            let records = turned.iter().fold(0, |n: u64, r| n.saturating_add(r.len()));
+            let records = ranges.iter().fold(0, |n: u64, r| n.saturating_add(r.len()));
             recount(self.counts, run.state, change.state, records);
         }
-        self.change.note(&run, change, turned);
+        self.change.note(&run, change, ranges);
         self.unnoted = 0;
     }
 
@@ -161,11 +165,11 @@ impl<'a, C: RunChange> Held<'a, C> {
         if !self.holds(cell.lock()) {
             return None;
         }
-        let turn = self.turn(range, cell)?;
-        if !turn.keeps_lock() {
+        let becomes = self.change_of(range, cell)?;
+        if !becomes.keeps_lock() {
             self.leave(cell.lock(), range.len());
         }
-        Some(cell.turned(turn))
+        Some(cell.with(becomes))
     }
 }
 
@@ -247,7 +251,7 @@ impl<const N: usize> Window<N> {
             && let Some(new) = new
         {
             let keeps_lock = new.lock == LockChange::Keep;
-            let after = cell.turned(Turn::new(new.state, new.phase, keeps_lock));
+            let after = cell.with(CellChange::new(new.state, new.phase, keeps_lock));
             if !keeps_lock {
                 locks.leave(cell.lock(), range.len());
             }

@@ -1,6 +1,6 @@
 //! Applies a change to many ascending ranges in one pass over the leaves.
 
-use super::cell::{Class, Turn};
+use super::cell::{CellChange, Class};
 use super::dense::{Dense, WORDS};
 use super::directory::Leaves;
 use super::held::Held;
@@ -25,7 +25,7 @@ impl Dense {
         self.codes.get(at).map_or(NONE, |code| code.lock())
     }
 
-    /// Shows the records of `range` and of the ranges after it that the holder holds, as far as this leaf reaches, and turns
+    /// Shows the records of `range` and of the ranges after it that the holder holds, as far as this leaf reaches, and changes
     /// them. Returns the first range that is not done.
     fn update_held<C: RunChange>(
         &mut self,
@@ -39,14 +39,14 @@ impl Dense {
             && range.first <= span.last
         {
             if range.first == range.last && range.first >= span.first {
-                self.turn_one(self.index(range.first), range, tally, held);
+                self.change_one(self.index(range.first), range, tally, held);
                 next = ranges.next();
                 continue;
             }
             if range.last >= span.first {
                 let from = self.index(range.first.max(span.first));
                 let to = self.index(range.last.min(span.last));
-                self.turn_all(from, to, tally, held);
+                self.change_all(from, to, tally, held);
             }
             next = range.after(span.last).or_else(|| ranges.next());
         }
@@ -54,7 +54,7 @@ impl Dense {
     }
 
     #[inline]
-    fn turn_one<C: RunChange>(
+    fn change_one<C: RunChange>(
         &mut self,
         at: usize,
         range: OffsetRange,
@@ -67,13 +67,13 @@ impl Dense {
         if !held.holds(old.lock()) {
             return;
         }
-        let Some((turn, classes)) = held.turn_code(range, old) else {
+        let Some((becomes, classes)) = held.change_of_code(range, old) else {
             return;
         };
-        if !turn.keeps_lock() {
+        if !becomes.keeps_lock() {
             held.leave(old.lock(), 1);
         }
-        let new = old.turned(turn);
+        let new = old.with(becomes);
         if old.is_start() && self.codes.get(at + 1).is_none_or(|next| next.is_start()) {
             // A batch of one record: whatever it is, it neither continues its neighbours nor do they continue it.
             self.codes[at] = new;
@@ -84,7 +84,7 @@ impl Dense {
     }
 
     /// Turns the records `at..=end`, in runs of those that are equal but for lease and beginning of a batch.
-    fn turn_all<C: RunChange>(
+    fn change_all<C: RunChange>(
         &mut self,
         mut at: usize,
         end: usize,
@@ -97,12 +97,12 @@ impl Dense {
                 at += 1;
                 continue;
             }
-            let turn = held.turn(self.range(at, at), head.cell());
-            let ends_locks = turn.is_some_and(|turn| !turn.keeps_lock());
+            let becomes = held.change_of(self.range(at, at), head.cell());
+            let ends_locks = becomes.is_some_and(|becomes| !becomes.keeps_lock());
             let to = self.leave_alike(at, end, ends_locks, held);
-            if let Some(turn) = turn {
+            if let Some(becomes) = becomes {
                 held.widen(self.offset(to));
-                self.turn(at, to, turn, tally);
+                self.change_run(at, to, becomes, tally);
             }
             at = to + 1;
         }
@@ -138,14 +138,14 @@ impl Dense {
     }
 
     /// Turns the records `at..=to`, which are equal but for their leases and where batches begin.
-    fn turn(&mut self, at: usize, to: usize, turn: Turn, tally: &mut Tally) {
+    fn change_run(&mut self, at: usize, to: usize, becomes: CellChange, tally: &mut Tally) {
         let old = self.codes[at].cell().tail();
         self.seams -= self.seams_in(at, to);
         for code in &mut self.codes[at..=to] {
-            *code = code.turned(turn);
+            *code = code.with(becomes);
         }
         self.seams += self.seams_in(at, to);
-        self.reclass(at, to, old.classes(), old.turned(turn).classes(), tally);
+        self.reclass(at, to, old.classes(), old.with(becomes).classes(), tally);
     }
 
     /// The seams before each of the entries `at..=to` and after the last of them.
@@ -198,7 +198,7 @@ impl Leaf {
 }
 
 impl<const N: usize> Leaves<N> {
-    /// Shows the records of `ranges`, which ascend, that the holder holds, and turns them. Many are first loaded, some at a time.
+    /// Shows the records of `ranges`, which ascend, that the holder holds, and changes them. Many are first loaded, some at a time.
     pub fn update_held<C: RunChange>(
         &mut self,
         mut ranges: impl Iterator<Item = OffsetRange>,

@@ -174,7 +174,7 @@ pub(super) fn coalesce(
         let follows = edges.get(to + 1);
         let joins_next = follows.is_some_and(|next| edges[to].cell.joins(next.cell));
         if !joins_next && !follows.is_none_or(closed) {
-            // The usual case: one record more at the end of those already done.
+            // The common case: one record more at the end of those already done.
             tally.take(edges[from].cell.classes(), 1);
             edges.remove(from);
             return;

@@ -46,7 +46,7 @@ impl<const N: usize> Leaves<N> {
     pub const DENSE: usize = SPARSE * N;
 
     /// Gives a leaf its best shape.
-    pub fn settle(&mut self, at: Spot) {
+    pub fn adapt(&mut self, at: Spot) {
         let merge = self.merge(at);
         let Some(leaf) = self.get_mut(at) else { return };
         if leaf.is_dense() {

@@ -33,7 +33,10 @@ impl Locks {
             ));
         }
         let vast = self.in_use().filter(|lease| lease.is_vast()).count();
-        let noted = self.rare.as_ref().map_or(0, |rare| rare.vast.len());
+        let noted = self
+            .extended
+            .as_ref()
+            .map_or(0, |extended| extended.vast.len());
         if vast != noted {
             return Err(format!("{vast} vast leases, but {noted} noted"));
         }

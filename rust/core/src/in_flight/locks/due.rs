@@ -10,7 +10,11 @@ impl Locks {
     #[inline]
     pub(super) fn earliest(&self) -> Option<LockTime> {
         let first = self.first_deadline(&self.queue);
-        if self.rare.as_ref().is_none_or(|rare| rare.queues.is_empty()) {
+        if self
+            .extended
+            .as_ref()
+            .is_none_or(|extended| extended.queues.is_empty())
+        {
             return first;
         }
         let others = self.other_queues();

@@ -71,22 +71,22 @@ impl Locks {
             if queue & EXPIRED == 0 {
                 self.unlink(queue, due);
             }
-            if let Some(rare) = &mut self.rare
-                && let Some(listed) = &mut rare.listed
+            if let Some(extended) = &mut self.extended
+                && let Some(listed) = &mut extended.listed
             {
                 listed.remove(member, place);
             }
         }
-        if let Some(rare) = &mut self.rare {
-            rare.shrink(self.used);
+        if let Some(extended) = &mut self.extended {
+            extended.shrink(self.used);
         }
     }
 
     /// Frees the leases at the front of `ids` that have run out: they have no neighbours in the queue any more. Returns their number.
     fn free_run_out(&mut self, ids: &[u32]) -> usize {
         let run_out = self.number | EXPIRED;
-        let rare = self.rare.as_mut();
-        let mut listed = rare.and_then(|rare| rare.listed.as_mut());
+        let extended = self.extended.as_mut();
+        let mut listed = extended.and_then(|extended| extended.listed.as_mut());
         let mut freed = 0;
         for &id in ids {
             let lease = self.leases.get_mut(id as usize);

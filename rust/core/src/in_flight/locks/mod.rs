@@ -9,17 +9,17 @@
 mod check;
 mod due;
 mod emptied;
+mod extended;
 mod extents;
 mod lease;
 mod leases;
 mod members;
-mod rare;
 
 pub(in crate::in_flight) use emptied::Emptied;
+use extended::Extended;
 use extents::Extents;
 pub(in crate::in_flight) use lease::NewLease;
 use lease::{Lease, Links, Queue};
-use rare::Rare;
 
 pub(in crate::in_flight) use leases::Leases;
 
@@ -46,7 +46,7 @@ pub(in crate::in_flight) struct Locks {
     queue: Queue,
     /// Its number.
     number: u32,
-    rare: Option<Box<Rare>>,
+    extended: Option<Box<Extended>>,
 }
 
 impl Default for Locks {
@@ -58,7 +58,7 @@ impl Default for Locks {
             next_deadline: None,
             queue: Queue::of(0),
             number: 0,
-            rare: None,
+            extended: None,
         }
     }
 }
@@ -76,7 +76,7 @@ impl Locks {
     fn add(&mut self, made: &NewLease) -> u32 {
         let (extent, duration_ms) = (made.extent, made.duration_ms);
         if self.queue.duration_ms != duration_ms {
-            self.turn_to(duration_ms);
+            self.switch_to(duration_ms);
         }
         let tail = self.queue.tail;
         let mut lease = Lease::new(made);
@@ -96,7 +96,7 @@ impl Locks {
         if lease.is_vast() {
             self.note_vast(id, extent.last, if made.held { extent.len() } else { 0 });
         }
-        if self.used > FEW || self.rare.is_some() {
+        if self.used > FEW || self.extended.is_some() {
             self.list(id);
         }
         id
@@ -142,8 +142,8 @@ impl Locks {
         if lease.is_running() {
             self.unlink(number, lease.due);
         }
-        if let Some(rare) = &mut self.rare {
-            rare.forget(id, &lease, self.used);
+        if let Some(extended) = &mut self.extended {
+            extended.forget(id, &lease, self.used);
         }
     }
 
@@ -172,7 +172,7 @@ impl Locks {
         self.next_deadline = None;
         self.queue = Queue::of(self.queue.duration_ms);
         self.number = 0;
-        self.rare = None;
+        self.extended = None;
     }
 
     /// Whether there is a lease of the member.
@@ -206,7 +206,10 @@ impl Locks {
 
     /// Bytes on the heap; those of the map of vast leases are an estimate.
     pub fn heap_bytes(&self) -> usize {
-        let rare = self.rare.as_ref().map_or(0, |rare| rare.heap_bytes());
-        self.leases.capacity() * size_of::<Lease>() + rare
+        let extended = self
+            .extended
+            .as_ref()
+            .map_or(0, |extended| extended.heap_bytes());
+        self.leases.capacity() * size_of::<Lease>() + extended
     }
 }

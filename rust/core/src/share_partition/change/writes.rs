@@ -191,8 +191,8 @@ impl<S: InFlightStore> SharePartition<S> {
             };
             self.end_pending(Ranges(batches.as_slice()), trigger, delivery_limit);
         }
-        if let Some(rare) = self.rare_mut() {
-            rare.dead_letters.written(token, undone);
+        if let Some(occasional) = self.occasional_mut() {
+            occasional.dead_letters.written(token, undone);
         }
         if !undone {
             self.advance_start_offset();
@@ -244,7 +244,7 @@ impl<S: InFlightStore> SharePartition<S> {
             is_answered: false,
         });
         if !changes.given_up.is_empty() {
-            let dead_letters = &mut activity.rare.make().dead_letters;
+            let dead_letters = &mut activity.occasional.make().dead_letters;
             dead_letters.wait_for(token, changes.given_up);
         }
         token

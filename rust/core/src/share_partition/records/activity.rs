@@ -17,7 +17,7 @@ pub(in crate::share_partition) struct Activity {
     pub writes: PendingWrites,
     pub tally: Tally,
     pub front: FirstUnsettled,
-    pub rare: OnDemand<Rare>,
+    pub occasional: OnDemand<Occasional>,
 }
 
 const _: () = assert!(
@@ -58,12 +58,12 @@ impl From<Option<i64>> for FirstUnsettled {
 }
 
 impl<S> SharePartition<S> {
-    pub(in crate::share_partition) fn rare(&self) -> Option<&Rare> {
-        self.activity.get()?.rare.get()
+    pub(in crate::share_partition) fn occasional(&self) -> Option<&Occasional> {
+        self.activity.get()?.occasional.get()
     }
 
-    pub(in crate::share_partition) fn rare_mut(&mut self) -> Option<&mut Rare> {
-        self.activity.get_mut()?.rare.get_mut()
+    pub(in crate::share_partition) fn occasional_mut(&mut self) -> Option<&mut Occasional> {
+        self.activity.get_mut()?.occasional.get_mut()
     }
 
     pub(in crate::share_partition) fn knows_front(&self) -> bool {
@@ -73,7 +73,7 @@ impl<S> SharePartition<S> {
 
 /// What few share partitions have, or only for a while.
 #[derive(Clone, Debug, Default)]
-pub(in crate::share_partition) struct Rare {
+pub(in crate::share_partition) struct Occasional {
     pub fetch_lock: FetchLock,
     /// A read result whose start offset is not resolved yet.
     pub unresolved: Option<ReadStateResult>,

@@ -19,7 +19,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// The gap window while it counts.
     #[must_use]
     pub fn gap_window(&self) -> Option<GapWindow> {
-        let gap_window = self.rare()?.gap_window;
+        let gap_window = self.occasional()?.gap_window;
         gap_window.filter(|gap| gap.end_offset == self.end_offset)
     }
 
@@ -73,11 +73,11 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Records the end of an acquire at `last`: gaps before it have been read (`maybeUpdatePersisterGapWindowStartOffset`).
     pub(in crate::share_partition) fn read_gap_through(&mut self, last: i64) {
         let gap_window = self.gap_window();
-        if let Some(rare) = self.rare_mut() {
+        if let Some(occasional) = self.occasional_mut() {
             let gap_start_offset = after_saturating(last);
             match gap_window.filter(|gap| gap_start_offset <= gap.end_offset) {
                 Some(gap) => {
-                    rare.gap_window = Some(GapWindow {
+                    occasional.gap_window = Some(GapWindow {
                         gap_start_offset,
                         ..gap
                     });
@@ -88,8 +88,8 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     fn close_gap_window(&mut self) {
-        if let Some(rare) = self.rare_mut() {
-            rare.gap_window = None;
+        if let Some(occasional) = self.occasional_mut() {
+            occasional.gap_window = None;
             self.store.merge_settled_batches(true);
         }
     }

@@ -74,12 +74,13 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Number of dead letters that [`Self::poll_dead_letter`] has to hand out.
     #[must_use]
     pub fn dead_letters_to_poll(&self) -> usize {
-        self.rare().map_or(0, |rare| rare.dead_letters.queue.len())
+        self.occasional()
+            .map_or(0, |occasional| occasional.dead_letters.queue.len())
     }
 
     /// The next records for the dead-letter queue.
     pub fn poll_dead_letter(&mut self) -> Option<DeadLetter> {
-        let dead_letters = &mut self.rare_mut()?.dead_letters;
+        let dead_letters = &mut self.occasional_mut()?.dead_letters;
         let GivenUp {
             range,
             delivery_count,
@@ -101,8 +102,8 @@ impl<S: InFlightStore> SharePartition<S> {
         &mut self,
         given_up: impl IntoIterator<Item = GivenUp>,
     ) {
-        let rare = self.activity.make().rare.make();
-        rare.dead_letters.queue.extend(given_up);
+        let occasional = self.activity.make().occasional.make();
+        occasional.dead_letters.queue.extend(given_up);
     }
 
     /// Archives records that the dead-letter queue has taken, or finally failed to take.
@@ -114,8 +115,10 @@ impl<S: InFlightStore> SharePartition<S> {
         token: DeadLetterToken,
         now: LockTime,
     ) -> Result<(), UnknownToken> {
-        let rare = self.rare_mut();
-        let Some(range) = rare.and_then(|rare| rare.dead_letters.under_way.remove(&token)) else {
+        let occasional = self.occasional_mut();
+        let Some(range) =
+            occasional.and_then(|occasional| occasional.dead_letters.under_way.remove(&token))
+        else {
             return Err(UnknownToken(token.0));
         };
         self.observe(now);

@@ -16,7 +16,7 @@ impl<S: InFlightStore> SharePartition<S> {
         if self.status != Status::Active {
             return false;
         }
-        let lock = &mut self.activity.make().rare.make().fetch_lock;
+        let lock = &mut self.activity.make().occasional.make().fetch_lock;
         let free = lock.0.is_none();
         if free {
             lock.0 = Some(fetch_id);
@@ -26,9 +26,13 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// Frees the fetch lock if `fetch_id` holds it, and tells whether it did.
     pub fn release_fetch_lock(&mut self, fetch_id: u64) -> bool {
-        let Some(rare) = self.rare_mut() else {
+        let Some(occasional) = self.occasional_mut() else {
             return false;
         };
-        rare.fetch_lock.0.take_if(|id| *id == fetch_id).is_some()
+        occasional
+            .fetch_lock
+            .0
+            .take_if(|id| *id == fetch_id)
+            .is_some()
     }
 }

@@ -60,7 +60,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         self.status = Status::Initializing;
         if read.start_offset == -1 {
-            self.activity.make().rare.make().unresolved = Some(read);
+            self.activity.make().occasional.make().unresolved = Some(read);
             return Ok(Initialized::NeedsStartOffset(self.config.auto_offset_reset));
         }
         self.load(read)
@@ -79,7 +79,9 @@ impl<S: InFlightStore> SharePartition<S> {
         if start_offset < 0 {
             return Err(InitializeError::Unresolvable { start_offset });
         }
-        let unresolved = self.rare_mut().and_then(|rare| rare.unresolved.take());
+        let unresolved = self
+            .occasional_mut()
+            .and_then(|occasional| occasional.unresolved.take());
         let Some(read) = unresolved else {
             return Err(InitializeError::Unresolvable { start_offset });
         };
@@ -124,7 +126,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.end_offset = range.last;
         }
         if let Some(gap_start_offset) = first_gap {
-            self.activity.make().rare.make().gap_window = Some(GapWindow {
+            self.activity.make().occasional.make().gap_window = Some(GapWindow {
                 end_offset: self.end_offset,
                 gap_start_offset,
             });

@@ -32,7 +32,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         self.start_offset = log_start_offset;
         self.end_offset = self.end_offset.max(log_start_offset);
-        if let Some(gap) = self.rare_mut().and_then(|r| r.gap_window.as_mut()) {
+        if let Some(gap) = self.occasional_mut().and_then(|r| r.gap_window.as_mut()) {
             // Gaps before the log start can never be read (deliberate difference K2).
             gap.gap_start_offset = gap.gap_start_offset.max(log_start_offset);
         }

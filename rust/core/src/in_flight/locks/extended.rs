@@ -7,7 +7,7 @@ use super::members::Members;
 use super::{FEW, Locks};
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rare {
+pub(super) struct Extended {
     /// By number. The one that is current stands in [`Locks`], and what is kept here in its place says nothing. One that no
     /// lease refers to is used again, so there are as many as durations were in force at once.
     pub queues: Vec<Queue>,
@@ -17,7 +17,7 @@ pub(super) struct Rare {
     pub listed: Option<Members>,
 }
 
-impl Rare {
+impl Extended {
     /// A lease is gone, and so many are left.
     pub fn forget(&mut self, id: u32, lease: &Lease, left: u32) {
         if lease.is_vast() {
@@ -47,20 +47,20 @@ impl Rare {
 }
 
 impl Locks {
-    fn make_rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_default()
+    fn make_extended(&mut self) -> &mut Extended {
+        self.extended.get_or_insert_default()
     }
 
     /// The leases by member, where they are listed.
     pub(super) fn listed(&self) -> Option<&Members> {
-        self.rare.as_ref()?.listed.as_ref()
+        self.extended.as_ref()?.listed.as_ref()
     }
 
     /// Lists a new lease with its member, and if there are many all others too.
     pub(super) fn list(&mut self, id: u32) {
         let many = self.used > FEW;
-        let rare = self.rare.get_or_insert_default();
-        let leases = match &mut rare.listed {
+        let extended = self.extended.get_or_insert_default();
+        let leases = match &mut extended.listed {
             Some(listed) => {
                 if let Some(lease) = self.leases.get_mut(id as usize) {
                     lease.place = listed.add(lease.member, id);
@@ -74,19 +74,19 @@ impl Locks {
         for (id, lease) in (0..).zip(leases).filter(|(_, lease)| !lease.is_free()) {
             lease.place = listed.add(lease.member, id);
         }
-        rare.listed = Some(listed);
+        extended.listed = Some(listed);
     }
 
     pub(super) fn note_vast(&mut self, id: u32, last: i64, live: u64) {
-        self.make_rare().vast.insert(id, Vast { last, live });
+        self.make_extended().vast.insert(id, Vast { last, live });
     }
 
     pub(super) fn vast(&self, id: u32) -> Option<&Vast> {
-        self.rare.as_ref()?.vast.get(&id)
+        self.extended.as_ref()?.vast.get(&id)
     }
 
     fn vast_mut(&mut self, id: u32) -> Option<&mut Vast> {
-        self.rare.as_mut()?.vast.get_mut(&id)
+        self.extended.as_mut()?.vast.get_mut(&id)
     }
 
     pub(super) fn enter_vast(&mut self, id: u32, records: u64) {
@@ -105,24 +105,27 @@ impl Locks {
 
     /// The queues but the current one, with their numbers.
     pub(super) fn other_queues(&self) -> impl Iterator<Item = (u32, &Queue)> {
-        let queues = self.rare.as_deref().map_or(&[][..], |rare| &rare.queues);
+        let queues = self
+            .extended
+            .as_deref()
+            .map_or(&[][..], |extended| &extended.queues);
         (0..).zip(queues).filter(|(n, _)| *n != self.number)
     }
 
     #[cold]
     pub(super) fn other_duration_ms(&self, number: u32) -> i64 {
         let queue = self
-            .rare
+            .extended
             .as_ref()
-            .and_then(|rare| rare.queues.get(number as usize));
+            .and_then(|extended| extended.queues.get(number as usize));
         queue.map_or(0, |queue| queue.duration_ms)
     }
 
     #[inline]
     pub(super) fn queue_mut(&mut self, number: u32) -> &mut Queue {
         if number != self.number
-            && let Some(rare) = &mut self.rare
-            && let Some(queue) = rare.queues.get_mut(number as usize)
+            && let Some(extended) = &mut self.extended
+            && let Some(queue) = extended.queues.get_mut(number as usize)
         {
             return queue;
         }
@@ -131,13 +134,13 @@ impl Locks {
 
     /// Makes the queue of a duration the current one.
     #[cold]
-    pub(super) fn turn_to(&mut self, duration_ms: i64) {
+    pub(super) fn switch_to(&mut self, duration_ms: i64) {
         let (current, number) = (self.queue, self.number as usize);
-        if current.leases == 0 && self.rare.is_none() {
+        if current.leases == 0 && self.extended.is_none() {
             self.queue.duration_ms = duration_ms;
             return;
         }
-        let queues = &mut self.make_rare().queues;
+        let queues = &mut self.make_extended().queues;
         if queues.is_empty() {
             queues.push(current);
         }

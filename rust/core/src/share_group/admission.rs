@@ -1,4 +1,4 @@
-//! One member's turn: what its heartbeat says, and which group epoch follows from it.
+//! A heartbeat that is let in: what the member says, and which group epoch follows from it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::request::{Heartbeat, JOIN_EPOCH};
 use super::{ShareGroups, check};
 
 /// A heartbeat that was let in.
-pub(super) struct Turn<'a> {
+pub(super) struct Admitted<'a> {
     /// The group, or what stands for one that this member makes.
     pub group: &'a ShareGroup,
     /// The member's records until now.
@@ -24,10 +24,10 @@ pub(super) struct Turn<'a> {
     /// Names of the topics that some member subscribes to from now on, ascending.
     pub subscribed: Subscribed<'a>,
     /// Whether nothing can be due, because nothing has changed since there was nothing.
-    pub is_settled: bool,
+    pub has_nothing_due: bool,
 }
 
-/// What is due in a turn.
+/// What is due with a heartbeat.
 pub(super) struct Due {
     /// Group epoch from now on.
     pub epoch: i32,
@@ -39,7 +39,10 @@ pub(super) struct Due {
 
 impl ShareGroups {
     /// Checks a heartbeat that does not leave, in Kafka's order: form, group, room, member, epoch.
-    pub(super) fn admit<'a>(&'a self, request: &'a Heartbeat<'_>) -> Result<Turn<'a>, GroupError> {
+    pub(super) fn admit<'a>(
+        &'a self,
+        request: &'a Heartbeat<'_>,
+    ) -> Result<Admitted<'a>, GroupError> {
         check::heartbeat(request)?;
         let group = self.group(request.group);
         let known = group.member(request.member);
@@ -63,39 +66,41 @@ impl ShareGroups {
         } else {
             group.subscribed()
         };
-        Ok(Turn {
+        Ok(Admitted {
             group,
             member: known.map(|(member, _)| member),
             is_news: old != Some(&metadata),
             topics_changed,
             subscribed,
-            is_settled: !topics_changed && group.settled == Some(self.topics_version),
+            has_nothing_due: !topics_changed && group.nothing_due_at == Some(self.topics_version),
             metadata,
         })
     }
 
-    /// Which group epoch a turn ends with, if these share partitions have state then.
+    /// Which group epoch a heartbeat ends with, if these share partitions have state then.
     ///
     /// A new one is due when topics are subscribed or given up, when the metadata of subscribed topics has changed, and,
     /// unless an assignment is due anyway, when the targets do not hold just what can be assigned.
     pub(super) fn due(
         &self,
-        turn: &Turn<'_>,
+        admitted: &Admitted<'_>,
         partitions: &StatePartitions,
     ) -> Result<Due, GroupError> {
-        let group = turn.group;
+        let group = admitted.group;
         let epoch = group.epoch();
-        if turn.is_settled {
+        if admitted.has_nothing_due {
             return Ok(Due {
                 epoch,
                 is_bump: false,
                 metadata_hash: group.metadata_hash(),
             });
         }
-        let metadata_hash = self.topics.metadata_hash(turn.subscribed.iter().copied());
-        let is_bump = turn.topics_changed
+        let metadata_hash = self
+            .topics
+            .metadata_hash(admitted.subscribed.iter().copied());
+        let is_bump = admitted.topics_changed
             || metadata_hash != group.metadata_hash()
-            || (!group.is_pending() && !self.is_assigned(group, &turn.subscribed, partitions));
+            || (!group.is_pending() && !self.is_assigned(group, &admitted.subscribed, partitions));
         Ok(Due {
             epoch: if is_bump { next_epoch(epoch)? } else { epoch },
             is_bump,

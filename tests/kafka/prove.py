@@ -81,7 +81,7 @@ BREAKS = (
     ),
     Break(
         "share groups: an epoch between the last two of a member is fenced",
-        "rust/core/src/share_group/turn.rs",
+        "rust/core/src/share_group/admission.rs",
         "requested < current && requested == previous",
         "requested <= current && requested >= previous",
         "group",

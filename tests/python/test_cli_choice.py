@@ -1,5 +1,6 @@
 """A choice that leaves nothing is refused, and what there is instead is named."""
 
+import json
 import re
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def test_a_picture_of_an_unknown_group_is_refused_in_the_same_words(tmp_path: Pa
     assert f"--group nobody is not in the log, which has {GROUPS}" in told
 
 
-@pytest.mark.parametrize("command", ["history", "anomalies"])
+@pytest.mark.parametrize("command", ["state", "history", "anomalies"])
 def test_an_unknown_partition_and_topic_are_named_within_what_was_chosen_before(command: str) -> None:
     told = refused(command, JOBS, "--group", "jobs-leaver", "--partition", "7")
     assert re.search(r"--partition 7 of --group jobs-leaver is not in the log, which has [0-9, ]+ ", told)
@@ -41,6 +42,24 @@ def test_an_unknown_partition_and_topic_are_named_within_what_was_chosen_before(
     assert "--topic-id 5f3ff250-a9a1-4215-bb36-c84728fd60e8 is not in the log, which has " in told
     told = refused(command, JOBS, "--topic-id", "a2XFxMapRgiNHPxu1K130g", "--partition", "99")
     assert "--partition 99 of --topic-id a2XFxMapRgiNHPxu1K130g is not in the log" in told
+
+
+def test_states_are_chosen_by_group_topic_and_partition() -> None:
+    def keys(*chosen: str) -> list[tuple[str, str, int]]:
+        result = run("state", JOBS, "--format", "json", *chosen)
+        assert result.returncode == 0, result.stderr
+        return [(row["group"], row["topic_id"], row["partition"]) for row in json.loads(result.stdout)]
+
+    everything = keys()
+    group, _, number = everything[0]
+    for chosen, takes in (
+        (("--partition", str(number)), lambda key: key[2] == number),
+        (("--topic-id", "a2XFxMapRgiNHPxu1K130g"), lambda key: key[1] == TOPIC),
+        (("--group", group, "--partition", str(number)), lambda key: (key[0], key[2]) == (group, number)),
+    ):
+        wanted = [key for key in everything if takes(key)]
+        assert keys(*chosen) == wanted
+        assert 0 < len(wanted) < len(everything), chosen
 
 
 def test_an_offset_of_which_nothing_is_written_is_refused_with_those_that_are() -> None:

@@ -5,7 +5,7 @@ import typer
 from share_state.cli import any_source, beside_option, findings, lag
 from share_state.cli.as_of_option import AsOfOption, as_of_words, parse_as_of
 from share_state.cli.beside_option import LogEndOffsetsOption
-from share_state.cli.choice import Choice, GroupOption
+from share_state.cli.choice import Choice, GroupOption, Key, PartitionOption, TopicIdOption
 from share_state.cli.deletions import check_deleted
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
@@ -22,20 +22,22 @@ def state(
     path: SourceArgument,
     *,
     group: GroupOption = None,
+    topic_id: TopicIdOption = None,
+    partition: PartitionOption = None,
     as_of: AsOfOption = None,
     log_end_offsets: LogEndOffsetsOption = None,
     output_format: FormatOption = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Show the state of every share partition, now or as of earlier.
+    """Show the state of every share partition, or of those chosen, now or as of earlier.
 
     Shows epochs, records by state, and what holds the start offset back. It shows the lag of a running cluster, and that of a
     directory with --log-end-offsets.
 
     Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
     """
-    prefix = parse_as_of(as_of)
+    prefix, choice = parse_as_of(as_of), Choice(group, topic_id, partition)
     measured = beside_option.log_end_offsets(log_end_offsets)
     client = any_source.Client(command_config, timeout)
     with reading(path):
@@ -44,11 +46,11 @@ def state(
         try:
             if group is not None and all(row["group"] != group for row in states):
                 check_deleted(group, any_source.history(path, Choice(group), client, as_of=prefix))
-            Choice(group).check(((row["group"], row["topic_id"], row["partition"]) for row in states), as_of_words(as_of))
+            choice.check((_key(row) for row in states), as_of_words(as_of))
         except typer.BadParameter:
             findings.show(found)
             raise
-        chosen = [row for row in states if group is None or row["group"] == group]
+        chosen = [row for row in states if choice.takes(_key(row))]
         if measured is not None:
             ends = lag.newest(measured)
         elif as_of is None:
@@ -64,6 +66,10 @@ def state(
             write_rows((state_json(row, ends.get(_place(row))) for row in chosen), output_format)
     beside_option.warn_of_unmatched(log_end_offsets, measured, {_place(row) for row in states}, all_are_there=True)
     findings.report(found)
+
+
+def _key(state: ShareState) -> Key:
+    return state["group"], state["topic_id"], state["partition"]
 
 
 def _place(state: ShareState) -> Place:

@@ -15,8 +15,8 @@ impl ShareCoordinator {
     /// Forgets the offsets from `offset` on in the states of a topic partition, for they are those of other records now. One
     /// snapshot for each key that knows something of them, ordered by key.
     ///
-    /// The state epoch rises, so that a leader which still holds the old state is fenced. A key whose start offset is
-    /// unknown, or whose epochs are at their end, is passed over. No log is cut below 0: a lower offset counts as 0.
+    /// The state epoch rises, so that a leader which still holds the old state is fenced. A start offset that is unknown stays
+    /// so. A key whose epochs are at their end is passed over. No log is cut below 0: a lower offset counts as 0.
     #[must_use]
     pub fn decide_log_truncated(
         &self,
@@ -41,7 +41,7 @@ fn cut(
 ) -> Option<ShareRecord> {
     let batches = state.state_batches.to_vec();
     let reaches = batches.iter().any(|batch| batch.last_offset >= offset);
-    if state.start_offset == -1 || (state.start_offset <= offset && !reaches) {
+    if state.start_offset <= offset && !reaches {
         return None;
     }
     let left: Vec<StateBatch> = batches

@@ -89,3 +89,16 @@ fn the_leader_of_the_old_state_is_fenced() {
     assert!(owner.write("a", &write(11, 0, &[])).is_err());
     assert_eq!(owner.read("a", 0).unwrap().answer.start_offset, 4);
 }
+
+/// A write without a start offset leaves the one that is known, here none.
+#[test]
+fn records_of_a_state_without_a_start_offset_are_cut_too() {
+    let mut owner = Owner::initialized("a", -1);
+    owner.write("a", &write(-1, 0, &[b(15, 18, 2, 1)])).unwrap();
+    let records = owner
+        .coordinator
+        .decide_log_truncated(TOPIC, 0, 17, owner.now);
+    let snapshot = snapshot_of(&records[0]);
+    assert_eq!(snapshot.start_offset, -1);
+    assert_eq!(snapshot.state_batches, [b(15, 16, 2, 1)]);
+}

@@ -30,7 +30,7 @@ def state(
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Show the state of every share partition, or of those chosen, now or as of earlier.
+    """Show the state of every share partition, now or as of earlier.
 
     Shows epochs, records by state, and what holds the start offset back. It shows the lag of a running cluster, and that of a
     directory with --log-end-offsets.

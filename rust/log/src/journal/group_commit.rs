@@ -14,12 +14,13 @@ use super::{Durability, Journal, Machine, Shared};
 use crate::store::{PoisonCause, StoreError, SyncPolicy};
 
 impl<M> Shared<M> {
-    /// The round that writes the records below `ticket`, while a round is in progress.
-    fn round_of(&self, ticket: i64) -> u64 {
+    /// The round that writes the last record below `ticket`, while a round is in progress. A record that no group holds is being
+    /// written, or waits for a sync: its round is the current one.
+    pub(super) fn round_of(&self, ticket: i64) -> u64 {
         let ahead = self
             .groups
             .iter()
-            .position(|group| ticket <= group.next_offset());
+            .position(|group| (group.base_offset()..group.next_offset()).contains(&(ticket - 1)));
         ahead.map_or(self.round, |at| self.round + 1 + at as u64)
     }
 }

@@ -9,6 +9,8 @@
 mod group;
 mod group_commit;
 mod rewriting;
+#[cfg(test)]
+mod tests;
 
 use core::fmt;
 use std::collections::VecDeque;

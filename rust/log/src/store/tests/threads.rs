@@ -60,7 +60,7 @@ fn the_last_group_is_written_too() {
     for n in 0..THREADS {
         Command::Initialize(n).run(&store, 0).unwrap();
     }
-    for round in 0..50 {
+    for round in 0..400 {
         let barrier = Arc::new(Barrier::new(THREADS as usize));
         let (done, finished) = channel();
         for n in 0..THREADS {

@@ -114,6 +114,20 @@ ROWS: list[Row] = [
 ]
 
 
+def small(engine: str, *, stored: bool = False) -> list[Row]:
+    """The rows that the smaller tools (criterion, pytest-benchmark, asv) replay on an engine: those of the quick run that have an
+    operation log. `stored` adds those over a disk."""
+    return [
+        row
+        for row in ROWS
+        if row.quick
+        and engine in row.engines
+        and (stored or not row.durability)
+        and row.workload not in ("replay", "durable")
+        and not row.workload.startswith("memory")
+    ]
+
+
 def _faces(rust: float, scalar: float, columnar: float) -> dict[str, float]:
     return {TREE: rust, SCALAR: scalar, COLUMNAR: columnar}
 

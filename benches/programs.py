@@ -93,10 +93,10 @@ def has(engine: str) -> bool:
     return engine != KAFKA or bool(_java())
 
 
-def generate(workload: str, size: int, seed: int) -> Path:
+def generate(workload: str, size: int, seed: int, into: str | Path = LOGS) -> Path:
     """The operation log."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    path = LOGS / f"{workload}-{size}-{seed}.oplog"
+    Path(into).mkdir(parents=True, exist_ok=True)
+    path = Path(into) / f"{workload}-{size}-{seed}.oplog"
     _output([str(rust("oplog")), "generate", workload, str(path), "--size", str(size), "--seed", str(seed)])
     return path
 

@@ -36,7 +36,7 @@ class NotKeptError(Exception):
     """A store that was written to holds something else than was persisted."""
 
 
-_STRETCH = {"scalar": scalar.stretch, "columnar": columnar.stretch}
+STRETCH = {"scalar": scalar.stretch, "columnar": columnar.stretch}
 _PARTS = (Kind.FETCHED, Kind.RANGE, Kind.PERSISTER)
 
 
@@ -93,7 +93,7 @@ def two_threads(log: OpLog, face: str, polls: bool) -> float:
     """How many times as fast a log is with two threads, one for share partition 0 and one for the others."""
     kind, hot = log.ops["kind"], log.ops["partition"] == 0
     sections = (kind == Kind.BEGIN) | (kind == Kind.END)
-    parts = [program(log, _STRETCH[face], log.ops[sections | part]) for part in (hot, ~hot)]
+    parts = [program(log, STRETCH[face], log.ops[sections | part]) for part in (hot, ~hot)]
 
     def total(pieces: Program) -> int:
         return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
@@ -134,7 +134,7 @@ def measure(
     if log.is_fold():
         _, stopped = folds.replay(log, digest, face, limit_s)
     else:
-        pieces = program(log, _STRETCH[face])
+        pieces = program(log, STRETCH[face])
         replay = Replay(log, digest, polls=polls)
         began = time.perf_counter()
         _, stopped = play(pieces, replay, limit_s)

@@ -49,6 +49,13 @@ def test_a_job_writes_its_tables_and_says_so(spark: SparkSession, tmp_path: Path
     assert [str(row["day"]) for row in history.select("day").distinct().collect()] == ["2026-11-21"]
 
 
+def test_a_choice_that_nothing_matches_is_told(tmp_path: Path) -> None:
+    choice = ("--option", "group=order-workerz", "--option", "partition=0")
+    ran = command("--input", ORDERS, "--output", tmp_path / "out", "--table", "state", *choice, *SMALL)
+    assert ran.returncode == 0
+    assert ran.stderr.splitlines()[-1] == f"share-state: warning: {ORDERS}: nothing of group order-workerz and partition 0"
+
+
 def test_what_spark_says_of_an_output_that_is_there_names_the_commands_option(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir()
     elsewhere = ("--conf", "spark.hadoop.fs.defaultFS=file:///")

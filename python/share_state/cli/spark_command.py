@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Options of the data source that this command gives by options of its own.
 _OWN_OPTIONS = {"path": "--input", "kafka.bootstrap.servers": "--input", "table": "--table", "onerror": "--on-error"}
+#: Tables that are never empty where there is a record.
+_OF_RECORDS = frozenset({"records", "state", "history"})
 
 spark = typer.Typer(
     help="Make tables of share-group state with Spark.",
@@ -140,6 +142,9 @@ def run(
     finally:
         session.stop()
     _write_summary(written)
+    chosen = [f"{name} {printable(str(value))}" for name, value in parsed.choice.chosen()]
+    if chosen and any(one.table in _OF_RECORDS for one in written) and not any(one.rows for one in written):
+        typer.echo(f"share-state: warning: {printable(source)}: nothing of {' and '.join(chosen)}", err=True)
     if any(one.table == "errors" and one.rows for one in written):
         raise typer.Exit(ExitCode.DAMAGE)
 

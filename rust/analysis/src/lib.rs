@@ -10,6 +10,7 @@
 
 pub mod decoded;
 pub mod input;
+pub mod live;
 pub mod reader;
 pub mod row_error;
 pub mod state;

@@ -38,18 +38,18 @@ pub struct StateRow {
 
 /// What the batches come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Figures {
-    available: i64,
-    acknowledged: i64,
-    archiving: i64,
-    archived: i64,
-    delivery_counts: Vec<(i16, i64)>,
-    end_offset: Option<i64>,
-    oldest_unsettled: Option<i64>,
+pub(crate) struct Figures {
+    pub available: i64,
+    pub acknowledged: i64,
+    pub archiving: i64,
+    pub archived: i64,
+    pub delivery_counts: Vec<(i16, i64)>,
+    pub end_offset: Option<i64>,
+    pub oldest_unsettled: Option<i64>,
 }
 
 impl Figures {
-    fn of(batches: &[StateBatch], start_offset: i64) -> Self {
+    pub fn of(batches: &[StateBatch], start_offset: i64) -> Self {
         let mut figures = Self {
             available: 0,
             acknowledged: 0,

@@ -6,5 +6,6 @@
 )]
 
 mod bad_input;
+mod live_laws;
 mod made_up;
 mod state_laws;

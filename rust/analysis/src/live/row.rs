@@ -1,0 +1,229 @@
+//! The row of a share partition that is followed.
+
+use share_state_core::group_offset::ShareGroupOffset;
+use share_state_core::history::{Delivery, Standing};
+use share_state_core::ids::SharePartitionKey;
+
+use super::pulse::{Outcomes, Pulse};
+use crate::state::{Figures, Writes};
+use crate::table::{Cell, Cells, Column, Kind, Row};
+
+/// How a share partition stands, and what happened to it since it is followed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveRow {
+    /// The share partition.
+    pub key: SharePartitionKey,
+    /// State partition that holds its state.
+    pub state_partition: u32,
+    /// The state as a whole.
+    pub standing: Standing,
+    /// How deliveries ended since it is followed.
+    pub outcomes: Outcomes,
+    figures: Figures,
+    writes: Writes,
+    start_since: i64,
+    held_since: Option<i64>,
+    /// What is known of the first record that is not settled.
+    held: Option<Delivery>,
+}
+
+impl LiveRow {
+    pub(super) fn new(
+        key: SharePartitionKey,
+        state_partition: u32,
+        pulse: &Pulse,
+        state: &ShareGroupOffset,
+    ) -> Self {
+        let batches = state.state_batches.to_vec();
+        let figures = Figures::of(&batches, state.start_offset);
+        let held = figures.oldest_unsettled.and_then(|offset| {
+            let after = batches.partition_point(|batch| batch.last_offset < offset);
+            let batch = batches.get(after)?;
+            (batch.first_offset <= offset).then_some(Delivery {
+                state: batch.delivery_state,
+                count: batch.delivery_count,
+            })
+        });
+        Self {
+            key,
+            state_partition,
+            standing: pulse.standing,
+            outcomes: pulse.outcomes.clone(),
+            writes: pulse.writes,
+            start_since: pulse.start_since,
+            held_since: pulse
+                .held_since
+                .filter(|_| figures.oldest_unsettled.is_some()),
+            held,
+            figures,
+        }
+    }
+}
+
+/// Records, as the tables count them.
+fn count(records: u64) -> Cell<'static> {
+    Cell::Int64(i64::try_from(records).unwrap_or(i64::MAX))
+}
+
+impl Row for LiveRow {
+    const COLUMNS: &'static [Column] = &[
+        Column::new("group", Kind::Text, "Id of the share group."),
+        Column::new(
+            "topic_id",
+            Kind::Text,
+            "Id of the topic, a hyphenated UUID.",
+        ),
+        Column::new("partition", Kind::Int32, "Partition of the topic."),
+        Column::new(
+            "state_partition",
+            Kind::Int32,
+            "Partition of __share_group_state that holds the state.",
+        ),
+        Column::new("state_epoch", Kind::Int32, "Epoch of the state."),
+        Column::new(
+            "leader_epoch",
+            Kind::Int32,
+            "Highest leader epoch that has read the state.",
+        ),
+        Column::new(
+            "start_offset",
+            Kind::Int64,
+            "Start offset; -1 while not yet resolved.",
+        ),
+        Column::new(
+            "delivery_complete_count",
+            Kind::Int32,
+            "Terminal records at or after the start offset; -1 when unknown.",
+        ),
+        Column::nullable(
+            "end_offset",
+            Kind::Int64,
+            "Last offset of which something is known; null when nothing is in flight.",
+        ),
+        Column::new(
+            "available",
+            Kind::Int64,
+            "Records from the start offset on that are available, or in a member's hands.",
+        ),
+        Column::new("acknowledged", Kind::Int64, "... that are acknowledged."),
+        Column::new(
+            "archiving",
+            Kind::Int64,
+            "... that are on their way to the dead-letter queue.",
+        ),
+        Column::new("archived", Kind::Int64, "... that are archived."),
+        Column::new(
+            "delivery_counts",
+            Kind::DeliveryCounts,
+            "How many of these records were delivered how often, by ascending count.",
+        ),
+        Column::nullable(
+            "held_offset",
+            Kind::Int64,
+            "The first offset from the start offset to the end that is not settled; null when there is none.",
+        ),
+        Column::nullable(
+            "held_state",
+            Kind::Int8,
+            "Its delivery state; null when nothing was written about it: it was never delivered, or is in a member's hands since.",
+        ),
+        Column::nullable(
+            "held_count",
+            Kind::Int16,
+            "Its delivery count; null as the state is.",
+        ),
+        Column::nullable(
+            "held_since",
+            Kind::Timestamp,
+            "When a delivery first ended since the start offset stands where it is; null when nothing holds it.",
+        ),
+        Column::new(
+            "start_since",
+            Kind::Timestamp,
+            "When the start offset came to stand where it is, or was seen there first.",
+        ),
+        Column::new(
+            "oldest_write",
+            Kind::Timestamp,
+            "When it was initialised, or was seen first in the log.",
+        ),
+        Column::new("newest_write", Kind::Timestamp, "When it last changed."),
+        Column::nullable(
+            "snapshot_offset",
+            Kind::Int64,
+            "Offset in the state partition of the last snapshot; null when it is missing.",
+        ),
+        Column::new(
+            "accepted_total",
+            Kind::Int64,
+            "Records that members accepted, since the share partition is followed.",
+        ),
+        Column::new(
+            "released_total",
+            Kind::Int64,
+            "... that members released, or whose locks ran out.",
+        ),
+        Column::new(
+            "archiving_total",
+            Kind::Int64,
+            "... that were sent to the dead-letter queue.",
+        ),
+        Column::new(
+            "archived_totals",
+            Kind::DeliveryCounts,
+            "... that were archived, by the delivery count with which they were.",
+        ),
+        Column::new(
+            "passed_available_total",
+            Kind::Int64,
+            "... that the start offset passed while they were available.",
+        ),
+        Column::new(
+            "passed_unknown_total",
+            Kind::Int64,
+            "... that the start offset passed before anything was written about them.",
+        ),
+    ];
+
+    fn cells(&self, to: &mut impl Cells) {
+        let Self {
+            standing,
+            figures,
+            outcomes,
+            ..
+        } = self;
+        to.put(Cell::Text(&self.key.group));
+        to.put(Cell::TopicId(self.key.topic_id));
+        to.put(Cell::Int32(self.key.partition));
+        to.put(Cell::Int32(self.state_partition.cast_signed()));
+        to.put(Cell::Int32(standing.state_epoch));
+        to.put(Cell::Int32(standing.leader_epoch));
+        to.put(Cell::Int64(standing.start_offset));
+        to.put(Cell::Int32(standing.delivery_complete_count));
+        to.put(Cell::int64(figures.end_offset));
+        to.put(Cell::Int64(figures.available));
+        to.put(Cell::Int64(figures.acknowledged));
+        to.put(Cell::Int64(figures.archiving));
+        to.put(Cell::Int64(figures.archived));
+        to.put(Cell::DeliveryCounts(&figures.delivery_counts));
+        to.put(Cell::int64(figures.oldest_unsettled));
+        to.put(Cell::int8(self.held.map(|held| held.state)));
+        to.put(Cell::int16(self.held.map(|held| held.count)));
+        to.put(Cell::timestamp(self.held_since));
+        to.put(Cell::Timestamp(self.start_since));
+        to.put(Cell::Timestamp(self.writes.oldest));
+        to.put(Cell::Timestamp(self.writes.newest));
+        to.put(Cell::int64(standing.snapshot_offset));
+        to.put(count(outcomes.accepted));
+        to.put(count(outcomes.released));
+        to.put(count(outcomes.archiving));
+        let archived: Vec<_> = outcomes
+            .archived
+            .iter()
+            .map(|(count, records)| (*count, i64::try_from(*records).unwrap_or(i64::MAX)))
+            .collect();
+        to.put(Cell::DeliveryCounts(&archived));
+        to.put(count(outcomes.passed_available));
+        to.put(count(outcomes.passed_unknown));
+    }
+}

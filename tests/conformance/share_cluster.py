@@ -28,6 +28,9 @@ from .share_member import PATIENCE_S, RefusedError, Topic
 _LINGER_MS = 1_000
 #: How often to look whether a change is seen.
 _LOOK_S = 0.05
+#: A gateway hears of a log start with the answer to its next Fetch, for which it waits half a second at most, and nothing shows
+#: that it has heard. Until then it delivers records that it has read before.
+_HEARD_S = 1.5
 
 
 class Cluster:
@@ -70,6 +73,8 @@ class Cluster:
         """Move the log start."""
         up_to = TopicPartition(self.topic.name, partition, offset)
         self._data.delete_records([up_to])[up_to].result()
+        if self._data_bootstrap != self.bootstrap:
+            time.sleep(_HEARD_S)
 
     def add_partitions(self, total: int) -> None:
         """Let the topic grow, and wait until that is known where the groups are."""

@@ -5,34 +5,11 @@ Everything is counted on the event loop's thread.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from typing import Final
 
-__all__ = ["BOUNDS", "Counts", "Times"]
+from share_state.monitoring.exposition import Times
 
-#: Upper bounds of the buckets of times, seconds.
-BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-
-
-class Times:
-    """How long something took, in buckets.
-
-    Attributes:
-        buckets: how often, by the first bound that is not exceeded; one more for all that took longer.
-        total: seconds altogether.
-    """
-
-    __slots__ = ("buckets", "total")
-
-    def __init__(self) -> None:
-        self.buckets = [0] * (len(BOUNDS) + 1)
-        self.total = 0.0
-
-    def observe(self, seconds: float) -> None:
-        """Count one."""
-        self.buckets[bisect_left(BOUNDS, seconds)] += 1
-        self.total += seconds
+__all__ = ["Counts"]
 
 
 class Counts:

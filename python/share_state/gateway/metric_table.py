@@ -2,42 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
-__all__ = ["METRICS", "UNSERVED", "Kind", "Metric", "as_markdown"]
+from share_state.monitoring import metric
+from share_state.monitoring.metric import Kind, Metric
 
-
-class Kind(StrEnum):
-    """What kind of number it is."""
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-class Metric(NamedTuple):
-    """One metric: its name for Prometheus, and the names of Kafka's metrics that say the same.
-
-    Attributes:
-        name: without the ``_total`` that counters end with.
-        kind: what it is.
-        labels: names of its labels.
-        kafka: Kafka's MBean, type and attribute; empty where Kafka has none.
-        text: what it says.
-    """
-
-    name: str
-    kind: Kind
-    labels: tuple[str, ...]
-    kafka: tuple[str, ...]
-    text: str
-
-    @property
-    def exposed(self) -> str:
-        """The name in the answer to a scrape."""
-        return f"{self.name}_total" if self.kind is Kind.COUNTER else self.name
-
+__all__ = ["METRICS", "UNSERVED", "as_markdown"]
 
 _PLACE: Final = ("group", "topic", "partition")
 _COUNTER, _GAUGE, _HISTOGRAM = Kind.COUNTER, Kind.GAUGE, Kind.HISTOGRAM
@@ -324,11 +294,6 @@ UNSERVED: Final = {
 
 def as_markdown() -> str:
     """Write the tables of ``docs/gateway-metrics.md``."""
-    rows = ["| metric | kind | labels | what it says | Kafka |", "|---|---|---|---|---|"]
-    for metric in METRICS:
-        kafka = "<br>".join(f"`{name}`" for name in metric.kafka) or "–"
-        labels = ", ".join(metric.labels) or "–"
-        rows.append(f"| `{metric.exposed}` | {metric.kind} | {labels} | {metric.text} | {kafka} |")
     unserved = ["| Kafka | why not |", "|---|---|"]
     unserved += [f"| `{name}` | {why} |" for name, why in UNSERVED.items()]
-    return "\n".join([*rows, "", "## What Kafka has and the gateway does not", "", *unserved, ""])
+    return "\n".join([*metric.as_markdown(METRICS), "", "## What Kafka has and the gateway does not", "", *unserved, ""])

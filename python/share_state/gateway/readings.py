@@ -6,13 +6,13 @@ import asyncio
 import time
 from collections.abc import Iterable
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from share_state._core import ShareSessions, StateStore, api_table
 from share_state.gateway.clock import wall_ms
-from share_state.gateway.counts import Times
 from share_state.gateway.upstream.cluster import UpstreamError
 from share_state.kafka import codes
+from share_state.monitoring.exposition import Readings, Times, Value
 
 if TYPE_CHECKING:
     from share_state.gateway.authentication import Authentication
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
     from share_state.gateway.upstream.readers import Readers
     from share_state.gateway.upstream.topics import Topic
 
-__all__ = ["Parts", "Readings", "Value", "read"]
-
-#: The values of one metric, each with the values of its labels.
-Value: TypeAlias = float | Times
-Readings: TypeAlias = dict[str, list[tuple[tuple[str, ...], Value]]]
+__all__ = ["Parts", "read"]
 
 #: Share partitions that are read at a stretch.
 _STRETCH: Final = 100

@@ -16,10 +16,11 @@ from prometheus_client import Metric as Family
 from prometheus_client.parser import text_string_to_metric_families
 
 from share_state.gateway import ShareGateway
-from share_state.gateway.counts import BOUNDS, Times
-from share_state.gateway.metric_table import METRICS, UNSERVED, Kind, as_markdown
+from share_state.gateway.metric_table import METRICS, UNSERVED, as_markdown
 from share_state.gateway.upstream.append_times import AppendTimes
 from share_state.kafka.peers import Address
+from share_state.monitoring.exposition import BOUNDS, Times
+from share_state.monitoring.metric import Kind
 from tests.gateway.wire.connection import Connection
 from tests.python.gateway.serving import RECORDS, TOPIC, drain, fetch, heartbeat, serving, topic_id, upstream
 
@@ -186,6 +187,8 @@ from share_state.extras import MissingPackageError
 from share_state.gateway import GatewayOptions, ShareGateway
 from share_state.gateway.tokens import SignedTokens
 from share_state.kafka.peers import Address
+from share_state.monitoring.exposition import BOUNDS, Times
+from share_state.monitoring.metric import Kind
 path = Path(sys.argv[1])
 for make in (
     lambda: ShareGateway(GatewayOptions((Address("127.0.0.1", 1),), path, metrics=Address("127.0.0.1", 0))),

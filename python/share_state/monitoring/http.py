@@ -1,0 +1,152 @@
+"""A small HTTP server for pages that an operator's tools read: GET and HEAD, one request a connection."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hmac
+import logging
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, NamedTuple
+
+from share_state.errors import ShareStateError
+from share_state.kafka.peers import Address
+
+__all__ = ["TEXT", "HttpServer", "Page", "Request"]
+
+_LOG: Final = logging.getLogger("share_state.monitoring")
+#: Bytes of a request's head, seconds that one may take, and how many there may be at once.
+_MAX_HEAD: Final = 8192
+_TIME: Final = 5.0
+_MAX_CONNECTIONS: Final = 32
+TEXT: Final = "text/plain; charset=utf-8"
+
+
+class Page(NamedTuple):
+    """What is answered."""
+
+    body: bytes
+    content_type: str = TEXT
+    status: str = "200 OK"
+
+
+class Request(NamedTuple):
+    """What is asked: the head without its first line, names in lower case."""
+
+    headers: Mapping[str, str]
+
+
+class HttpServer:
+    """Serves pages.
+
+    Args:
+        pages: by path, what makes the answer.
+        tls: for HTTPS; None for HTTP.
+        users: passwords by name, where a login is asked for (basic authentication).
+        open_pages: paths that need no login.
+    """
+
+    def __init__(
+        self,
+        pages: Mapping[str, Callable[[Request], Awaitable[Page]]],
+        *,
+        tls: ssl.SSLContext | None = None,
+        users: Mapping[str, str] | None = None,
+        open_pages: frozenset[str] = frozenset(),
+    ) -> None:
+        self._pages = pages
+        self._tls = tls
+        self._users = users
+        self._open_pages = open_pages
+        self._server: asyncio.Server | None = None
+        self._clients: set[asyncio.Task[None]] = set()
+
+    async def start(self, host: str, port: int) -> Address:
+        """Listen, and give the address.
+
+        Raises:
+            OSError: the address cannot be listened on.
+        """
+        self._server = await asyncio.start_server(self._client, host, port, limit=_MAX_HEAD, ssl=self._tls)
+        name = self._server.sockets[0].getsockname()
+        return Address(name[0], name[1])
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._server is not None:
+            self._server.close()
+        for client in list(self._clients):
+            client.cancel()
+        await asyncio.gather(*self._clients, return_exceptions=True)
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._clients.add(task)
+            task.add_done_callback(self._clients.discard)
+        try:
+            async with asyncio.timeout(_TIME):
+                head = await reader.readuntil(b"\r\n\r\n") if len(self._clients) <= _MAX_CONNECTIONS else b""
+            if head:
+                writer.write(await self._answer(head))
+                async with asyncio.timeout(_TIME):
+                    await writer.drain()
+                writer.close()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as wrong:
+            _LOG.debug("not an HTTP request: %s", wrong)
+        except asyncio.CancelledError:
+            # By close(): the task ends here, and asyncio has nobody to tell.
+            _LOG.debug("closed a connection")
+        finally:
+            if not writer.is_closing():
+                writer.transport.abort()
+
+    async def _answer(self, head: bytes) -> bytes:
+        first, _, rest = head.partition(b"\r\n")
+        method, _, target = first.partition(b" ")
+        path = target.partition(b" ")[0].partition(b"?")[0].decode("ascii", "replace")
+        if method not in {b"GET", b"HEAD"}:
+            return _response(Page(b"only GET and HEAD\n", status="405 Method Not Allowed"))
+        request = Request(_headers(rest))
+        if path not in self._open_pages and not self._may(request):
+            refused = Page(b"a login is needed\n", status="401 Unauthorized")
+            return _response(refused, 'WWW-Authenticate: Basic realm="share-state", charset="UTF-8"\r\n')
+        page = self._pages.get(path)
+        try:
+            if page is None:
+                listed = ", ".join(self._pages) + "\n"
+                found = Page(listed.encode(), status="404 Not Found")
+            else:
+                found = await page(request)
+        except ShareStateError as wrong:
+            _LOG.warning("%s was not answered: %s", path, wrong)
+            found = Page(b"see the log\n", status="500 Internal Server Error")
+        return _response(found, is_head=method == b"HEAD")
+
+    def _may(self, request: Request) -> bool:
+        if self._users is None:
+            return True
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        try:
+            name, _, password = base64.b64decode(token, validate=True).decode().partition(":")
+        except ValueError:
+            # Not base64, or not UTF-8.
+            return False
+        known = self._users.get(name)
+        # The same time for a wrong name as for a wrong password.
+        is_right = hmac.compare_digest((known or "").encode(), password.encode())
+        return kind.lower() == "basic" and known is not None and is_right
+
+
+def _headers(lines: bytes) -> dict[str, str]:
+    pairs = (line.partition(b":") for line in lines.split(b"\r\n") if line)
+    return {name.decode("latin-1").strip().lower(): value.decode("latin-1").strip() for name, _, value in pairs}
+
+
+def _response(page: Page, more: str = "", *, is_head: bool = False) -> bytes:
+    head = (
+        f"HTTP/1.1 {page.status}\r\nContent-Type: {page.content_type}\r\nContent-Length: {len(page.body)}\r\n"
+        f"{more}Connection: close\r\n\r\n"
+    )
+    return head.encode("ascii") + (b"" if is_head else page.body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import struct
 from collections.abc import Callable, Mapping
@@ -255,7 +256,9 @@ class Connection:
                 f"{self.node}: no TLS: {error}", kafka_code=codes.NETWORK_EXCEPTION, node=str(self.node)
             ) from error
         except OSError as error:
-            reason = error.strerror or str(error) or type(error).__name__
+            # asyncio puts its own words in place of the system's; numbers of a name that is not known are not the system's.
+            number = error.errno or 0
+            reason = (os.strerror(number) if number > 0 else error.strerror) or str(error) or type(error).__name__
             raise self._loss(reason, sent=False) from error
         await self._learn_versions()
         if security.sasl is not None:

@@ -17,6 +17,7 @@ from share_state.analysis.anomaly import Anomaly, AnomalyConfig
 from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.states import StateRow
 from share_state.errors import ShareStateError
+from share_state.live.live_row import LiveRow
 from share_state.types import (
     DeadLetter,
     Decision,
@@ -62,6 +63,7 @@ __all__ = [
     "StateReplay",
     "StateStore",
     "StateSummary",
+    "StateTopicFollower",
     "WriteState",
     "__version__",
     "alter_group_config",
@@ -2102,6 +2104,64 @@ class History:
 
         Raises:
             WireDecodeError: key or value cannot be read; nothing has been changed.
+        """
+
+@final
+class StateTopicFollower:
+    """How the share partitions of a state topic stand, kept up to date by the batches of Fetch answers.
+
+    Memory is that of the live states. A method waits for a call of another thread.
+    """
+    def __new__(cls) -> Self: ...
+    def begin(self, state_partition: int, next_offset: int) -> None:
+        """Forget what is known of a state partition, and begin again at an offset.
+
+        Its share partitions are among the next `changes`: as gone, unless they are read again before.
+
+        Args:
+            state_partition: its number.
+            next_offset: of the first record to take; earlier ones are passed over.
+        """
+    def take(
+        self, state_partition: int, data: bytes, start: int = 0, end: int | None = None
+    ) -> tuple[int, tuple[int, int], list[tuple[int, str]]]:
+        """Take the whole record batches in `data[start:end]`, as an answer to Fetch has them: the first may begin before the next
+        offset of the state partition, and the last may be cut off.
+
+        Args:
+            state_partition: its number.
+            data: the bytes.
+            start, end: where the batches are in it; None for its end.
+
+        Returns:
+            The next offset to fetch from; where in `data` the batches are that hold something new, a start and an end; and what
+            could not be read, pairs of an offset and a text. That is passed over, and has changed nothing.
+        """
+    def take_path(self, path: str | PathLike[str]) -> list[str]:
+        """Take the records of a state log on this machine, beside a writer if need be. Nothing is locked or changed.
+
+        Args:
+            path: as for `scan_path`.
+
+        Returns:
+            What could not be read, a text each. That is passed over.
+
+        Raises:
+            FileNotFoundError: there is no such path, or it is no state log.
+            OSError: the disk fails.
+        """
+    def changes(self) -> tuple[list[LiveRow], list[SharePartitionKey]]:
+        """What changed since the last call: rows of the share partitions that have a state, and keys of those whose state was
+        deleted, in no order.
+        """
+    def state_batches(self, key: SharePartitionKey | tuple[str, _TopicId, int]) -> list[StateBatch] | None:
+        """What is known of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where there is
+        no state.
+        """
+    def places(self) -> dict[int, dict[str, Any]]:
+        """How far each state partition was read: a dict by its number of dicts `next_offset`, `needed_from` (the first offset that
+        a loader still needs; None where a snapshot is missing or nothing is live), `records` (read so far) and
+        `share_partitions` (with a state).
         """
 
 @final

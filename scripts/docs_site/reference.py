@@ -82,6 +82,7 @@ MODULES = {
     "asyncio": ModulePage("On an event loop", ("share_state.async_persister", "share_state.async_store")),
     "kafka": ModulePage("A real cluster", ("share_state.kafka",)),
     "gateway": ModulePage("The gateway", ("share_state.gateway",)),
+    "live": ModulePage("The live view", ("share_state.live",)),
     "frames": ModulePage("Arrow record batches", ("share_state.frames",)),
     "plot": ModulePage("Pictures", ("share_state.plot",)),
     "testing": ModulePage("Share groups for tests", ("share_state.testing",)),

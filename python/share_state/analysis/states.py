@@ -17,7 +17,7 @@ from share_state.analysis.history_row import HistoryRow
 from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
 from share_state.types import StateBatch
 
-__all__ = ["StateRow", "states", "states_of_rows"]
+__all__ = ["StateRow", "records_behind", "states", "states_of_rows"]
 
 
 class StateRow(NamedTuple):
@@ -104,3 +104,13 @@ def states_of_rows(
                 break
             replay.apply(row)
         yield from replay.rows()
+
+
+def records_behind(end: int | None, start_offset: int, delivery_complete_count: int) -> int | None:
+    """Count the lag as Kafka does; None where one of its three terms is not known.
+
+    The end may be older than the rest, and then no record is behind it.
+    """
+    if end is None or start_offset < 0 or delivery_complete_count < 0:
+        return None
+    return max(0, end - start_offset - delivery_complete_count)

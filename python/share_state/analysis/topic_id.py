@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from contextlib import suppress
 from uuid import UUID
 
 from share_state import _core
 
-__all__ = ["hyphenated"]
+__all__ = ["base64_id", "hyphenated"]
 
 
 def hyphenated(topic_id: str) -> str:
@@ -17,3 +18,8 @@ def hyphenated(topic_id: str) -> str:
     with suppress(ValueError):
         return _core.parse_coordinator_key(f"group:{topic_id}:0")[1]
     return topic_id
+
+
+def base64_id(topic_id: str) -> str:
+    """Return a hyphenated UUID as messages and Kafka's tools have it."""
+    return urlsafe_b64encode(UUID(topic_id).bytes).decode().rstrip("=")

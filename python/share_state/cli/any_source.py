@@ -41,9 +41,9 @@ class _History(Protocol):
 
 
 def fold(
-    source: str, progress: plain.Progress | None, client: Client, as_of: AsOf
+    source: str, progress: plain.Progress | None, client: Client, as_of: AsOf, option: str = "--as-of"
 ) -> tuple[list[plain.ShareState], list[plain.Finding]]:
-    """Fold a source as far as is asked for; the states come in order of group, topic id and partition.
+    """Fold a source as far as is asked for with an option; the states come in order of group, topic id and partition.
 
     Raises:
         typer.BadParameter: `as_of` names a state partition, or an offset of it, that there is not.
@@ -52,10 +52,10 @@ def fold(
     if cluster.is_cluster(source):
         scan = cluster.ClusterScan(source, settings, progress, as_of, client.timeout)
         folded = cluster.fold_cluster(scan)
-        check_as_of(as_of, scan.ends)
+        check_as_of(as_of, scan.ends, option)
         return folded
     if as_of.offset is not None:
-        check_as_of(as_of, plain.log_ends(source))
+        check_as_of(as_of, plain.log_ends(source), option)
     return plain.fold_path(source, progress, as_of)
 
 

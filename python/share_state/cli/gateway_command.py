@@ -18,10 +18,10 @@ from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError
 from share_state.gateway import Access, GatewayOptions, Limits, ShareGateway, read_properties, read_rules, split_properties
 from share_state.gateway.tokens import SignedTokens, UnsecuredTokens
-from share_state.gateway.upstream_security import upstream_security
 from share_state.kafka.bearer_tokens import TokenValidator
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.logins import read_users
+from share_state.kafka.security_properties import security_of
 
 #: Bytes; producers' requests may have 100 MiB each.
 _QUEUED_WITH_RELAY = 256 << 20
@@ -104,7 +104,7 @@ def gateway(
             limits=Limits(queued=_QUEUED_WITH_RELAY) if relay else Limits(),
             broker=broker,
             groups=groups,
-            upstream_security=upstream_security({} if upstream_config is None else read_properties(upstream_config)),
+            upstream_security=security_of({} if upstream_config is None else read_properties(upstream_config)),
             ssl_context=server_tls(tls_cert, tls_key, tls_client_ca),
             users=None if sasl_users is None else read_users(sasl_users),
             tokens=_tokens(oauth_jwks, oauth_audience, oauth_issuer, unsecured=oauth_unsecured),

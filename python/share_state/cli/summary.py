@@ -3,7 +3,8 @@
 from collections import Counter
 from typing import NamedTuple
 
-from share_state.cli.explain import explain_start_offset
+from share_state.analysis.start_offset_reason import explain_start_offset
+from share_state.analysis.states import records_behind
 from share_state.reading.plain import ShareState
 from share_state.types import RecordState, StateBatch
 
@@ -62,13 +63,3 @@ def summarise(state: ShareState, log_end_offset: int | None = None) -> Summary:
         lag=records_behind(log_end_offset, state["start_offset"], state["delivery_complete_count"]),
         reason=text,
     )
-
-
-def records_behind(end: int | None, start_offset: int, delivery_complete_count: int) -> int | None:
-    """Count the lag as Kafka does; None where one of its three terms is not known.
-
-    The end may be older than the rest, and then no record is behind it.
-    """
-    if end is None or start_offset < 0 or delivery_complete_count < 0:
-        return None
-    return max(0, end - start_offset - delivery_complete_count)

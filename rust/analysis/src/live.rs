@@ -5,6 +5,7 @@
 //! Memory is that of the live states, and about 300 bytes for each.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::history::{At, Cause, History, HistoryRow};
@@ -68,6 +69,13 @@ impl Follower {
         }
     }
 
+    /// Forgets everything, and begins at `next_offset`. What was live is told as gone, unless it is read again before.
+    pub fn begin_again(&mut self, next_offset: i64) {
+        self.changed.extend(self.live.drain().map(|(key, _)| key));
+        self.history = History::new();
+        self.next_offset = next_offset;
+    }
+
     /// The offset after the last record that was read or passed over.
     #[must_use]
     pub const fn next_offset(&self) -> i64 {
@@ -108,18 +116,30 @@ impl Follower {
 
     /// Takes the whole batches in the bytes of `buf` from `start` up to `end`, as an answer to Fetch has them: the first may
     /// begin before [`Self::next_offset`], and the last may be cut off. What cannot be read is passed over and appended to
-    /// `refused`.
-    pub fn take(&mut self, buf: &[u8], start: usize, end: usize, refused: &mut Vec<Refused>) {
+    /// `refused`. Returns where in `buf` the batches are that hold something new.
+    pub fn take(
+        &mut self,
+        buf: &[u8],
+        start: usize,
+        end: usize,
+        refused: &mut Vec<Refused>,
+    ) -> Range<usize> {
+        let mut new = start..start;
         for header in BatchHeaders::new(buf, start, end, Checksums::Trusted) {
             let header = match header {
                 Ok(header) => header,
                 Err(error) => {
                     let offset = self.next_offset;
                     refused.push(Refused { offset, error });
-                    return;
+                    break;
                 }
             };
             let (first, last) = (header.batch.base_offset, header.batch.last_offset);
+            if last < self.next_offset {
+                new = header.end..header.end;
+                continue;
+            }
+            new.end = header.end;
             let bytes = buf.get(header.start..header.end).unwrap_or_default();
             match decode_batch(bytes, &Limits::default()) {
                 Ok(batch) if batch.is_control => {}
@@ -144,6 +164,7 @@ impl Follower {
             }
             self.next_offset = self.next_offset.max(last.saturating_add(1));
         }
+        new
     }
 
     /// Reads the next record; one before [`Self::next_offset`] was read already and is passed over, as is one of a type that is

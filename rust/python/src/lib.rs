@@ -23,6 +23,7 @@ mod history;
 mod history_rows;
 mod hot_path;
 mod inline;
+mod live;
 mod persisters;
 mod plain;
 mod properties;
@@ -70,6 +71,8 @@ mod _core {
     use crate::history::{History, HistoryScan, history_path};
     #[pymodule_export]
     use crate::hot_path::{BatchRing, Delivery, decode_fetch_answer, encode_share_fetch_answer};
+    #[pymodule_export]
+    use crate::live::StateTopicFollower;
     #[pymodule_export]
     use crate::persisters::{NoOpStatePersister, RecordingPersister};
     #[pymodule_export]

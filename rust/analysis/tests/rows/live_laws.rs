@@ -139,9 +139,13 @@ proptest! {
         let first = batches[..at].concat();
         // The last of the first answer may be cut off; the second begins so many batches before it.
         let kept = first.len() - cut.min(batches[..at].last().map_or(0, Vec::len));
-        follower.take(&first, 0, kept, &mut refused);
+        let new = follower.take(&first, 0, kept, &mut refused);
+        prop_assert!(new.start == 0 && new.end <= kept);
         let second = batches[at.saturating_sub(1 + back)..].concat();
-        follower.take(&second, 0, second.len(), &mut refused);
+        let more = follower.take(&second, 0, second.len(), &mut refused);
+        // What was new lies side by side: it is the log.
+        let log_bytes = batches.concat();
+        prop_assert_eq!([&first[new], &second[more]].concat(), log_bytes);
         prop_assert_eq!(&refused, &[]);
         prop_assert_eq!(follower.records(), one_by_one.records());
         prop_assert_eq!(follower.next_offset(), one_by_one.next_offset());

@@ -1,4 +1,4 @@
-"""TLS and SASL towards upstream, by the names that Kafka's own clients have for them."""
+"""TLS and SASL of connections, by the names that Kafka's own clients have for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from share_state.errors import ConfigError
 from share_state.kafka.security import Mechanism, Plain, Scram, SecurityOptions
 
-__all__ = ["upstream_security"]
+__all__ = ["security_of"]
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _KNOWN: Final = frozenset(
@@ -32,7 +32,7 @@ _KNOWN: Final = frozenset(
 _JAAS: Final = re.compile(r"""\b(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+?))(?=[\s;])""")
 
 
-def upstream_security(properties: Mapping[str, str]) -> SecurityOptions:
+def security_of(properties: Mapping[str, str]) -> SecurityOptions:
     """Make the security of connections of a client's properties.
 
     Certificates and keys are PEM files.
@@ -42,7 +42,7 @@ def upstream_security(properties: Mapping[str, str]) -> SecurityOptions:
     """
     for name in properties:
         if name not in _KNOWN:
-            raise ConfigError(f"{name} is not a security property of the gateway", field=name)
+            raise ConfigError(f"{name} is not a security property that is known here", field=name)
     protocol = properties.get("security.protocol", "PLAINTEXT").upper()
     if protocol not in _PROTOCOLS:
         message = f"security.protocol is {protocol!r}; expected one of {', '.join(_PROTOCOLS)}"

@@ -37,10 +37,9 @@ def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> St
     if blocker is None:
         return _nothing_written(start_offset, position)
     if blocker.first_offset > position:
-        hole = _offsets(position, blocker.first_offset - 1)
-        text = f"{hole} never settled: acquired for the first time, or never delivered"
+        text = never_settled(position, blocker.first_offset - 1)
     else:
-        text = _unsettled(blocker._replace(first_offset=position))
+        text = unsettled(blocker._replace(first_offset=position))
     return StartOffsetReason(position, text + _settled_before(start_offset, position))
 
 
@@ -49,7 +48,13 @@ def _nothing_written(start_offset: int, position: int) -> StartOffsetReason:
     return StartOffsetReason(None, text + _settled_before(start_offset, position))
 
 
-def _unsettled(batch: StateBatch) -> str:
+def never_settled(first: int, last: int) -> str:
+    """Say what is known of offsets about which nothing is written, although later ones are known."""
+    return f"{_offsets(first, last)} never settled: acquired for the first time, or never delivered"
+
+
+def unsettled(batch: StateBatch) -> str:
+    """Say how records stand that are not settled."""
     records = _records(batch.first_offset, batch.last_offset)
     state = batch.delivery_state
     if state == RecordState.AVAILABLE:

@@ -1,0 +1,109 @@
+"""`share-state exporter`: how share groups do, for Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from share_state.cli.exit_codes import ExitCode
+from share_state.cli.listening import announce, listen_address, server_tls
+from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
+from share_state.cli.output_format import CommandConfigOption, TimeoutOption
+from share_state.cli.printable import printable
+from share_state.errors import ConfigError, ShareStateError
+from share_state.extras import MissingPackageError
+from share_state.kafka.logins import read_users
+from share_state.kafka.peers import Address
+from share_state.live.exporter import MAX_SHARE_PARTITIONS, Exporter
+from share_state.live.live_view import LiveView
+
+
+def exporter(
+    cluster: ClusterArgument,
+    *,
+    listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where /metrics and /healthz are served.")],
+    copy: CopyOption = None,
+    refresh: Annotated[
+        float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
+    ] = 2.0,
+    max_share_partitions: Annotated[
+        int,
+        typer.Option(
+            "--max-share-partitions", min=0, help="So many have metrics of their own; of more, those with the greatest lag."
+        ),
+    ] = MAX_SHARE_PARTITIONS,
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate.", show_default=False)
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key.", show_default=False)] = None,
+    users: Annotated[
+        Path | None,
+        typer.Option(
+            "--users", metavar="FILE", help="Lines NAME:PASSWORD; asks for a login (basic authentication).", show_default=False
+        ),
+    ] = None,
+    command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Serve how the share groups of a running cluster do, as metrics for Prometheus.
+
+    Joins no group and changes nothing. Needs the extra `ops` of the package. SIGTERM and Ctrl-C end it with status 0.
+
+    Example: share-state exporter kafka://localhost:9092 --listen localhost:9404
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    address, tls = listen_address(listen), server_tls(tls_cert, tls_key)
+    try:
+        live = live_view(cluster, command_config, copy, timeout)
+        logins = None if users is None else read_users(users)
+        asyncio.run(_serve(live, address, refresh, max_share_partitions, tls, logins))
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None
+    except MissingPackageError as error:
+        _fail(str(error))
+    except ShareStateError as error:
+        _fail(f"cannot read {cluster}: {error}")
+    except OSError as error:
+        _fail(f"cannot serve at {listen}: {error.strerror or error}")
+
+
+async def _serve(  # noqa: PLR0917  what the options are
+    live: LiveView,
+    address: Address,
+    refresh: float,
+    most: int,
+    tls: ssl.SSLContext | None,
+    users: Mapping[str, str] | None,
+) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    serving = Exporter(live, refresh_seconds=refresh, max_share_partitions=most, tls=tls, users=users)
+    async with live:
+        starting = loop.create_task(serving.start(*address))
+        stopping = loop.create_task(stop.wait())
+        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            starting.cancel()
+            return
+        host, port = starting.result()
+        scheme = "http" if tls is None else "https"
+        announce(f"serving {scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics")
+        ending = loop.create_task(serving.ended())
+        await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if ending.done():
+            ending.result()
+        await serving.close()
+
+
+def _fail(reason: str) -> None:
+    typer.echo(printable(f"share-state: {reason}"), err=True)
+    raise typer.Exit(ExitCode.IO)

@@ -1,0 +1,46 @@
+"""A running cluster as the source of a live view: its argument, its options, and how a view of it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from share_state.cli import any_source
+from share_state.cli.printable import printable
+from share_state.errors import ConfigError
+from share_state.kafka.security_properties import security_of
+from share_state.live.live_view import LiveView
+from share_state.reading.cluster import SCHEME, is_cluster
+
+#: Seconds to wait for an answer unless --timeout says otherwise.
+_PATIENCE = 10.0
+
+ClusterArgument = Annotated[str, typer.Argument(metavar="kafka://HOST:PORT[,…]", help="A running cluster.", show_default=False)]
+CopyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--copy",
+        metavar="DIRECTORY",
+        help="Keep the state topic here as far as it was read, so that the next start reads only what is new.",
+        show_default=False,
+    ),
+]
+
+
+def live_view(cluster: str, command_config: Path | None, copy: Path | None, timeout: float | None) -> LiveView:
+    """Make a view that is not open yet.
+
+    Raises:
+        typer.BadParameter: the address or a setting cannot be used.
+        ClusterReadError: the file with the settings cannot be read.
+    """
+    if not is_cluster(cluster):
+        raise typer.BadParameter(f"{printable(cluster)} is not a cluster, kafka://HOST:PORT")
+    settings = any_source.client_config(cluster, command_config) or {}
+    try:
+        security = security_of({name: str(value) for name, value in settings.items()})
+        return LiveView(cluster.removeprefix(SCHEME), security=security, copy=copy, timeout=timeout or _PATIENCE)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None

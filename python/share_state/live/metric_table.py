@@ -1,0 +1,110 @@
+"""The metrics of the exporter: the one table behind ``/metrics`` and ``docs/exporter-metrics.md``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from share_state.monitoring import metric
+from share_state.monitoring.metric import Kind, Metric
+
+__all__ = ["METRICS", "as_markdown"]
+
+_PLACE: Final = ("group", "topic", "partition")
+_COUNTER, _GAUGE = Kind.COUNTER, Kind.GAUGE
+
+METRICS: Final = (
+    # Share partitions.
+    Metric("share_group_start_offset", _GAUGE, _PLACE, (), "Start offset; absent while it is not resolved."),
+    Metric("share_group_log_end_offset", _GAUGE, _PLACE, (), "Offset after the last record of the topic's partition."),
+    Metric(
+        "share_group_lag_records",
+        _GAUGE,
+        _PLACE,
+        (),
+        "Records that are not settled: log end offset - start offset - delivery complete count (KIP-1226).",
+    ),
+    Metric(
+        "share_group_window_records",
+        _GAUGE,
+        (*_PLACE, "state"),
+        ("kafka.server:SharePartitionMetrics InFlightMessageCount",),
+        "Records from the start offset on of which something is written, by state. One in a member's hands has its last written "
+        "state.",
+    ),
+    Metric(
+        "share_group_delivered_records",
+        _GAUGE,
+        (*_PLACE, "deliveries"),
+        (),
+        "The same records, by how often they were delivered; 10 stands for ten and more.",
+    ),
+    Metric(
+        "share_group_head_blocked",
+        _GAUGE,
+        (*_PLACE, "by"),
+        (),
+        "1 where the start offset is held: by a record that is available, archiving, or unknown (never written about).",
+    ),
+    Metric(
+        "share_group_head_blocked_seconds",
+        _GAUGE,
+        _PLACE,
+        (),
+        "Time since a delivery after the start offset first ended while the start offset stands; absent where nothing holds it.",
+    ),
+    Metric("share_group_health", _GAUGE, (*_PLACE, "health"), (), "1 for the word that `share-state top` shows."),
+    Metric(
+        "share_group_settled_records",
+        _COUNTER,
+        (*_PLACE, "outcome"),
+        (),
+        "Records that will not come back: accepted, rejected, delivery_limit, dead_letter; passed_available and passed_unknown "
+        "where the start offset passed them unsettled, as when the log start moves. Counts since the exporter has read the state "
+        "topic.",
+    ),
+    Metric(
+        "share_group_released_records",
+        _COUNTER,
+        _PLACE,
+        (),
+        "Records that came back: released, or their locks ran out. The state topic does not tell which.",
+    ),
+    # Groups.
+    Metric("share_group_members", _GAUGE, ("group",), (), "Members of the group."),
+    Metric(
+        "share_group_state",
+        _GAUGE,
+        ("group", "state"),
+        ("kafka.server:group-coordinator-metrics share-group-count",),
+        "1 for the state that the coordinator shows.",
+    ),
+    # The state topic.
+    Metric("share_state_topic_read_offset", _GAUGE, ("state_partition",), (), "Offset up to which the exporter has read."),
+    Metric(
+        "share_state_topic_needed_offset",
+        _GAUGE,
+        ("state_partition",),
+        ("kafka.server:share-coordinator-metrics last-pruned-offset",),
+        "First offset that a share coordinator still needs; what is before it is redundant.",
+    ),
+    # The exporter itself.
+    Metric("share_exporter_behind_offsets", _GAUGE, (), (), "Offsets of the state topic that the exporter has not read yet."),
+    Metric("share_exporter_view_age_seconds", _GAUGE, (), (), "Time since the numbers were taken."),
+    Metric("share_exporter_share_partitions", _GAUGE, (), (), "Share partitions that are known."),
+    Metric(
+        "share_exporter_left_out_share_partitions",
+        _GAUGE,
+        (),
+        (),
+        "Those without metrics of their own, because there are more than the limit; the ones with the least lag.",
+    ),
+    Metric(
+        "share_exporter_problems", _GAUGE, (), (), "Things that cannot be seen at the moment; the log of the exporter names them."
+    ),
+    Metric("share_exporter_failures", _COUNTER, (), (), "Questions to the cluster that were not answered, or refused."),
+)
+
+
+def as_markdown() -> str:
+    """Write the table of ``docs/exporter-metrics.md``."""
+    return "\n".join([*metric.as_markdown(METRICS), ""])

@@ -1,0 +1,43 @@
+"""What the view cannot see at the moment, and why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from typing import Final
+
+from share_state.logs import named
+
+__all__ = ["Problems"]
+
+_LOG: Final = logging.getLogger("share_state.live")
+
+
+class Problems:
+    """A text for each source that fails, until it answers again."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        #: How often something failed since the beginning.
+        self.total = 0
+
+    def note(self, source: str, error: BaseException | str) -> None:
+        """Take a failure of a source."""
+        text = f"{source}: {error}"
+        self.total += 1
+        if self._texts.get(source) != text:
+            _LOG.warning("cannot be seen: %s", named(source=source, reason=str(error)))
+        self._texts[source] = text
+
+    def answered(self, source: str, missing: Collection[str] = ()) -> None:
+        """Take an answer of a source, and the rights that were missing for more."""
+        if missing:
+            first, *others = sorted(missing)
+            more = f" and {len(others)} more rights are" if others else " is"
+            self.note(source, f"{first}{more} missing")
+        elif self._texts.pop(source, None) is not None:
+            _LOG.info("can be seen again: %s", named(source=source))
+
+    def texts(self) -> tuple[str, ...]:
+        """Return what fails at the moment."""
+        return tuple(text for _, text in sorted(self._texts.items()))

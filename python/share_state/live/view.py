@@ -1,0 +1,77 @@
+"""What is shown: every share group and share partition at one moment, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from share_state.live.asked import Member
+from share_state.live.health import Verdict
+from share_state.live.live_row import LiveRow
+from share_state.live.rates import Rates
+
+__all__ = ["GroupView", "SharePartitionView", "View"]
+
+
+class SharePartitionView(NamedTuple):
+    """One share partition.
+
+    Attributes:
+        group, topic_id, partition: its key; the id is a hyphenated UUID.
+        topic: the name of the topic; None where it was deleted or may not be described.
+        row: how it stands; None where a member is assigned it and the state topic has no state of it.
+        log_end_offset: the offset after the last record of the topic's partition; None where that is not known.
+        lag: records that are not settled, as Kafka counts them; None where a term of it is not known.
+        members: the ids of the members that are assigned it.
+        rates: what happened lately; None until there are two moments to compare.
+        verdict: one word for how it does, and why.
+    """
+
+    group: str
+    topic_id: str
+    partition: int
+    topic: str | None
+    row: LiveRow | None
+    log_end_offset: int | None
+    lag: int | None
+    members: tuple[str, ...]
+    rates: Rates | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """One share group.
+
+    Attributes:
+        group: its id.
+        state: as its coordinator says, ``Stable`` or ``Empty``; None where it is not known.
+        members: its members; None where they are not known.
+        configs: its configuration by Kafka's names, the broker's values where it has none of its own; empty where not known.
+        share_partitions: in order of topic and partition.
+    """
+
+    group: str
+    state: str | None
+    members: tuple[Member, ...] | None
+    configs: dict[str, str]
+    share_partitions: tuple[SharePartitionView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything at one moment.
+
+    Attributes:
+        at_ms: when, in ms since the epoch.
+        groups: in order of their ids.
+        behind: offsets of the state topic that are not read yet; None while that is not known.
+        problems: what cannot be seen at the moment, and why.
+        failures_total: how often something could not be asked since the view is open.
+    """
+
+    at_ms: int
+    groups: tuple[GroupView, ...]
+    behind: int | None
+    problems: tuple[str, ...]
+    failures_total: int

@@ -1,0 +1,327 @@
+"""A broker that serves a state log from a directory, and says of topics and groups what a test wants. Sockets on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import struct
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import share_state as ss
+from share_state.kafka.framing import MAX_FRAME, read_frame, request_of, response_bytes
+from share_state.reading.state_topic import STATE_TOPIC
+
+FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR, LIST_GROUPS, VERSIONS, CONFIGS, DESCRIBE = 1, 2, 3, 10, 16, 18, 32, 77
+STATE_TOPIC_ID = UUID(int=77)
+OUT_OF_RANGE, NOT_AUTHORIZED, GROUP_DENIED = 1, 29, 30
+_HEAD = struct.Struct(">qi")
+
+
+def base64_id(topic_id: UUID) -> str:
+    return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
+
+
+@dataclass
+class FakeCluster:
+    """One broker, which leads everything.
+
+    Attributes:
+        log: the directory of a store, or of a broker's state topic.
+        state_partitions: how many there are.
+        ends: the log end offset of each partition of each topic, by its name and id.
+        members: by group, members as DescribeShareGroups has them.
+        configs: of each group.
+        denied: API keys that are answered with a missing right.
+        log_starts: of state partitions whose log does not start at 0.
+    """
+
+    log: Path
+    state_partitions: int = 1
+    ends: dict[tuple[str, UUID], list[int]] = field(default_factory=dict)
+    members: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    denied: set[int] = field(default_factory=set)
+    log_starts: dict[int, int] = field(default_factory=dict)
+    state_topic_id: UUID = STATE_TOPIC_ID
+    port: int = 0
+    #: Offsets that were fetched from, by state partition.
+    fetched: dict[int, list[int]] = field(default_factory=dict)
+    _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    @property
+    def bootstrap(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[FakeCluster]:
+        """Listen, on the same port again after the first time."""
+        server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield self
+        finally:
+            server.close()
+            for writer in list(self._writers):
+                writer.close()
+            await server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        try:
+            while (payload := await read_frame(reader, MAX_FRAME)) is not None:
+                request = request_of(payload)
+                asked = {} if request.api_key == VERSIONS else ss.decode_message(request.api_key, request.version, request.body)
+                answer = self._answer(request.api_key, asked)
+                if request.api_key == FETCH and not any(
+                    row["records"] or row["errorCode"] for topic in answer["responses"] for row in topic["partitions"]
+                ):
+                    await asyncio.sleep(0.02)
+                body = ss.encode_message(request.api_key, request.version, answer, response=True)
+                writer.write(response_bytes(request.api_key, request.version, request.correlation_id, body))
+        except (ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+
+    def _answer(self, api_key: int, asked: Mapping[str, Any]) -> dict[str, Any]:
+        handlers = {
+            VERSIONS: self._versions,
+            METADATA: self._metadata,
+            LIST_OFFSETS: self._offsets,
+            FETCH: self._fetch,
+            FIND_COORDINATOR: self._coordinators,
+            LIST_GROUPS: self._groups,
+            DESCRIBE: self._described,
+            CONFIGS: self._configs,
+        }
+        return handlers[api_key](asked)
+
+    def _versions(self, _asked: Mapping[str, Any]) -> dict[str, Any]:
+        newest = {
+            FETCH: 17,
+            LIST_OFFSETS: 9,
+            METADATA: 13,
+            FIND_COORDINATOR: 6,
+            LIST_GROUPS: 5,
+            VERSIONS: 3,
+            CONFIGS: 4,
+            DESCRIBE: 1,
+        }
+        keys = [{"apiKey": key, "minVersion": 0, "maxVersion": version} for key, version in newest.items()]
+        return {"errorCode": 0, "apiKeys": keys, "throttleTimeMs": 0}
+
+    def _topics(self) -> dict[str, tuple[UUID, int]]:
+        topics = {name: (topic_id, len(ends)) for (name, topic_id), ends in self.ends.items()}
+        return topics | {STATE_TOPIC: (self.state_topic_id, self.state_partitions)}
+
+    def _metadata(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        topics = self._topics()
+        names = {base64_id(topic_id): name for name, (topic_id, _) in topics.items()}
+        rows = []
+        for row in asked["topics"]:
+            name = names.get(row["topicId"]) if row["name"] is None else row["name"]
+            rows.append({"topicId": row["topicId"], **self._topic(name, None if name is None else topics.get(name))})
+        return {
+            "throttleTimeMs": 0,
+            "brokers": [{"nodeId": 1, "host": "127.0.0.1", "port": self.port, "rack": None}],
+            "clusterId": "fake",
+            "controllerId": 1,
+            "topics": rows,
+            "errorCode": 0,
+        }
+
+    def _topic(self, name: str | None, known: tuple[UUID, int] | None) -> dict[str, Any]:
+        if known is None:
+            return {"errorCode": 3, "name": name, "isInternal": False, "partitions": [], "topicAuthorizedOperations": -(2**31)}
+        code = NOT_AUTHORIZED if METADATA in self.denied and name == STATE_TOPIC else 0
+        topic_id, partitions = known
+        rows = [
+            {
+                "errorCode": 0,
+                "partitionIndex": index,
+                "leaderId": 1,
+                "leaderEpoch": 0,
+                "replicaNodes": [1],
+                "isrNodes": [1],
+                "offlineReplicas": [],
+            }
+            for index in range(partitions)
+        ]
+        return {
+            "errorCode": code,
+            "name": name,
+            "topicId": base64_id(topic_id),
+            "isInternal": name == STATE_TOPIC,
+            "partitions": [] if code else rows,
+            "topicAuthorizedOperations": -(2**31),
+        }
+
+    def _offsets(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "throttleTimeMs": 0,
+            "topics": [
+                {"name": topic["name"], "partitions": [self._offset(topic["name"], row) for row in topic["partitions"]]}
+                for topic in asked["topics"]
+            ],
+        }
+
+    def _offset(self, name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+        index = row["partitionIndex"]
+        if name == STATE_TOPIC:
+            offset = self.log_starts.get(index, 0) if row["timestamp"] == -2 else self.end(index)
+        else:
+            offset = next(ends for (topic, _), ends in self.ends.items() if topic == name)[index]
+        code = NOT_AUTHORIZED if LIST_OFFSETS in self.denied else 0
+        return {"partitionIndex": index, "errorCode": code, "timestamp": -1, "offset": offset, "leaderEpoch": 0}
+
+    def batches(self, partition: int) -> list[tuple[int, bytes]]:
+        """The first offset and the bytes of each batch of the log, as the disk has them at the moment."""
+        found = []
+        for segment in sorted((self.log / f"__share_group_state-{partition}").glob("*.log")):
+            data, at = segment.read_bytes(), 0
+            while at + _HEAD.size <= len(data):
+                base_offset, length = _HEAD.unpack_from(data, at)
+                found.append((base_offset, data[at : at + _HEAD.size + length]))
+                at += _HEAD.size + length
+        return found
+
+    def end(self, partition: int) -> int:
+        batches = self.batches(partition)
+        if not batches:
+            return 0
+        base_offset, data = batches[-1]
+        (last_delta,) = struct.unpack_from(">i", data, 23)
+        return base_offset + int(last_delta) + 1
+
+    def _fetch(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        (topic,) = asked["topics"]
+        assert topic["topicId"] == base64_id(self.state_topic_id)
+        rows = [self._fetched(row["partition"], row["fetchOffset"]) for row in topic["partitions"]]
+        return {
+            "throttleTimeMs": 0,
+            "errorCode": 0,
+            "sessionId": 0,
+            "responses": [{"topicId": topic["topicId"], "partitions": rows}],
+        }
+
+    def _fetched(self, partition: int, offset: int) -> dict[str, Any]:
+        self.fetched.setdefault(partition, []).append(offset)
+        batches, end, start = self.batches(partition), self.end(partition), self.log_starts.get(partition, 0)
+        code = NOT_AUTHORIZED if FETCH in self.denied else OUT_OF_RANGE if not start <= offset <= end else 0
+        records = b""
+        if not code and batches:
+            # The batch that holds the offset comes whole, and some thousand bytes of what follows, cut where they are full.
+            ends = [base for base, _ in batches[1:]] + [end]
+            wanted = [data for (_, data), after in zip(batches, ends, strict=True) if after > offset]
+            records = b"".join(wanted)[: max(4000, len(wanted[0]) if wanted else 0)]
+        return {
+            "partitionIndex": partition,
+            "errorCode": code,
+            "highWatermark": end,
+            "lastStableOffset": end,
+            "logStartOffset": start,
+            "abortedTransactions": None,
+            "preferredReadReplica": -1,
+            "records": records,
+        }
+
+    def _coordinators(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        rows = [
+            {"key": key, "nodeId": 1, "host": "127.0.0.1", "port": self.port, "errorCode": 0, "errorMessage": None}
+            for key in asked["coordinatorKeys"]
+        ]
+        return {"throttleTimeMs": 0, "coordinators": rows}
+
+    def _groups(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["typesFilter"] == ["share"]
+        rows = [
+            {"groupId": group, "protocolType": "share", "groupState": "Stable", "groupType": "share"} for group in self.members
+        ]
+        return {"throttleTimeMs": 0, "errorCode": 0, "groups": rows}
+
+    def _described(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"throttleTimeMs": 0, "groups": [self._group(group) for group in asked["groupIds"]]}
+
+    def _group(self, group: str) -> dict[str, Any]:
+        code = GROUP_DENIED if DESCRIBE in self.denied else 0 if group in self.members else 69
+        members = [] if code else self.members[group]
+        return {
+            "errorCode": code,
+            "errorMessage": None,
+            "groupId": group,
+            "groupState": "" if code else "Stable" if members else "Empty",
+            "groupEpoch": 3,
+            "assignmentEpoch": 3,
+            "assignorName": "simple",
+            "members": members,
+            "authorizedOperations": -(2**31),
+        }
+
+    def _configs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        rows = []
+        for resource in asked["resources"]:
+            group = resource["resourceName"]
+            configs: list[dict[str, Any]] = [
+                {
+                    "name": name,
+                    "value": value,
+                    "readOnly": False,
+                    "configSource": 1,
+                    "isSensitive": False,
+                    "synonyms": [],
+                    "configType": 0,
+                    "documentation": None,
+                }
+                for name, value in self.configs.get(group, {}).items()
+            ]
+            code = GROUP_DENIED if CONFIGS in self.denied else 0
+            row = {"errorCode": code, "errorMessage": None, "resourceType": 32, "resourceName": group}
+            rows.append({**row, "configs": [] if code else configs})
+        return {"throttleTimeMs": 0, "results": rows}
+
+
+def member(member_id: str, assigned: Mapping[UUID, list[int]]) -> dict[str, Any]:
+    """A member as DescribeShareGroups has it."""
+    return {
+        "memberId": member_id,
+        "rackId": None,
+        "memberEpoch": 3,
+        "clientId": "worker",
+        "clientHost": "/127.0.0.1",
+        "subscribedTopicNames": ["orders"],
+        "assignment": {
+            "topicPartitions": [
+                {"topicId": base64_id(topic_id), "topicName": "orders", "partitions": partitions}
+                for topic_id, partitions in assigned.items()
+            ]
+        },
+    }
+
+
+@contextmanager
+def served(cluster: FakeCluster) -> Iterator[FakeCluster]:
+    """Serve from a thread, for a command in a process of its own."""
+    loop = asyncio.new_event_loop()
+    begun, ended = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with cluster.serving():
+            begun.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    try:
+        assert begun.wait(10)
+        yield cluster
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join()
+        loop.close()

@@ -55,11 +55,13 @@ class RecentTotals:
             self._moments.append(_Moment(now, dict(rows), dict(lags)))
 
     def rates(self, now: float, key: Key, row: LiveRow, lag: int | None, *, limit: int) -> Rates | None:
-        """Compare with the oldest moment; None where the share partition was not known then, or its state was made again."""
-        before = self._moments[0] if self._moments and self._moments[0].at < now else None
-        old = None if before is None else before.rows.get(key)
-        # Another state epoch is another life: its counts begin at zero.
-        if before is None or old is None or old.state_epoch != row.state_epoch or old.oldest_write != row.oldest_write:
+        """Compare with the oldest moment that knows the share partition in this life; None where there is none."""
+        for before in self._moments:
+            old = before.rows.get(key)
+            # Another state epoch is another life: its counts begin at zero.
+            if old is not None and (old.state_epoch, old.oldest_write) == (row.state_epoch, row.oldest_write) and before.at < now:
+                break
+        else:
             return None
         at_limit = archived = 0
         if old.archived_totals != row.archived_totals:

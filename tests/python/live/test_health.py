@@ -119,6 +119,12 @@ def test_rates_are_over_a_minute_and_of_one_life() -> None:
     assert recent.rates(200.0, key, now._replace(state_epoch=1), 190, limit=5) is None
     assert recent.rates(200.0, key, now._replace(oldest_write=1), 190, limit=5) is None
     assert recent.rates(200.0, ("others", ROW.topic_id, 0), now, 190, limit=5) is None
+    # One that came meanwhile is compared with the first moment that knows it.
+    newer = ("newer", ROW.topic_id, 0)
+    recent.note(210.0, {key: now, newer: ROW}, {})
+    since = recent.rates(215.0, newer, ROW._replace(accepted_total=12), None, limit=5)
+    assert since is not None
+    assert (since.seconds, since.accepted) == (5.0, 2)
     unknown = recent.rates(200.0, key, now, None, limit=5)
     assert unknown is not None
     assert unknown.lag_rise is None

@@ -33,7 +33,7 @@ def test_rows_that_cannot_be_used_are_damage(
         run=lambda *_: iter(written),
         source_options=lambda _: {},
         written_tables=lambda _: ("state",),
-        parse=lambda _: None,
+        parse=lambda _: SimpleNamespace(choice=SimpleNamespace(chosen=list)),
         pieces=lambda _: None,
     )
     monkeypatch.setattr(spark_command, "importlib", SimpleNamespace(import_module=lambda _: job))

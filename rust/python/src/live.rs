@@ -86,20 +86,23 @@ impl StateTopicFollower {
     /// Returns:
     ///     The next offset to fetch from; where in `data` the batches are that hold something new, a start and an end; and what
     ///     could not be read, pairs of an offset and a text. That is passed over, and has changed nothing.
-    #[pyo3(signature = (state_partition, data, start = 0, end = None))]
+    #[pyo3(
+        signature = (state_partition, data, start = Int(0), end = None),
+        text_signature = "($self, state_partition, data, start=0, end=None)"
+    )]
     fn take(
         &self,
         py: Python<'_>,
         state_partition: Int<u32>,
         data: &[u8],
-        start: usize,
-        end: Option<usize>,
+        start: Int<usize>,
+        end: Option<Int<usize>>,
     ) -> PyResult<Taken> {
         let (next_offset, new, refused) = self.followers.detached(py, |followers| {
             let follower = follower(followers, state_partition.0);
             let mut refused = Vec::new();
-            let end = end.unwrap_or(data.len());
-            let new = follower.take(data, start, end, &mut refused);
+            let end = end.map_or(data.len(), |end| end.0);
+            let new = follower.take(data, start.0, end, &mut refused);
             (follower.next_offset(), (new.start, new.end), refused)
         })?;
         let told = |refused: Refused| (refused.offset, refused.error.to_string());

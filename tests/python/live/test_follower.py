@@ -1,0 +1,58 @@
+"""What the follower of a state topic refuses, and what it does with bytes that are none of Kafka's."""
+
+from __future__ import annotations
+
+import pytest
+
+import share_state as ss
+from share_state._core import StateTopicFollower
+from tests.python.recordings import JOBS
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("state_partition", -1), ("state_partition", 2**32), ("start", -1), ("start", 2**64), ("end", 2**64), ("end", "1")],
+)
+def test_an_argument_that_cannot_be_is_named(name: str, value: object) -> None:
+    follower = StateTopicFollower()
+    arguments = {"state_partition": 0, "data": b"", "start": 0, "end": None, name: value}
+    with pytest.raises((ValueError, OverflowError, TypeError), match=name):
+        follower.take(**arguments)  # type: ignore[arg-type]
+
+
+def test_bytes_that_are_no_batches_are_told_and_change_nothing() -> None:
+    follower = StateTopicFollower()
+    assert follower.take_path(JOBS) == []
+    before, places = follower.changes(), follower.places()
+    for data in (b"\xff" * 100, bytes(100), b"short"):
+        next_offset, (start, end), refused = follower.take(0, data)
+        assert next_offset == places[0]["next_offset"]
+        assert start == end
+        assert bool(refused) == (len(data) == 100)
+        # Beyond its end there is nothing.
+        assert follower.take(0, data, 1_000, 2_000)[2] == []
+    assert follower.places() == places
+    assert follower.changes() == ([], [])
+    rows, gone = before
+    # The log holds deletions too.
+    assert not {row[:3] for row in rows} & {tuple(key) for key in gone}
+    assert {row[:3]: row.start_offset for row in rows} == {
+        (state["group"], state["topic_id"], state["partition"]): state["start_offset"] for state in ss.fold_path(JOBS)[0]
+    }
+    for row in rows:
+        assert follower.state_batches(ss.SharePartitionKey(*row[:3])) is not None
+    assert follower.state_batches(ss.SharePartitionKey("nobody", rows[0].topic_id, 0)) is None
+
+
+def test_who_begins_again_tells_what_is_gone() -> None:
+    follower = StateTopicFollower()
+    follower.take_path(JOBS)
+    rows, _ = follower.changes()
+    number = rows[0].state_partition
+    follower.begin(number, 5)
+    again, gone = follower.changes()
+    assert again == []
+    assert sorted(map(tuple, gone)) == sorted(row[:3] for row in rows if row.state_partition == number)
+    place = follower.places()[number]
+    assert (place["next_offset"], place["needed_from"], place["share_partitions"]) == (5, None, 0)
+    assert repr(follower).startswith("StateTopicFollower(state_partitions=")

@@ -34,7 +34,9 @@ COMMANDS = {
     "diff": Place("diff_command", "diff", "Show what moved between two states: two places, or one place at two times."),
     "top": Place("top_command", "top", "Show how every share partition of a running cluster does, the ones in trouble first."),
     "exporter": Place(
-        "exporter_command", "exporter", "Serve how the share groups of a running cluster do, as metrics for Prometheus."
+        "exporter_command",
+        "exporter",
+        "Serve how the share groups of a running cluster do, as metrics for Prometheus or OpenTelemetry.",
     ),
     "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
     "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),

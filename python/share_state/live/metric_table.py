@@ -41,9 +41,9 @@ METRICS: Final = (
         _GAUGE,
         (*_PLACE, "deliveries"),
         (),
-        "The same records, by how often they were delivered; 10 stands for ten and more.",
+        "Records of the window, by how often they were delivered; 10 stands for ten and more.",
     ),
-    Metric("share_group_redelivered_records", _GAUGE, _PLACE, (), "Those of them that were delivered more than once."),
+    Metric("share_group_redelivered_records", _GAUGE, _PLACE, (), "Records of the window that were delivered more than once."),
     Metric(
         "share_group_window_offsets",
         _GAUGE,
@@ -107,7 +107,7 @@ METRICS: Final = (
         _GAUGE,
         ("state_partition",),
         (),
-        "Those of them that no share coordinator needs: the redundant prefix, which brokers prune.",
+        "Offsets from the log start on that no share coordinator needs: the redundant prefix, which brokers prune.",
     ),
     # The exporter itself.
     Metric("share_exporter_info", _GAUGE, ("version",), (), "1; the label is the version of share_state."),
@@ -119,10 +119,10 @@ METRICS: Final = (
         _GAUGE,
         (),
         (),
-        "Those without metrics of their own, because there are more than the limit; the ones with the least lag.",
+        "Share partitions without metrics of their own, because there are more than the limit: the ones with the least lag.",
     ),
     Metric("share_exporter_groups", _GAUGE, (), (), "Share groups that are known."),
-    Metric("share_exporter_left_out_groups", _GAUGE, (), (), "Those without metrics of their own, by the same limit."),
+    Metric("share_exporter_left_out_groups", _GAUGE, (), (), "Share groups without metrics of their own, by the same limit."),
     Metric(
         "share_exporter_problems", _GAUGE, (), (), "Things that cannot be seen at the moment; the log of the exporter names them."
     ),

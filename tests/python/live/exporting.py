@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
 from prometheus_client import Metric as Family
@@ -49,6 +50,13 @@ def a_cluster(log: Path) -> Iterator[FakeCluster]:
         yield fake
 
 
+class Cluster(Protocol):
+    """What can be exported: a made-up cluster, or a broker."""
+
+    @property
+    def bootstrap(self) -> str: ...
+
+
 @dataclass
 class Process:
     """A command that runs: the line that it begins with, and what it has logged, once it has ended."""
@@ -58,7 +66,7 @@ class Process:
 
 
 @contextmanager
-def started(cluster: FakeCluster, *options: str | Path, **variables: str) -> Iterator[Process]:
+def started(cluster: Cluster, *options: str | Path, **variables: str) -> Iterator[Process]:
     """The command as a user starts it, which SIGTERM ends with status 0."""
     command = [*COMMAND, "exporter", f"kafka://{cluster.bootstrap}", *map(str, options)]
     with subprocess.Popen(
@@ -81,7 +89,7 @@ def started(cluster: FakeCluster, *options: str | Path, **variables: str) -> Ite
 
 
 @contextmanager
-def exporting(cluster: FakeCluster, *options: str | Path, says: str = "") -> Iterator[str]:
+def exporting(cluster: Cluster, *options: str | Path, says: str = "") -> Iterator[str]:
     """The address of its metrics. What it logs holds `says`, and is nothing where that is empty."""
     with started(cluster, "--listen", "127.0.0.1:0", *options) as process:
         match = re.fullmatch(r"serving (https?://127\.0\.0\.1:\d+)/metrics\n", process.begins)

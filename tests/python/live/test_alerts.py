@@ -18,6 +18,7 @@ from tests.readme.pages import anchors
 FOLDER = REPOSITORY / "deploy" / "prometheus"
 RULES = FOLDER / "share-state-alerts.yml"
 TESTS = FOLDER / "share-state-alerts.test.yml"
+METRICS_PAGE = (REPOSITORY / "docs" / "exporter-metrics.md").read_text(encoding="utf-8")
 PAGE = (REPOSITORY / "docs" / "operate.md").read_text(encoding="utf-8")
 
 
@@ -90,6 +91,15 @@ def test_the_page_says_which_alert_to_page_on() -> None:
     for names in re.findall(r"((?:`Share\w+`(?:, | and\s))+`Share\w+`) \(tickets\)", PAGE):
         told |= dict.fromkeys(re.findall(r"`(\w+)`", names), "ticket")
     assert told == {alert: rule["labels"]["severity"] for alert, rule in rules().items()}
+
+
+def test_the_page_of_the_metrics_says_so_too() -> None:
+    rows = re.findall(r"^\| `(Share\w+)` \| (.+?) \|", METRICS_PAGE, re.MULTILINE)
+    named = {alert: set(re.findall(r"`(\w+)`", metrics)) for alert, metrics in rows}
+    assert named.keys() == {alert for alert, rule in rules().items() if rule["labels"]["severity"] == "page"}
+    for alert, metrics in named.items():
+        assert metrics
+        assert metrics <= metrics_of(rules()[alert]["expr"]), alert
 
 
 @pytest.mark.parametrize(

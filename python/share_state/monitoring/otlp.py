@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 from urllib.parse import urlsplit
 
@@ -27,7 +27,7 @@ _LOG: Final = logging.getLogger("share_state.monitoring")
 #: Where the SDK tells each try that fails.
 _SDK_LOG: Final = logging.getLogger("opentelemetry.exporter.otlp.proto.http.metric_exporter")
 _SDK: Final = ("opentelemetry.sdk.metrics.export", "opentelemetry.exporter.otlp.proto.http.metric_exporter")
-#: Points in one request: some 2 MB. Collectors refuse requests of more than 20 MiB by default.
+#: Points in one request: some 1 MB of it, and 15 MB of memory until it is sent. Collectors refuse more than 20 MiB by default.
 _POINTS: Final = 10_000
 _UNITS: Final = {"records": "{record}", "offsets": "{offset}"}
 
@@ -112,25 +112,26 @@ class Collector:
         self._namespaces = tuple(namespaces)
         self._since = time.time_ns()
         self._session = _session()
-        self._exporter = OTLPMetricExporter(
-            endpoint=self._endpoint, session=cast("Any", self._session), max_export_batch_size=_POINTS
-        )
+        self._exporter = OTLPMetricExporter(endpoint=self._endpoint, session=cast("Any", self._session))
         self._failing: str | None = None
         self._is_closed = False
         #: How often the collector did not take what was sent.
         self.failures = 0
 
     def send(self, metrics: Iterable[Metric], found: Readings) -> bool:
-        """Send numbers, and try again for ten seconds at most; whether the collector has taken them.
+        """Send numbers, in parts where they are many; whether the collector has taken them.
 
         A failure is counted. It is logged when it begins, when its reason changes, and when it ends.
         """
         from opentelemetry.sdk.metrics.export import MetricExportResult  # noqa: PLC0415  an extra
 
-        data = self._data(metrics, found)
         _SDK_LOG.addFilter(_drop)
         try:
-            is_exported = self._exporter.export(data) is MetricExportResult.SUCCESS
+            # Each part is made when the one before it was taken.
+            is_exported = all(
+                self._exporter.export(part) is MetricExportResult.SUCCESS and self._session.failure is None
+                for part in self._parts(metrics, found)
+            )
         finally:
             _SDK_LOG.removeFilter(_drop)
         failure = self._session.failure or (None if is_exported else "it cannot be sent")
@@ -154,18 +155,32 @@ class Collector:
         else:
             _LOG.warning("the collector does not take the metrics: %s", named(endpoint=self._endpoint, reason=reason))
 
-    def _data(self, metrics: Iterable[Metric], found: Readings) -> MetricsData:
+    def _parts(self, metrics: Iterable[Metric], found: Readings) -> Iterator[MetricsData]:
+        """Make requests of so many points each."""
+        now, told, room = time.time_ns(), [], _POINTS
+        for metric in metrics:
+            values, at = found.get(metric.name, []), 0
+            while at < len(values):
+                some = values[at : at + room]
+                told.append(self._metric(metric, some, now))
+                at, room = at + len(some), room - len(some)
+                if not room:
+                    yield self._request(told)
+                    told, room = [], _POINTS
+        if told:
+            yield self._request(told)
+
+    def _request(self, told: list[Any]) -> MetricsData:
         from opentelemetry.sdk.metrics.export import MetricsData, ResourceMetrics, ScopeMetrics  # noqa: PLC0415  an extra
         from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415  an extra
 
-        told = [self._metric(metric, found[metric.name]) for metric in metrics if found.get(metric.name)]
         scope = ScopeMetrics(InstrumentationScope("share_state"), told, schema_url="")
         return MetricsData([ResourceMetrics(self._resource, [scope], schema_url="")])
 
-    def _metric(self, metric: Metric, values: Iterable[tuple[tuple[str, ...], Any]]) -> Any:  # noqa: ANN401  an extra
+    def _metric(self, metric: Metric, values: Iterable[tuple[tuple[str, ...], Any]], now: int) -> Any:  # noqa: ANN401  an extra
         from opentelemetry.sdk.metrics import export  # noqa: PLC0415  an extra
 
-        now, is_counter = time.time_ns(), metric.kind is Kind.COUNTER
+        is_counter = metric.kind is Kind.COUNTER
         points = []
         for labels, value in values:
             if isinstance(value, Times):
@@ -192,7 +207,7 @@ def _session() -> _Outcomes:
         def request(self, *arguments: Any, **options: Any) -> requests.Response:  # noqa: ANN401  as it comes
             try:
                 answer = super().request(*arguments, **options)
-            except requests.RequestException as wrong:
+            except OSError as wrong:  # requests' own errors too
                 self.failure = _cause(wrong)
                 raise
             is_taken = 200 <= answer.status_code < 300  # noqa: PLR2004  what HTTP calls success

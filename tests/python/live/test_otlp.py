@@ -19,7 +19,8 @@ import share_state as ss
 from share_state.errors import ConfigError
 from share_state.live.exporter import collector
 from share_state.live.metric_table import METRICS, NAMESPACES
-from share_state.monitoring.exposition import Times
+from share_state.monitoring import otlp
+from share_state.monitoring.exposition import Readings, Times
 from share_state.monitoring.metric import Kind
 from share_state.monitoring.metric import Metric as OfTheTable
 from share_state.monitoring.otlp import instrument_of
@@ -211,6 +212,33 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         collector(url)
     assert refused.value.field == "otlp"
     assert "geheim" not in str(refused.value)
+
+
+def test_many_points_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp, "_POINTS", 4)
+    metrics = [metric for metric in METRICS if metric.labels == ("group", "topic", "partition")][:3]
+    counts = (3, 0, 6)
+    found: Readings = {
+        metric.name: [(("workers", "orders", str(number)), float(number)) for number in range(count)]
+        for metric, count in zip(metrics, counts, strict=True)
+    }
+    with receiving() as receiver:
+        sending = collector(receiver.url)
+        assert sending.send(metrics, found)
+        requests = receiver.taken.pop(200)
+        receiver.status = 400
+        assert not sending.send(metrics, found)
+        sending.close()
+    # Nothing is sent after a part that was refused.
+    assert (len(requests), len(receiver.taken[400]), sending.failures) == (3, 1, 1)
+    parts = [told(request) for request in requests]
+    points = [sum(len(numbers(one, metrics[0].labels)) for one in part.values()) for part in parts]
+    assert points == [4, 4, 1]
+    for metric, count in zip(metrics, counts, strict=True):
+        name = instrument_of(metric, NAMESPACES).name
+        got = [place for part in parts if name in part for place in numbers(part[name], metric.labels).items()]
+        assert got == found[metric.name]
+        assert len(got) == count
 
 
 def test_times_are_refused() -> None:

@@ -20,7 +20,7 @@ import pytest
 
 #: Of the job that `deploy/` names.
 JOB = "share-state"
-SCRAPE_SECONDS = 0.2
+SCRAPE_SECONDS = 0.5
 
 
 def program(name: str) -> str:
@@ -54,12 +54,13 @@ class Prometheus:
         found: list[str] = self._asked(f"label/{label}/values", **{"match[]": selector})
         return found
 
-    def wait(self, query: str) -> None:
-        """Wait until a query has an answer."""
+    def wait(self, query: str) -> list[dict[str, Any]]:
+        """The series of a query, as soon as there are some: a scrape may have taken too long on a busy machine."""
         until = time.monotonic() + 30
-        while not self.query(query):
+        while not (series := self.query(query)):
             assert time.monotonic() < until, f"nothing for {query}"
             time.sleep(0.05)
+        return series
 
     def _asked(self, page: str, **parameters: str) -> Any:
         url = f"http://{self._address}/api/v1/{page}?{urllib.parse.urlencode(parameters)}"

@@ -112,10 +112,10 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Promethe
 
 def test_prometheus_answers_each_query_of_the_dashboard(scraped: tuple[Prometheus, str]) -> None:
     prometheus, _ = scraped
-    empty = [query for query in QUERIES if not prometheus.query(substituted(query.text))]
-    # The cluster has something of everything.
-    assert empty == []
-    (lag,) = prometheus.query(substituted('sum(share_group_lag_records{job=~"$job", group=~"$group"})'))
+    # The cluster has something of everything: none is empty.
+    asked = [prometheus.wait(substituted(query.text)) for query in QUERIES]
+    assert len(asked) == 43
+    (lag,) = prometheus.wait(substituted('sum(share_group_lag_records{job=~"$job", group=~"$group"})'))
     assert float(lag["value"][1]) == 8
     offered = {}
     for variable in VARIABLES[1:]:
@@ -129,15 +129,20 @@ def test_prometheus_answers_each_query_of_the_dashboard(scraped: tuple[Prometheu
 
 def test_prometheus_answers_the_autoscaler_with_one_number(scraped: tuple[Prometheus, str]) -> None:
     prometheus, _ = scraped
-    (number,) = prometheus.query(SCALED["spec"]["triggers"][0]["metadata"]["query"])
+    (number,) = prometheus.wait(SCALED["spec"]["triggers"][0]["metadata"]["query"])
     assert (number["metric"], float(number["value"][1])) == ({}, 8)
 
 
 def test_prometheus_answers_each_alert(scraped: tuple[Prometheus, str]) -> None:
     prometheus, _ = scraped
-    firing = {alert for alert, rule in rules().items() if prometheus.query(rule["expr"])}
     # A record has four deliveries, nothing moves meanwhile, and the collector is down. How long each has to last is not asked.
-    assert firing == {"ShareGroupPoison", "ShareGroupStalled", "ShareExporterCollectorFails"}
+    expected = {"ShareGroupPoison", "ShareGroupStalled", "ShareExporterCollectorFails"}
+    for alert in expected:
+        prometheus.wait(rules()[alert]["expr"])
+    prometheus.wait(f'up{{job="{JOB}"}} == 1')
+    others = {alert: prometheus.query(rule["expr"]) for alert, rule in rules().items() if alert not in expected}
+    assert others == {alert: [] for alert in others}
+    assert len(others) == 14
 
 
 def test_promtool_finds_nothing_to_say_of_a_scrape(scraped: tuple[Prometheus, str]) -> None:

@@ -18,6 +18,7 @@ import share_state as ss
 from share_state.live import GroupView, Health, LiveRow, LiveView, SharePartitionView, Verdict, View
 from share_state.live.exporter import readings
 from share_state.live.metric_table import METRICS, NAMESPACES, SERIES_A_SHARE_PARTITION, as_markdown
+from share_state.live.state_topic import StatePartitionPlace
 from share_state.monitoring.metric import Kind
 from tests.python.cli_runner import run
 from tests.python.live.exporting import HEALTHY, ORDERS, POISONED, a_cluster, exporting, families, get, values
@@ -25,6 +26,7 @@ from tests.python.live.fake_cluster import LIST_OFFSETS, FakeCluster
 from tests.python.recordings import REPOSITORY
 
 NOBODY = "kafka://127.0.0.1:1"
+STATE_TOPIC = ("read_offset", "needed_offset", "size_offsets", "redundant_offsets")
 
 
 @pytest.fixture
@@ -139,6 +141,26 @@ def test_of_too_many_share_partitions_those_with_the_greatest_lag_are_told(clust
     assert found["share_group_members"] == [(("workers",), 1)]
     assert found["share_exporter_groups"] == [((), 2)]
     assert found["share_exporter_left_out_groups"] == [((), 1)]
+
+
+def test_how_much_of_the_state_topic_is_redundant() -> None:
+    places = {
+        0: StatePartitionPlace(read=9, needed=5, log_start=2, log_end=12),
+        # Pruned beyond the snapshot that was read, and not known yet.
+        1: StatePartitionPlace(read=9, needed=5, log_start=7, log_end=12),
+        2: StatePartitionPlace(read=9, needed=None, log_start=2, log_end=12),
+        3: StatePartitionPlace(read=0, needed=None, log_start=None, log_end=None),
+    }
+    found = readings(View(0, (), None, (), 0), places, 0.0, 1)
+    told = {name: {labels[0]: value for labels, value in found[f"share_state_topic_{name}"]} for name in STATE_TOPIC}
+    assert told == {
+        "read_offset": {"0": 9, "1": 9, "2": 9, "3": 0},
+        "needed_offset": {"0": 5, "1": 5},
+        "size_offsets": {"0": 10, "1": 5, "2": 10},
+        "redundant_offsets": {"0": 3, "1": 0},
+    }
+    # As far as nothing is known, nothing is told.
+    assert found["share_exporter_behind_offsets"] == []
 
 
 def test_a_share_partition_has_no_more_series_than_the_page_says() -> None:

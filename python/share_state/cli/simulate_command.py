@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -126,11 +127,12 @@ def simulate_command(
             done = None if progress is None else lambda ran, _, at=number: progress(at * runs + ran, runs * len(compared))
             predictions.append(predict(model, one, runs=runs, seed=seed, progress=done))
     rows = [recorded_row(figures, settings), *(simulated_row(one, settings) for one in predictions)]
+    missed = predictions[0].misses(figures)
     with reading(path):
         if output_format is OutputFormat.TABLE:
-            write_table(rows, model)
+            write_table(rows, model, missed)
         else:
-            write_rows(rows_json(rows, model, seed), output_format)
+            write_rows(rows_json(rows, model, seed, missed), output_format)
     if output is not None:
         save_picture(lambda: draw(recorded, model.begin_ms, predictions), output)
     findings.report(damage)
@@ -152,7 +154,7 @@ def _recorded(path: str, choice: Choice, client: any_source.Client) -> tuple[Rec
 
 def _today(path: str, group: str, client: any_source.Client, recorded: Recorded, text: str | None) -> Settings:
     """Return today's settings: what is told, else what the cluster says, else what the log shows, else Kafka's defaults."""
-    known = Settings(max_poll_records=usual_poll(recorded))
+    known = Settings()
     limit = recorded.delivery_limit()
     if limit is not None and not is_cluster(path):
         known = known.with_limit(limit)
@@ -161,6 +163,8 @@ def _today(path: str, group: str, client: any_source.Client, recorded: Recorded,
     if recorded.highest_count() > settings.delivery_limit:
         told = f"delivery-limit is {settings.delivery_limit}, and a record was delivered {recorded.highest_count()} times"
         raise typer.BadParameter(f"--today: {told}")
+    if text is None or "max-poll-records" not in text:
+        return replace(settings, max_poll_records=usual_poll(recorded, settings))
     return settings
 
 

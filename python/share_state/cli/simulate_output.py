@@ -65,12 +65,12 @@ def simulated_row(prediction: Prediction, today: Settings) -> Row:
     return Row(scenario, changes or "today, simulated", prediction.settings, len(prediction.runs), spreads)
 
 
-def rows_json(rows: list[Row], model: Model, seed: int) -> list[dict[str, object]]:
+def rows_json(rows: list[Row], model: Model, seed: int, missed: list[str]) -> list[dict[str, object]]:
     """Return the rows for machines."""
-    return [_json(row, model, seed) for row in rows]
+    return [_json(row, model, seed, missed) for row in rows]
 
 
-def _json(row: Row, model: Model, seed: int) -> dict[str, object]:
+def _json(row: Row, model: Model, seed: int, missed: list[str]) -> dict[str, object]:
     told: dict[str, object] = {
         "schema_version": SIMULATE_VERSION,
         "group": model.group,
@@ -91,6 +91,7 @@ def _json(row: Row, model: Model, seed: int) -> dict[str, object]:
         "failures": model.failures.describe(),
         "log_batch": model.log_batch,
         "unexplained_fetches": model.unexplained,
+        "not_reproduced": missed,
     }
     told["assumptions"] = model.assumptions()
     return told
@@ -100,7 +101,7 @@ def _spread(spread: Spread | None) -> dict[str, float] | None:
     return None if spread is None else {name: round(value, 3) for name, value in spread._asdict().items()}
 
 
-def write_table(rows: list[Row], model: Model) -> None:
+def write_table(rows: list[Row], model: Model, missed: list[str]) -> None:
     """Write the rows for people; where they do not fit, each in a block of lines."""
     console, lines = console_of_stdout(), Lines()
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -121,6 +122,9 @@ def write_table(rows: list[Row], model: Model) -> None:
     lines.write("fitted: " + " ".join(f"{name}={value}" for name, value in told.items() if name != "kind"), more=2)
     if model.unexplained:
         lines.write(f"{model.unexplained} recorded fetches do not fit the model, and count for nothing in it", more=2)
+    if missed:
+        figures = ", ".join(name.replace("_", " ").removesuffix(" ms") for name in missed)
+        lines.write(f"The model does not reproduce the recording in: {figures}. Do not rely on it there.", more=2)
     lines.write("A figure is the mean of all runs, with the least and the greatest. --help and JSON say what is assumed.")
 
 

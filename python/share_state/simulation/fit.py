@@ -22,17 +22,19 @@ _AWAY: Final = 2.0
 def fit_processing(told: Reconstruction, lock_duration_ms: int) -> FittedProcessing:
     """Split the times of fetches into what is usual and stalls."""
     if not told.worked:
-        return FittedProcessing(lock_duration_ms * _UNKNOWN, 0.0, (1.0,), *_stalls(told, [], lock_duration_ms, 0.0))
+        return FittedProcessing(lock_duration_ms * _UNKNOWN, 0.0, (1.0,), 1, *_stalls(told, [], lock_duration_ms, 0.0))
     fetch, record = _line(told.worked)
+    size = round(median(records for records, _ in told.worked))
     usual, stalled = [], []
     for records, duration in told.worked:
         expected = fetch + record * records
         if duration > _STALL * expected:
             stalled.append(duration - expected)
-        else:
+        elif 2 * records >= size:
+            # Few records differ more from what is usual than many do.
             usual.append(duration / expected)
-    chance, stalls = _stalls(told, stalled, lock_duration_ms, fetch + record * median(n for n, _ in told.worked))
-    return FittedProcessing(fetch, record, sorted(usual) or (1.0,), chance, stalls)
+    chance, stalls = _stalls(told, stalled, lock_duration_ms, fetch + record * size)
+    return FittedProcessing(fetch, record, sorted(usual) or (1.0,), size, chance, stalls)
 
 
 def _stalls(

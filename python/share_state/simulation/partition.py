@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from share_state._core import AcquiredRange, GroupConfig, NoOpStatePersister, ReadStateResult, SharePartition
+from share_state._core import AcquiredRange, GroupConfig, ReadStateResult, RecordingPersister, SharePartition, WriteState
 from share_state.simulation.arrivals import Arrivals
 from share_state.simulation.model import Model
 from share_state.simulation.recorded import Place
@@ -30,7 +30,9 @@ class Partition:
 
     def __init__(self, model: Model, place: Place, settings: Settings, config: GroupConfig, chance: random.Random) -> None:
         self.place = place
-        self.engine = SharePartition(model.group, place[0], place[1], config=config, persister=NoOpStatePersister())
+        #: Confirms every write at once, and keeps them to be looked at.
+        self._persister = RecordingPersister()
+        self.engine = SharePartition(model.group, place[0], place[1], config=config, persister=self._persister)
         offsets = model.offsets[place]
         self.engine.initialize(ReadStateResult(0, offsets[0], []))
         self.poison = {offset for offset in offsets if model.failures.is_poison(place, offset, chance)}
@@ -60,6 +62,10 @@ class Partition:
         due = self.engine.poll_timeout()
         moments = [] if due is None else [float(due)]
         return moments + self._come[self._there : self._there + 1]
+
+    def writes(self) -> list[WriteState]:
+        """Take the writes since the last call."""
+        return [write for _, write in self._persister.take()]
 
     def expire(self, now: float) -> None:
         """Let locks expire."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,11 +45,13 @@ class Poll:
         return min((place, ending.first_offset) for place, ending in self.endings)
 
 
-def polls(recorded: Recorded, delivery_limit: int) -> list[Poll]:
-    """Return the fetches of members in the order of their ends."""
+def polls(recorded: Recorded, delivery_limit: int, places: Collection[Place]) -> list[Poll]:
+    """Return the fetches of members that take from some share partitions, in the order of their ends."""
     ended: dict[Place, dict[int, float]] = defaultdict(dict)
     found: list[Poll] = []
     for write in recorded.writes:
+        if write.place not in places:
+            continue
         poll = _poll(write, ended[write.place], delivery_limit)
         if found and _together(found[-1], poll):
             _add(found[-1], poll)

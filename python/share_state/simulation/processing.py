@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Final, Protocol
 
@@ -16,6 +16,8 @@ __all__ = ["FittedProcessing", "LogNormalProcessing", "Processing", "parse_proce
 
 #: A standard normal variable is below it in 99 of 100 cases.
 _P99: Final = NormalDist().inv_cdf(0.99)
+#: Of each stall that was seen, to draw how many another log would have.
+_TRIALS: Final = 10
 
 
 class Processing(Protocol):
@@ -23,6 +25,9 @@ class Processing(Protocol):
 
     def draw(self, records: int, chance: random.Random) -> float:
         """Return how long it takes for so many records, in ms."""
+
+    def resampled(self, chance: random.Random) -> Processing:
+        """Return what another log of the same length might have shown: rare events are known by few."""
 
     def describe(self) -> dict[str, float | int | str]:
         """Return what it is, for people and for JSON."""
@@ -47,6 +52,10 @@ class LogNormalProcessing:
         at = math.log(self.median_ms)
         return sum(chance.lognormvariate(at, self.spread) for _ in range(records))
 
+    def resampled(self, chance: random.Random) -> LogNormalProcessing:  # noqa: ARG002  nothing was measured
+        """Return the same: it was given."""
+        return self
+
     def describe(self) -> dict[str, float | int | str]:
         """Return what it is."""
         return {
@@ -67,13 +76,15 @@ class FittedProcessing:
         fetch_ms: what a fetch costs, however many records it brings.
         record_ms: what each record adds.
         factors: of the fetches seen, how much longer than that they took; sorted.
-        stall_chance: of a record, to bring a stall.
+        factor_records: how many records those fetches had as a rule. A fetch of more is worked on as several of them.
+        stall_chance: how many stalls a record brings on the average; more than 0 where stalls were seen.
         stalls_ms: how long the stalls seen lasted; sorted.
     """
 
     fetch_ms: float
     record_ms: float
     factors: Sequence[float]
+    factor_records: int = 1
     stall_chance: float = 0.0
     stalls_ms: Sequence[float] = ()
 
@@ -83,10 +94,24 @@ class FittedProcessing:
 
     def draw(self, records: int, chance: random.Random) -> float:
         """Return how long it takes for so many records, in ms."""
-        time = self.usual(records) * chance.choice(self.factors)
-        if self.stalls_ms and chance.random() < 1.0 - (1.0 - self.stall_chance) ** records:
-            time += chance.choice(self.stalls_ms)
+        parts = max(1, round(records / self.factor_records))
+        time = self.usual(records) * sum(chance.choice(self.factors) for _ in range(parts)) / parts
+        if self.stalls_ms:
+            # So many records until the next one that brings a stall.
+            at = chance.expovariate(self.stall_chance)
+            while at < records:
+                time += chance.choice(self.stalls_ms)
+                at += chance.expovariate(self.stall_chance)
         return time
+
+    def resampled(self, chance: random.Random) -> FittedProcessing:
+        """Return as many stalls, and such, as another log might have shown."""
+        seen = len(self.stalls_ms)
+        # Bernoulli trials in a number that makes their sum all but Poisson.
+        drawn = sum(chance.random() < 1 / _TRIALS for _ in range(seen * _TRIALS))
+        if not drawn:
+            return replace(self, stall_chance=0.0, stalls_ms=())
+        return replace(self, stall_chance=self.stall_chance * drawn / seen, stalls_ms=chance.choices(self.stalls_ms, k=drawn))
 
     def describe(self) -> dict[str, float | int | str]:
         """Return what it is."""

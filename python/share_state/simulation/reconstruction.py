@@ -16,14 +16,16 @@ from typing import Final
 
 from share_state.simulation.arrivals import Arrivals
 from share_state.simulation.polls import Poll
-from share_state.simulation.recorded import Place
+from share_state.simulation.recorded import End, Place
 
-__all__ = ["Reconstruction", "reconstruct"]
+__all__ = ["Reconstruction", "merged", "reconstruct"]
 
 #: A lock expires so much early or late at most: the broker's timer, and the write.
 _TOLERANCE: Final = 0.03
 #: A fetch that would have taken less than this part of what is usual was taken by somebody else.
 _TOO_SHORT: Final = 0.3
+#: That every record of a fetch was released is taken for an expired lock where it is less likely than this.
+_UNLIKELY: Final = 0.01
 #: Two rounds: the second knows what is usual.
 _ROUNDS: Final = 2
 
@@ -45,6 +47,18 @@ class Reconstruction:
     stalls: list[tuple[int, float | None]] = field(default_factory=list)
     expired: list[Poll] = field(default_factory=list)
     unexplained: int = 0
+
+
+def merged(parts: Iterable[Reconstruction]) -> Reconstruction:
+    """Put together what is known of members that do not share work."""
+    told = Reconstruction(begin_ms=float("inf"))
+    for part in parts:
+        told.begin_ms = min(told.begin_ms, part.begin_ms)
+        told.worked += part.worked
+        told.stalls += part.stalls
+        told.expired += part.expired
+        told.unexplained += part.unexplained
+    return told
 
 
 def reconstruct(found: Sequence[Poll], members: int, lock_duration_ms: int, arrivals: Mapping[Place, Arrivals]) -> Reconstruction:
@@ -76,6 +90,10 @@ class _Round:
         #: When members took what they did not answer in time.
         self.away: list[tuple[float, int]] = []
         self.queue = _Queue(found)
+        #: How likely a record is to be released, by fetches whose member has certainly answered.
+        answered = [ending for poll in found if not poll.returned for _, ending in poll.endings]
+        returns = sum(one.last_offset - one.first_offset + 1 for one in answered if one.end is End.RETURNED)
+        self.release = returns / max(1, sum(one.last_offset - one.first_offset + 1 for one in answered))
 
     def run(self) -> Reconstruction:
         while self.queue:
@@ -91,6 +109,10 @@ class _Round:
         return self.told
 
     def _take(self, poll: Poll, now: float | None) -> None:
+        if self._surely_expired(poll):
+            self._taken_at(poll.end_ms - self.lock, now)
+            self._expired(poll)
+            return
         usual = self.usual * poll.records
         if now is None or (self.away and poll.end_ms - now < _TOO_SHORT * usual) or poll.end_ms < now:
             # Nobody who is known to be free can have taken it.
@@ -106,6 +128,24 @@ class _Round:
             self._expired(poll)
             return
         self._answered(poll, begin)
+
+    def _surely_expired(self, poll: Poll) -> bool:
+        """Return whether nobody can have released so many records at once, and the lock can have begun a lock ago."""
+        slack = self.lock * _TOLERANCE
+        possible = poll.end_ms - self.lock >= max(poll.earliest_ms, self.told.begin_ms) - slack
+        return poll.returned and possible and self.release**poll.records < _UNLIKELY
+
+    def _taken_at(self, begin: float, now: float | None) -> None:
+        """Find who took a fetch at a known time: who is free since `now`, or else one who was away."""
+        if now is not None and now <= begin + self.lock * _TOLERANCE:
+            return
+        if self.away and (now is None or self.away[0][0] + self.lock <= begin):
+            since, held = heapq.heappop(self.away)
+            self.told.stalls.append((held, max(begin - since, float(self.lock))))
+            if now is not None:
+                heapq.heappush(self.free, now)
+        else:
+            self.told.unexplained += 1
 
     def _back(self, poll: Poll, usual: float) -> None:
         """Take a fetch as the first of a member that was away."""

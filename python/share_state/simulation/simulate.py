@@ -8,21 +8,22 @@ from statistics import median_high
 from typing import Final
 
 from share_state.simulation.arrivals import Arrivals
+from share_state.simulation.assigned import crews
 from share_state.simulation.failures import fit_failures
 from share_state.simulation.fit import fit_processing
 from share_state.simulation.model import Model
 from share_state.simulation.polls import polls
 from share_state.simulation.processing import Processing
-from share_state.simulation.reconstruction import reconstruct
+from share_state.simulation.reconstruction import merged, reconstruct
 from share_state.simulation.recorded import Place, Recorded
 from share_state.simulation.result import Figures, Spread, Waits, recorded_figures
 from share_state.simulation.settings import Settings
-from share_state.simulation.world import Run, World
+from share_state.simulation.world import Log, Run, World
 
 __all__ = ["Prediction", "fit", "predict", "simulate"]
 
-#: Figures that are summarised over runs.
-_COUNTED: Final = ("deliveries", "redeliveries", "accepted", "rejected", "archived_at_limit", "lock_expiries", "drain_ms")
+#: Figures by which a simulation of today's settings is held to what was recorded.
+_COUNTED: Final = ("redeliveries", "archived_at_limit", "lock_expiries", "drain_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class Prediction:
 
     settings: Settings
     runs: tuple[Run, ...]
+
+    def misses(self, figures: Figures) -> list[str]:
+        """Return the figures of a recorded run that lie outside what all runs led to."""
+        names = [name for name in _COUNTED if getattr(figures, name) is not None]
+        return [name for name in names if not self.spread(name).low <= getattr(figures, name) <= self.spread(name).high]
 
     def spread(self, name: str) -> Spread:
         """Return the mean of a figure of :class:`Figures`, or of the :class:`Waits` in it, and its least and greatest value."""
@@ -64,8 +70,10 @@ def fit(
         log_batch: how many neighbouring records the producer wrote as one batch.
     """
     there = dict(arrivals or {})
-    found = polls(recorded, today.delivery_limit)
-    told = reconstruct(found, today.members, today.lock_duration_ms, there)
+    told = merged(
+        reconstruct(polls(recorded, today.delivery_limit, crew.places), crew.members, today.lock_duration_ms, there)
+        for crew in crews(recorded.places(), today.members)
+    )
     model = Model(
         group=recorded.group,
         offsets={place: recorded.offsets(place) for place in recorded.places()},
@@ -79,15 +87,16 @@ def fit(
     return model, recorded_figures(recorded, told.expired, today.delivery_limit, told.begin_ms)
 
 
-def usual_poll(recorded: Recorded) -> int:
+def usual_poll(recorded: Recorded, today: Settings) -> int:
     """Return how many records a fetch brings as a rule: what half of the records came with, or fewer."""
-    sizes = sorted(poll.records for poll in polls(recorded, recorded.highest_count()) for _ in range(poll.records))
+    found = [polls(recorded, today.delivery_limit, crew.places) for crew in crews(recorded.places(), today.members)]
+    sizes = sorted(poll.records for of_crew in found for poll in of_crew for _ in range(poll.records))
     return median_high(sizes)
 
 
-def simulate(model: Model, settings: Settings, seed: int) -> Run:
-    """Run once. The same arguments give the same run."""
-    return World(model, settings, seed).run()
+def simulate(model: Model, settings: Settings, seed: int, log: Log | None = None) -> Run:
+    """Run once. The same arguments give the same run; ``log`` is told of every write of state."""
+    return World(model, settings, seed, log).run()
 
 
 def predict(

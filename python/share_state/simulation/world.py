@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 import random
 from collections import deque
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from share_state._core import AcquiredRange, simple_assignment
-from share_state.analysis.topic_id import hyphenated
+from share_state._core import AcquiredRange, WriteState
 from share_state.errors import ConfigError, InvalidRecordStateError
+from share_state.simulation.assigned import assigned
 from share_state.simulation.model import Model
 from share_state.simulation.partition import Partition
 from share_state.simulation.recorded import Place
@@ -17,7 +18,7 @@ from share_state.simulation.result import Figures, Waits
 from share_state.simulation.settings import Settings
 from share_state.types import AcknowledgeType
 
-__all__ = ["Run", "World"]
+__all__ = ["Log", "Run", "World"]
 
 _ACCEPT: Final = int(AcknowledgeType.ACCEPT)
 _RELEASE: Final = int(AcknowledgeType.RELEASE)
@@ -39,29 +40,36 @@ class _Member(NamedTuple):
     partitions: deque[Partition]
 
 
+#: Told of writes: ms since the first fetch, the share partition, the write.
+Log = Callable[[float, Place, WriteState], object]
 _Taken = list[tuple[Partition, list[AcquiredRange]]]
 
 
 class World:
     """The events of one run, each at its time: a member has finished, locks are due, records come."""
 
-    def __init__(self, model: Model, settings: Settings, seed: int) -> None:
+    def __init__(self, model: Model, settings: Settings, seed: int, log: Log | None = None) -> None:
+        """Begin; ``log`` is told of every write of state, and when it was made."""
         self._model = model
         self._settings = settings
         self._chance = random.Random(seed)  # noqa: S311  a simulation, not a secret
         config = settings.group_config()
         self._partitions = {place: Partition(model, place, settings, config, self._chance) for place in sorted(model.offsets)}
-        self._members = self._assigned()
+        self._processing = model.processing.resampled(self._chance)
+        self._members = [
+            _Member(name, deque(self._partitions[place] for place in places))
+            for name, places in assigned(model.offsets, settings.members).items()
+        ]
         self._idle = deque(range(len(self._members)))
         #: Who finishes when, with what; the number keeps the order of equal times.
         self._busy: list[tuple[float, int, float, _Taken]] = []
         self._worked = 0.0
-        self._open = model.records
+        self._log = log
 
     def run(self) -> Run:
         """Let everything happen until every record is settled."""
         now = 0.0
-        path = [(now, self._open)]
+        path = [(now, self._model.records)]
         self._arrive(now)
         self._fetch(now)
         while not all(partition.drained for partition in self._partitions.values()):
@@ -74,8 +82,11 @@ class World:
                 self._answer(self._members[member], taken, now)
                 self._idle.append(member)
             self._arrive(now)
-            for partition in self._partitions.values():
+            for place, partition in self._partitions.items():
                 partition.note_start_offset(now)
+                for write in partition.writes():
+                    if self._log is not None:
+                        self._log(now, place, write)
             left = self._model.records - sum(partition.settled() for partition in self._partitions.values())
             if left != path[-1][1]:
                 path.append((now, left))
@@ -90,7 +101,7 @@ class World:
         for partition in self._partitions.values():
             moments += partition.moments()
         if not moments:
-            raise ConfigError("nothing happens any more, and records are left", field="records", value=self._open)
+            raise ConfigError("nothing happens any more, and records are left", field="records", value=self._model.records)
         return max(now, min(moments))
 
     def _arrive(self, now: float) -> None:
@@ -106,7 +117,7 @@ class World:
             taken = self._take(self._members[member], now, empty)
             if taken:
                 records = sum(one.last_offset - one.first_offset + 1 for _, ranges in taken for one in ranges)
-                heapq.heappush(self._busy, (now + self._model.processing.draw(records, self._chance), member, now, taken))
+                heapq.heappush(self._busy, (now + self._processing.draw(records, self._chance), member, now, taken))
             else:
                 waiting.append(member)
             if len(empty) == len(self._partitions):
@@ -150,21 +161,6 @@ class World:
             else:
                 outcomes.append(_REJECT if drawn < failures.release + failures.reject else _ACCEPT)
         return outcomes
-
-    def _assigned(self) -> list[_Member]:
-        """Assign share partitions as Kafka does."""
-        topics: dict[str, list[int]] = {}
-        for topic_id, number in self._partitions:
-            topics.setdefault(topic_id, []).append(number)
-        names = [f"member-{number:04}" for number in range(self._settings.members)]
-        assignment = simple_assignment({name: (list(topics), []) for name in names}, list(topics.items()))
-        return [
-            _Member(
-                name,
-                deque(self._partitions[hyphenated(topic), number] for topic, numbers in assignment[name] for number in numbers),
-            )
-            for name in names
-        ]
 
     def _figures(self, now: float) -> Figures:
         counted = [partition.engine.counters() for partition in self._partitions.values()]

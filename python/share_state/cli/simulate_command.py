@@ -75,7 +75,7 @@ def simulate_command(
         Path | None,
         typer.Option("--end-offsets", help="When records came: ascending lines MS,END_OFFSET. Not needed for a running cluster."),
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, max=1000, help="Runs of each simulation.")] = 10,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, max=1000, help="Runs of each simulation.")] = 20,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the first run; each further one adds 1.")] = 0,
     output: Annotated[
         Path | None,

@@ -100,7 +100,7 @@ def simulate(model: Model, settings: Settings, seed: int, log: Log | None = None
 
 
 def predict(
-    model: Model, settings: Settings, *, runs: int = 5, seed: int = 0, progress: Callable[[int, int], object] | None = None
+    model: Model, settings: Settings, *, runs: int = 20, seed: int = 0, progress: Callable[[int, int], object] | None = None
 ) -> Prediction:
     """Run several times, each with a seed of its own; ``progress`` is called with the runs done and their total."""
     done = []

@@ -50,6 +50,7 @@ PARTS = (
             "reference/live.md",
             "reference/frames.md",
             "reference/plot.md",
+            "reference/simulation.md",
             "reference/testing.md",
             "reference/command-line.md",
             "reference/rust.md",

@@ -85,6 +85,7 @@ MODULES = {
     "live": ModulePage("The live view", ("share_state.live",)),
     "frames": ModulePage("Arrow record batches", ("share_state.frames",)),
     "plot": ModulePage("Pictures", ("share_state.plot",)),
+    "simulation": ModulePage("Simulation", ("share_state.simulation",)),
     "testing": ModulePage("Share groups for tests", ("share_state.testing",)),
 }
 #: Whose names `share_state` offers as well: they are told with their module.

@@ -27,6 +27,7 @@ from share_state.cli.simulate_options import (
     TryOption,
     changed,
     of_cluster,
+    within,
 )
 from share_state.cli.simulate_output import recorded_row, rows_json, simulated_row, write_table
 from share_state.errors import ConfigError
@@ -36,6 +37,9 @@ from share_state.simulation import Arrivals, Prediction, Processing, Recorded, S
 from share_state.simulation.picture import draw
 from share_state.simulation.recorded import Place
 from share_state.simulation.simulate import usual_poll
+
+#: Of a seed, and of a log batch.
+_MOST = 2**31 - 1
 
 
 def _processing(text: str | None) -> Processing | None:
@@ -69,14 +73,27 @@ def simulate_command(
         ),
     ] = None,
     log_batch: Annotated[
-        int, typer.Option("--log-batch", metavar="N", min=1, max=1_000_000, help="Records that the producer writes as one batch.")
+        int,
+        typer.Option(
+            "--log-batch",
+            metavar="N",
+            callback=within("--log-batch", 1, _MOST),
+            help="Neighbouring records that the producer writes as one batch.",
+        ),
     ] = 1,
     end_offsets: Annotated[
         Path | None,
         typer.Option("--end-offsets", help="When records came: ascending lines MS,END_OFFSET. Not needed for a running cluster."),
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, max=1000, help="Runs of each simulation.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the first run; each further one adds 1.")] = 0,
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", callback=within("--runs", 1, 1000), help="Runs of each simulation.")
+    ] = 20,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", metavar="N", callback=within("--seed", 0, _MOST), help="Of the first run; each further one adds 1."
+        ),
+    ] = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Draw it as well; the suffix selects the format.", show_default=False),

@@ -17,6 +17,8 @@ from share_state.reading.cluster import SCHEME, is_cluster
 from share_state.simulation import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from share_state.live.asked import Group
 
 #: Seconds to wait for an answer unless --timeout says otherwise.
@@ -27,7 +29,7 @@ TodayOption = Annotated[
     typer.Option(
         "--today",
         metavar="NAME=VALUE,…",
-        help="The settings during the recording, by the names of --try. Default: a cluster's, or Kafka's defaults and 1 member.",
+        help="The settings of the recording, by the names of the options below. Default: a cluster's, or Kafka's and 1 member.",
         show_default=False,
     ),
 ]
@@ -36,8 +38,7 @@ TryOption = Annotated[
     typer.Option(
         "--try",
         metavar="NAME=VALUE,…",
-        help="Settings to try; repeat it to compare. Names: lock-duration, delivery-limit, max-record-locks, members, mode,"
-        " max-poll-records.",
+        help="Settings to try, by the names of the options below. Repeat it to compare several.",
         show_default=False,
     ),
 ]
@@ -53,6 +54,17 @@ MaxRecordLocksOption = Annotated[int | None, _option("--max-record-locks", "N", 
 MembersOption = Annotated[int | None, _option("--members", "N", "another number of members")]
 ModeOption = Annotated[str | None, _option("--mode", "batch|record", "share.acquire.mode batch_optimized or record_limit")]
 MaxPollRecordsOption = Annotated[int | None, _option("--max-poll-records", "N", "another number of records a poll")]
+
+
+def within(option: str, least: int, most: int) -> Callable[[int], int]:
+    """Return what refuses a number out of its bounds, by its value."""
+
+    def check(number: int) -> int:
+        if not least <= number <= most:
+            raise typer.BadParameter(f"{option} is {number}; expected {least} to {most}")
+        return number
+
+    return check
 
 
 def changed(settings: Settings, text: str, option: str) -> Settings:

@@ -118,8 +118,8 @@ def write_table(rows: list[Row], model: Model, missed: list[str]) -> None:
             lines.write(title)
             lines.write("  ".join(f"{name} {cell}" for name, cell in zip(names, cells, strict=True)), indent=2)
     lines.write(f"{model.records} records; {rows[0].settings}")
-    told = {**model.processing.describe(), **model.failures.describe()}
-    lines.write("fitted: " + " ".join(f"{name}={value}" for name, value in told.items() if name != "kind"), more=2)
+    for what, told in (("work", model.processing.describe()), ("failures", model.failures.describe())):
+        lines.write(f"{what}: " + " ".join(f"{name}={value}" for name, value in told.items()), more=2)
     if model.unexplained:
         lines.write(f"{model.unexplained} recorded fetches do not fit the model, and count for nothing in it", more=2)
     if missed:

@@ -21,6 +21,7 @@ ASSUMPTIONS: Final = (
     "An acquisition is not in the log: when a fetch began follows from the ends before it and the number of members.",
     "A delivery that lasted as long as the lock, and of which every record returned, is one whose lock expired.",
     "A record that was never accepted is poison with a probability that its releases give; poison fails whoever takes it.",
+    "Offsets that were never delivered hold no records, and are left out.",
     "Every write of state is confirmed at once. Locks are not renewed.",
 )
 #: Which of the two holds depends on the source.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from bisect import bisect_right
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +22,7 @@ class Partition:
     Attributes:
         place: its topic id and partition.
         engine: who decides.
-        poison: the offsets that fail whoever takes them.
+        poison: the records that fail whoever takes them.
         waits: for how long the start offset stood at each of its places, in ms.
     """
 
@@ -34,28 +32,29 @@ class Partition:
         self._persister = RecordingPersister()
         self.engine = SharePartition(model.group, place[0], place[1], config=config, persister=self._persister)
         offsets = model.offsets[place]
-        self.engine.initialize(ReadStateResult(0, offsets[0], []))
-        self.poison = {offset for offset in offsets if model.failures.is_poison(place, offset, chance)}
+        #: Records are numbered without gaps: a member would have to answer for what is no record.
+        self._records = len(offsets)
+        self.engine.initialize(ReadStateResult(0, 0, []))
+        self.poison = {number for number, offset in enumerate(offsets) if model.failures.is_poison(place, offset, chance)}
         self.waits: list[float] = []
         self._settings = settings
-        self._offsets = offsets
-        self._batches = _log_batches(offsets, model.log_batch)
+        self._batches = _log_batches(self._records, model.log_batch)
         arrivals = model.arrivals.get(place, Arrivals())
         #: When each log batch is there, in ms since the first fetch.
-        self._come = [max(0.0, arrivals.of(int(last)) - model.begin_ms) for last in self._batches[:, 1]]
+        self._come = [max(0.0, arrivals.of(offsets[last]) - model.begin_ms) for last in self._batches[:, 1]]
         self._there = 0
         self._reach = (settings.max_record_locks + settings.max_poll_records) // model.log_batch + 2
-        self._start = offsets[0]
+        self._start = 0
         self._since = 0.0
 
     @property
     def drained(self) -> bool:
         """Whether every record is settled."""
-        return self.engine.start_offset > self._offsets[-1]
+        return self.engine.start_offset >= self._records
 
     def settled(self) -> int:
         """Return how many records are settled."""
-        return bisect_right(self._offsets, self.engine.start_offset - 1) + self.engine.delivery_complete_count
+        return self.engine.start_offset + self.engine.delivery_complete_count
 
     def moments(self) -> list[float]:
         """Return when something happens next by itself: locks are due, or records come."""
@@ -76,7 +75,7 @@ class Partition:
         before = self._there
         while self._there < len(self._come) and self._come[self._there] <= now:
             self._there += 1
-        if self._there > before and self._start >= (self._batches[before, 0]):
+        if self._there > before and self._start >= self._batches[before, 0]:
             # There was nothing to wait for.
             self._since = now
 
@@ -109,15 +108,7 @@ class Partition:
         return self._batches[first : min(self._there, first + self._reach)]
 
 
-def _log_batches(offsets: Sequence[int], size: int) -> NDArray[np.int64]:
-    """Return the first and last offset of each log batch: neighbours, as many as a producer wrote at once."""
-    bounds: list[tuple[int, int]] = []
-    count = 0
-    for offset in offsets:
-        if bounds and bounds[-1][1] == offset - 1 and count < size:
-            bounds[-1] = (bounds[-1][0], offset)
-            count += 1
-        else:
-            bounds.append((offset, offset))
-            count = 1
-    return np.array(bounds, dtype=np.int64)
+def _log_batches(records: int, size: int) -> NDArray[np.int64]:
+    """Return the first and last record of each log batch: as many as a producer wrote at once."""
+    firsts = np.arange(0, records, size, dtype=np.int64)
+    return np.stack([firsts, np.minimum(firsts + (size - 1), records - 1)], axis=1)

@@ -67,14 +67,13 @@ class Write:
 class Recorded:
     """The deliveries of one share group, in all its share partitions or in some of them.
 
-    A share partition that was initialised again begins again: its earlier life is not looked at.
+    A share partition whose state was made again, or deleted, begins again: of its lives, the last one with deliveries is told.
 
     Attributes:
         group: the id of the group.
         writes: what ended and when, in order of time.
         counts: of each share partition, how often each record was delivered, by offset, as far as that ended.
         settled_ms: of each share partition, when each record was settled, by offset.
-        first_offsets: where each share partition begins.
     """
 
     def __init__(self, rows: Iterable[HistoryRow]) -> None:
@@ -88,18 +87,19 @@ class Recorded:
         found: dict[Place, list[Write]] = {}
         self.counts: dict[Place, dict[int, int]] = defaultdict(dict)
         self.settled_ms: dict[Place, dict[int, int]] = defaultdict(dict)
-        self.first_offsets: dict[Place, int] = {}
+        over: set[Place] = set()
         before: tuple[Place, int] | None = None
         for row in rows:
             self.group, place = row.group, (row.topic_id, row.partition)
             if row.cause in _FORGETS:
-                for forgotten in (found, self.counts, self.settled_ms, self.first_offsets):
-                    forgotten.pop(place, None)
-            if row.start_offset >= 0:
-                self.first_offsets.setdefault(place, row.start_offset)
+                over.add(place)
             ending = _ending(row)
             if ending is None:
                 continue
+            if place in over:
+                over.remove(place)
+                for forgotten in (found, self.counts, self.settled_ms):
+                    forgotten.pop(place, None)
             if before != (place, row.at_offset):
                 found.setdefault(place, []).append(Write(place, row.at_timestamp))
                 before = (place, row.at_offset)

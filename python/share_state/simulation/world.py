@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from share_state._core import AcquiredRange, WriteState
-from share_state.errors import ConfigError, InvalidRecordStateError
+from share_state.errors import InvalidRecordStateError
 from share_state.simulation.assigned import assigned
 from share_state.simulation.model import Model
 from share_state.simulation.partition import Partition
@@ -101,7 +101,7 @@ class World:
         for partition in self._partitions.values():
             moments += partition.moments()
         if not moments:
-            raise ConfigError("nothing happens any more, and records are left", field="records", value=self._model.records)
+            raise RuntimeError("nothing happens any more, and records are left: a bug")
         return max(now, min(moments))
 
     def _arrive(self, now: float) -> None:

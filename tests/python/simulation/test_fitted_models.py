@@ -182,15 +182,17 @@ def test_poison_is_told_from_bad_luck() -> None:
     assert failures.release == pytest.approx(1 / 21, rel=0.1)
 
 
-def test_an_earlier_life_of_a_share_partition_does_not_count() -> None:
+def test_the_last_life_of_a_share_partition_that_had_deliveries_counts() -> None:
     log = MadeUpLog()
     log.snapshot(BEGIN)
-    log.update(BEGIN + 1, [(0, 9, ACKNOWLEDGED, 1)])
-    log.tombstone(BEGIN + 2)
     with pytest.raises(EmptyHistoryError) as nothing:
         Recorded(log.rows)
     assert (nothing.value.field, nothing.value.value) == ("group", "g")
+    log.update(BEGIN + 1, [(0, 9, ACKNOWLEDGED, 1)])
+    log.tombstone(BEGIN + 2)
+    assert Recorded(log.rows).offsets(PLACE) == list(range(10))
     log.snapshot(BEGIN + 3, start=50)
+    assert Recorded(log.rows).offsets(PLACE) == list(range(10))
     log.update(BEGIN + 4, [(50, 51, ACKNOWLEDGED, 1)])
     assert Recorded(log.rows).offsets(PLACE) == [50, 51]
 

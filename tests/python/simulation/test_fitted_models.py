@@ -204,3 +204,22 @@ def test_a_log_of_more_records_than_can_be_simulated_is_refused() -> None:
     with pytest.raises(ss.ConfigError) as refused:
         Recorded(log.rows)
     assert (refused.value.field, refused.value.value) == ("offsets", (0, 2**62))
+
+
+def test_stalls_that_end_before_their_lock_are_told_from_usual_work() -> None:
+    patient = Settings(lock_duration_ms=10_000, delivery_limit=3, members=2, max_poll_records=10)
+    recorded, figures = recorded_run(truth(3000), patient, 2)
+    assert figures.lock_expiries == 0
+    fitted = fit(recorded, patient)[0].processing
+    assert isinstance(fitted, FittedProcessing)
+    assert max(fitted.factors) < 2
+    assert len(fitted.stalls_ms) == pytest.approx(3000 * STALLING.stall_chance, rel=0.6)
+    assert min(STALLING.stalls_ms) - 100 <= min(fitted.stalls_ms) <= max(fitted.stalls_ms) <= max(STALLING.stalls_ms) * 2
+
+
+def test_no_share_partition_starves() -> None:
+    places = [(TOPIC_ID, number) for number in range(3)]
+    order: list[int] = []
+    model = truth(40, places=places)
+    simulate(model, Settings(max_poll_records=10), 1, lambda _at, place, _write: order.append(place[1]))
+    assert [sorted(order[at : at + 3]) for at in (0, 3, 6, 9)] == [[0, 1, 2]] * 4

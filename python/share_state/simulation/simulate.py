@@ -25,6 +25,9 @@ __all__ = ["Prediction", "fit", "predict", "simulate"]
 #: Figures by which a simulation of today's settings is held to what was recorded.
 _COUNTED: Final = ("redeliveries", "archived_at_limit", "lock_expiries", "drain_ms")
 
+#: The range of long recordings is narrow: so far off is still close.
+_CLOSE: Final = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
@@ -39,9 +42,13 @@ class Prediction:
     runs: tuple[Run, ...]
 
     def misses(self, figures: Figures) -> list[str]:
-        """Return the figures of a recorded run that lie outside what all runs led to."""
-        names = [name for name in _COUNTED if getattr(figures, name) is not None]
-        return [name for name in names if not self.spread(name).low <= getattr(figures, name) <= self.spread(name).high]
+        """Return the figures of a recorded run that lie outside what all runs led to, by more than a small part of it."""
+        missed = []
+        for name in _COUNTED:
+            happened, spread = getattr(figures, name), self.spread(name)
+            if happened is not None and not spread.low * (1 - _CLOSE) <= happened <= spread.high * (1 + _CLOSE):
+                missed.append(name)
+        return missed
 
     def spread(self, name: str) -> Spread:
         """Return the mean of a figure of :class:`Figures`, or of the :class:`Waits` in it, and its least and greatest value."""

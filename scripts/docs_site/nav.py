@@ -28,6 +28,7 @@ PARTS = (
             "docs/testing-with-share-groups.md",
             "docs/kafka-cluster.md",
             "docs/operate.md",
+            "docs/histories.md",
             "docs/history-and-anomalies.md",
             "docs/spark.md",
         ),

@@ -98,6 +98,7 @@ _CRATES = {
     "share_state_wire": "the bytes: requests, records, record batches",
     "share_state_log": "the log on the disk",
     "share_state_analysis": "history, states, anomalies",
+    "share_state_histories": "what clients saw, checked",
     "share_state_gateway": "record batches on their way to a member",
 }
 

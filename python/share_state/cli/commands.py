@@ -38,6 +38,11 @@ COMMANDS = {
         "exporter",
         "Serve how the share groups of a running cluster do, as metrics for Prometheus or OpenTelemetry.",
     ),
+    "check-history": Place(
+        "check_history_command",
+        "check_history_command",
+        "Check by a history of what clients saw whether the promises of share groups were kept.",
+    ),
     "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
     "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
     "plot": Place("plot_command", "plot_command", "Draw what happened to the records of one share partition."),

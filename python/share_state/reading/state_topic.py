@@ -79,6 +79,8 @@ def consumer(
         # Where the broker prunes while we read, the log begins later.
         "auto.offset.reset": "earliest",
         "allow.auto.create.topics": False,
+        # A broker holds a fetch at the end of one partition for so long, and the next partition has to wait for it.
+        "fetch.wait.max.ms": 10,
         # Its errors are told by us, once.
         "error_cb": connecting,
         "log_level": 0,

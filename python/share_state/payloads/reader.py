@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from operator import methodcaller
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
 
 from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
-from share_state.payloads.payload import Missing, Payload, Reason
+from share_state.payloads.payload import UNREADABLE_HEADERS, Missing, Payload, Reason
 from share_state.reading import state_topic
 from share_state.reading.asking import Connecting, topics
 from share_state.reading.cluster import SCHEME
@@ -29,6 +30,9 @@ _POLL: Final = 0.1
 #: Offsets that are read past to come to the next one; what is farther away is asked for anew.
 _NEAR: Final = 500
 _MAX_OFFSET: Final = 2**63 - 1
+#: Over a name that is not UTF-8, confluent-kafka 2.16 returns a list with a hole and leaves an exception. A call by C code finds
+#: that and raises; a call by name, once the interpreter has specialised it, does not, and whoever looks at the list crashes.
+_call_headers: Final = methodcaller("headers")
 #: Bounds of librdkafka's own settings, in bytes.
 _LEAST_BYTES, _MOST_BYTES = 1024, 1_000_000_000
 _UNKNOWN_TOPIC: Final = 3
@@ -223,7 +227,6 @@ class PayloadReader:
 
 def _payload(log: _Log, offset: int, message: Message) -> Payload:
     timestamp = message.timestamp()[1]
-    headers = cast("list[tuple[str, bytes | None]]", message.headers() or [])
     return Payload(
         log.topic,
         log.partition,
@@ -231,8 +234,16 @@ def _payload(log: _Log, offset: int, message: Message) -> Payload:
         timestamp if timestamp >= 0 else None,
         _bytes(message.key()),
         _bytes(message.value()),
-        tuple(headers),
+        _headers(message),
     )
+
+
+def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
+    try:
+        return tuple(cast("list[tuple[str, bytes | None]]", _call_headers(message) or []))
+    except (SystemError, UnicodeDecodeError):
+        # The client's own failure over a name that is not UTF-8, which a producer may write.
+        return UNREADABLE_HEADERS
 
 
 def _bytes(value: bytes | str | None) -> bytes | None:

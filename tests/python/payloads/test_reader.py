@@ -9,8 +9,11 @@ from confluent_kafka import Producer
 
 from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
 from share_state.payloads import Missing, Payload, PayloadReader, Reason
+from share_state.payloads.payload import UNREADABLE_HEADERS
 from share_state.reading.failures import ClusterReadError
 from share_state.testing import MockCluster
+from tests.gateway.records import topic_metadata
+from tests.gateway.wire import Connection, batches
 
 RECORDS = 1200
 HEADERS: list[tuple[str, str | bytes | None]] = [("kind", b"new"), ("kind", None)]
@@ -95,3 +98,25 @@ def test_a_reader_that_is_closed_says_so(cluster: str) -> None:
         next(begun)
     with pytest.raises(ClusterReadError, match="is not open"):
         next(begun)
+
+
+def test_headers_that_the_client_cannot_read_do_not_hide_the_record(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_header(delta: int, key: bytes | None, value: bytes | None) -> bytes:
+        varint, sized = batches._varint, batches._sized
+        header = sized(b"a\xffb") + sized(b"hidden")
+        body = b"\0" + varint(0) + varint(delta) + sized(key) + sized(value) + varint(1) + header
+        return varint(len(body)) + body
+
+    monkeypatch.setattr(batches, "_record", with_header)
+    records = batches.batch([b"v", b"w"])
+    with Connection(cluster) as connection:
+        topic_metadata(connection, "odd")
+        written = {"name": "odd", "partitionData": [{"index": 0, "records": records}]}
+        message = {"transactionalId": None, "acks": -1, "timeoutMs": 1_000, "topicData": [written]}
+        [answer] = connection.ask("Produce", 7, message)["responses"]
+    assert answer["partitionResponses"][0]["errorCode"] == 0
+    # Often enough for the interpreter to specialise its calls, in which it looks for no exception.
+    offsets = [0, 1] * 20
+    with PayloadReader(cluster) as reader:
+        found = [(one.value, one.headers) for one in reader.read("odd", 0, offsets) if isinstance(one, Payload)]
+    assert found == [(b"vw"[offset : offset + 1], UNREADABLE_HEADERS) for offset in offsets]

@@ -107,6 +107,8 @@ class PayloadReader:
         self._patience = timeout
         self._connecting = Connecting()
         self._open: tuple[ModuleType, Consumer] | None = None
+        #: What the consumer is assigned.
+        self._assigned: _Log | None = None
         #: Where the consumer stands: after what was found.
         self._stands: tuple[_Log, _Found] | None = None
         self._stack = ExitStack()
@@ -157,6 +159,7 @@ class PayloadReader:
                     found = None if reason else self._at_or_after(client, consumer, log, offset)
                     if reason is None and found is None:
                         # The log is another one than a moment ago.
+                        self._rest()
                         log = self._log(client, consumer, topic, partition)
                         reason = log.reason(offset)
                 if found is not None and found.message is not None and found.offset == offset:
@@ -164,11 +167,13 @@ class PayloadReader:
                 else:
                     yield Missing(topic, partition, offset, reason or Reason.NOT_THERE)
         finally:
-            self._rest()
+            # An older reading may end, or be forgotten, while another one goes on.
+            if log is not None and self._assigned is log:
+                self._rest()
 
     def _rest(self) -> None:
         """Fetch nothing more until the next reading."""
-        self._stands = None
+        self._stands = self._assigned = None
         if self._open is not None:
             self._open[1].unassign()
 
@@ -200,6 +205,7 @@ class PayloadReader:
         self._stands = None
         if before is None or before.message is None or not 0 < offset - before.offset <= _NEAR:
             consumer.assign([client.TopicPartition(log.topic, log.partition, offset)])
+            self._assigned = log
         found = self._next(client, consumer, log, offset)
         if found is not None:
             self._stands = log, found

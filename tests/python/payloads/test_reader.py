@@ -23,10 +23,13 @@ HEADERS: list[tuple[str, str | bytes | None]] = [("kind", b"new"), ("kind", None
 def cluster() -> Iterator[str]:
     with MockCluster() as cluster:
         cluster.create_topic("orders", 2)
+        cluster.create_topic("other", 1)
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         for number in range(RECORDS):
             key, headers = (b"key", HEADERS) if number == 3 else (None, [])
             producer.produce("orders", b"%d" % number, key, partition=0, headers=headers, timestamp=1_000 + number)
+        for number in range(4):
+            producer.produce("other", b"other %d" % number, partition=0)
         assert producer.flush(10) == 0
         yield cluster.bootstrap_servers
 
@@ -61,9 +64,14 @@ def test_what_was_not_produced_yet_is_told(reader: PayloadReader) -> None:
 
 
 def test_two_readings_at_once_do_not_mix(reader: PayloadReader) -> None:
-    one, other = reader.read("orders", 0, [1, 2]), reader.read("orders", 0, [10, 11])
-    found = [next(iterator) for iterator in (one, other, one, other)]
-    assert [record.offset for record in found if isinstance(record, Payload)] == [1, 10, 2, 11]
+    readings = [reader.read("orders", 0, [1, 2, 3]), reader.read("other", 0, [1, 2, 3]), reader.read("orders", 0, [10, 11, 12])]
+    found = [next(readings[number]) for number in (0, 1, 2, 0, 1, 2)]
+    # One that is given up, and so ends, ends no other.
+    del readings[0]
+    found += [next(reading) for reading in readings]
+    assert [record.value for record in found if isinstance(record, Payload)] == [
+        b"1", b"other 1", b"10", b"2", b"other 2", b"11", b"other 3", b"12",
+    ]  # fmt: skip
 
 
 def test_a_partition_or_an_offset_that_cannot_be_is_refused(reader: PayloadReader) -> None:

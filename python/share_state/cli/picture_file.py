@@ -24,9 +24,9 @@ _SUFFIXES = (".png", ".svg", ".pdf")
 FORMATS = ", ".join(_SUFFIXES)
 
 
-def picture_file(output: Path) -> Path:
+def picture_file(output: Path | None) -> Path | None:
     """Refuse a file whose suffix names no format: without one another file than this would be written."""
-    if output.suffix.lower() not in _SUFFIXES:
+    if output is not None and output.suffix.lower() not in _SUFFIXES:
         raise typer.BadParameter(printable(f"{output} has an unknown suffix; expected one of {FORMATS}"))
     return output
 

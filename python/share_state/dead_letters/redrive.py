@@ -133,8 +133,8 @@ class Redrive:
     def _partition(self, topic: str, partition: int, asked: list[Interval]) -> Iterator[RedriveRow]:
         done = self._done(topic, partition)
         open_ones = [left for one in asked for left in without(one, done)]
-        total = sum(one.last - one.first + 1 for one in asked)
-        self.sent_before += total - sum(one.last - one.first + 1 for one in open_ones)
+        sent = set() if self._state is None else self._state.sent_offsets(topic, partition)
+        self.sent_before += sum(_count(one, sent) for one in asked)
         if partition not in (self._log.partitions(topic) or ()):
             yield from (_missing(one, NO_TOPIC) for one in open_ones)
             return
@@ -210,6 +210,13 @@ class Redrive:
         # Back where it came from, whatever put it there; elsewhere by its key.
         partition = payload.partition if self._target in {None, payload.topic} else None
         return Outgoing(place, payload, self._target or payload.topic, partition, (*payload.headers, mark))
+
+
+def _count(one: Interval, offsets: set[int]) -> int:
+    """Count the offsets of an interval that are in a set: the shorter of the two is walked."""
+    if one.last - one.first < len(offsets):
+        return sum(offset in offsets for offset in range(one.first, one.last + 1))
+    return sum(one.first <= offset <= one.last for offset in offsets)
 
 
 def _told(one: Outgoing, answers: Answers) -> RedriveRow:

@@ -79,6 +79,8 @@ def consumer(
         # Where the broker prunes while we read, the log begins later.
         "auto.offset.reset": "earliest",
         "allow.auto.create.topics": False,
+        # The end of one partition would hold up the next one by half a second, the default.
+        "fetch.wait.max.ms": 10,
         # Its errors are told by us, once.
         "error_cb": connecting,
         "log_level": 0,

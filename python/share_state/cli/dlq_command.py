@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,7 @@ from share_state.cli.dlq_options import (
     explained,
     letters_of,
 )
+from share_state.cli.dlq_payload import payload_json, write_payloads
 from share_state.cli.dlq_redrive import RedriveOrder, run_redrive
 from share_state.cli.dlq_rows import letter_json
 from share_state.cli.dlq_view import write_letters
@@ -31,7 +33,9 @@ from share_state.cli.json_output import write_rows
 from share_state.cli.live_source import ClusterArgument
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
 from share_state.cli.printable import printable
-from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt
+from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt, payloads_of
+from share_state.errors import ConfigError
+from share_state.payloads import PayloadReader, Redaction, Showing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +88,65 @@ def list_letters(
             write_letters(chosen(), printable(f"No dead letter of group {group} is in {source.words}."))
         else:
             write_rows(map(letter_json, chosen()), output_format)
+    findings.report(letters.findings)
+
+
+@dlq.command()
+def show(
+    cluster: ClusterArgument,
+    group: GroupArgument,
+    *,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Show no more than so many records.")] = 20,
+    redact: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--redact",
+            metavar="RULE",
+            help="Hide key, value, headers, header:NAME, key:$.PATH or value:$.PATH; may come again.",
+            show_default=False,
+        ),
+    ] = None,
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", metavar="N", help="Of each key, value and header, show so many bytes.")
+    ] = 1024,
+    cause: CauseOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
+    offset: OffsetsOption = None,
+    queue: QueueOption = None,
+    from_history: HistoryOption = False,
+    output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Show dead-lettered records with key, value and headers.
+
+    Each is read from its source by its offset, which joins no group and acquires nothing. A record that is gone there is shown
+    as the queue has copied it, if it has.
+
+    Example: share-state dlq show kafka://localhost:9092 workers --topic orders --offset 17
+    """
+    wanted = asked_filter(causes=cause, since=since, until=until, topic=topic, partition=partition, offsets=offset)
+    if limit < 1:
+        raise typer.BadParameter(f"--limit is {limit}; expected at least 1")
+    if max_bytes < 0:
+        raise typer.BadParameter(f"--max-bytes is {max_bytes}; expected at least 0")
+    try:
+        showing = Showing(max_bytes=max_bytes, redaction=Redaction.of(redact or ()))
+    except ConfigError as error:
+        raise typer.BadParameter(printable(f"--{error}")) from None
+    with explained(cluster), any_source.watched(cluster, "reading", streams=True) as progress:
+        place = cluster_of(cluster, any_source.Client(command_config, timeout))
+        source, letters = letters_of(place, Asking(*place), group, queue, progress, from_history=from_history)
+        chosen = (found for letter in letters if (found := wanted.within(letter)) is not None)
+        with PayloadReader(place.address, client_config=place.settings, timeout=place.timeout) as payloads:
+            records = islice((one for letter in chosen for one in payloads_of(letter, payloads)), limit)
+            if output_format is OutputFormat.TABLE:
+                write_payloads(records, showing, printable(f"No dead letter of group {group} is in {source.words}."))
+            else:
+                write_rows((payload_json(one, showing) for one in records), output_format)
     findings.report(letters.findings)
 
 

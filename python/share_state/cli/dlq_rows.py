@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 #: Versions of the schemas, which are in the rows and in the names of the schemas' files.
 LIST_VERSION = 1
+SHOW_VERSION = 1
 REDRIVE_VERSION = 1
 
 

@@ -22,6 +22,7 @@ from share_state.dead_letters.in_doubt import SETTLE_S, Doubt, resolve, settled_
 from share_state.dead_letters.intervals import Interval, Intervals
 from share_state.dead_letters.journal import Journal, read_journal
 from share_state.dead_letters.journal_state import Identity, JournalState, Sent
+from share_state.dead_letters.letter_payload import LetterPayload, payloads_of
 from share_state.dead_letters.redrive import Execution, Outcome, Redrive, RedriveRow
 from share_state.dead_letters.redriven_from import REDRIVEN_FROM
 from share_state.dead_letters.sending import Pace, Sender, producer
@@ -49,6 +50,7 @@ __all__ = [
     "JournalInUseError",
     "JournalOfAnotherRunError",
     "JournalState",
+    "LetterPayload",
     "Letters",
     "NoSuchTopicError",
     "Outcome",
@@ -63,6 +65,7 @@ __all__ = [
     "Source",
     "TopicLog",
     "UnknownGroupError",
+    "payloads_of",
     "producer",
     "read_journal",
     "resolve",

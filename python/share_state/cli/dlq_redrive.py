@@ -140,7 +140,7 @@ class _Run:
 
     def rows(self, view: RedriveView, *, streams: bool) -> Iterator[RedriveRow]:
         """Return the rows as they come, and count them."""
-        total = len(self._intervals)
+        total = self._intervals.count()
         with record_progress("redriving" if self._order.execute else "looking", streams=streams) as progress:
             done = 0
             for row in self.redrive.rows(self._intervals):

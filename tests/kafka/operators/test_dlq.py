@@ -87,7 +87,7 @@ def settled(cluster: str, queue: str | None) -> list[DeadLetter]:
 
     def complete() -> bool:
         found[:] = Letters(cluster, Source(GROUP, queue, LIMIT))
-        return len(Intervals(found)) == MANY + FEW
+        return Intervals(found).count() == MANY + FEW
 
     wait_until(complete, "every record is dead-lettered")
     return found
@@ -145,7 +145,7 @@ def test_it_lists_which_why_and_when(dead: Dead) -> None:
             (Filter(causes=frozenset({Cause.DELIVERY_LIMIT})), FEW),
             (Filter(until=BORN), 0),
         ):
-            assert len(Intervals(part for letter in letters if (part := wanted.within(letter)) is not None)) == count
+            assert Intervals(part for letter in letters if (part := wanted.within(letter)) is not None).count() == count
 
 
 def test_it_shows_their_payloads(dead: Dead) -> None:

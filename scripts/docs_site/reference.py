@@ -83,6 +83,8 @@ MODULES = {
     "kafka": ModulePage("A real cluster", ("share_state.kafka",)),
     "gateway": ModulePage("The gateway", ("share_state.gateway",)),
     "live": ModulePage("The live view", ("share_state.live",)),
+    "payloads": ModulePage("Payloads", ("share_state.payloads",)),
+    "trace": ModulePage("The life of one record", ("share_state.analysis.trace",)),
     "frames": ModulePage("Arrow record batches", ("share_state.frames",)),
     "plot": ModulePage("Pictures", ("share_state.plot",)),
     "testing": ModulePage("Share groups for tests", ("share_state.testing",)),

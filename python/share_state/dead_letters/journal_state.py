@@ -100,10 +100,13 @@ class JournalState:
         if not confirmed | left <= self.in_doubt or confirmed & left:
             raise BadEntryError("it confirms a record that was not being sent")
         self._add(confirmed)
+        self.in_doubt = left
+        if left:
+            # Those in doubt may be in front of those that are confirmed.
+            return
         for one in sent:
             target = one.topic, one.partition
             self.ends[target] = max(self.ends.get(target, 0), one.offset + 1)
-        self.in_doubt = left
 
     def _add(self, places: Iterable[Place]) -> None:
         for place in places:

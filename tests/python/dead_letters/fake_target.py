@@ -12,13 +12,14 @@ from confluent_kafka import KafkaError
 
 from share_state.dead_letters import Execution, Identity, Interval, Journal, Outcome, Pace, Redrive, RedriveRow, Sender, resolve
 from share_state.dead_letters.topic_log import Bounds, Record
+from share_state.errors import UnknownPartitionError
 from share_state.payloads import Missing, Payload, Reason
 
 IDENTITY = Identity("cluster-1", "workers", "retry")
 BORN = 1_700_000_000_000
 
 
-#: By the value of a record: the error that it is answered with, and whether it was written all the same; None: it goes well.
+#: By the key of a record: the error that it is answered with, and whether it was written all the same; None: it goes well.
 Fails = Callable[[bytes | None], tuple[int, bool] | None]
 
 
@@ -63,6 +64,8 @@ class Topics:
                 yield Record(partition, offset, found.timestamp_ms or 0, list(found.headers), found.value is not None)
 
     def read(self, topic: str, partition: int, offsets: Sequence[int]) -> Iterator[Payload | Missing]:
+        if topic not in self.logs:
+            raise UnknownPartitionError(f"topic {topic} is not in the cluster", field="topic", value=topic)
         for offset in offsets:
             yield self.logs[topic][partition][offset] or Missing(topic, partition, offset, Reason.NOT_THERE)
 
@@ -107,7 +110,7 @@ class FakeProducer:
             self.power.step()
             topic, record = self.waiting.pop(0)
             partition = record.get("partition", 0)
-            code, written = self.fails(record["value"]) or (None, True)
+            code, written = self.fails(record["key"]) or (None, True)
             log = self.topics.logs[topic][partition]
             if written:
                 headers = tuple(record["headers"])

@@ -104,7 +104,7 @@ def test_a_limit_counts_what_is_sent_and_the_next_run_goes_on(tmp_path: Path) ->
 
 def test_a_record_that_the_target_refuses_is_told_and_tried_again(tmp_path: Path) -> None:
     topics = sources(3)
-    producer = FakeProducer(topics, Power(), lambda value: (TOO_LARGE, False) if value == b"value 0-2" else None)
+    producer = FakeProducer(topics, Power(), lambda key: (TOO_LARGE, False) if key == b"key 0-2" else None)
     rows = redriven(tmp_path / "journal", topics, intervals(3), producer)
     assert outcomes(rows) == {Outcome.SENT: 5, Outcome.REFUSED: 1}
     (refused,) = [row for row in rows if row.outcome is Outcome.REFUSED]
@@ -114,17 +114,19 @@ def test_a_record_that_the_target_refuses_is_told_and_tried_again(tmp_path: Path
 
 
 @pytest.mark.parametrize("written", [True, False])
-def test_one_that_is_not_confirmed_ends_the_run_and_the_next_finds_out(tmp_path: Path, written: bool) -> None:
-    topics, path = sources(3), tmp_path / "journal"
-    producer = FakeProducer(topics, Power(), lambda value: (TIMED_OUT, written) if value == b"value 0-2" else None)
-    with pytest.raises(SendError, match="1 records were not confirmed"):
-        redriven(path, topics, intervals(3), producer)
+@pytest.mark.parametrize("offset", range(4))
+def test_one_that_is_not_confirmed_ends_the_run_and_the_next_finds_out(tmp_path: Path, written: bool, offset: int) -> None:
+    topics, path = sources(4), tmp_path / "journal"
+    key = b"key 0-%d" % offset
+    producer = FakeProducer(topics, Power(), lambda one: (TIMED_OUT, written) if one == key else None)
+    with pytest.raises(SendError, match=r"1 records were not confirmed \(Local: Message timed out\)"):
+        redriven(path, topics, intervals(4), producer)
     state = read_journal(path, IDENTITY)
     assert state is not None
-    assert state.in_doubt == {Place("orders", 0, 2)}
-    rows = redriven(path, topics, intervals(3), FakeProducer(topics, Power()))
-    assert outcomes(rows) == {Outcome.SENT: 3 if written else 4}
-    assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 6
+    assert state.in_doubt == {Place("orders", 0, offset)}
+    rows = redriven(path, topics, intervals(4), FakeProducer(topics, Power()))
+    assert outcomes(rows) == {Outcome.SENT: 4 if written else 5}
+    assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 8
 
 
 def test_a_client_that_takes_no_more_ends_the_run(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def redrive(
         typer.Option(
             "--settle",
             metavar="SECONDS",
-            help="After a kill: how long the journal has to be untouched before the target is asked what was sent.",
+            help="After a kill: how long to wait for what was under way, before the target is asked what was sent.",
         ),
     ] = SETTLE_S,
     in_doubt: Annotated[

@@ -205,7 +205,7 @@ def test_the_journal_is_named_after_the_group_and_the_target(world: World, tmp_p
     assert len(world.topics.logs["orders"][0]) == 6
 
 
-def test_what_was_not_confirmed_is_told_and_found_by_the_next_run(world: World) -> None:
+def test_what_was_not_confirmed_is_told_and_found_by_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     order = (*REDRIVE, "--offset", "0-3")
     world.fails = lambda key: (-192, True) if key == b"key 1-2" else None
     cut = run_here(*order, "--execute")
@@ -215,8 +215,12 @@ def test_what_was_not_confirmed_is_told_and_found_by_the_next_run(world: World) 
     world.fails = None
     dry = run_here(*order)
     assert "1 in doubt after an interrupted run, which --execute finds out about first" in dry.stderr
-    found = run_here(*order, "--execute")
+    slept: list[float] = []
+    monkeypatch.setattr("share_state.cli.dlq_redrive.time.sleep", slept.append)
+    found = run_here(*order, "--execute", "--settle", "7")
     assert (found.returncode, found.stdout) == (0, "")
+    assert slept == [7.0]
+    assert "1 records in doubt: waiting 7 s for what was under way (--settle)" in found.stderr
     assert "0 sent; 4 sent by an earlier run; of those 1 were in doubt and are in the target" in found.stderr
     assert len(world.topics.sent()) == 4
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from share_state.dead_letters import Doubt, InDoubtError, Interval, Journal, Place, resolve, settled_at
+from share_state.dead_letters import Doubt, InDoubtError, Journal, Place, resolve
 from share_state.dead_letters.redriven_from import header
-from tests.python.dead_letters.fake_target import BORN, IDENTITY, Topics, intervals, payload, sources
+from tests.python.dead_letters.fake_target import BORN, IDENTITY, Topics, payload, sources
 
 FIRST, SECOND = Place("orders", 0, 0), Place("orders", 0, 1)
 
@@ -99,13 +99,3 @@ def test_a_partition_that_was_added_is_read_from_its_begin(tmp_path: Path) -> No
         mark = header(SECOND, IDENTITY.group, journal.state.journal_id)
         topics.logs["retry"].append([payload(0, 1)._replace(headers=(mark,))])
         assert [(one.place, one.partition) for one in resolve(journal, topics)] == [(SECOND, 1)]
-
-
-def test_the_target_is_asked_when_nothing_is_under_way_any_more(tmp_path: Path) -> None:
-    topics = sources(3)
-    assert intervals(3)[0] == Interval("orders", 0, 0, 2)
-    with in_doubt(tmp_path / "journal", topics) as journal:
-        for now, waits in ((BORN, 35_000), (BORN + 5_000, 30_000), (BORN + 35_000, 0), (BORN + 10**9, 0), (BORN - 10**9, 35_000)):
-            assert max(0, settled_at(journal.state, now, 35.0) - now) == waits
-        resolve(journal, topics)
-        assert settled_at(journal.state, BORN, 35.0) == BORN

@@ -13,8 +13,9 @@ import share_state as ss
 from share_state.cli import any_source, asking_brokers
 from share_state.cli.peek_view import PEEK_VERSION
 from share_state.live.about import About
-from share_state.live.asked import Topic
+from share_state.live.asked import Member, Topic
 from share_state.payloads import Missing, Payload, Reason
+from share_state.reading.state_topic import ReadNotAllowedError
 from tests.python.cli_in_process import Ran, run_here
 from tests.python.json_page import described, schema_of, told
 from tests.python.json_schema import breaches
@@ -193,3 +194,30 @@ def test_what_could_not_be_asked_is_told_beside_the_rest(monkeypatch: pytest.Mon
 def test_records_are_read_one_at_a_time_and_only_those_that_are_shown(reader: Reader) -> None:
     rows("--poison", "--limit", 4)
     assert len(reader.asked) == 4
+
+
+def test_a_topic_that_may_not_be_read_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    denied = ReadNotAllowedError("the principal needs READ on the topic orders, and no other right", kafka_code=29)
+    monkeypatch.setattr(Reader, "read", lambda *_: (_ for _ in ()).throw(denied))
+    ran = peek("--head")
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert ran.stderr == f"share-state: cannot read {CLUSTER}: {denied}\n"
+
+
+def test_a_trace_tells_what_it_can_without_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    denied = ReadNotAllowedError("the principal needs READ on the topic orders, and no other right", kafka_code=29)
+    trace = ("trace", CLUSTER, GROUP, "orders", 1, 1_251)
+    member = Member("m-1\x1b", "worker", "/10.0.0.7", None, ("orders",), ((TOPIC, 1),))
+    known(monkeypatch, KNOWN._replace(members=(member,)))
+    ran = run_here(*trace)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "2026-11-21T09:44:54.000Z             produced, by the timestamp of the record" in ran.stdout
+    assert "archived after delivery 3: at the delivery limit of 3: released, rejected, or its lock ran out" in ran.stdout
+    told_of = "Assigned at this moment to: m-1\\x1b (worker, /10.0.0.7). Who was assigned it before is not known.\n"
+    assert told_of in ran.stdout
+    monkeypatch.setattr(Reader, "read", lambda *_: (_ for _ in ()).throw(denied))
+    part = run_here(*trace)
+    assert part.returncode == 4
+    assert part.stderr == f"share-state: warning: the record itself: {denied}\n"
+    assert "archived after delivery 3" in part.stdout
+    assert "produced, by" not in part.stdout

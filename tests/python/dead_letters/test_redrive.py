@@ -113,6 +113,22 @@ def test_a_record_that_the_target_refuses_is_told_and_tried_again(tmp_path: Path
     assert [(row.partition, row.first_offset, row.outcome) for row in again] == [(0, 2, Outcome.SENT)]
 
 
+def test_a_record_that_is_refused_for_others_is_sent_by_itself(tmp_path: Path) -> None:
+    topics = sources(3)
+
+    class Batched(FakeProducer):
+        """Refuses all that is flushed together, if it is more than one record, and one key also by itself."""
+
+        def flush(self, timeout: float) -> int:
+            together = len(self.waiting) > 1
+            self.fails = lambda key: (TOO_LARGE, False) if together or key == b"key 0-2" else None
+            return super().flush(timeout)
+
+    rows = redriven(tmp_path / "journal", topics, intervals(3), Batched(topics, Power()))
+    assert outcomes(rows) == {Outcome.SENT: 5, Outcome.REFUSED: 1}
+    assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 5
+
+
 @pytest.mark.parametrize("written", [True, False])
 @pytest.mark.parametrize("offset", range(4))
 def test_one_that_is_not_confirmed_ends_the_run_and_the_next_finds_out(tmp_path: Path, written: bool, offset: int) -> None:

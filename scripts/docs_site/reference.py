@@ -85,6 +85,7 @@ MODULES = {
     "live": ModulePage("The live view", ("share_state.live",)),
     "payloads": ModulePage("Payloads", ("share_state.payloads",)),
     "trace": ModulePage("The life of one record", ("share_state.analysis.trace",)),
+    "dead_letters": ModulePage("Dead letters", ("share_state.dead_letters",)),
     "frames": ModulePage("Arrow record batches", ("share_state.frames",)),
     "plot": ModulePage("Pictures", ("share_state.plot",)),
     "simulation": ModulePage("Simulation", ("share_state.simulation",)),

@@ -90,7 +90,7 @@ BREAKS = (
 )
 
 #: The crates that the judge leans on.
-LEANT_ON = ("core", "wire")
+LEANT_ON = ("core", "log", "wire")
 
 #: What the types need once the first rule is broken; every place is in the same file.
 _REVERSED = (

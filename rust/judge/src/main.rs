@@ -17,6 +17,7 @@ mod coordinator_operation;
 mod coordinator_outcome;
 mod coverage;
 mod deliberate;
+mod durable;
 mod engine;
 mod export;
 mod generate;

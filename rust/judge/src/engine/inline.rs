@@ -98,7 +98,7 @@ fn recording(op: &Operation) -> Recording {
 }
 
 /// What the member sees: the code of the persister where the settlement says that its write was refused.
-fn answered(op: &Operation, settlement: Settlement) -> Answered {
+pub(super) fn answered(op: &Operation, settlement: Settlement) -> Answered {
     Answered::Code(match settlement.member_code {
         KafkaCode::None => 0,
         _ => member_code(code_of(op.answer.code)).code(),

@@ -23,11 +23,12 @@ fn all() -> Option<PathBuf> {
     Some(repository().join(named).join("conformance"))
 }
 
-/// File; scenarios, operations, operations compared, scenarios with a split lock, scenarios left.
-type Partitions = (&'static str, [usize; 5]);
+/// File; scenarios, operations, operations compared, scenarios with a split lock, scenarios left. Then of the durable forms: reads
+/// and writes that a store answered, times that it was opened again and compared with the share partition.
+type Partitions = (&'static str, [usize; 5], [usize; 4]);
 
 fn partitions_agree(directory: &Path, files: &[Partitions]) {
-    for (name, expected) in files {
+    for (name, expected, of_durable) in files {
         let Report::Partitions(played) = play_file(&directory.join(name)).unwrap() else {
             panic!("{name} is no recording of share partitions");
         };
@@ -39,10 +40,18 @@ fn partitions_agree(directory: &Path, files: &[Partitions]) {
             operations,
             compared,
             split,
+            durable,
             ..
         } = played;
         let counted = [scenarios, operations, compared, split, left];
         assert_eq!(counted, *expected, "{name}");
+        let counted = [
+            durable.reads,
+            durable.written,
+            durable.reopened,
+            durable.compared,
+        ];
+        assert_eq!(counted, *of_durable, "{name}");
     }
 }
 
@@ -76,9 +85,21 @@ fn cases_agree(directory: &Path, suffix: &str) {
 #[test]
 fn our_copies_agree() {
     let files = [
-        ("share_partition_trunk.json.gz", [161, 1071, 1071, 0, 28]),
-        ("share_partition_fuzz_trunk.json.gz", [54, 4485, 4001, 6, 0]),
-        ("probes_reference_quirks.json.gz", [42, 311, 265, 0, 0]),
+        (
+            "share_partition_trunk.json.gz",
+            [161, 1071, 1071, 0, 28],
+            [308, 282, 644, 612],
+        ),
+        (
+            "share_partition_fuzz_trunk.json.gz",
+            [54, 4485, 4001, 6, 0],
+            [276, 876, 216, 628],
+        ),
+        (
+            "probes_reference_quirks.json.gz",
+            [42, 311, 265, 0, 0],
+            [72, 64, 168, 156],
+        ),
     ];
     partitions_agree(&copies(), &files);
     cases_agree(&copies(), ".gz");
@@ -91,12 +112,21 @@ fn all_recordings_agree() {
         return;
     };
     let files = [
-        ("share_partition_trunk.json", [161, 1071, 1071, 0, 28]),
+        (
+            "share_partition_trunk.json",
+            [161, 1071, 1071, 0, 28],
+            [308, 282, 644, 612],
+        ),
         (
             "share_partition_fuzz_trunk.json.gz",
             [386, 30808, 29125, 16, 0],
+            [2040, 6620, 1544, 5134],
         ),
-        ("probes_reference_quirks.json", [42, 311, 265, 0, 0]),
+        (
+            "probes_reference_quirks.json",
+            [42, 311, 265, 0, 0],
+            [72, 64, 168, 156],
+        ),
     ];
     partitions_agree(&directory, &files);
     cases_agree(&directory, "");

@@ -17,8 +17,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use share_state_core::in_flight::IntervalStore;
 
+use crate::durable::Tally;
 use crate::outcome::{Outcome, push};
-use crate::verdict::{Difference, judge, own_fault, play};
+use crate::verdict::{Difference, durable_fault, judge, own_fault, play};
 
 /// Why a scenario is not played: only what no sequence has is a reason, and the tests count them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,8 @@ pub struct Played {
     pub compared: usize,
     /// Scenarios that were compared up to where the recorder's clock let a split lock last too long.
     pub split: usize,
+    /// What the durable forms came to.
+    pub durable: Tally,
     /// Deliberate differences by id, and how often each came up.
     pub explained: BTreeMap<&'static str, usize>,
     /// Scenarios that were left out, by why.
@@ -62,13 +65,14 @@ impl core::fmt::Display for Played {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(
             f,
-            "run={} operations={} compared={} split={} differ={} left={} explained={:?}",
+            "run={} operations={} compared={} split={} differ={} left={} reopened={} explained={:?}",
             self.scenarios,
             self.operations,
             self.compared,
             self.split,
             self.differences.len(),
             self.left.values().sum::<usize>(),
+            self.durable.reopened,
             self.explained,
         )?;
         for (Left(why), scenarios) in &self.left {
@@ -93,6 +97,12 @@ impl Played {
         self.operations += ops.len();
         let engine = play::<IntervalStore>(ops);
         if let Some(fault) = own_fault(ops, &engine) {
+            self.differences.push((name, fault));
+            return Ok(());
+        }
+        let (tally, fault) = durable_fault(ops, &engine);
+        self.durable += tally;
+        if let Some(fault) = fault {
             self.differences.push((name, fault));
             return Ok(());
         }

@@ -3,6 +3,7 @@
 //! A share partition hands out what it wants written and is told the answer later; a share coordinator takes the same
 //! data and decides. Neither knows the other.
 
+pub use crate::inline_persister::{InlinePersister, NoOpStatePersister};
 use crate::state_batch::StateBatch;
 
 /// The most state batches that one write carries: 20 bytes each on the wire, so a write stays near 1 MB. A

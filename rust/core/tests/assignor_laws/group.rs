@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::assignor::{AssignableTopics, Subscriber, assign};
 use share_state_core::ids::TopicId;
 

@@ -48,7 +48,6 @@ pub mod group_offset;
 pub mod history;
 pub mod ids;
 pub mod in_flight;
-mod inline_persister;
 pub mod interval_tree;
 pub mod kafka_code;
 pub mod limits;

@@ -3,8 +3,7 @@
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::persister::InlinePersister;
-use share_state_core::persister::{WriteState, WriteStateRef};
+use share_state_core::persister::{InlinePersister, WriteState, WriteStateRef};
 use share_state_core::share_partition::{AcknowledgeBatch, Settlement, member_code};
 use share_state_core::time::LockTime;
 

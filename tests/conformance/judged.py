@@ -16,7 +16,8 @@ from .report import Difference, Outcome, Skip
 #: By file-name prefix.
 SUITES = frozenset({"share_coordinator_shard", "share_session"})
 
-_MANIFEST = Path(__file__).resolve().parents[2] / "rust" / "judge" / "Cargo.toml"
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_MANIFEST = _REPOSITORY / "rust" / "judge" / "Cargo.toml"
 
 
 class JudgeFailedError(Exception):
@@ -31,10 +32,10 @@ def play(path: Path) -> list[Outcome | Skip]:
     Raises:
         JudgeFailedError: the text says why.
     """
-    # The directory decides which toolchain cargo takes.
+    # The directory decides which toolchain cargo takes, and where a relative CARGO_TARGET_DIR is.
     command = ["cargo", "run", "--quiet", "--locked", "--manifest-path", str(_MANIFEST), "--", "cases", str(path.resolve())]
     try:
-        ran = subprocess.run(command, capture_output=True, check=False, cwd=_MANIFEST.parent)
+        ran = subprocess.run(command, capture_output=True, check=False, cwd=_REPOSITORY)
     except OSError as error:
         raise JudgeFailedError(f"cargo: {error}") from error
     if ran.returncode != 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from os import PathLike
 from types import ModuleType
@@ -73,6 +74,8 @@ class ClusterScan:
     as_of: AsOf = field(default_factory=AsOf)
     #: Seconds to wait for an answer of the cluster; None for the default.
     timeout: float | None = None
+    #: Only these state partitions; None for all.
+    only: AbstractSet[int] | None = None
     #: Records read so far, and their total.
     progress: tuple[int, int] = (0, 0)
     #: The end of each state partition, once reading has begun: the offset after its last record.
@@ -89,7 +92,8 @@ class ClusterScan:
         settings = {**(self.client_config or {}), "bootstrap.servers": servers}
         with state_topic.consumer(settings, connecting) as (client, consumer):
             there = state_topic.state_partitions(client, consumer, self._patience, connecting)
-            yield from self._records(client, consumer, [self._range(client, consumer, one) for one in there])
+            wanted = [one for one in there if self.only is None or one in self.only]
+            yield from self._records(client, consumer, [self._range(client, consumer, one) for one in wanted])
 
     def _records(self, client: ModuleType, consumer: Consumer, ranges: list[_Range]) -> Iterator[LogRecord]:
         total = sum(one.end - one.start for one in ranges)

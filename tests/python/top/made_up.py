@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
@@ -87,13 +88,13 @@ def usual() -> View:
 
 
 class FakeLive:
-    """Gives the view that it holds at each look.
+    """Gives the view that it holds, and then waits until it holds another.
 
     Attributes:
         view: given by the next look; an exception is raised.
+        given: what the latest look gave.
         batches: of every share partition.
         asked: whose batches were asked for.
-        looks: how often it was looked at.
         closed: whether it was closed.
     """
 
@@ -101,7 +102,7 @@ class FakeLive:
         self.view: View | BaseException = usual() if first is None else first
         self.batches: list[StateBatch] | None = [StateBatch(0, 0, 0, 4), StateBatch(1, 9, 2, 1)]
         self.asked: list[tuple[str, str, int]] = []
-        self.looks = 0
+        self.given: View | BaseException | None = None
         self.closed = False
 
     async def __aenter__(self) -> Self:
@@ -111,7 +112,9 @@ class FakeLive:
         self.closed = True
 
     async def refresh(self) -> View:
-        self.looks += 1
+        while self.view is self.given:
+            await asyncio.sleep(0.01)
+        self.given = self.view
         if isinstance(self.view, BaseException):
             raise self.view
         return self.view

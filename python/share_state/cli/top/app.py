@@ -66,7 +66,8 @@ class TopApp(App[BaseException]):
     def __init__(
         self, live: Live, cluster: str, history: History, *, refresh_seconds: float = 2.0, group: str | None = None
     ) -> None:
-        super().__init__()
+        # Said here as well: NO_COLOR is looked at before there is a theme.
+        super().__init__(ansi_color=True)
         self.theme = _THEME
         self.live = live
         self.cluster = cluster
@@ -120,19 +121,21 @@ class TopApp(App[BaseException]):
 
     def _show(self) -> None:
         self.view = self._newest
-        if isinstance(self.screen, TableScreen):
-            self.screen.renew()
+        self._renew()
+
+    def _renew(self) -> None:
+        # There is none while the program ends.
+        for screen in self.screen_stack[-1:]:
+            if isinstance(screen, TableScreen):
+                screen.renew()
 
     def action_pause(self) -> None:
         """Let the screen stand still, or move again with what is newest."""
         self.paused = not self.paused
-        self._show_or_stand()
-
-    def _show_or_stand(self) -> None:
-        if not self.paused:
+        if self.paused:
+            self._renew()
+        else:
             self._show()
-        elif isinstance(self.screen, TableScreen):
-            self.screen.renew()
 
     def action_help(self) -> None:
         """Show the help."""

@@ -69,7 +69,10 @@ class Fitted(NamedTuple, Generic[T]):
 def natural_widths(columns: Iterable[Column[T]], rows: Sequence[T]) -> tuple[int, ...]:
     """Return how wide each column is where nothing is cut."""
     return tuple(
-        max(cell_len(column.title), max((min(_LONGEST, cell_len(column.text(row))) for row in rows), default=0))
+        # Each text once: of many rows most say the same.
+        max(
+            cell_len(column.title), max((min(_LONGEST, cell_len(text)) for text in {column.text(row) for row in rows}), default=0)
+        )
         if column.width is None
         else max(column.width, cell_len(column.title))
         for column in columns

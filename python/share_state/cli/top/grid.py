@@ -98,7 +98,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
         before = self.row
         if table is not None and table is not self._table:
             self._table, self._cursor, self._shift, before = table, 0, 0, None
-            self.scroll_to(y=0, animate=False)
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
         self._arranged, self._order = arranged, order
         self._empty = self._empty if empty is None else empty
         if before is not None:
@@ -121,9 +121,9 @@ class Grid(ScrollView, Generic[T], can_focus=True):
         height = max(1, self.size.height - 1)
         top = round(self.scroll_offset.y)
         if self._cursor < top:
-            self.scroll_to(y=self._cursor, animate=False, immediate=True)
+            self.scroll_to(y=self._cursor, animate=False, force=True, immediate=True)
         elif self._cursor >= top + height:
-            self.scroll_to(y=self._cursor - height + 1, animate=False, immediate=True)
+            self.scroll_to(y=self._cursor - height + 1, animate=False, force=True, immediate=True)
 
     def _fitted(self) -> Fitted[T]:
         return fitted(self._table.columns, self._arranged.widths, self.size.width, fixed=self._table.fixed, shift=self._shift)
@@ -157,8 +157,9 @@ class Grid(ScrollView, Generic[T], can_focus=True):
 
     def _line(self, row: T, shown: Fitted[T], *, at_cursor: bool) -> list[Segment]:
         base = _CURSOR if at_cursor and self.has_focus else _PLAIN
-        segments = []
+        segments, used = [], 0
         for column, width in shown.columns:
+            used += width + GAP
             style = Style.parse(column.style(row)) if column.style is not None else _PLAIN
             if style.bgcolor is None:
                 # On the cursor a colour would be that of the ground.
@@ -167,7 +168,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
                 Segment(in_cells(column.text(row), width, right=column.right), style),
                 Segment(" " * GAP, base),
             ]
-        return segments
+        return [*segments, Segment(" " * max(0, self.size.width - used), base)]
 
     def _column_at(self, x: int) -> int | None:
         left = 0

@@ -53,7 +53,10 @@ class SharePartitionScreen(TableScreen[Any]):
     SharePartitionScreen {
         #head { height: auto; max-height: 55%; scrollbar-size-vertical: 1; }
         #described { height: auto; }
-        #panels { height: 1; margin-top: 1; }
+        #panels {
+            margin-top: 1; link-style: none; link-color: ansi_default; link-background: ansi_default;
+            link-style-hover: underline; link-color-hover: ansi_default; link-background-hover: ansi_default;
+        }
     }
     """
 
@@ -67,6 +70,8 @@ class SharePartitionScreen(TableScreen[Any]):
         self._panel = _RECORDS
         self._orders = [_NONE, _NONE, _NONE]
         self._timeline = Timeline((), "")
+        self._described = Static(id="described", markup=False)
+        self._panels = Static(id="panels", classes="line")
 
     def kind(self) -> Table[Any]:
         """See above."""
@@ -81,8 +86,8 @@ class SharePartitionScreen(TableScreen[Any]):
     def above_table(self) -> ComposeResult:
         """Make the head."""
         with VerticalScroll(id="head", can_focus=False):
-            yield Static(id="described", markup=False)
-        yield Static(id="panels", classes="line")
+            yield self._described
+        yield self._panels
 
     async def _renew(self, view: View) -> None:
         found = next((line for line in lines(view, self._key[0]) if key_of(line.one) == self._key), None)
@@ -91,7 +96,7 @@ class SharePartitionScreen(TableScreen[Any]):
         line, row = self._line, self._line.one.row
         batches = await asyncio.to_thread(self.top.live.state_batches, *self._key)
         reason = "" if row is None or batches is None else explain_start_offset(row.start_offset, batches).text
-        self.query_one("#described", Static).update(described(line, self.top.lags(self._key), reason))
+        self._described.update(described(line, self.top.lags(self._key), reason))
         rows: list[Any]
         if self._panel == _RECORDS:
             start = -1 if row is None else row.start_offset
@@ -106,19 +111,18 @@ class SharePartitionScreen(TableScreen[Any]):
             empty = self._timeline.about
         table, order = _TABLES[self._panel], self._orders[self._panel]
         found_rows = await asyncio.to_thread(arranged, table, rows, order)
-        if not get_current_worker().is_cancelled:
-            self._table = table
-            self.grid.show(found_rows, order, table=table, empty=empty)
-            self._write_panels()
-            self._write_title()
-            self.shown(view)
+        self._table = table
+        self._said = self.title_of(view)
+        self.grid.show(found_rows, order, table=table, empty=empty)
+        self._write_panels()
+        self.shown(view)
 
     def _write_panels(self) -> None:
         text = "  ".join(
             f"[{'reverse' if place == self._panel else 'bold'} @click=screen.panel({place})] {place + 1} {name} [/]"
             for place, name in enumerate(_PANELS)
         )
-        self.query_one("#panels", Static).update(text)
+        self._panels.update(text)
 
     def below(self) -> Text:
         """See above."""

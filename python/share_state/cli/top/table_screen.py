@@ -13,7 +13,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
-from textual.worker import get_current_worker
 
 from share_state.cli.printable import printable
 from share_state.cli.top.arrange import Arranged, Order, arranged
@@ -61,6 +60,15 @@ class TableScreen(Screen[None], Generic[T]):
         super().__init__()
         self._order = Order()
         self._table: Table[T] = self.kind()
+        self._said = ""
+        self._renewing = self._stale = False
+        # Held, not looked up: a view may come while the screen is taken down.
+        self._title = Static(id="title", classes="line", markup=False)
+        self.grid: Grid[T] = Grid(self._table, opens=self.opens, id="grid")
+        self._below = Static(id="below", classes="line", markup=False)
+        self._words = Input(placeholder="words that a line must have", compact=True)
+        self._filter = Horizontal(Static("/ ", id="slash"), self._words, id="filter", classes="line")
+        self._problem = Static(id="problem", classes="line", markup=False)
 
     @property
     def top(self) -> TopApp:
@@ -72,7 +80,7 @@ class TableScreen(Screen[None], Generic[T]):
         raise NotImplementedError
 
     def rows(self, view: View) -> Iterable[T]:
-        """Return all rows of a view. It is called in a thread."""
+        """Return all rows of a view. It is called in a thread, and so is :meth:`title_of`."""
         raise NotImplementedError
 
     def searched(self) -> Callable[[T], str] | None:
@@ -97,21 +105,19 @@ class TableScreen(Screen[None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Make the widgets."""
-        yield Static(id="title", classes="line", markup=False)
+        yield self._title
         yield from self.above_table()
-        yield Grid(self._table, opens=self.opens, id="grid")
-        yield Static(id="below", classes="line", markup=False)
-        with Horizontal(id="filter", classes="line"):
-            yield Static("/ ", id="slash")
-            yield Input(placeholder="words that a line must have", compact=True)
-        yield Static(id="problem", classes="line", markup=False)
+        yield self.grid
+        yield self._below
+        yield self._filter
+        yield self._problem
         yield Static(NOT_TOLD, id="note", classes="line", markup=False)
         yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
         """Hide what has nothing to say."""
-        self.query_one("#filter").display = False
-        self.query_one("#problem").display = False
+        self._filter.display = False
+        self._problem.display = False
         self.grid.focus()
 
     def on_screen_resume(self) -> None:
@@ -123,55 +129,66 @@ class TableScreen(Screen[None], Generic[T]):
         self._write_title()
 
     @property
-    def grid(self) -> Grid[T]:
-        """The table."""
-        return self.query_one("#grid", Grid)
-
-    @property
     def words(self) -> str:
         """The words of the filter."""
-        return self.query_one(Input).value
+        return self._words.value
 
     def renew(self) -> None:
         """Show the view of the program again: it is another one, or it is looked at in another way."""
-        if self.is_mounted and self.top.view is not None:
-            self.run_worker(self._renew(self.top.view), exclusive=True, group="renew")
+        if not self.is_running:
+            return
         self._write_title()
+        # One at a time: of a large view this takes longer than a key is pressed, or even until the next view comes.
+        self._stale = True
+        if not self._renewing:
+            self._renewing = True
+            self.run_worker(self._renew_until_fresh(), group="renew")
+
+    async def _renew_until_fresh(self) -> None:
+        try:
+            while self._stale:
+                self._stale = False
+                if self.top.view is not None:
+                    await self._renew(self.top.view)
+        finally:
+            self._renewing = False
 
     async def _renew(self, view: View) -> None:
-        found = await asyncio.to_thread(self._arranged, view, self._order, self.words)
-        if not get_current_worker().is_cancelled:
-            self.grid.show(found, self._order, table=self._table, empty=self.empty(view))
-            self.shown(view)
+        order = self._order
+        found, self._said = await asyncio.to_thread(self._arranged, view, order, self.words)
+        self.grid.show(found, order, table=self._table, empty=self.empty(view))
+        self.shown(view)
 
-    def _arranged(self, view: View, order: Order, words: str) -> Arranged[T]:
-        return arranged(self._table, self.rows(view), order, words=words, searched=self.searched())
+    def _arranged(self, view: View, order: Order, words: str) -> tuple[Arranged[T], str]:
+        """Do what takes long where there are many lines, in a thread."""
+        found = arranged(self._table, self.rows(view), order, words=words, searched=self.searched())
+        return found, self.title_of(view)
 
     def shown(self, view: View) -> None:
         """Do what is to be done when a view was shown."""
+        self._write_title()
         self._write_problem(view)
 
     def _write_title(self) -> None:
         view = self.top.view
-        left = self.top.waiting if view is None else self.title_of(view)
+        left = self.top.waiting if view is None else self._said
         clock = "" if view is None else time.strftime("%H:%M:%SZ", time.gmtime(view.at_ms / 1000))
         right = f" {'PAUSED ' if self.top.paused else ''}{clock}"
         width = self.size.width
-        self.query_one("#title", Static).update(Text(in_cells(left, max(0, width - len(right))) + right[-width:], no_wrap=True))
+        self._title.update(Text(in_cells(left, max(0, width - len(right))) + right[-width:], no_wrap=True))
 
     def _write_problem(self, view: View) -> None:
-        line = self.query_one("#problem", Static)
         texts = list(view.problems)
         if view.behind:
             texts.append(f"{view.behind} offsets of the state topic are not read yet")
-        line.display = bool(texts)
+        self._problem.display = bool(texts)
         more = f"  +{len(texts) - 1} more: !" if len(texts) > 1 else ""
         room = max(1, self.size.width - len(more))
-        line.update(Text(in_cells(f"! {printable(texts[0])}", room) + more if texts else "", no_wrap=True))
+        self._problem.update(Text(in_cells(f"! {printable(texts[0])}", room) + more if texts else "", no_wrap=True))
 
     def on_grid_moved(self) -> None:
         """Say of the line under the cursor what does not fit into it."""
-        self.query_one("#below", Static).update(self.below())
+        self._below.update(self.below())
 
     def on_grid_header_clicked(self, message: Grid.HeaderClicked) -> None:
         """Sort by a column."""
@@ -193,8 +210,8 @@ class TableScreen(Screen[None], Generic[T]):
     def action_filter(self) -> None:
         """Ask for the words of the filter."""
         if self.searched() is not None:
-            self.query_one("#filter").display = True
-            self.query_one(Input).focus()
+            self._filter.display = True
+            self._words.focus()
             self.refresh_bindings()
 
     def on_input_changed(self) -> None:
@@ -203,15 +220,14 @@ class TableScreen(Screen[None], Generic[T]):
 
     def on_input_submitted(self) -> None:
         """Keep the filter."""
-        self.query_one("#filter").display = bool(self.words)
+        self._filter.display = bool(self.words)
         self.grid.focus()
 
     def action_back(self) -> None:
         """Take the filter away; where there is none, go back to the level above."""
-        line = self.query_one("#filter")
-        if line.display:
-            self.query_one(Input).value = ""
-            line.display = False
+        if self._filter.display:
+            self._words.value = ""
+            self._filter.display = False
             self.grid.focus()
             self.refresh_bindings()
         elif not self._is_lowest():
@@ -223,7 +239,7 @@ class TableScreen(Screen[None], Generic[T]):
     def check_action(self, action: str, parameters: tuple[Any, ...]) -> bool | None:
         """Offer only what there is."""
         if action == "back" and self._is_lowest():
-            return bool(self.is_mounted and self.query_one("#filter").display)
+            return self._filter.display
         if action == "filter":
             return self.searched() is not None
         return super().check_action(action, parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from share_state.analysis.history import history
@@ -63,7 +63,8 @@ class History:
 
     cluster: str
     copy: Path | None = None
-    client_config: Mapping[str, object] | None = None
+    # Not told by an error: a password may be among them.
+    client_config: Mapping[str, object] | None = field(default=None, repr=False)
     timeout: float | None = None
 
     def read(self, key: Key, state_partition: int, watched: Watched) -> Timeline:

@@ -1,0 +1,309 @@
+"""The levels of the screen over a view that is made up: keys, mouse, filter, sorting, pause, sizes, problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from share_state.errors import ShareStateError
+from share_state.live import Health, Verdict, View
+from tests.python.top.made_up import (
+    AUDIT,
+    FakeLive,
+    group_view,
+    member,
+    poisoned,
+    rates,
+    share_partition,
+    usual,
+    view,
+)
+from tests.python.top.screen import run, watched
+
+HANDS = "A record in a member's hands shows as its last written state, or not at all."
+
+
+def now(live: FakeLive) -> View:
+    assert isinstance(live.view, View)
+    return live.view
+
+
+def test_enter_goes_deeper_and_escape_back() -> None:
+    async def test() -> None:
+        live = FakeLive()
+        async with watched(live) as screen:
+            await screen.sees("3 groups", "1 POISON, 1 NO MEMBERS, 2 OK", HANDS)
+            head, *rows = screen.rows()
+            assert head.split() == "HEALTH ▼ GROUP STATE MEMBERS PARTS LAG TREND FLIGHT ACC/s →".split()
+            assert [row.split()[:3] for row in rows] == [
+                ["POISON", "workers", "Stable"], ["NO", "MEMBERS", "gone"], ["OK", "healthy", "Stable"],
+            ]  # fmt: skip
+            assert rows[0].split()[3:] == ["1", "2", "21", "▲12", "1", "1.5"]
+            await screen.sees("orders 0: record 0 is available after 4 deliveries, and the limit is 5")
+            await screen.press("enter")
+            await screen.sees("group workers  Stable  1 member  1 POISON, 1 OK", "audit-events")
+            head, first, second = screen.rows()
+            assert head.split() == "HEALTH ▼ TOPIC PART LAG TREND FLIGHT HEAD HELD OLDEST →".split()
+            assert first.split() == "POISON orders 0 21 ▲12 1 avail×4 12m 13m".split()
+            assert second.split() == "OK audit-events 0 0 = 0 - - -".split()
+            await screen.press("enter")
+            await screen.sees("group workers  topic orders  partition 0", " POISON  record 0 is available after 4 deliveries")
+            assert live.asked[-1] == ("workers", poisoned("workers").topic_id, 0)
+            await screen.press("escape")
+            await screen.sees("group workers  Stable")
+            await screen.press("escape")
+            await screen.sees("3 groups")
+            # There is no level above.
+            await screen.press("escape", "down", "down", "enter")
+            await screen.sees("group healthy")
+        assert live.closed
+
+    run(test())
+
+
+def test_all_groups_and_the_group_of_the_command() -> None:
+    async def test() -> None:
+        async with watched(FakeLive(), group="gone") as screen:
+            await screen.sees("group gone  Empty  0 members", "NO MEMBERS", "the group has no members, and 8 records")
+            await screen.press("escape", "a")
+            await screen.sees("all groups", "workers", "healthy")
+            assert [row.split()[0] for row in screen.rows()] == ["HEALTH", "POISON", "NO", "OK", "OK"]
+        async with watched(FakeLive(), group="nobody") as screen:
+            await screen.sees("The cluster has no share group nobody.")
+        async with watched(FakeLive(view())) as screen:
+            await screen.sees("The cluster has no share group.")
+
+    run(test())
+
+
+def test_rows_are_sorted_by_keys_and_by_a_click_on_a_header() -> None:
+    async def test() -> None:
+        async with watched(FakeLive(), size=(120, 24)) as screen:
+            await screen.press("a")
+            await screen.sees("all groups", "healthy")
+
+            def groups() -> list[str]:
+                return [row.replace("NO MEMBERS", "NO").split()[1] for row in screen.rows()[1:]]
+
+            assert groups() == ["workers", "gone", "healthy", "workers"]
+            await screen.press("s")
+            await screen.until(lambda: groups() == ["gone", "healthy", "workers", "workers"])
+            assert "GROUP  ▼" in screen.rows()[0]
+            await screen.press("r")
+            await screen.until(lambda: groups() == ["workers", "workers", "healthy", "gone"])
+            assert "GROUP  ▲" in screen.rows()[0]
+            lag = screen.rows()[0].index("LAG")
+            for expected in (["workers", "gone", "healthy", "workers"], ["healthy", "workers", "gone", "workers"]):
+                await screen.pilot.click("#grid", offset=(lag, 0))
+                await screen.until(lambda expected=expected: groups() == expected)  # type: ignore[misc]  # a default binds it
+            await screen.press("S", "S", "S", "S")
+            await screen.until(lambda: "HEALTH    ▼" in screen.rows()[0])
+
+    run(test())
+
+
+def test_the_mouse_moves_the_cursor_and_opens() -> None:
+    async def test() -> None:
+        async with watched(FakeLive()) as screen:
+            await screen.sees("3 groups", "healthy")
+            await screen.pilot.click("#grid", offset=(14, 2))
+            await screen.sees("orders 0: the group has no members")
+            await screen.pilot.click("#grid", offset=(14, 2))
+            await screen.sees("group gone  Empty")
+            # The keys at the bottom are buttons.
+            await screen.pilot.click("FooterKey", offset=(1, 0))
+            await screen.sees("group gone  topic orders  partition 0")
+
+    run(test())
+
+
+def test_a_filter_keeps_lines_with_all_words() -> None:
+    async def test() -> None:
+        async with watched(FakeLive()) as screen:
+            await screen.press("a")
+            await screen.sees("healthy")
+            await screen.press("slash", *"Ok", "space", *"aud")
+            await screen.until(lambda: len(screen.rows()) == 2)
+            await screen.press("enter", "enter")
+            await screen.sees("group workers  topic audit-events")
+            await screen.press("escape")
+            await screen.sees("/ Ok aud")
+            await screen.press("slash", "x")
+            await screen.sees("No line has the words of the filter.")
+            await screen.press("escape")
+            await screen.until(lambda: len(screen.rows()) == 5)
+            assert "/ Ok aud" not in screen.text
+            assert "all groups" in screen.text
+
+    run(test())
+
+
+def test_paused_the_screen_stands_still() -> None:
+    async def test() -> None:
+        live = FakeLive()
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            await screen.press("p")
+            await screen.sees("PAUSED")
+            live.view = view(group_view("late", share_partition("late")))
+            await screen.until(lambda: live.given is live.view)
+            await screen.press("down")
+            assert "late" not in screen.text
+            await screen.press("space")
+            await screen.sees("1 group ", "late")
+            assert "PAUSED" not in screen.text
+
+    run(test())
+
+
+def test_the_cursor_stays_on_its_row() -> None:
+    async def test() -> None:
+        live = FakeLive()
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            await screen.press("end")
+            new = share_partition("worse", verdict=Verdict(Health.STUCK, "for 200 s it stands"), lag=5)
+            live.view = view(*now(live).groups, group_view("worse", new))
+            await screen.sees("4 groups", "STUCK")
+            await screen.press("enter")
+            await screen.sees("group healthy")
+
+    run(test())
+
+
+def test_a_group_goes_away_while_it_is_open() -> None:
+    async def test() -> None:
+        live = FakeLive()
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            await screen.press("enter")
+            await screen.sees("group workers  Stable")
+            await screen.press("enter")
+            await screen.sees("topic orders  partition 0")
+            live.view = view(*(group for group in usual().groups if group.group != "workers"))
+            await screen.sees("IS GONE: as it was seen last", "record 0 is available after 4 deliveries")
+            await screen.press("escape")
+            await screen.sees("The cluster has no share group workers.")
+            await screen.press("enter", "escape")
+            await screen.sees("2 groups")
+
+    run(test())
+
+
+def test_problems_are_told_and_what_was_known_stays() -> None:
+    async def test() -> None:
+        live = FakeLive()
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            problems = ("groups: broker\x1b[2J 1 is away", "the topic __share_group_state: READ is missing")
+            live.view = replace(now(live), problems=problems, behind=7)
+            await screen.sees("! groups: broker\\x1b[2J 1 is away", "+2 more: !", "workers")
+            await screen.press("exclamation_mark")
+            await screen.sees("What cannot be seen", "READ is missing")
+            await screen.press("escape")
+            live.view = usual()
+            await screen.until(lambda: "is away" not in screen.text and "3 groups" in screen.text)
+
+    run(test())
+
+
+def test_what_ends_the_view_ends_the_screen() -> None:
+    async def test() -> None:
+        live = FakeLive()
+        error = ShareStateError("the copy cannot be used")
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            live.view = error
+            await screen.until(lambda: screen.app.return_value is not None)
+        assert screen.app.return_value is error
+
+    run(test())
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+def test_it_quits_and_closes(key: str) -> None:
+    async def test() -> None:
+        live = FakeLive()
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            await screen.press(key)
+            assert not screen.app.is_running
+        assert screen.app.return_code == 0
+        assert live.closed
+
+    run(test())
+
+
+def test_the_help_tells_keys_words_and_columns() -> None:
+    async def test() -> None:
+        async with watched(FakeLive(), size=(100, 60)) as screen:
+            await screen.press("question_mark")
+            await screen.sees("Keys", "pause: the screen stands still", *(health.value for health in Health), "BACK/s")
+            await screen.press("question_mark")
+            await screen.sees("3 groups")
+
+    run(test())
+
+
+def large(share_partitions: int) -> View:
+    ones = (
+        share_partition("many", AUDIT, number, lag=number, rates=rates(accepted=number)) for number in range(share_partitions)
+    )
+    return view(group_view("many", *ones, members=(member("m-1"),)))
+
+
+def test_only_rows_in_sight_are_made_into_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        live = FakeLive(large(10_000))
+        async with watched(live, group="many") as screen:
+            await screen.sees("10,000 OK", "9999")
+            grid = screen.table.grid
+            made: list[object] = []
+            line = grid._line
+            monkeypatch.setattr(grid, "_line", lambda row, *rest, **named: (made.append(row), line(row, *rest, **named))[1])
+            await screen.press("end")
+            await screen.until(lambda: screen.rows()[-1].split()[2] == "0")
+            await screen.press("home", "pagedown")
+            await screen.until(lambda: len(made) > 0 and len(screen.rows()) > 10)
+            assert len(set(map(id, made))) <= 4 * grid.size.height
+
+    run(test())
+
+
+SIZES = ((80, 24), (20, 8), (1, 1), (200, 60))
+
+
+def test_no_size_is_too_small_or_too_large() -> None:
+    async def test() -> None:
+        live, drawn = FakeLive(), 0
+        live.view = replace(now(live), problems=("groups: broker 1 is away",))
+        async with watched(live) as screen:
+            await screen.sees("3 groups")
+            for width, height in SIZES:
+                await screen.pilot.resize_terminal(width, height)
+                for key in ("enter", "enter", "question_mark"):
+                    await screen.press(key)
+                    lines = screen.lines()
+                    assert len(lines) == height
+                    assert {len(line) for line in screen.cells()} == {width}
+                    drawn += 1
+                await screen.press("escape", "escape", "escape")
+            assert drawn == 3 * len(SIZES)
+            await screen.pilot.resize_terminal(80, 24)
+            await screen.sees("3 groups", "NO MEMBERS", HANDS)
+
+    run(test())
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch, no_color: bool) -> None:
+    async def test() -> None:
+        async with watched(FakeLive()) as screen:
+            await screen.sees("POISON")
+            assert screen.colours() == ({"default"} if no_color else {"default", "red", "white", "green", "color(5)"})
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    run(test())

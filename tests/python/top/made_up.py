@@ -112,7 +112,7 @@ class FakeLive:
         self.closed = True
 
     async def refresh(self) -> View:
-        while self.view is self.given:
+        while self.view is self.given:  # noqa: ASYNC110  it is put there from another thread
             await asyncio.sleep(0.01)
         self.given = self.view
         if isinstance(self.view, BaseException):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import reduce
 from typing import Any
 
 from textual.pilot import Pilot
@@ -40,11 +41,11 @@ class Watched:
     def colours(self) -> set[str]:
         """The colours on the screen, as the terminal gets them."""
         found = set()
+        ground = self.app.screen.styles.background
+        filters = [one for one in self.app._filters if one.enabled]
         for strip in self.app.screen._compositor.render_strips():
-            for color_filter in self.app._filters:
-                if color_filter.enabled:
-                    strip = strip.apply_filter(color_filter, self.app.screen.styles.background)
-            styles = [segment.style for segment in strip if segment.style is not None]
+            drawn = reduce(lambda one, by: one.apply_filter(by, ground), filters, strip)
+            styles = [segment.style for segment in drawn if segment.style is not None]
             found |= {color.name for style in styles for color in (style.color, style.bgcolor) if color is not None}
         return found
 
@@ -77,10 +78,10 @@ class Watched:
 
 @asynccontextmanager
 async def watched(
-    live: Live, *, size: tuple[int, int] = (80, 24), group: str | None = None, history: History = NOWHERE
+    live: Live, *, size: tuple[int, int] = (80, 24), group: str | None = None, history: History = NOWHERE, refresh: float = 0.02
 ) -> AsyncIterator[Watched]:
-    """Run the program, and see that it ends."""
-    app = TopApp(live, "kafka://cluster:9092", history, refresh_seconds=0.02, group=group)
+    """Run the program, and see that it ends. Of a real view `refresh` is not too often: a pilot waits until nothing happens."""
+    app = TopApp(live, "kafka://cluster:9092", history, refresh_seconds=refresh, group=group)
     async with app.run_test(size=size) as pilot:
         yield Watched(app, pilot)
 

@@ -127,7 +127,7 @@ TIMELINE: Final = Table[HistoryRow](
     (
         # Without the date, which the line above has, and in UTC as everywhere.
         Column("TIME (UTC)", lambda row: instant(row.at_timestamp)[5:19].replace("T", " "), width=14),
-        Column("CAUSE", lambda row: printable(row.cause), style=lambda row: _STYLES.get(HistoryCause(row.cause), ""), width=10),
+        Column("CAUSE", lambda row: printable(row.cause), style=lambda row: _STYLES.get(HistoryCause(row.cause), "")),
         Column("OFFSETS", _offsets),
         Column("CHANGE", _change),
         Column("AT", lambda row: str(row.at_offset), right=True, says="the record of the state topic"),

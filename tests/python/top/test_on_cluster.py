@@ -15,6 +15,7 @@ import share_state as ss
 from share_state.cli.top.timeline import History
 from share_state.live import LiveView
 from tests.python.live.fake_cluster import DESCRIBE, FakeCluster, member, served
+from tests.python.top.made_up import FakeLive
 from tests.python.top.screen import run, watched
 from tests.python.top.terminal import on_terminal
 
@@ -78,9 +79,9 @@ def test_reasons_records_members_and_timeline(cluster: FakeCluster, tmp_path: Pa
     run(test())
 
 
-def test_a_timeline_that_cannot_be_read_says_why(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeline_that_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
-        async with cluster.serving(), watched(LiveView(cluster.bootstrap), group="workers") as screen:
+        async with watched(FakeLive(), group="workers") as screen:
             await screen.sees("1 POISON")
             await screen.press("enter", "3")
             await screen.sees("The timeline cannot be read: reading a cluster needs the package confluent")

@@ -1,4 +1,4 @@
-"""One piece of advice for each word: what a person can look at, or do, next."""
+"""The words for people: the meaning of each, and one piece of advice, what a person can look at or do next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from typing import Final
 
 from share_state.live import Health
 
-__all__ = ["ADVICE"]
+__all__ = ["ADVICE", "WORDS"]
+
+#: As docs/operate.md explains them.
+WORDS: Final = {
+    Health.POISON: "the record at the start offset has one delivery left, or records were archived at the limit",
+    Health.STUCK: "the start offset stands for more than 150 s although records after it were delivered",
+    Health.NO_MEMBERS: "there are records to deliver, and the group has no members",
+    Health.NO_STATE: "a member is assigned it, and the state topic has no state of it",
+    Health.EXPIRING: "more records came back than were accepted: released, or their locks ran out",
+    Health.SLOW: "the lag grew by 1,000 records or more in the last minute",
+    Health.OK: "none of these",
+}
 
 ADVICE: Final = {
     Health.POISON: (

@@ -15,8 +15,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from share_state.cli.printable import printable
+from share_state.cli.top.advice import WORDS
 from share_state.cli.top.levels import HEALTH_STYLES, SHARE_PARTITIONS
-from share_state.live import Health
 
 __all__ = ["KEYS", "TextScreen", "help_text", "problems_text"]
 
@@ -36,15 +36,6 @@ KEYS: Final = (
     ("?", "this help"),
     ("q, Ctrl-C", "quit"),
 )
-_WORDS: Final = {
-    Health.POISON: "the record at the start offset has one delivery left, or records were archived at the limit",
-    Health.STUCK: "the start offset stands for more than 150 s although records after it were delivered",
-    Health.NO_MEMBERS: "there are records to deliver, and the group has no members",
-    Health.NO_STATE: "a member is assigned it, and the state topic has no state of it",
-    Health.EXPIRING: "more records came back than were accepted: released, or their locks ran out",
-    Health.SLOW: "the lag grew by 1,000 records or more in the last minute",
-    Health.OK: "none of these",
-}
 _NOT_TOLD: Final = (
     "An acquisition is not written to the state topic, so a record in a member's hands shows as its last written state, or not "
     "at all. A release and a lock that ran out look alike, and so do a rejection and a gap."
@@ -81,7 +72,7 @@ def help_text() -> RenderableType:
         _heading("Keys"),
         _pairs((key, "bold", says) for key, says in KEYS),
         _heading("Words, the most urgent first"),
-        _pairs((health.value, HEALTH_STYLES[health], says) for health, says in _WORDS.items()),
+        _pairs((health.value, HEALTH_STYLES[health], says) for health, says in WORDS.items()),
         _heading("Columns"),
         _pairs(columns),
         _heading("What the log cannot tell"),

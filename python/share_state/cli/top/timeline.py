@@ -115,7 +115,7 @@ def _offsets(row: HistoryRow) -> str:
 
 def _change(row: HistoryRow) -> str:
     if row.first_offset is None:
-        return f"start offset {row.start_offset}, state epoch {row.state_epoch}, leader epoch {row.leader_epoch}"
+        return f"start {row.start_offset}, epochs {row.snapshot_epoch}/{row.state_epoch}/{row.leader_epoch}"
     return f"{_known(row.from_state, row.from_count)} → {_known(row.to_state, row.to_count)}"
 
 
@@ -129,7 +129,7 @@ TIMELINE: Final = Table[HistoryRow](
         Column("TIME (UTC)", lambda row: instant(row.at_timestamp)[5:19].replace("T", " "), width=14),
         Column("CAUSE", lambda row: printable(row.cause), style=lambda row: _STYLES.get(HistoryCause(row.cause), "")),
         Column("OFFSETS", _offsets),
-        Column("CHANGE", _change),
+        Column("CHANGE", _change, says="as a whole: its start offset; snapshot, state and leader epoch"),
         Column("AT", lambda row: str(row.at_offset), right=True, says="the record of the state topic"),
     ),
     lambda row: (row.at_offset, row.first_offset, row.cause),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual import events
 
 from share_state.errors import ShareStateError
 from share_state.live import Health, Verdict, View
@@ -273,6 +274,27 @@ def test_only_rows_in_sight_are_made_into_text(monkeypatch: pytest.MonkeyPatch) 
             await screen.press("home", "pagedown")
             await screen.until(lambda: len(made) > 0 and len(screen.rows()) > 10)
             assert len(set(map(id, made))) <= 4 * grid.size.height
+
+    run(test())
+
+
+def test_the_wheel_scrolls_and_the_next_view_leaves_it_there() -> None:
+    async def test() -> None:
+        live = FakeLive(large(100))
+        async with watched(live, group="many") as screen:
+            await screen.sees("100 OK", " 99 ")
+            grid = screen.table.grid
+            await screen.press("end")
+            bottom = grid.scroll_offset.y
+            grid.post_message(events.MouseScrollUp(grid, 5, 5, 0, -1, 0, shift=False, meta=False, ctrl=False))
+            await screen.until(lambda: grid.scroll_offset.y == grid.scroll_target_y < bottom)
+            top, looked = grid.scroll_offset.y, grid._arranged
+            live.view = large(100)
+            await screen.until(lambda: grid._arranged is not looked)
+            assert grid.scroll_offset.y == top
+            # A key brings the cursor back.
+            await screen.press("down")
+            await screen.until(lambda: grid.scroll_offset.y == bottom)
 
     run(test())
 

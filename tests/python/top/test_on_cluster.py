@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -130,6 +131,15 @@ def test_a_cluster_that_is_not_there_ends_as_every_command() -> None:
     with on_terminal("top", "kafka://127.0.0.1:1", columns=200) as terminal:
         assert terminal.ended() == 3
     assert "share-state: cannot read kafka://127.0.0.1:1: 127.0.0.1:1: Connection refused" in terminal.received
+
+
+def test_it_quits_while_no_broker_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"
+        with on_terminal("top", address, "--timeout", "3600") as terminal:
+            terminal.sees("reading the state topic")
+            terminal.press("q")
+            assert terminal.ended() == 0
 
 
 def test_without_textual_the_extra_is_named(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
             table: another kind of rows than before; the cursor is on the first.
             empty: stands where there is no row.
         """
-        before = self.row
+        before, seen = self.row, self._is_in_sight()
         if table is not None and table is not self._table:
             self._table, self._cursor, self._shift, before = table, 0, 0, None
             self.scroll_to(y=0, animate=False, force=True, immediate=True)
@@ -105,19 +105,23 @@ class Grid(ScrollView, Generic[T], can_focus=True):
             key = self._table.key(before)
             self._cursor = next((place for place, row in enumerate(self.rows) if self._table.key(row) == key), self._cursor)
         self._cursor = max(0, min(self._cursor, len(self.rows) - 1))
-        self._sized()
+        self.virtual_size = Size(self.size.width, len(self.rows) + 1)
+        if seen:
+            # Somebody who has scrolled elsewhere stays there.
+            self._into_sight()
+        self.refresh()
         self.post_message(self.Moved())
 
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
-        self._sized()
-
-    def _sized(self) -> None:
         self.virtual_size = Size(self.size.width, len(self.rows) + 1)
-        self._in_sight()
+        self._into_sight()
         self.refresh()
 
-    def _in_sight(self) -> None:
+    def _is_in_sight(self) -> bool:
+        return 0 <= self._cursor - round(self.scroll_offset.y) < max(1, self.size.height - 1)
+
+    def _into_sight(self) -> None:
         height = max(1, self.size.height - 1)
         top = round(self.scroll_offset.y)
         if self._cursor < top:
@@ -207,7 +211,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
 
     def _to(self, place: int) -> None:
         self._cursor = max(0, min(place, len(self.rows) - 1))
-        self._in_sight()
+        self._into_sight()
         self.refresh()
         self.post_message(self.Moved())
 

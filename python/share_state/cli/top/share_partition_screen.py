@@ -10,6 +10,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
@@ -61,6 +62,13 @@ class SharePartitionScreen(TableScreen[Any]):
     """
 
     opens: ClassVar[bool] = False
+
+    class Told(Message):
+        """The timeline was read, or a part of it. A message holds up neither thread, even while the program ends."""
+
+        def __init__(self, timeline: Timeline) -> None:
+            super().__init__()
+            self.timeline = timeline
 
     def __init__(self, key: Key, line: Line) -> None:
         super().__init__()
@@ -159,14 +167,15 @@ class SharePartitionScreen(TableScreen[Any]):
         def watched(done: int, total: int) -> bool:
             if total and not worker.is_cancelled:
                 about = f"Reading the state topic: {done:,} of {total:,} records …"
-                self.app.call_from_thread(self._take, self._timeline._replace(about=about))
+                self.post_message(self.Told(self._timeline._replace(about=about)))
             return not worker.is_cancelled
 
         timeline = self.top.history.read(self._key, state_partition, watched)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._take, timeline)
+            self.post_message(self.Told(timeline))
 
-    def _take(self, timeline: Timeline) -> None:
-        self._timeline = timeline
+    def on_share_partition_screen_told(self, message: Told) -> None:
+        """Take what was read of the timeline, or how far it is."""
+        self._timeline = message.timeline
         if self._panel == _TIMELINE:
             self.renew()

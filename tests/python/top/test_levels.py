@@ -283,6 +283,10 @@ def test_the_wheel_scrolls_and_the_next_view_leaves_it_there() -> None:
         live = FakeLive(large(100))
         async with watched(live, group="many") as screen:
             await screen.sees("100 OK", " 99 ")
+            # The last column stands beside the scroll bar, not under it, and so does the mark that there are more.
+            await screen.until(lambda: screen.cells()[1].endswith("OLDEST→ "))
+            await screen.press(*["right"] * 8)
+            await screen.sees("WHY", "everything is settled")
             grid = screen.table.grid
             await screen.press("end")
             bottom = grid.scroll_offset.y

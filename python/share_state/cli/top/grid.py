@@ -105,7 +105,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
             key = self._table.key(before)
             self._cursor = next((place for place, row in enumerate(self.rows) if self._table.key(row) == key), self._cursor)
         self._cursor = max(0, min(self._cursor, len(self.rows) - 1))
-        self.virtual_size = Size(self.size.width, len(self.rows) + 1)
+        self.virtual_size = Size(self._cells, len(self.rows) + 1)
         if seen:
             # Somebody who has scrolled elsewhere stays there.
             self._into_sight()
@@ -114,7 +114,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
 
     def on_resize(self) -> None:
         """Keep the cursor in sight."""
-        self.virtual_size = Size(self.size.width, len(self.rows) + 1)
+        self.virtual_size = Size(self._cells, len(self.rows) + 1)
         self._into_sight()
         self.refresh()
 
@@ -129,8 +129,16 @@ class Grid(ScrollView, Generic[T], can_focus=True):
         elif self._cursor >= top + height:
             self.scroll_to(y=self._cursor - height + 1, animate=False, force=True, immediate=True)
 
+    @property
+    def _cells(self) -> int:
+        """How many cells a line has beside the scroll bar."""
+        return self.scrollable_content_region.width
+
     def _fitted(self) -> Fitted[T]:
-        return fitted(self._table.columns, self._arranged.widths, self.size.width, fixed=self._table.fixed, shift=self._shift)
+        # One cell is for the mark in the header that there is more.
+        return fitted(
+            self._table.columns, self._arranged.widths, max(1, self._cells - 1), fixed=self._table.fixed, shift=self._shift
+        )
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of what is in sight."""
@@ -142,12 +150,12 @@ class Grid(ScrollView, Generic[T], can_focus=True):
             if place < len(self.rows):
                 segments = self._line(self.rows[place], shown, at_cursor=place == self._cursor)
             else:
-                lines = [] if self.rows else wrap(self._empty, max(1, self.size.width))
+                lines = [] if self.rows else wrap(self._empty, max(1, self._cells))
                 segments = [Segment(lines[y - 1] if y <= len(lines) else "", _PLAIN)]
-        return Strip(segments).adjust_cell_length(self.size.width, _PLAIN)
+        return Strip(segments).adjust_cell_length(self._cells, _PLAIN)
 
     def _header(self, shown: Fitted[T]) -> list[Segment]:
-        segments = []
+        segments, used = [], 0
         sorted_by = self._table.columns[self._order.column]
         for place, (column, width) in enumerate(shown.columns):
             mark = " "
@@ -156,7 +164,9 @@ class Grid(ScrollView, Generic[T], can_focus=True):
             segments.append(Segment(in_cells(column.title, width, right=column.right), _HEADER))
             last = place == len(shown.columns) - 1
             more = "→" if last and shown.right else "←" if shown.left and place == self._table.fixed - 1 else " "
-            segments.append(Segment(f"{mark}{more}", _HEADER))
+            used += width + GAP
+            # That there is more is told in any case.
+            segments.append(Segment(more if used > self._cells and more != " " else f"{mark}{more}", _HEADER))
         return segments
 
     def _line(self, row: T, shown: Fitted[T], *, at_cursor: bool) -> list[Segment]:
@@ -172,7 +182,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
                 Segment(in_cells(column.text(row), width, right=column.right), style),
                 Segment(" " * GAP, base),
             ]
-        return [*segments, Segment(" " * max(0, self.size.width - used), base)]
+        return [*segments, Segment(" " * max(0, self._cells - used), base)]
 
     def _column_at(self, x: int) -> int | None:
         left = 0

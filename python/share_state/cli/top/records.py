@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["RECORDS", "RecordRange", "record_ranges"]
 
 _STYLES: Final[dict[int | None, str]] = {
-    RecordState.AVAILABLE: "yellow",
-    RecordState.ARCHIVING: "yellow",
+    RecordState.AVAILABLE: "magenta",
+    RecordState.ARCHIVING: "magenta",
     RecordState.ACKNOWLEDGED: "green",
     RecordState.ARCHIVED: "red",
 }

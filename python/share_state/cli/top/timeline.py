@@ -29,8 +29,8 @@ MOST_ROWS: Final = 2000
 _ASK_EVERY: Final = 256
 _STYLES: Final = {
     HistoryCause.ACCEPTED: "green",
-    HistoryCause.RELEASED: "yellow",
-    HistoryCause.ARCHIVING: "yellow",
+    HistoryCause.RELEASED: "magenta",
+    HistoryCause.ARCHIVING: "magenta",
     HistoryCause.ARCHIVED: "red",
     HistoryCause.DELETED: "red",
 }

@@ -220,3 +220,48 @@ fn available_with_count_0_says_nothing() {
     assert_eq!(state, EffectiveState::new(110, &accepted(119, 119)));
     assert_eq!(state.end_offset(), 120);
 }
+
+#[test]
+fn neither_writer_writes_an_acquisition() {
+    let acquired = |delivery_state, delivery_count| StateBatch {
+        first_offset: 3,
+        last_offset: 4,
+        delivery_state,
+        delivery_count,
+    };
+    let change = WriteState {
+        state_epoch: 0,
+        leader_epoch: 0,
+        start_offset: 0,
+        delivery_complete_count: 0,
+        state_batches: vec![acquired(1, 2)],
+    };
+    let states = vec![acquired(0, 1)];
+    let (mut writer, _) = ControlWriter::begin("g", 0, 1);
+    let body = ControlBody::Delta {
+        states: states.clone(),
+    };
+    assert_eq!(writer.write(&change), Ok(control("g", 0, body)));
+    let width = CheckpointEpochWidth::U32;
+    let (mut writer, _) = StateWriter::begin(share_partition(), 0, 0, width, 1);
+    let delta = record(Some(0), (0, 0), -1, states.clone());
+    assert_eq!(writer.write(&change), Ok(delta));
+    let checkpoint = record(None, (0, 1), 0, states);
+    assert_eq!(writer.write(&change), Ok(checkpoint));
+}
+
+#[test]
+fn nobody_resumes_what_has_no_checkpoint() {
+    let recovery = ControlRecovery::new();
+    assert!(matches!(ControlWriter::resume(&recovery, "g", 1), Ok(None)));
+    let mut replay = StateReplay::new();
+    replay.replay(&record(Some(0), (0, 0), 5, vec![]));
+    let width = CheckpointEpochWidth::U16;
+    let resume = |replay: &StateReplay| StateWriter::resume(replay, share_partition(), width, 1);
+    assert!(matches!(resume(&replay), Ok(None)));
+    replay.replay(&record(None, (0, 65_535), 5, vec![]));
+    let exhausted = CheckpointEpochExhausted {
+        checkpoint_epoch: 65_535,
+    };
+    assert!(matches!(resume(&replay), Err(error) if error == exhausted));
+}

@@ -36,6 +36,8 @@ enum Step {
     MoveLogStart {
         by: i64,
     },
+    /// The leader is lost, and with it every acquisition.
+    Fail,
     Clean,
     Compact {
         tail: i64,
@@ -58,6 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => member.prop_map(|member| Step::Leave { member }),
         2 => (1..40_000i64).prop_map(|milliseconds| Step::Pass { milliseconds }),
         1 => (1..9i64).prop_map(|by| Step::MoveLogStart { by }),
+        1 => Just(Step::Fail),
         1 => Just(Step::Clean),
         1 => (0..6i64).prop_map(|tail| Step::Compact { tail }),
     ]
@@ -71,7 +74,7 @@ struct Side {
     ahead: bool,
 }
 
-fn take(side: &mut Side, logs: &mut Logs, step: &Step) {
+fn take(side: &mut Side, group: usize, logs: &mut Logs, step: &Step) {
     let engine = &mut side.engine;
     match *step {
         Step::Fetch { member, records } => {
@@ -101,6 +104,12 @@ fn take(side: &mut Side, logs: &mut Logs, step: &Step) {
             let to = engine.partition.start_offset() + by;
             side.ahead |= engine.partition.move_log_start_offset(to);
         }
+        Step::Fail => {
+            logs.resume(group);
+            let [_, topic, _] = logs.replayed(group);
+            side.engine = Engine::load(&topic, engine.now);
+            side.ahead = false;
+        }
         Step::Clean => {
             let earliest = logs.recovery().earliest_share_offset();
             let before = logs.control.clone();
@@ -127,7 +136,7 @@ fn run(steps: &[(usize, Step)], every: usize, deltas: u16, width: CheckpointEpoc
     });
     let mut writes = 0;
     for (number, (group, step)) in steps.iter().enumerate() {
-        take(&mut sides[*group], &mut logs, step);
+        take(&mut sides[*group], *group, &mut logs, step);
         for (group, side) in sides.iter_mut().enumerate() {
             for write in side.engine.writes() {
                 logs.write(group, &write);
@@ -152,7 +161,7 @@ fn run(steps: &[(usize, Step)], every: usize, deltas: u16, width: CheckpointEpoc
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_three_forms_replay_to_the_same_state_after_every_step(
@@ -188,6 +197,7 @@ fn the_index_of_deltas_is_used_up_and_begins_again() {
         steps.push((group, acknowledge));
         match round % 97 {
             50 => steps.push((0, Step::Clean)),
+            70 => steps.push((1, Step::Fail)),
             90 => steps.push((0, Step::Compact { tail: 3 })),
             _ => {}
         }

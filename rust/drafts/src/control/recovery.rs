@@ -61,6 +61,12 @@ impl ControlRecovery {
         self.groups.get(group).map(|group| &group.state)
     }
 
+    /// Epoch of the latest checkpoint of a group.
+    #[must_use]
+    pub fn checkpoint_epoch(&self, group: &str) -> Option<u32> {
+        self.groups.get(group).map(|group| group.checkpoint_epoch)
+    }
+
     /// Share Checkpoint Offset of a group: recovery begins there.
     #[must_use]
     pub fn share_checkpoint_offset(&self, group: &str) -> Option<i64> {

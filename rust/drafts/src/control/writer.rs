@@ -3,7 +3,7 @@
 use share_state_core::persister::WriteState;
 use share_state_core::state_batch::StateBatch;
 
-use super::{ControlBody, ControlRecord};
+use super::{ControlBody, ControlRecord, ControlRecovery};
 use crate::effective::EffectiveState;
 use crate::states::as_written;
 use crate::write_error::{CheckpointEpochExhausted, next_epoch};
@@ -37,6 +37,31 @@ impl ControlWriter {
         };
         let record = writer.checkpoint();
         (writer, record)
+    }
+
+    /// Goes on as a new leader after its recovery: with a checkpoint of the next epoch, so that no delta of the leader before counts
+    /// from then on. `None` for a group without a checkpoint.
+    ///
+    /// # Errors
+    /// The checkpoint has no epoch left.
+    pub fn resume(
+        recovery: &ControlRecovery,
+        group: &str,
+        deltas_per_checkpoint: u32,
+    ) -> Result<Option<(Self, ControlRecord)>, CheckpointEpochExhausted> {
+        let state = recovery.state(group);
+        let Some((state, epoch)) = state.zip(recovery.checkpoint_epoch(group)) else {
+            return Ok(None);
+        };
+        let writer = Self {
+            group: group.to_owned(),
+            checkpoint_epoch: next_epoch(epoch, u32::MAX)?,
+            state: state.clone(),
+            deltas: 0,
+            deltas_per_checkpoint,
+        };
+        let record = writer.checkpoint();
+        Ok(Some((writer, record)))
     }
 
     /// The record for a change: a delta, or a checkpoint when it is time or when the start offset moved further than the states

@@ -46,6 +46,15 @@ impl StateReplay {
         }
     }
 
+    /// The latest checkpoint of a share partition.
+    #[must_use]
+    pub fn checkpoint(&self, share_partition: &SharePartitionKey) -> Option<&StateValue> {
+        self.share_partitions
+            .get(share_partition)?
+            .checkpoint
+            .as_ref()
+    }
+
     /// The state of a share partition: its latest checkpoint, and the deltas of that checkpoint in the order of their indexes.
     ///
     /// A delta of another epoch is passed over. The state epoch counts as well: a state that was deleted and initialised again

@@ -4,7 +4,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::WriteState;
 use share_state_core::state_batch::StateBatch;
 
-use super::{CheckpointEpochWidth, StateKey, StateRecord, StateValue};
+use super::{CheckpointEpochWidth, StateKey, StateRecord, StateReplay, StateValue};
 use crate::effective::EffectiveState;
 use crate::states::as_written;
 use crate::write_error::{CheckpointEpochExhausted, next_epoch};
@@ -44,6 +44,34 @@ impl StateWriter {
         };
         let record = writer.checkpoint();
         (writer, record)
+    }
+
+    /// Goes on as a new coordinator after its replay: with a checkpoint of the next epoch. `None` for a share partition without
+    /// state.
+    ///
+    /// # Errors
+    /// The checkpoint has no epoch left.
+    pub fn resume(
+        replay: &StateReplay,
+        share_partition: SharePartitionKey,
+        width: CheckpointEpochWidth,
+        deltas_per_checkpoint: u16,
+    ) -> Result<Option<(Self, StateRecord)>, CheckpointEpochExhausted> {
+        let checkpoint = replay.checkpoint(&share_partition);
+        let Some((state, checkpoint)) = replay.state(&share_partition).zip(checkpoint) else {
+            return Ok(None);
+        };
+        let writer = Self {
+            share_partition,
+            width,
+            state_epoch: checkpoint.state_epoch,
+            checkpoint_epoch: next_epoch(checkpoint.checkpoint_epoch, width.last_epoch())?,
+            state,
+            next_index: Some(0),
+            deltas_per_checkpoint,
+        };
+        let record = writer.checkpoint();
+        Ok(Some((writer, record)))
     }
 
     /// The record for a change: a delta, or a checkpoint when it is time. The start offset is the one *after* the change, so what

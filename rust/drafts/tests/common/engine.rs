@@ -10,6 +10,7 @@ use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
 };
 use share_state_core::time::LockTime;
+use share_state_drafts::EffectiveState;
 
 pub struct Engine {
     pub partition: SharePartition<IntervalStore>,
@@ -19,6 +20,11 @@ pub struct Engine {
 impl Engine {
     /// With locks of 30 s.
     pub fn begin(start_offset: i64) -> Self {
+        Self::load(&EffectiveState::new(start_offset, &[]), LockTime(0))
+    }
+
+    /// As a new leader loads what was replayed.
+    pub fn load(state: &EffectiveState, now: LockTime) -> Self {
         let key = SharePartitionKey::new("G1", TopicId([7; 16]), 0);
         let config = ShareGroupConfig {
             record_lock_duration_ms: 30_000,
@@ -26,13 +32,12 @@ impl Engine {
             ..ShareGroupConfig::default()
         };
         let mut partition = SharePartition::new(key, 0, config).unwrap();
-        let state = ReadStateResult {
+        let read = ReadStateResult {
             state_epoch: 0,
-            start_offset,
-            state_batches: Vec::new(),
+            start_offset: state.start_offset(),
+            state_batches: state.states(),
         };
-        partition.initialize(state).unwrap();
-        let now = LockTime(0);
+        partition.initialize(read).unwrap();
         Self { partition, now }
     }
 

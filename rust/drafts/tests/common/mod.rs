@@ -31,6 +31,7 @@ pub struct Logs {
     pub state_topic: Vec<LoggedState>,
     pub kafka: Vec<ShareRecord>,
     coordinator: ShareCoordinator,
+    deltas: u16,
     width: CheckpointEpochWidth,
     offset: i64,
 }
@@ -61,6 +62,7 @@ impl Logs {
             state_topic: Vec::new(),
             kafka: Vec::new(),
             coordinator: ShareCoordinator::new(config).unwrap(),
+            deltas,
             width,
             offset: 1_000,
         };
@@ -115,28 +117,49 @@ impl Logs {
         written
     }
 
-    /// Appends what the bytes of a record say, so that every record of a test goes through the codecs.
+    /// The leader and the coordinator of a group are lost: their successors go on from the logs of the drafts. Kafka's form writes
+    /// nothing then.
+    pub fn resume(&mut self, group: usize) {
+        let (recovery, replay) = (self.recovery(), self.replay());
+        let Group {
+            key,
+            control,
+            state_topic,
+        } = &mut self.groups[group];
+        let resumed = ControlWriter::resume(&recovery, &key.group, self.deltas.into());
+        let (writer, control_record) = resumed.unwrap().unwrap();
+        *control = writer;
+        let resumed = StateWriter::resume(&replay, key.clone(), self.width, self.deltas);
+        let (writer, state_record) = resumed.unwrap().unwrap();
+        *state_topic = writer;
+        self.append_drafts(&control_record, &state_record);
+    }
+
     fn append(&mut self, written: &Written) {
+        self.append_drafts(&written.control, &written.state_topic);
+        self.coordinator.replay(self.offset, &written.kafka);
+        self.kafka.push(written.kafka.clone());
+    }
+
+    /// Appends what the bytes of a record say, so that every record of a test goes through the codecs.
+    fn append_drafts(&mut self, control: &ControlRecord, state: &StateRecord) {
         self.offset += 1;
         let offset = self.offset;
         let (key, value) = (
-            control::encode_key(&written.control),
-            control::encode_value(&written.control).unwrap(),
+            control::encode_key(control),
+            control::encode_value(control).unwrap(),
         );
         let record = control::decode(&key, &value).unwrap().unwrap();
-        assert_eq!(record, written.control);
+        assert_eq!(record, *control);
         self.control.push(LoggedControl { offset, record });
 
-        let StateRecord { key, value } = &written.state_topic;
+        let StateRecord { key, value } = state;
         let key = state_topic::encode_key(key).unwrap();
         let value = value.as_ref().unwrap();
         let value = state_topic::encode_value(value, self.width).unwrap();
         let record = state_topic::decode(&key, Some(&value), self.width).unwrap();
-        assert_eq!(record, written.state_topic);
+        assert_eq!(record, *state);
         self.state_topic.push(LoggedState { offset, record });
-
-        self.coordinator.replay(offset, &written.kafka);
-        self.kafka.push(written.kafka.clone());
     }
 
     /// The offset that the next record gets.
@@ -152,21 +175,25 @@ impl Logs {
         recovery
     }
 
-    /// The state of a group as each log tells it: both drafts, and Kafka's form.
-    pub fn replayed(&self, group: usize) -> [EffectiveState; 3] {
-        let key = &self.groups[group].key;
-        let recovery = self.recovery();
+    fn replay(&self) -> StateReplay {
         let mut replay = StateReplay::new();
         for logged in &self.state_topic {
             replay.replay(&logged.record);
         }
+        replay
+    }
+
+    /// The state of a group as each log tells it: both drafts, and Kafka's form.
+    pub fn replayed(&self, group: usize) -> [EffectiveState; 3] {
+        let key = &self.groups[group].key;
+        let recovery = self.recovery();
         let mut kafka = None;
         for record in self.kafka.iter().filter(|record| record.key == *key) {
             ShareGroupOffset::fold(&mut kafka, &record.value);
         }
         [
             recovery.state(&key.group).unwrap().clone(),
-            replay.state(key).unwrap(),
+            self.replay().state(key).unwrap(),
             EffectiveState::from(&kafka.unwrap()),
         ]
     }

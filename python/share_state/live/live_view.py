@@ -11,13 +11,15 @@ from types import TracebackType
 from typing import Final, Self
 
 from share_state._core import StateTopicFollower
+from share_state.analysis.anomaly import Anomaly
 from share_state.analysis.states import records_behind
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
 from share_state.kafka.peers import LostError
 from share_state.kafka.security import SecurityOptions
 from share_state.live.asked import Asked, Group, Missing, Topic, UnansweredError
-from share_state.live.health import Seen, delivery_limit_of, health_of
+from share_state.live.group_limits import WINDOW_S, delivery_limit_of, thresholds
+from share_state.live.health import Seen, health_of
 from share_state.live.live_row import LiveRow
 from share_state.live.problems import Problems
 from share_state.live.rates import Key, RecentTotals
@@ -42,6 +44,8 @@ class _Moment:
     lags: dict[Key, int]
     #: The delivery limit of each group.
     limits: dict[str, int]
+    #: Kinds and numbers of anomalies.
+    anomalies: dict[Key, tuple[tuple[str, int], ...]]
 
 
 class LiveView:
@@ -76,6 +80,7 @@ class LiveView:
         self._asked = Asked(parse_bootstrap(bootstrap), security or SecurityOptions(), request_timeout=timeout)
         self._timeout = timeout
         self._follower = StateTopicFollower()
+        self._follower.configure(thresholds({}))
         self._problems = Problems()
         self._state_topic = StateTopic(self._asked, self._follower, self._problems, copy)
         self._reading: asyncio.Task[None] | None = None
@@ -104,6 +109,11 @@ class LiveView:
         except BaseException:
             await self._asked.close()
             raise
+        # What is an anomaly depends on the limits of the group, so they are asked for before the state topic is read.
+        await self._answered("groups", self._ask_groups)
+        await self._answered("configurations of groups", self._ask_configs)
+        # Groups without a coordinator are known once it is.
+        self._configs_at = -_CONFIGS_S
         self._reading = asyncio.get_running_loop().create_task(self._state_topic.run())
         return self
 
@@ -127,6 +137,15 @@ class LiveView:
         await self._ask()
         # Of many share partitions that takes a while, in which the state topic is read on.
         return await asyncio.to_thread(self._view)
+
+    async def anomalies(self) -> list[Anomaly]:
+        """Return the anomalies that last and those that were over lately, ordered by group, topic id and partition.
+
+        ``growing_lag`` and ``deleted_topic``, which the state topic does not tell, are not among them. Of each state partition
+        the latest 1,000 that are over are known.
+        """
+        _, found = await asyncio.to_thread(self._follower.anomalies, _since(_now_ms()))
+        return found
 
     def state_batches(self, group: str, topic_id: str, partition: int) -> list[StateBatch] | None:
         """Return what is known of the records of a share partition, sorted and coalesced; None where there is no state."""
@@ -172,7 +191,10 @@ class LiveView:
         self._groups = await self._asked.described(names, missing)
 
     async def _ask_configs(self, missing: Missing) -> None:
-        self._configs = await self._asked.group_configs(self._names(), missing)
+        configs = await self._asked.group_configs(self._names(), missing)
+        if configs != self._configs:
+            self._configs = configs
+            self._follower.configure(thresholds(configs))
         if not missing:
             self._configs_at = time.monotonic()
 
@@ -194,12 +216,15 @@ class LiveView:
             for key, row in self._rows.items()
             if (lag := records_behind(self._ends.get(key[1:]), row.start_offset, row.delivery_complete_count)) is not None
         }
+        now_ms = _now_ms()
+        _, counts = self._follower.anomaly_counts(_since(now_ms))
         moment = _Moment(
             now=time.monotonic(),
-            now_ms=time.time_ns() // 1_000_000,
+            now_ms=now_ms,
             assigned=self._assigned(),
             limits={name: delivery_limit_of(self._configs.get(name, {})) for name in self._names()},
             lags=lags,
+            anomalies={(key.group, key.topic_id, key.partition): tuple(of_key.items()) for key, of_key in counts},
         )
         of_group: dict[str, list[SharePartitionView]] = {name: [] for name in self._names()}
         for key in self._places():
@@ -244,4 +269,13 @@ class LiveView:
             members=tuple(sorted(moment.assigned.get(key, ()))),
             rates=rates,
             verdict=health_of(Seen(row, lag, has_members, limit, rates, moment.now_ms)),
+            anomalies=moment.anomalies.get(key, ()),
         )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _since(now_ms: int) -> int:
+    return now_ms - int(WINDOW_S * 1000)

@@ -25,6 +25,8 @@ class SharePartitionView(NamedTuple):
         members: the ids of the members that are assigned it.
         rates: what happened lately; None until there are two moments to compare.
         verdict: one word for how it does, and why.
+        anomalies: pairs of a kind and a number of findings: those that last, and those that were over lately
+            (:data:`share_state.live.group_limits.WINDOW_S`). ``LiveView.anomalies`` has them with their evidence.
     """
 
     group: str
@@ -37,6 +39,7 @@ class SharePartitionView(NamedTuple):
     members: tuple[str, ...]
     rates: Rates | None
     verdict: Verdict
+    anomalies: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,14 @@ from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
 from share_state.kafka.peers import LostError
 from share_state.kafka.security import SecurityOptions
-from share_state.live.asked import Asked, Group, Missing, Topic, UnansweredError
+from share_state.live.asked import Asked, Group, Resource, Topic, UnansweredError
+from share_state.live.cluster_view import ClusterView, ask_cluster
 from share_state.live.group_limits import WINDOW_S, delivery_limit_of, thresholds
 from share_state.live.health import Seen, health_of
 from share_state.live.live_row import LiveRow
 from share_state.live.problems import Problems
 from share_state.live.rates import Key, RecentTotals
+from share_state.live.rights import Missing, NotAllowedError
 from share_state.live.state_topic import StateTopic
 from share_state.live.view import GroupView, SharePartitionView, View
 from share_state.types import SharePartitionKey, StateBatch
@@ -147,6 +149,20 @@ class LiveView:
         _, found = await asyncio.to_thread(self._follower.anomalies, _since(_now_ms()))
         return found
 
+    async def cluster(self) -> ClusterView:
+        """Ask how the cluster keeps the state of its share groups; needs DESCRIBE_CONFIGS on the cluster and the state topic.
+
+        What cannot be seen is empty, and among the problems of the next view.
+        """
+        found = ClusterView()
+
+        async def ask(missing: Missing) -> None:
+            nonlocal found
+            found = await ask_cluster(self._asked, missing, self.places())
+
+        await self._answered("configurations of the cluster", ask)
+        return found
+
     def state_batches(self, group: str, topic_id: str, partition: int) -> list[StateBatch] | None:
         """Return what is known of the records of a share partition, sorted and coalesced; None where there is no state."""
         return self._follower.state_batches(SharePartitionKey(group, topic_id, partition))
@@ -180,6 +196,8 @@ class LiveView:
             await question(missing)
         except UnansweredError as error:
             self._problems.note(source, error)
+        except NotAllowedError as error:
+            self._problems.answered(source, {error.right})
         else:
             self._problems.answered(source, missing)
 
@@ -191,7 +209,7 @@ class LiveView:
         self._groups = await self._asked.described(names, missing)
 
     async def _ask_configs(self, missing: Missing) -> None:
-        configs = await self._asked.group_configs(self._names(), missing)
+        configs = await self._asked.configs(Resource.GROUP, self._names(), missing)
         if configs != self._configs:
             self._configs = configs
             self._follower.configure(thresholds(configs))
@@ -231,7 +249,16 @@ class LiveView:
             of_group[key[0]].append(self._share_partition(key, moment))
         self._recent.note(moment.now, self._rows, lags)
         groups = tuple(self._group(name, of_group[name]) for name in sorted(of_group))
-        return View(moment.now_ms, groups, self._state_topic.behind, self._problems.texts(), self._problems.total)
+        problems = self._problems
+        return View(
+            at_ms=moment.now_ms,
+            groups=groups,
+            behind=self._state_topic.behind,
+            problems=problems.texts(),
+            failures_total=problems.total,
+            missing_rights=problems.rights(),
+            topics_known=not problems.concerns("topics"),
+        )
 
     def _assigned(self) -> dict[Key, list[str]]:
         assigned: dict[Key, list[str]] = {}

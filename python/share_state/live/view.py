@@ -9,6 +9,7 @@ from share_state.live.asked import Member
 from share_state.live.health import Verdict
 from share_state.live.live_row import LiveRow
 from share_state.live.rates import Rates
+from share_state.live.rights import Right
 
 __all__ = ["GroupView", "SharePartitionView", "View"]
 
@@ -71,6 +72,8 @@ class View:
         behind: offsets of the state topic that are not read yet; None while that is not known.
         problems: what cannot be seen at the moment, and why.
         failures_total: how often something could not be asked since the view is open.
+        missing_rights: the rights without which some of it cannot be seen.
+        topics_known: whether the cluster has told which topics there are.
     """
 
     at_ms: int
@@ -78,3 +81,5 @@ class View:
     behind: int | None
     problems: tuple[str, ...]
     failures_total: int
+    missing_rights: tuple[Right, ...] = ()
+    topics_known: bool = False

@@ -20,6 +20,9 @@ from share_state.reading.state_topic import STATE_TOPIC
 FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR, LIST_GROUPS, VERSIONS, CONFIGS, DESCRIBE = 1, 2, 3, 10, 16, 18, 32, 77
 STATE_TOPIC_ID = UUID(int=77)
 OUT_OF_RANGE, NOT_AUTHORIZED, GROUP_DENIED = 1, 29, 30
+#: Resource types, and how each is denied.
+_GROUP = 32
+_CONFIGS_DENIED = {2: NOT_AUTHORIZED, 4: 31, _GROUP: GROUP_DENIED}
 _HEAD = struct.Struct(">qi")
 
 
@@ -39,6 +42,10 @@ class FakeCluster:
         configs: of each group.
         denied: API keys that are answered with a missing right.
         log_starts: of state partitions whose log does not start at 0.
+        brokers: how many there are; the first leads everything and is the only one that answers.
+        replicas, in_sync: of each state partition.
+        cluster_configs: of the broker and of topics, by their names; the broker is ``1``.
+        unsupported: API keys that the broker does not know.
     """
 
     log: Path
@@ -49,6 +56,11 @@ class FakeCluster:
     denied: set[int] = field(default_factory=set)
     log_starts: dict[int, int] = field(default_factory=dict)
     state_topic_id: UUID = STATE_TOPIC_ID
+    brokers: int = 1
+    replicas: list[int] = field(default_factory=lambda: [1])
+    in_sync: list[int] = field(default_factory=lambda: [1])
+    cluster_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    unsupported: set[int] = field(default_factory=set)
     port: int = 0
     #: Offsets that were fetched from, by state partition.
     fetched: dict[int, list[int]] = field(default_factory=dict)
@@ -114,7 +126,11 @@ class FakeCluster:
             CONFIGS: 4,
             DESCRIBE: 1,
         }
-        keys = [{"apiKey": key, "minVersion": 0, "maxVersion": version} for key, version in newest.items()]
+        keys = [
+            {"apiKey": key, "minVersion": 0, "maxVersion": version}
+            for key, version in newest.items()
+            if key not in self.unsupported
+        ]
         return {"errorCode": 0, "apiKeys": keys, "throttleTimeMs": 0}
 
     def _topics(self) -> dict[str, tuple[UUID, int]]:
@@ -130,7 +146,9 @@ class FakeCluster:
             rows.append({"topicId": row["topicId"], **self._topic(name, None if name is None else topics.get(name))})
         return {
             "throttleTimeMs": 0,
-            "brokers": [{"nodeId": 1, "host": "127.0.0.1", "port": self.port, "rack": None}],
+            "brokers": [
+                {"nodeId": node, "host": "127.0.0.1", "port": self.port, "rack": None} for node in range(1, self.brokers + 1)
+            ],
             "clusterId": "fake",
             "controllerId": 1,
             "topics": rows,
@@ -148,8 +166,8 @@ class FakeCluster:
                 "partitionIndex": index,
                 "leaderId": 1,
                 "leaderEpoch": 0,
-                "replicaNodes": [1],
-                "isrNodes": [1],
+                "replicaNodes": self.replicas,
+                "isrNodes": self.in_sync,
                 "offlineReplicas": [],
             }
             for index in range(partitions)
@@ -267,7 +285,7 @@ class FakeCluster:
     def _configs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         rows = []
         for resource in asked["resources"]:
-            group = resource["resourceName"]
+            group, kind = resource["resourceName"], resource["resourceType"]
             configs: list[dict[str, Any]] = [
                 {
                     "name": name,
@@ -279,10 +297,10 @@ class FakeCluster:
                     "configType": 0,
                     "documentation": None,
                 }
-                for name, value in self.configs.get(group, {}).items()
+                for name, value in (self.configs if kind == _GROUP else self.cluster_configs).get(group, {}).items()
             ]
-            code = GROUP_DENIED if CONFIGS in self.denied else 0
-            row = {"errorCode": code, "errorMessage": None, "resourceType": 32, "resourceName": group}
+            code = _CONFIGS_DENIED[kind] if CONFIGS in self.denied else 0
+            row = {"errorCode": code, "errorMessage": None, "resourceType": kind, "resourceName": group}
             rows.append({**row, "configs": [] if code else configs})
         return {"throttleTimeMs": 0, "results": rows}
 

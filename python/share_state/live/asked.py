@@ -131,6 +131,17 @@ class Asked:
         """Return the ids of the brokers, as of the last question for topics."""
         return tuple(sorted(self._nodes))
 
+    async def need_share_groups(self) -> None:
+        """Ask a broker whether it knows share groups.
+
+        Raises:
+            BrokerTooOldError: it does not: it is older than Kafka 4.2.
+            UnansweredError: no broker could be asked.
+        """
+        connection = await self._control.any()
+        for api_key in (FETCH, _DESCRIBE_SHARE_GROUPS):
+            connection.version_of(api_key)
+
     async def topic(self, name: str) -> Topic | None:
         """Ask for a topic by its name; None where there is none.
 

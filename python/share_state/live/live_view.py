@@ -100,10 +100,12 @@ class LiveView:
 
         Raises:
             BrokerUnreachableError: no broker answers.
+            BrokerTooOldError: it is older than Kafka 4.2.
             KafkaPersisterError: one refuses, for instance the login.
         """
         try:
             await self._asked.topics((), set())
+            await self._asked.need_share_groups()
         except LostError as lost:
             await self._asked.close()
             kind = BrokerUnreachableError if lost.retriable else BadAnswerError

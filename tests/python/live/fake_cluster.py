@@ -16,13 +16,11 @@ from uuid import UUID
 import share_state as ss
 from share_state.kafka.framing import MAX_FRAME, read_frame, request_of, response_bytes
 from share_state.reading.state_topic import STATE_TOPIC
+from tests.python.live.fake_configs import described_configs
 
 FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR, LIST_GROUPS, VERSIONS, CONFIGS, DESCRIBE = 1, 2, 3, 10, 16, 18, 32, 77
 STATE_TOPIC_ID = UUID(int=77)
 OUT_OF_RANGE, NOT_AUTHORIZED, GROUP_DENIED = 1, 29, 30
-#: Resource types, and how each is denied.
-_GROUP = 32
-_CONFIGS_DENIED = {2: NOT_AUTHORIZED, 4: 31, _GROUP: GROUP_DENIED}
 _HEAD = struct.Struct(">qi")
 
 
@@ -283,26 +281,7 @@ class FakeCluster:
         }
 
     def _configs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        rows = []
-        for resource in asked["resources"]:
-            group, kind = resource["resourceName"], resource["resourceType"]
-            configs: list[dict[str, Any]] = [
-                {
-                    "name": name,
-                    "value": value,
-                    "readOnly": False,
-                    "configSource": 1,
-                    "isSensitive": False,
-                    "synonyms": [],
-                    "configType": 0,
-                    "documentation": None,
-                }
-                for name, value in (self.configs if kind == _GROUP else self.cluster_configs).get(group, {}).items()
-            ]
-            code = _CONFIGS_DENIED[kind] if CONFIGS in self.denied else 0
-            row = {"errorCode": code, "errorMessage": None, "resourceType": kind, "resourceName": group}
-            rows.append({**row, "configs": [] if code else configs})
-        return {"throttleTimeMs": 0, "results": rows}
+        return described_configs(asked, self.configs, self.cluster_configs, denied=CONFIGS in self.denied)
 
 
 def member(member_id: str, assigned: Mapping[UUID, list[int]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -15,6 +16,7 @@ from share_state.doctor import Finding, Tools, examine
 from share_state.live import Health, LiveView, SharePartitionView, View
 from share_state.live.exporter import readings
 from share_state.live.metric_table import METRICS
+from share_state.live.rights import Right
 from share_state.monitoring.exposition import exposition
 from tests.gateway.clients.members import Member, confluent
 from tests.gateway.clients.plan import Plan
@@ -124,7 +126,7 @@ def found_by_command(broker: Broker, group: str) -> dict[str, list[str]]:
     return {row["check"]: row["commands"] for row in rows}
 
 
-def test_the_commands_do_what_they_say(broker: Broker, expiring: Member) -> None:
+def test_the_commands_do_what_they_say(broker: Broker, expiring: Member, tmp_path: Path) -> None:
     with ToolDriver() as tools:
 
         def does(command: str) -> str:
@@ -133,6 +135,15 @@ def test_the_commands_do_what_they_say(broker: Broker, expiring: Member) -> None
             assert ran.code == 0, ran
             return ran.out
 
+        # A broker without an authorizer refuses the right, but not the options.
+        _, *options = shlex.split(Tools(broker.bootstrap).allow(Right("DESCRIBE_CONFIGS", "cluster")))
+        assert "No Authorizer is configured on the broker" in tools.run("kafka-acls", *options).out
+        # More replicas than brokers cannot be; the plan has the form of the one that is printed.
+        plan = tmp_path / "share-group-state.json"
+        row = {"topic": "slow", "partition": 0, "replicas": [1]}
+        plan.write_text(json.dumps({"version": 1, "partitions": [row]}), encoding="utf-8")
+        move = Tools(broker.bootstrap).call("kafka-reassign-partitions.sh", "--reassignment-json-file", str(plan), "--execute")
+        assert "Successfully started partition reassignment for slow-0" in does(move)
         does(found_by_command(broker, "expiring")["lock_duration"][0])
         # One more, should the first have been delivered too often by now.
         produce(broker.bootstrap, "slow", [b"again"])

@@ -48,7 +48,7 @@ async def follow(port: int, began: float, seconds: float, records: int) -> dict[
     async with LiveView(f"127.0.0.1:{port}") as live:
 
         def behind() -> float:
-            read = sum(offset for offset, _ in live.places().values())
+            read = sum(place.read for place in live.places().values())
             # Less than all partitions together write at a time is not behind.
             return max(0.0, time.time() - began - read / rate) if read < records - STATE_PARTITIONS else 0.0
 
@@ -60,7 +60,7 @@ async def follow(port: int, began: float, seconds: float, records: int) -> dict[
         await live.refresh()
         looking = asyncio.create_task(look())
         cpu, at = time.process_time(), time.time()
-        first = sum(offset for offset, _ in live.places().values())
+        first = sum(place.read for place in live.places().values())
         while time.time() < began + seconds:
             await asyncio.sleep(_REFRESH_S)
             before, clock = behind(), time.time()
@@ -69,10 +69,10 @@ async def follow(port: int, began: float, seconds: float, records: int) -> dict[
             view_behind.append(before + refreshes[-1])
         looking.cancel()
         for _ in range(600):
-            if sum(offset for offset, _ in live.places().values()) == records:
+            if sum(place.read for place in live.places().values()) == records:
                 break
             await asyncio.sleep(_LOOK_S)
-        read = sum(offset for offset, _ in live.places().values())
+        read = sum(place.read for place in live.places().values())
         if read < records:
             raise SystemExit(f"{records - read} records are not read at the end")
         spent = time.process_time() - cpu

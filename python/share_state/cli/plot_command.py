@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,19 +14,13 @@ from share_state.cli import any_source, findings, lag
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
+from share_state.cli.picture_file import FORMATS, end_offsets_of, fail, picture_file, save_picture
 from share_state.cli.printable import printable
-from share_state.errors import ConfigError
-from share_state.extras import MissingPackageError
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-#: What a picture can be written as; the suffix of its file says which.
-_SUFFIXES = (".png", ".svg", ".pdf")
-_FORMATS = ", ".join(_SUFFIXES)
 
 
 class Picture(StrEnum):
@@ -38,17 +31,11 @@ class Picture(StrEnum):
     LAG = "lag"
 
 
-def _picture(output: Path) -> Path:
-    """Refuse a file whose suffix names no format: without one another file than this would be written."""
-    if output.suffix.lower() not in _SUFFIXES:
-        raise typer.BadParameter(printable(f"{output} has an unknown suffix; expected one of {_FORMATS}"))
-    return output
-
-
 def plot_command(
     path: SourceArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", callback=_picture, help=f"The picture; its suffix selects the format: {_FORMATS}.")
+        Path,
+        typer.Option("--output", "-o", callback=picture_file, help=f"The picture; its suffix selects the format: {FORMATS}."),
     ],
     *,
     kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
@@ -71,7 +58,7 @@ def plot_command(
         raise typer.BadParameter("--end-offsets applies only to --kind lag")
     if kind is Picture.LAG and end_offsets is None and not is_cluster(path):
         raise typer.BadParameter("--kind lag needs --end-offsets, unless it reads a cluster")
-    ends = [] if end_offsets is None else _end_offsets(end_offsets)
+    ends = [] if end_offsets is None else end_offsets_of(end_offsets)
     client = any_source.Client(command_config, timeout)
     rows, damage = _one(path, Choice(group, topic_id, partition), client)
     if kind is Picture.LAG and end_offsets is None:
@@ -80,8 +67,8 @@ def plot_command(
         ends = lag.ends_between(path, client, (topic, number), min(times), max(times))
         if not ends:
             findings.show(damage)
-            _fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
-    _save(kind, rows, ends, output)
+            fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
+    save_picture(lambda: _draw(kind, rows, ends), output)
     findings.report(damage)
 
 
@@ -103,36 +90,11 @@ def _one(path: str, choice: Choice, client: any_source.Client) -> tuple[list[His
         listed = "".join(
             f"\n  --group {printable(name)} --topic-id {topic} --partition {number}" for name, topic, number in found
         )
-        _fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
+        fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
     return rows, scan.findings
-
-
-def _save(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]], output: Path) -> None:
-    try:
-        figure = _draw(kind, rows, ends)
-        figure.savefig(output)
-    except ConfigError as error:
-        _fail(ExitCode.USAGE, printable(str(error)))
-    except MissingPackageError as error:
-        _fail(ExitCode.IO, printable(str(error)))
-    except (OSError, ValueError) as error:
-        _fail(ExitCode.IO, printable(f"cannot write {output}: {error}"))
 
 
 def _draw(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]]) -> Figure:
     if kind is Picture.TIMELINE:
         return plot.timeline(rows)
     return plot.deliveries(rows) if kind is Picture.DELIVERIES else plot.lag(rows, ends)
-
-
-def _end_offsets(path: Path) -> list[tuple[int, int]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            return [(int(ms), int(end)) for ms, end in csv.reader(lines)]
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{path} cannot be read as lines MS,END_OFFSET: {error}") from None
-
-
-def _fail(code: ExitCode, reason: str) -> NoReturn:
-    typer.echo(f"share-state: {reason}", err=True)
-    raise typer.Exit(code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from share_state.live.asked import Resource
 from share_state.reading.state_topic import STATE_TOPIC
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
     from share_state.live.asked import Asked, Topic
     from share_state.live.rights import Missing
+    from share_state.live.state_topic import StatePartitionPlace
 
 __all__ = ["ClusterView", "ask_cluster"]
-
-_EARLIEST: Final = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +27,17 @@ class ClusterView:
         broker_configs: the configuration of one of them; empty where it may not be read.
         state_topic: None where there is none, or it may not be described.
         state_topic_configs: its configuration; empty where it may not be read.
-        log_starts: the first offset of each state partition that the cluster still has.
-        needed: of each state partition the offset up to which it was read, and the first one that a coordinator needs.
+        places: how far each state partition was read, and what of it a coordinator needs.
     """
 
     brokers: tuple[int, ...] = ()
     broker_configs: Mapping[str, str] = field(default_factory=dict)
     state_topic: Topic | None = None
     state_topic_configs: Mapping[str, str] = field(default_factory=dict)
-    log_starts: Mapping[int, int] = field(default_factory=dict)
-    needed: Mapping[int, tuple[int, int | None]] = field(default_factory=dict)
+    places: Mapping[int, StatePartitionPlace] = field(default_factory=dict)
 
 
-async def ask_cluster(asked: Asked, missing: Missing, needed: Mapping[int, tuple[int, int | None]]) -> ClusterView:
+async def ask_cluster(asked: Asked, missing: Missing, places: Mapping[int, StatePartitionPlace]) -> ClusterView:
     """Ask for all of it.
 
     Raises:
@@ -53,12 +50,4 @@ async def ask_cluster(asked: Asked, missing: Missing, needed: Mapping[int, tuple
     if topic is None:
         return ClusterView(brokers, of_broker.get(str(brokers[0]), {}) if brokers else {})
     of_topic = await asked.configs(Resource.TOPIC, [topic.name], missing)
-    starts = await asked.offsets([(topic, partition) for partition in range(len(topic.leaders))], missing, at=_EARLIEST)
-    return ClusterView(
-        brokers,
-        of_broker.get(str(brokers[0]), {}),
-        topic,
-        of_topic.get(topic.name, {}),
-        {partition: offset for (_, partition), offset in starts.items()},
-        needed,
-    )
+    return ClusterView(brokers, of_broker.get(str(brokers[0]), {}), topic, of_topic.get(topic.name, {}), places)

@@ -11,6 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import share_state as ss
+from share_state.kafka.peers import Address
 from share_state.live import LiveView
 from share_state.live.exporter import Exporter
 from tests.python.live.fake_cluster import FakeCluster, member
@@ -50,7 +51,8 @@ def test_what_was_known_is_told_while_the_broker_is_down(tmp_path: Path) -> None
             live = LiveView(fake.bootstrap, timeout=2)
             await live.__aenter__()
             exporter = Exporter(live, refresh_seconds=0.05)
-            address = await exporter.start("127.0.0.1", 0)
+            address = await exporter.start(Address("127.0.0.1", 0))
+            assert address is not None
             before = await until(address.port, problems=False)
         try:
             down = await until(address.port, problems=True)

@@ -97,11 +97,10 @@ def _writes(facts: Facts, topic: Topic) -> Iterator[Finding]:
 
 
 def _pruning(facts: Facts, topic: Topic) -> Iterator[Finding]:
-    starts = facts.cluster.log_starts
     redundant = {
-        partition: needed - starts[partition]
-        for partition, (_, needed) in facts.cluster.needed.items()
-        if needed is not None and partition in starts
+        partition: place.needed - place.log_start
+        for partition, place in facts.cluster.places.items()
+        if place.needed is not None and place.log_start is not None
     }
     many = {partition: records for partition, records in redundant.items() if records >= _REDUNDANT}
     if many:

@@ -5,7 +5,7 @@ that goes, or changes its meaning, raises it.
 """
 
 from share_state.analysis.history_row import HistoryRow
-from share_state.cli.names import iso_8601, state_name
+from share_state.analysis.names import iso_8601, state_name
 from share_state.cli.summary import summarise
 from share_state.reading.plain import ShareState
 from share_state.types import StateBatch

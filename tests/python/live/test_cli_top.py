@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.cli.live_json import TOP_VERSION
+from share_state.live.json_rows import TOP_VERSION
 from tests.python.cli_runner import COMMAND, environment, run
 from tests.python.json_schema import breaches
 from tests.python.live.fake_cluster import FETCH, FakeCluster, member, served

@@ -15,9 +15,9 @@ from share_state.cli import any_source, findings, lag
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
-from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Finding
 

@@ -17,9 +17,9 @@ from share_state.cli.json_output import write_rows
 from share_state.cli.lines import UNBOUNDED, Lines, console_of_stdout
 from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
-from share_state.cli.printable import printable
 from share_state.live import Health, LiveView
 from share_state.live.json_rows import top_json
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,6 +9,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "integer": (int,),
     "null": (type(None),),
+    "number": (int, float),
     "object": (dict,),
     "string": (str,),
 }

@@ -1,0 +1,59 @@
+"""The application: routes, and the layers around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from share_state.errors import ConfigError
+from share_state.web.access import HEALTHY, Gate, Login, Network
+from share_state.web.answers import STATIC, Answers
+from share_state.web.pages import Pages
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from share_state.web.histories import Histories
+    from share_state.web.watch import Watch
+
+__all__ = ["application"]
+
+
+def application(
+    watch: Watch,
+    histories: Histories,
+    *,
+    cluster: str,
+    users: Mapping[str, str] | None = None,
+    local_only: bool = True,
+    trusted: tuple[Network, ...] = (),
+) -> ASGIApp:
+    """Make the application.
+
+    Args:
+        watch: gives the view, and is started.
+        histories: reads what became of records.
+        cluster: how the cluster is called on the pages.
+        users: passwords by name; None where no login is asked for.
+        local_only: whether only names of this machine are served.
+        trusted: proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
+    """
+    pages = Pages(watch, histories, Answers(cluster))
+    routes = [
+        Route("/", pages.overview),
+        Route("/group", pages.group),
+        Route("/share-partition", pages.share_partition),
+        Route(HEALTHY, pages.healthy),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    app: ASGIApp = Starlette(routes=routes, exception_handlers={HTTPException: pages.error, ConfigError: pages.error})
+    app = Login(app, users)
+    if trusted:
+        app = ProxyHeadersMiddleware(app, [str(network) for network in trusted])  # type: ignore[arg-type,assignment]
+    return Gate(app, local_only=local_only, trusted=trusted)

@@ -114,7 +114,7 @@ def _source(cluster: str, command_config: Path | None, copy: Path | None, timeou
 async def _serve(live: LiveView, cluster: str, source: Source, refresh: float, door: _Door) -> None:
     from share_state.web.access import is_loopback  # noqa: PLC0415  after we know that its packages are there
     from share_state.web.app import application  # noqa: PLC0415  the same
-    from share_state.web.histories import Histories  # noqa: PLC0415  the same
+    from share_state.web.background import Background  # noqa: PLC0415  the same
     from share_state.web.server import PageServer  # noqa: PLC0415  the same
     from share_state.web.watch import Watch  # noqa: PLC0415  the same
 
@@ -123,8 +123,8 @@ async def _serve(live: LiveView, cluster: str, source: Source, refresh: float, d
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     local_only = is_loopback(door.address.host)
-    watch, histories = Watch(live, refresh_seconds=refresh), Histories(source)
-    app = application(watch, histories, cluster=cluster, users=door.users, local_only=local_only, trusted=door.trusted)
+    watch, background = Watch(live, refresh_seconds=refresh), Background()
+    app = application(watch, background, source, cluster=cluster, users=door.users, local_only=local_only, trusted=door.trusted)
     server = PageServer(app, door.tls)
     host, port = server.listen(*door.address)
     try:
@@ -146,7 +146,7 @@ async def _serve(live: LiveView, cluster: str, source: Source, refresh: float, d
             ending = loop.create_task(watch.ended())
             ending.add_done_callback(lambda _: stop.set())
             await server.serve(stop)
-            await histories.close()
+            await background.close()
             if ending.done():
                 ending.result()
             await watch.close()

@@ -19,7 +19,8 @@ from share_state.web.pages import Pages
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from share_state.web.histories import Histories
+    from share_state.web.background import Background
+    from share_state.web.past import Source
     from share_state.web.watch import Watch
 
 __all__ = ["application"]
@@ -27,7 +28,8 @@ __all__ = ["application"]
 
 def application(
     watch: Watch,
-    histories: Histories,
+    background: Background,
+    source: Source,
     *,
     cluster: str,
     users: Mapping[str, str] | None = None,
@@ -38,13 +40,14 @@ def application(
 
     Args:
         watch: gives the view, and is started.
-        histories: reads what became of records.
+        background: reads what the view does not hold.
+        source: where histories are read.
         cluster: how the cluster is called on the pages.
         users: passwords by name; None where no login is asked for.
         local_only: whether only names of this machine are served.
         trusted: proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
     """
-    pages = Pages(watch, histories, Answers(cluster))
+    pages = Pages(watch, background, source, Answers(cluster))
     routes = [
         Route("/", pages.overview),
         Route("/group", pages.group),

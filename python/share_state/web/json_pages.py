@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from share_state.live.asked import Member
     from share_state.live.view import GroupView, SharePartitionView, View
     from share_state.types import StateBatch
-    from share_state.web.histories import Told
+    from share_state.web.background import Told
+    from share_state.web.past import Past
     from share_state.web.snapshot import GroupSummary
     from share_state.web.table import Arranged
 
@@ -41,17 +42,17 @@ def group_json(view: View, summary: GroupSummary, arranged: Arranged[SharePartit
 
 
 def share_partition_json(
-    view: View, group: GroupView, one: SharePartitionView, batches: list[StateBatch], told: Told
+    view: View, group: GroupView, one: SharePartitionView, batches: list[StateBatch], told: Told[Past]
 ) -> dict[str, object]:
     """Return a share partition with its records and its history."""
-    past = told.past
+    past = told.found
     return {
         **_head(view),
         "share_partition": top_json(view, group, one),
         "batches": [batch_json(batch) for batch in batches],
         "history_failure": told.failure,
         "history_progress": told.progress,
-        "history_read_timestamp": None if past is None else past.read_ms,
+        "history_read_timestamp": told.read_ms,
         "history_findings": None if past is None else past.findings,
         "history_total": None if past is None else past.changes_total,
         "history": None if past is None else [history_json(row) for row in past.changes],

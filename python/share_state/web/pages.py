@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from starlette.exceptions import HTTPException
@@ -11,8 +12,9 @@ from starlette.responses import PlainTextResponse, Response
 from share_state.live.health import Health, delivery_limit_of
 from share_state.web import picture
 from share_state.web.answers import Answers
-from share_state.web.histories import Histories, Told
+from share_state.web.background import Background, Progress, Told
 from share_state.web.json_pages import group_json, overview_json, share_partition_json
+from share_state.web.past import Key, Past, Source, read_past
 from share_state.web.table import TROUBLE, Table, number
 from share_state.web.tables import GROUPS, SHARE_PARTITIONS
 from share_state.web.watch import STALE_S
@@ -53,13 +55,15 @@ class Pages:
 
     Args:
         watch: gives the view.
-        histories: reads what became of records.
+        background: reads what the view does not hold.
+        source: where histories are read.
         answers: makes HTML and JSON.
     """
 
-    def __init__(self, watch: Watch, histories: Histories, answers: Answers) -> None:
+    def __init__(self, watch: Watch, background: Background, source: Source, answers: Answers) -> None:
         self._watch = watch
-        self._histories = histories
+        self._background = background
+        self._source = source
         self._answers = answers
 
     def overview(self, request: Request) -> Response:
@@ -96,9 +100,9 @@ class Pages:
         group, one = _share_partition(snapshot, request)
         window, _ = _WINDOWS[self._answers.chosen(request, "last", _WINDOWS)]
         key = (one.group, one.topic_id, one.partition)
-        told = Told(None)
+        told: Told[Past] = Told()
         if one.row is not None:
-            told = await self._histories.tell(key, self._watch.state_partitions(), one.row.state_partition)
+            told = await self._background.tell(("past", *key), self._past(key, one.row.state_partition))
         batches = self._watch.state_batches(key)
         return await asyncio.to_thread(
             self._answers.page,
@@ -116,6 +120,10 @@ class Pages:
             windows=[_Choice(value, title) for value, (_, title) in _WINDOWS.items()],
             last=request.query_params.get("last", ""),
         )
+
+    def _past(self, key: Key, own: int) -> Callable[[Progress], Past]:
+        state_partitions = self._watch.state_partitions()
+        return lambda progress: read_past(self._source, key, state_partitions, own, progress)
 
     def healthy(self, _request: Request) -> Response:
         """Say whether the view is kept up to date."""
@@ -169,9 +177,9 @@ def _table(table: Table[Any], arranged: Any) -> dict[str, Any]:  # noqa: ANN401 
     return {"columns": table.columns, "arranged": arranged, "query": arranged.query, "words": words}
 
 
-def _pictures(told: Told, since: int | None) -> dict[str, Any]:
+def _pictures(told: Told[Past], since: int | None) -> dict[str, Any]:
     """Draw what was read."""
-    past = told.past
+    past = told.found
     shown: dict[str, Any] = {"past": past, "timeline": None, "deliveries": None, "changes": [], "changes_total": 0}
     if past is None:
         return shown

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from share_state.analysis.history import history
@@ -12,21 +11,16 @@ from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.spans import Span, spans
 from share_state.reading.as_of import AsOfOffset
 from share_state.reading.cluster import is_cluster
+from share_state.web.background import Progress
 
-__all__ = ["Key", "Past", "Progress", "Source", "StoppedError", "read_past"]
+__all__ = ["Key", "Past", "Source", "read_past"]
 
 #: Group, topic id and partition.
 Key = tuple[str, str, int]
-#: Takes how much was read, and of how much.
-Progress = Callable[[int, int], object]
 
 #: Spans and moves of the start offset that are kept: the newest. They bound memory, and the work of drawing.
 _MOST_SPANS: Final = 20_000
 _MOST_CHANGES: Final = 200
-
-
-class StoppedError(Exception):
-    """Nobody waits for the reading any more."""
 
 
 class Source(NamedTuple):
@@ -52,8 +46,6 @@ class Past(NamedTuple):
         spans: what was known of offsets, and for how long, in the order in which it ended; the newest.
         starts: when the start offset came to which offset.
         findings: what could not be read.
-        seconds: how long it took to read.
-        read_ms: when it was read, in ms since the epoch.
     """
 
     changes: tuple[HistoryRow, ...]
@@ -61,8 +53,6 @@ class Past(NamedTuple):
     spans: tuple[Span, ...]
     starts: tuple[tuple[int, int], ...]
     findings: tuple[str, ...]
-    seconds: float
-    read_ms: int
 
 
 def read_past(source: Source, key: Key, state_partitions: Iterable[int], own: int, progress: Progress) -> Past:
@@ -79,7 +69,6 @@ def read_past(source: Source, key: Key, state_partitions: Iterable[int], own: in
         ShareStateError: a cluster cannot be read.
         OSError: a path cannot be read.
     """
-    began = time.monotonic()
     group, topic_id, partition = key
     scan = history(
         source.path,
@@ -91,13 +80,12 @@ def read_past(source: Source, key: Key, state_partitions: Iterable[int], own: in
         client_config=source.client_config,
         timeout=source.timeout,
     )
-    seen = _Seen(progress)
+    seen = _Seen()
     kept = tuple(deque(spans(seen.rows(scan)), _MOST_SPANS))
     is_copy = not is_cluster(source.path)
     # The end of a copy is being written.
     findings = tuple(found["message"] for found in scan.findings if not (is_copy and found["kind"] == "torn_tail"))
-    seconds, now = time.monotonic() - began, time.time_ns() // 1_000_000
-    return Past(tuple(seen.newest), seen.total, kept, tuple(seen.starts), findings, seconds, now)
+    return Past(tuple(seen.newest), seen.total, kept, tuple(seen.starts), findings)
 
 
 def _only(own: int, state_partitions: Iterable[int]) -> AsOfOffset:
@@ -108,8 +96,7 @@ def _only(own: int, state_partitions: Iterable[int]) -> AsOfOffset:
 class _Seen:
     """Keeps of the rows that pass what pictures do not."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self) -> None:
         self.newest: deque[HistoryRow] = deque(maxlen=_MOST_CHANGES)
         self.starts: deque[tuple[int, int]] = deque(maxlen=_MOST_SPANS)
         self.total = 0

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from share_state.kafka.peers import Address
 from share_state.web.app import application
-from share_state.web.histories import Histories
+from share_state.web.background import Background
 from share_state.web.server import PageServer
 from tests.python.web.made_up import TOPIC_ID, WORKERS, MadeUp, recorded
 
@@ -44,13 +44,13 @@ def serving(made_up: MadeUp, refresh_seconds: float) -> Iterator[Address]:
     stop = asyncio.Event()
 
     async def serve() -> None:
-        watch, histories = made_up.watch(refresh_seconds), Histories(made_up.source(), patience=30)
+        watch, background = made_up.watch(refresh_seconds), Background(patience=30)
         await watch.start()
-        server = PageServer(application(watch, histories, cluster="kafka://localhost:9092"), None)
+        server = PageServer(application(watch, background, made_up.source(), cluster="kafka://localhost:9092"), None)
         addresses.append(server.listen("127.0.0.1", 0))
         begun.set()
         await server.serve(stop)
-        await histories.close()
+        await background.close()
         await watch.close()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))

@@ -17,7 +17,7 @@ import pytest
 
 from share_state.live import GroupView, Health, Verdict
 from share_state.web.app import application
-from share_state.web.histories import Histories
+from share_state.web.background import Background
 from tests.python.web.made_up import LONG, SCRIPT, TOPIC_ID, TURNED, WORKERS, MadeUp, recorded, share_partition
 
 PARTITION = {"group": WORKERS, "topic_id": TOPIC_ID, "partition": "1"}
@@ -26,15 +26,15 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (("/", {}), ("/group", {"group":
 
 @asynccontextmanager
 async def asking(made_up: MadeUp, client: tuple[str, int] = ("127.0.0.1", 5), **options: Any) -> AsyncIterator[httpx.AsyncClient]:
-    watch, histories = made_up.watch(), Histories(made_up.source(), patience=30)
+    watch, background = made_up.watch(), Background(patience=30)
     await watch.start()
     try:
-        app = application(watch, histories, cluster="kafka://localhost:9092", **options)
+        app = application(watch, background, made_up.source(), cluster="kafka://localhost:9092", **options)
         transport = httpx.ASGITransport(app, client=client)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:9405") as found:
             yield found
     finally:
-        await histories.close()
+        await background.close()
         await watch.close()
 
 

@@ -1,4 +1,4 @@
-"""Histories in the background: one at a time, kept for a while, given up when nobody wants them."""
+"""Readings in the background: one at a time, kept for a while, given up when nobody wants them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import pytest
 
 import share_state as ss
 from share_state.reading.failures import ClusterReadError
-from share_state.web import histories as module
-from share_state.web.histories import Histories
-from share_state.web.past import Key, Past, Progress, Source, StoppedError, read_past
+from share_state.web import background as module
+from share_state.web.background import Background, Progress, StoppedError
+from share_state.web.past import Key, Source, read_past
 from tests.python.recordings import ORDERS
 from tests.python.web.made_up import TOPIC_ID, WORKERS
 
 KEY: Key = (WORKERS, TOPIC_ID, 1)
-EMPTY = Past((), 0, (), (), (), 0.0, 0)
 
 
 def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -29,17 +28,15 @@ def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
 class Reader:
     """A reading that a test lets go on."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.read: list[Key] = []
+    def __init__(self) -> None:
+        self.began = 0
         self.go_on = threading.Semaphore(0)
         self.failure: Exception | None = None
         self.at_once = 0
         self.most_at_once = 0
-        monkeypatch.setattr(module, "read_past", self)
 
-    def __call__(self, _source: Source, key: Key, state_partitions: list[int], own: int, progress: Progress) -> Past:
-        assert (state_partitions, own) == ([0, 1, 2], 1)
-        self.read.append(key)
+    def __call__(self, progress: Progress) -> int:
+        self.began += 1
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
@@ -48,86 +45,88 @@ class Reader:
             progress(2, 4)
             if self.failure is not None:
                 raise self.failure
-            return EMPTY._replace(changes_total=len(self.read))
+            return self.began
         finally:
             self.at_once -= 1
 
 
-def test_a_reading_that_takes_long_is_told_of_and_then_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = Reader(monkeypatch)
+def test_a_reading_that_takes_long_is_told_of_and_then_there() -> None:
+    reader = Reader()
 
     async def test() -> None:
-        histories = Histories(Source("-"), patience=0.05)
-        told = await histories.tell(KEY, [0, 1, 2], 1)
+        background = Background(patience=0.05)
+        told = await background.tell(KEY, reader)
         while told.progress == (0, 0):
-            told = await histories.tell(KEY, [0, 1, 2], 1)
-        assert (told.past, told.failure, told.progress) == (None, None, (1, 4))
+            told = await background.tell(KEY, reader)
+        assert (told.found, told.failure, told.progress) == (None, None, (1, 4))
         reader.go_on.release()
-        while told.past is None:
-            told = await histories.tell(KEY, [0, 1, 2], 1)
-        assert (told.past.changes_total, told.failure, told.progress) == (1, None, None)
+        while told.found is None:
+            told = await background.tell(KEY, reader)
+        assert (told.found, told.failure, told.progress) == (1, None, None)
         # It is kept: nothing is read again.
-        assert (await histories.tell(KEY, [0, 1, 2], 1)).past is told.past
-        assert reader.read == [KEY]
-        await histories.close()
+        assert (await background.tell(KEY, reader)).found is told.found
+        assert reader.began == 1
+        await background.close()
 
     run(test)
 
 
 def test_what_is_old_is_read_again_and_shown_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = Reader(monkeypatch)
+    reader = Reader()
     monkeypatch.setattr(module, "_KEPT_S", 0.0)
+    monkeypatch.setattr(module, "_KEPT_TIMES", 0)
 
     async def test() -> None:
-        histories = Histories(Source("-"), patience=0.05)
+        background = Background(patience=0.05)
         reader.go_on.release()
-        told = await histories.tell(KEY, [0, 1, 2], 1)
-        while told.past is None:
-            told = await histories.tell(KEY, [0, 1, 2], 1)
-        again = await histories.tell(KEY, [0, 1, 2], 1)
-        assert again.past is told.past
+        told = await background.tell(KEY, reader)
+        while told.found is None:
+            told = await background.tell(KEY, reader)
+        again = await background.tell(KEY, reader)
+        assert again.found is told.found
         assert again.progress is not None
         reader.go_on.release()
-        while (last := await histories.tell(KEY, [0, 1, 2], 1)).progress is not None:
-            assert last.past is told.past
-        assert last.past is not None
-        assert last.past.changes_total == 2
-        await histories.close()
+        while (last := await background.tell(KEY, reader)).progress is not None:
+            assert last.found is told.found
+        assert last.found is not None
+        assert last.found == 2
+        await background.close()
 
     run(test)
 
 
 def test_one_is_read_at_a_time_and_those_that_nobody_wants_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = Reader(monkeypatch)
+    reader = Reader()
     monkeypatch.setattr(module, "_MOST", 2)
 
     async def test() -> None:
-        histories = Histories(Source("-"), patience=0.01)
+        background = Background(patience=0.01)
         for partition in range(4):
-            await histories.tell((*KEY[:2], partition), [0, 1, 2], 1)
+            await background.tell((partition,), reader)
         for _ in range(4):
             reader.go_on.release()
-        told = await histories.tell((*KEY[:2], 3), [0, 1, 2], 1)
-        while told.past is None:
-            told = await histories.tell((*KEY[:2], 3), [0, 1, 2], 1)
+        told = await background.tell((3,), reader)
+        while told.found is None:
+            told = await background.tell((3,), reader)
         assert reader.most_at_once == 1
-        assert [key[2] for key in reader.read] == [0, 1, 2, 3]
-        await histories.close()
+        # Those that were given up have not begun.
+        assert reader.began == 3
+        await background.close()
 
     run(test)
 
 
 @pytest.mark.parametrize("failure", [ClusterReadError("no broker answers"), PermissionError("not allowed")])
-def test_a_failure_is_told(monkeypatch: pytest.MonkeyPatch, failure: Exception) -> None:
-    reader = Reader(monkeypatch)
+def test_a_failure_is_told(failure: Exception) -> None:
+    reader = Reader()
     reader.failure = failure
     reader.go_on.release()
 
     async def test() -> None:
-        histories = Histories(Source("-"), patience=30)
-        told = await histories.tell(KEY, [0, 1, 2], 1)
-        assert (told.past, told.failure) == (None, str(failure))
-        await histories.close()
+        background = Background(patience=30)
+        told = await background.tell(KEY, reader)
+        assert (told.found, told.failure) == (None, str(failure))
+        await background.close()
 
     run(test)
 

@@ -37,6 +37,7 @@ COMMANDS = {
         "exporter_command", "exporter", "Serve how the share groups of a running cluster do, as metrics for Prometheus."
     ),
     "web": Place("web_command", "web", "Serve how the share groups of a running cluster do, as pages for a browser."),
+    "dlq": Place("dlq_command", "dlq", "Show the records that a share group gave up, and send them again."),
     "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
     "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
     "plot": Place("plot_command", "plot_command", "Draw what happened to the records of one share partition."),

@@ -32,7 +32,10 @@ class Lines:
 
     def write(self, text: str, *, indent: int = 0, more: int = 0) -> None:
         """Write a text; every line begins at `indent`, and those after the first `more` further in."""
-        safe = printable(text)
+        self.write_printable(printable(text), indent=indent, more=more)
+
+    def write_printable(self, safe: str, *, indent: int = 0, more: int = 0) -> None:
+        """Write a text that is printable already."""
         if self.width is None:
             sys.stdout.write(f"{' ' * indent}{safe}\n")
             return

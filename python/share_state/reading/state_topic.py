@@ -27,6 +27,7 @@ __all__ = [
     "ReadNotAllowedError",
     "client_module",
     "consumer",
+    "failing_as_ours",
     "is_end",
     "state_partitions",
 ]
@@ -54,10 +55,12 @@ class ReadNotAllowedError(ClusterReadError):
 
 
 @contextmanager
-def consumer(settings: Mapping[str, object], connecting: Connecting) -> Iterator[tuple[ModuleType, Consumer]]:
+def consumer(
+    settings: Mapping[str, object], connecting: Connecting, further: Mapping[str, object] | None = None
+) -> Iterator[tuple[ModuleType, Consumer]]:
     """Provide the client's module and a consumer, and turn errors within the block into ours.
 
-    `connecting` receives the connection errors of the client.
+    `connecting` receives the connection errors of the client. `further` are settings that the caller insists on.
 
     Raises:
         ClientMissingError: confluent-kafka is not there.
@@ -76,27 +79,42 @@ def consumer(settings: Mapping[str, object], connecting: Connecting) -> Iterator
         # Where the broker prunes while we read, the log begins later.
         "auto.offset.reset": "earliest",
         "allow.auto.create.topics": False,
+        # The end of one partition would hold up the next one by half a second, the default.
+        "fetch.wait.max.ms": 10,
         # Its errors are told by us, once.
         "error_cb": connecting,
         "log_level": 0,
     }
     try:
-        made = client.Consumer({**settings, **ours})
+        made = client.Consumer({**settings, **ours, **(further or {})})
     except client.KafkaException as error:
         raise ClusterReadError(f"the client's settings: {error.args[0].str()}") from None
     close: Callable[[], object] = made.close
     try:
-        yield client, made
-    except client.KafkaException as error:
-        # What the client has to say of its connections comes by its callback, and that only by a poll.
-        made.poll(0)
-        raise _failure(error.args[0], connecting.last) from None
+        with failing_as_ours(client, made, connecting, STATE_TOPIC):
+            yield client, made
     except KeyboardInterrupt:
         # A call may still wait in its thread, and the client does not close before that is over.
         close = partial(in_background, made.close)
         raise
     finally:
         close()
+
+
+@contextmanager
+def failing_as_ours(client: ModuleType, made: Consumer, connecting: Connecting, topic: str) -> Iterator[None]:
+    """Turn the client's errors within the block, which reads a topic, into ours.
+
+    Raises:
+        ReadNotAllowedError: the principal may not read the topic.
+        ClusterReadError: any other failure, with Kafka's code if it has one.
+    """
+    try:
+        yield
+    except client.KafkaException as error:
+        # What the client has to say of its connections comes by its callback, and that only by a poll.
+        made.poll(0)
+        raise _failure(error.args[0], connecting.last, topic) from None
 
 
 def _check_addresses(settings: Mapping[str, object]) -> None:
@@ -135,11 +153,13 @@ def is_end(client: ModuleType, error: KafkaError) -> bool:
     raise client.KafkaException(error)
 
 
-def _failure(reason: KafkaError, of_connections: str | None) -> ClusterReadError:
+def _failure(reason: KafkaError, of_connections: str | None, topic: str) -> ClusterReadError:
     text = reason.str() if of_connections is None else f"{reason.str()}: {of_connections}"
     if reason.code() == _NOT_THE_TOPIC:
-        right = f"the principal needs {ReadNotAllowedError.operation} on the topic {STATE_TOPIC}, and no other right"
-        return ReadNotAllowedError(f"{text}: {right}", kafka_code=reason.code())
+        right = f"the principal needs {ReadNotAllowedError.operation} on the topic {topic}, and no other right"
+        refused = ReadNotAllowedError(f"{text}: {right}", kafka_code=reason.code())
+        refused.topic = topic
+        return refused
     return ClusterReadError(text, kafka_code=reason.code() if reason.code() > 0 else None)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 from uuid import UUID
@@ -19,7 +20,7 @@ from share_state.reading.cluster import SCHEME
 from share_state.reading.failures import TIMED_OUT, ClusterReadError, NoAnswerError
 from share_state.reading.state_topic import client_module
 
-__all__ = ["Place", "end_offsets"]
+__all__ = ["Place", "end_offsets", "topic_names"]
 
 #: A partition of a topic: a hyphenated UUID, and a number.
 Place = tuple[str, int]
@@ -53,13 +54,25 @@ def end_offsets(
     if not wanted:
         return {}
     asking = _Asking(source, settings or {}, _PATIENCE if timeout is None else timeout)
-    try:
+    with asking.failing_as_ours("end offsets"):
         return asking.measured(wanted, sorted(times))
-    except asking.client.KafkaException as error:
-        if error.args[0].code() == TIMED_OUT and asking.connecting.last is None:
-            raise NoAnswerError(asking.patience, " for end offsets") from None
-        reason = error.args[0].str() if asking.connecting.last is None else f"{error.args[0].str()}: {asking.connecting.last}"
-        raise ClusterReadError(f"end offsets: {reason}") from None
+
+
+def topic_names(
+    source: str, settings: Mapping[str, object] | None, topic_ids: Iterable[str], *, timeout: float | None = None
+) -> dict[str, str]:
+    """Ask for the names of topics by their ids; one that is deleted, or that may not be described, is left out.
+
+    Raises:
+        ClientMissingError: confluent-kafka is not there.
+        ClusterReadError: the cluster does not answer.
+    """
+    wanted = set(topic_ids)
+    if not wanted:
+        return {}
+    asking = _Asking(source, settings or {}, _PATIENCE if timeout is None else timeout)
+    with asking.failing_as_ours("names of topics"):
+        return asking.names(wanted)
 
 
 class _Asking:
@@ -74,9 +87,20 @@ class _Asking:
         ours = {"bootstrap.servers": servers, "error_cb": self.connecting, "log_level": 0}
         self.asked = self.admin.AdminClient({**settings, **ours})
 
+    @contextmanager
+    def failing_as_ours(self, asked: str) -> Iterator[None]:
+        """Turn the client's errors within the block, which asks for something, into ours."""
+        try:
+            yield
+        except self.client.KafkaException as error:
+            if error.args[0].code() == TIMED_OUT and self.connecting.last is None:
+                raise NoAnswerError(self.patience, f" for {asked}") from None
+            reason = error.args[0].str() if self.connecting.last is None else f"{error.args[0].str()}: {self.connecting.last}"
+            raise ClusterReadError(f"{asked}: {reason}") from None
+
     def measured(self, wanted: set[Place], times: Sequence[int]) -> dict[Place, list[tuple[int, int]]]:
         """Measure at all times and now. The end now stands for the end at times that no record is later than."""
-        names = self._names({topic_id for topic_id, _ in wanted})
+        names = self.names({topic_id for topic_id, _ in wanted})
         places = {
             self.client.TopicPartition(names[topic_id], number): (topic_id, number)
             for topic_id, number in sorted(wanted)
@@ -97,7 +121,7 @@ class _Asking:
             told[place].append((now, end))
         return told
 
-    def _names(self, ids: set[str]) -> dict[str, str]:
+    def names(self, ids: set[str]) -> dict[str, str]:
         """Find the names of topics by their ids."""
         there = topics(self.client, self.asked, self.connecting, self.patience)
         names = sorted(name for name, topic in there.items() if topic.error is None)

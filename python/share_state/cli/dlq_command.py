@@ -1,0 +1,242 @@
+"""`share-state dlq`: the records that a share group gave up, with their payloads, and how they are sent again."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from share_state.cli import any_source, findings
+from share_state.cli.choice import PartitionOption
+from share_state.cli.commands import HELP_NAMES
+from share_state.cli.dlq_options import (
+    CauseOption,
+    GroupArgument,
+    HistoryOption,
+    OffsetsOption,
+    QueueOption,
+    SinceOption,
+    TopicOption,
+    UntilOption,
+    asked_filter,
+    cluster_of,
+    explained,
+    letters_of,
+)
+from share_state.cli.dlq_payload import payload_json, write_payloads
+from share_state.cli.dlq_redrive import RedriveOrder, run_redrive
+from share_state.cli.dlq_rows import letter_json
+from share_state.cli.dlq_view import write_letters
+from share_state.cli.json_output import write_rows
+from share_state.cli.live_source import ClusterArgument
+from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
+from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt, payloads_of
+from share_state.errors import ConfigError
+from share_state.payloads import PayloadReader, Redaction, Showing
+from share_state.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: The longest wait of --settle, in seconds.
+_LONGEST_SETTLE = 3600.0
+
+dlq = typer.Typer(
+    help="Show the records that a share group gave up, and send them again.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=HELP_NAMES,
+)
+
+
+@dlq.command("list")
+def list_letters(
+    cluster: ClusterArgument,
+    group: GroupArgument,
+    *,
+    cause: CauseOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
+    offset: OffsetsOption = None,
+    queue: QueueOption = None,
+    from_history: HistoryOption = False,
+    output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """List the dead-lettered records of a share group.
+
+    Says which, why and when. They come from the dead-letter queue of the group (Kafka 4.4). Without a queue they are the
+    archived records of the share state's history, as far as that goes back. Nothing is changed.
+
+    Example: share-state dlq list kafka://localhost:9092 workers --cause delivery_limit
+    """
+    wanted = asked_filter(causes=cause, since=since, until=until, topic=topic, partition=partition, offsets=offset)
+    with explained(cluster), any_source.watched(cluster, "reading", streams=True) as progress:
+        place = cluster_of(cluster, any_source.Client(command_config, timeout))
+        source, letters = letters_of(place, Asking(*place), group, queue, progress, from_history=from_history)
+
+        def chosen() -> Iterator[DeadLetter]:
+            return (found for letter in letters if (found := wanted.within(letter)) is not None)
+
+        if output_format is OutputFormat.TABLE:
+            write_letters(chosen(), printable(f"No dead letter of group {group} is in {source.words}."))
+        else:
+            write_rows(map(letter_json, chosen()), output_format)
+    findings.report(letters.findings)
+
+
+@dlq.command()
+def show(
+    cluster: ClusterArgument,
+    group: GroupArgument,
+    *,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="Show no more than so many records.")] = 20,
+    redact: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--redact",
+            metavar="RULE",
+            help="Hide key, value, headers, header:NAME, key:$.PATH or value:$.PATH; may come again.",
+            show_default=False,
+        ),
+    ] = None,
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", metavar="N", help="Of each key, value and header, show so many bytes.")
+    ] = 1024,
+    cause: CauseOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
+    offset: OffsetsOption = None,
+    queue: QueueOption = None,
+    from_history: HistoryOption = False,
+    output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Show dead-lettered records with key, value and headers.
+
+    Each is read from its source by its offset, which joins no group and acquires nothing. A record that is gone there is shown
+    as the queue has copied it, if it has.
+
+    Example: share-state dlq show kafka://localhost:9092 workers --topic orders --offset 17
+    """
+    wanted = asked_filter(causes=cause, since=since, until=until, topic=topic, partition=partition, offsets=offset)
+    if limit < 1:
+        raise typer.BadParameter(f"--limit is {limit}; expected at least 1")
+    if max_bytes < 0:
+        raise typer.BadParameter(f"--max-bytes is {max_bytes}; expected at least 0")
+    try:
+        showing = Showing(max_bytes=max_bytes, redaction=Redaction.of(redact or ()))
+    except ConfigError as error:
+        raise typer.BadParameter(printable(f"--{error}")) from None
+    with explained(cluster), any_source.watched(cluster, "reading", streams=True) as progress:
+        place = cluster_of(cluster, any_source.Client(command_config, timeout))
+        source, letters = letters_of(place, Asking(*place), group, queue, progress, from_history=from_history)
+        chosen = (found for letter in letters if (found := wanted.within(letter)) is not None)
+        with PayloadReader(place.address, client_config=place.settings, timeout=place.timeout) as payloads:
+            records = islice((one for letter in chosen for one in payloads_of(letter, payloads)), limit)
+            if output_format is OutputFormat.TABLE:
+                write_payloads(records, showing, printable(f"No dead letter of group {group} is in {source.words}."))
+            else:
+                write_rows((payload_json(one, showing) for one in records), output_format)
+    findings.report(letters.findings)
+
+
+@dlq.command()
+def redrive(
+    cluster: ClusterArgument,
+    group: GroupArgument,
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="TOPIC", help="Send them to this topic. Default: where they came from.", show_default=False),
+    ] = None,
+    execute: Annotated[bool, typer.Option("--execute", help="Send them. Without it nothing is sent.")] = False,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            "--journal",
+            metavar="FILE",
+            help="Keeps what was sent, for the next run. Default: a file here, named after the group and the target.",
+            show_default=False,
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option("--rate", metavar="RECORDS_PER_SECOND", help="Send no more than so many a second.", show_default=False),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="Send no more than so many in this run.", show_default=False)
+    ] = None,
+    settle: Annotated[
+        float,
+        typer.Option(
+            "--settle",
+            metavar="SECONDS",
+            help="After a kill: how long the journal has to be untouched before the target is asked what was sent.",
+        ),
+    ] = SETTLE_S,
+    in_doubt: Annotated[
+        Doubt | None,
+        typer.Option(
+            "--in-doubt",
+            help="After a kill, of records that the target cannot tell of any more: send them, or skip them.",
+            show_default=False,
+        ),
+    ] = None,
+    cause: CauseOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    topic: TopicOption = None,
+    partition: PartitionOption = None,
+    offset: OffsetsOption = None,
+    queue: QueueOption = None,
+    from_history: HistoryOption = False,
+    output_format: FormatOption = OutputFormat.TABLE,
+    command_config: CommandConfigOption = None,
+    timeout: TimeoutOption = None,
+) -> None:
+    """Send the dead-lettered records of a share group again, each once.
+
+    Each record is read from its source and sent with its key, value, time and headers, and the header redriven-from. One whose
+    payload is gone is reported and not sent. A run that was interrupted, even by a kill, goes on with the same journal and
+    sends nothing twice.
+
+    Exit status 4 means that a record could not be sent.
+
+    Example: share-state dlq redrive kafka://localhost:9092 workers --to orders-retry --execute
+    """
+    wanted = asked_filter(causes=cause, since=since, until=until, topic=topic, partition=partition, offsets=offset)
+    if rate is not None and not 0 < rate < float("inf"):
+        raise typer.BadParameter(f"--rate is {rate:g}; expected more than 0")
+    if limit is not None and limit < 1:
+        raise typer.BadParameter(f"--limit is {limit}; expected at least 1")
+    if not 0 <= settle <= _LONGEST_SETTLE:
+        raise typer.BadParameter(f"--settle is {settle:g}; expected 0 to {_LONGEST_SETTLE:g} seconds")
+    order = RedriveOrder(
+        group=group,
+        target=to,
+        wanted=wanted,
+        journal=journal,
+        execute=execute,
+        rate=rate,
+        limit=limit,
+        settle_s=settle,
+        doubt=in_doubt,
+    )
+    with explained(cluster):
+        place = cluster_of(cluster, any_source.Client(command_config, timeout))
+        asking = Asking(*place)
+        with any_source.watched(cluster, "reading") as progress:
+            source, letters = letters_of(place, asking, group, queue, progress, from_history=from_history)
+            order = order.with_letters(letters)
+        run_redrive(place, asking, order, source, output_format)
+    findings.report(letters.findings)

@@ -1,0 +1,97 @@
+"""Records read by offset from a mock cluster: one answer an offset, whatever the order, and what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Producer
+
+from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
+from share_state.payloads import Missing, Payload, PayloadReader, Reason
+from share_state.reading.failures import ClusterReadError
+from share_state.testing import MockCluster
+
+RECORDS = 1200
+HEADERS: list[tuple[str, str | bytes | None]] = [("kind", b"new"), ("kind", None)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    with MockCluster() as cluster:
+        cluster.create_topic("orders", 2)
+        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+        for number in range(RECORDS):
+            key, headers = (b"key", HEADERS) if number == 3 else (None, [])
+            producer.produce("orders", b"%d" % number, key, partition=0, headers=headers, timestamp=1_000 + number)
+        assert producer.flush(10) == 0
+        yield cluster.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def reader(cluster: str) -> Iterator[PayloadReader]:
+    with PayloadReader(f"kafka://{cluster}") as reader:
+        yield reader
+
+
+def test_a_record_comes_whole(reader: PayloadReader) -> None:
+    [record] = reader.read("orders", 0, [3])
+    assert record == Payload("orders", 0, 3, 1_003, b"key", b"3", (("kind", b"new"), ("kind", None)))
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [range(RECORDS), [5, 900, 7, 7, 6, 1_199, 0], [3, 5, 1_199], []],
+    ids=["all", "there and back", "near and far", "none"],
+)
+def test_one_answer_comes_for_each_offset_in_the_order_of_the_question(reader: PayloadReader, offsets: list[int]) -> None:
+    found = list(reader.read("orders", 0, offsets))
+    assert [(one.offset, one.value) for one in found if isinstance(one, Payload)] == [(at, b"%d" % at) for at in offsets]
+    assert len(found) == len(offsets)
+
+
+def test_what_was_not_produced_yet_is_told(reader: PayloadReader) -> None:
+    assert list(reader.read("orders", 1, [0])) == [Missing("orders", 1, 0, Reason.AT_OR_AFTER_LOG_END)]
+    last, after = reader.read("orders", 0, [RECORDS - 1, RECORDS])
+    assert isinstance(last, Payload)
+    assert after == Missing("orders", 0, RECORDS, Reason.AT_OR_AFTER_LOG_END)
+
+
+def test_two_readings_at_once_do_not_mix(reader: PayloadReader) -> None:
+    one, other = reader.read("orders", 0, [1, 2]), reader.read("orders", 0, [10, 11])
+    found = [next(iterator) for iterator in (one, other, one, other)]
+    assert [record.offset for record in found if isinstance(record, Payload)] == [1, 10, 2, 11]
+
+
+def test_a_partition_or_an_offset_that_cannot_be_is_refused(reader: PayloadReader) -> None:
+    with pytest.raises(UnknownPartitionError, match=r"^topic orders has no partition 2; it has 2, from 0$") as unknown:
+        list(reader.read("orders", 2, [0]))
+    assert (unknown.value.field, unknown.value.value, unknown.value.kafka_code) == ("partition", 2, 3)
+    for offset in (-1, 2**63):
+        with pytest.raises(ArgumentRangeError, match=f"^offset is {offset}; expected 0 to {2**63 - 1}$"):
+            reader.read("orders", 0, [0, offset])
+    # A refusal leaves the reader as it was.
+    assert [one.offset for one in reader.read("orders", 0, [4])] == [4]
+
+
+def test_what_cannot_be_set_is_refused() -> None:
+    with pytest.raises(ConfigError) as refused:
+        PayloadReader("a:1", max_bytes=10)
+    assert (refused.value.field, refused.value.value, refused.value.minimum) == ("max_bytes", 10, 1024)
+    with pytest.raises(ConfigError, match=r"^timeout is 0; expected more than 0$"):
+        PayloadReader("a:1", timeout=0)
+    with pytest.raises(ClusterReadError, match=r"^the client's settings: "), PayloadReader("a:1", client_config={"no.such": 1}):
+        raise AssertionError("it is open")
+    with pytest.raises(ClusterReadError, match=r"^'a' is not host:port$"), PayloadReader("kafka://a"):
+        raise AssertionError("it is open")
+
+
+def test_a_reader_that_is_closed_says_so(cluster: str) -> None:
+    reader = PayloadReader(cluster)
+    with pytest.raises(ClusterReadError, match="is not open"):
+        list(reader.read("orders", 0, [1]))
+    with reader:
+        begun = reader.read("orders", 0, [1, 2])
+        next(begun)
+    with pytest.raises(ClusterReadError, match="is not open"):
+        next(begun)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.spans import Span, spans
+from share_state.analysis.trace import PRODUCED, RecordTrace, TraceEvent
 from share_state.errors import ConfigError
 from share_state.extras import require
 from share_state.types import RecordState
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Span", "deliveries", "lag", "spans", "timeline"]
+__all__ = ["Span", "deliveries", "lag", "life", "spans", "timeline"]
 
 #: Colours that colour-blind people can distinguish, and that differ in grey; legends have this order.
 _LOOKS = {
@@ -133,6 +134,36 @@ def lag(rows: Sequence[HistoryRow], end_offsets: Iterable[tuple[int, int]]) -> F
     # The margin is of the whole height, and not of what the records differ by: else a level lag lies under the frame.
     axes.set_ylim(0, 1.05 * max((records for _, records in points), default=0) or 1)
     return figure
+
+
+def life(trace: RecordTrace) -> Figure:
+    """Draw the life of one record: its delivery count over time, with a mark and a word for each event."""
+    figure, axes = _figure([], "delivery count")
+    title = f"group {trace.group}, topic {trace.topic_id}, partition {trace.partition}, offset {trace.offset}: {trace.outcome}"
+    axes.set_title(title, fontsize="medium", parse_math=False)
+    heights: list[int] = []
+    for event in trace.events:
+        # What concerns the share partition as a whole, or ends the life in it, changes no count.
+        heights.append(event.delivery_count if event.delivery_count is not None else (heights[-1] if heights else 0))
+    times = [_time(event.at_ms) for event in trace.events]
+    if times:
+        axes.step(times, heights, where="post", color="black", linewidth=1.0)
+    for place, (event, at, height) in enumerate(zip(trace.events, times, heights, strict=True)):
+        axes.plot([at], [height], marker="o", markersize=8, color=_colour(event), markeredgecolor="black")
+        # One above the other where many come at once.
+        where = (6, 8 + 12 * (place % 3))
+        axes.annotate(event.kind, (at, height), xytext=where, textcoords="offset points", fontsize="small", parse_math=False)
+    axes.set_ylim(-0.5, max(heights, default=0) + 1)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.margins(x=0.12)
+    _name_times(axes, [event.at_ms for event in trace.events])
+    return figure
+
+
+def _colour(event: TraceEvent) -> str:
+    if event.state is not None:
+        return _LOOKS.get(event.state, _OTHER)[0]
+    return "#0072b2" if event.kind == PRODUCED else "#ffffff"
 
 
 def _columns(points: list[tuple[int, int]]) -> tuple[list[datetime], list[int]]:

@@ -9,6 +9,7 @@ from share_state import _core
 from share_state.analysis.record_history import Choice, RecordHistory
 from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
 from share_state.reading.cluster import ClusterScan, is_cluster
+from share_state.types import SharePartitionKey
 
 __all__ = ["history"]
 
@@ -49,7 +50,11 @@ def history(
     choice = Choice(group=group, topic_id=topic_id, partition=partition, offset=offset)
     if is_cluster(source):
         as_of = AsOf(as_of_offset, as_of_timestamp)
-        return RecordHistory(ClusterScan(source, client_config, progress, as_of, timeout), choice)
+        only = None
+        if group is not None and topic_id is not None and partition is not None:
+            # One state partition has all of it, and the others need not be read.
+            only = SharePartitionKey(group, topic_id, partition)
+        return RecordHistory(ClusterScan(source, client_config, progress, as_of, timeout, only), choice)
     if client_config is not None:
         raise ValueError("client_config applies only to a cluster, kafka://HOST:PORT")
     if timeout is not None:

@@ -25,15 +25,7 @@ def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> St
     """Explain a start offset; `batches` are sorted and disjoint."""
     if start_offset < 0:
         return StartOffsetReason(None, "not resolved yet: share.auto.offset.reset decides when records are first fetched")
-    position = start_offset
-    blocker: StateBatch | None = None
-    for batch in batches:
-        if batch.last_offset < position:
-            continue
-        if batch.first_offset > position or batch.delivery_state not in TERMINAL:
-            blocker = batch
-            break
-        position = batch.last_offset + 1
+    position, blocker = _head(start_offset, batches)
     if blocker is None:
         return _nothing_written(start_offset, position)
     if blocker.first_offset > position:
@@ -41,6 +33,23 @@ def explain_start_offset(start_offset: int, batches: Sequence[StateBatch]) -> St
     else:
         text = unsettled(blocker._replace(first_offset=position))
     return StartOffsetReason(position, text + _settled_before(start_offset, position))
+
+
+def head_offset(start_offset: int, batches: Sequence[StateBatch]) -> int:
+    """Return the first offset from the start offset on that is not settled, whether something is written about it or not."""
+    return _head(start_offset, batches)[0]
+
+
+def _head(start_offset: int, batches: Sequence[StateBatch]) -> tuple[int, StateBatch | None]:
+    """Return that offset, and the first batch at or after it; None where there is none."""
+    position = start_offset
+    for batch in batches:
+        if batch.last_offset < position:
+            continue
+        if batch.first_offset > position or batch.delivery_state not in TERMINAL:
+            return position, batch
+        position = batch.last_offset + 1
+    return position, None
 
 
 def _nothing_written(start_offset: int, position: int) -> StartOffsetReason:

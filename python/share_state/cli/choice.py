@@ -17,12 +17,24 @@ from share_state.printable import printable
 #: Kafka's partitions are int32, its offsets int64.
 _MOST_PARTITION = 2**31 - 1
 _MOST_OFFSET = 2**63 - 1
+#: How a choice is given, in the order of a key.
+OPTIONS = ("--group", "--topic-id", "--partition")
 #: What there is instead is listed up to so many.
 _LISTED = 10
 
 
 def _partition(number: int | None) -> int | None:
     return _bounded("--partition", number, _MOST_PARTITION)
+
+
+def _partition_argument(number: int) -> int:
+    _bounded("PARTITION", number, _MOST_PARTITION)
+    return number
+
+
+def _offset_argument(number: int) -> int:
+    _bounded("OFFSET", number, _MOST_OFFSET)
+    return number
 
 
 def _offset(number: int | None) -> int | None:
@@ -46,6 +58,13 @@ OffsetOption = Annotated[
         "--offset", callback=_offset, help="Only changes of this offset, and of the share partition.", show_default=False
     ),
 ]
+GroupArgument = Annotated[str, typer.Argument(help="The share group.", show_default=False)]
+TopicArgument = Annotated[str, typer.Argument(help="The topic: its name, or its id as UUID or base64.", show_default=False)]
+PartitionArgument = Annotated[
+    int,
+    typer.Argument(callback=_partition_argument, help="The partition of the topic.", show_default=False),
+]
+OffsetArgument = Annotated[int, typer.Argument(callback=_offset_argument, help="The offset of the record.", show_default=False)]
 
 Key = tuple[str, str, int]
 
@@ -89,20 +108,20 @@ class Choice(NamedTuple):
         wanted = (self.group, None if self.topic_id is None else hyphenated(self.topic_id), self.partition)
         return all(chosen is None or chosen == one for chosen, one in zip(wanted, key, strict=True))
 
-    def check(self, keys: Iterable[Key], as_of: str = "") -> None:
+    def check(self, keys: Iterable[Key], as_of: str = "", names: tuple[str, str, str] = OPTIONS) -> None:
         """Refuse a choice that leaves none of these share partitions; `as_of` says of which log, where it is an earlier one.
+
+        `names` are those of what was given on the command line.
 
         Raises:
             typer.BadParameter: names what there is not, and what there is instead.
         """
         left = set(keys)
         within = ""
-        for place, (option, chosen) in enumerate(
-            (("--group", self.group), ("--topic-id", self.topic_id), ("--partition", self.partition))
-        ):
+        for place, (option, chosen) in enumerate(zip(names, self[:3], strict=True)):
             if chosen is None:
                 continue
-            wanted = hyphenated(str(chosen)) if option == "--topic-id" else chosen
+            wanted = hyphenated(str(chosen)) if place == OPTIONS.index("--topic-id") else chosen
             there = {key[place] for key in left}
             if wanted not in there:
                 there_is = f"is not in the log{as_of}, which has {listed(there)}"

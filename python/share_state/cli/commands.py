@@ -26,6 +26,16 @@ COMMANDS = {
     "state": Place("state_command", "state", "Show the state of every share partition, now or as of earlier."),
     "dump": Place("dump_command", "dump", "Show every record, including deletions and, on disk, records below the log start."),
     "history": Place("history_command", "history_command", "Show what happened to every record, and when."),
+    "peek": Place(
+        "peek_command",
+        "peek",
+        "Show what is in the records of a share group: key, value and headers, beside their state and history.",
+    ),
+    "trace": Place(
+        "trace_command",
+        "trace_command",
+        "Show the life of one record: produced, delivered, released, accepted or archived, as far as the log tells.",
+    ),
     "anomalies": Place(
         "anomalies_command",
         "anomalies_command",

@@ -9,13 +9,14 @@ import typer
 
 from share_state.cli import any_source
 from share_state.errors import ConfigError
+from share_state.kafka.security import SecurityOptions
 from share_state.kafka.security_properties import security_of
 from share_state.live.live_view import LiveView
 from share_state.printable import printable
 from share_state.reading.cluster import SCHEME, is_cluster
 
 #: Seconds to wait for an answer unless --timeout says otherwise.
-_PATIENCE = 10.0
+PATIENCE = 10.0
 
 ClusterArgument = Annotated[str, typer.Argument(metavar="kafka://HOST:PORT[,…]", help="A running cluster.", show_default=False)]
 CopyOption = Annotated[
@@ -38,9 +39,22 @@ def live_view(cluster: str, command_config: Path | None, copy: Path | None, time
     """
     if not is_cluster(cluster):
         raise typer.BadParameter(f"{printable(cluster)} is not a cluster, kafka://HOST:PORT")
+    security = security_for(cluster, command_config)
+    try:
+        return LiveView(cluster.removeprefix(SCHEME), security=security, copy=copy, timeout=timeout or PATIENCE)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def security_for(cluster: str, command_config: Path | None) -> SecurityOptions:
+    """Read how connections to a cluster are secured.
+
+    Raises:
+        typer.BadParameter: a setting cannot be used.
+        ClusterReadError: the file with the settings cannot be read.
+    """
     settings = any_source.client_config(cluster, command_config) or {}
     try:
-        security = security_of({name: str(value) for name, value in settings.items()})
-        return LiveView(cluster.removeprefix(SCHEME), security=security, copy=copy, timeout=timeout or _PATIENCE)
+        return security_of({name: str(value) for name, value in settings.items()})
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -15,19 +16,13 @@ from share_state.cli import any_source, findings, lag
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
-from share_state.errors import ConfigError
-from share_state.extras import MissingPackageError
+from share_state.cli.picture import FORMATS, checked_picture, save
 from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-#: What a picture can be written as; the suffix of its file says which.
-_SUFFIXES = (".png", ".svg", ".pdf")
-_FORMATS = ", ".join(_SUFFIXES)
 
 
 class Picture(StrEnum):
@@ -38,17 +33,11 @@ class Picture(StrEnum):
     LAG = "lag"
 
 
-def _picture(output: Path) -> Path:
-    """Refuse a file whose suffix names no format: without one another file than this would be written."""
-    if output.suffix.lower() not in _SUFFIXES:
-        raise typer.BadParameter(printable(f"{output} has an unknown suffix; expected one of {_FORMATS}"))
-    return output
-
-
 def plot_command(
     path: SourceArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", callback=_picture, help=f"The picture; its suffix selects the format: {_FORMATS}.")
+        Path,
+        typer.Option("--output", "-o", callback=checked_picture, help=f"The picture; its suffix selects the format: {FORMATS}."),
     ],
     *,
     kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
@@ -81,7 +70,7 @@ def plot_command(
         if not ends:
             findings.show(damage)
             _fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
-    _save(kind, rows, ends, output)
+    save(partial(_draw, kind, rows, ends), output)
     findings.report(damage)
 
 
@@ -105,18 +94,6 @@ def _one(path: str, choice: Choice, client: any_source.Client) -> tuple[list[His
         )
         _fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
     return rows, scan.findings
-
-
-def _save(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]], output: Path) -> None:
-    try:
-        figure = _draw(kind, rows, ends)
-        figure.savefig(output)
-    except ConfigError as error:
-        _fail(ExitCode.USAGE, printable(str(error)))
-    except MissingPackageError as error:
-        _fail(ExitCode.IO, printable(str(error)))
-    except (OSError, ValueError) as error:
-        _fail(ExitCode.IO, printable(f"cannot write {output}: {error}"))
 
 
 def _draw(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]]) -> Figure:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from share_state.live.live_row import LiveRow
     from share_state.live.rates import Rates
 
-__all__ = ["Health", "Seen", "Verdict", "delivery_limit_of", "health_of"]
+__all__ = ["Health", "Seen", "Verdict", "delivery_limit_of", "health_of", "near_limit"]
 
 #: Kafka's ``group.share.delivery.count.limit`` by default.
 _KAFKA_DELIVERY_LIMIT: Final = 5
@@ -70,6 +70,11 @@ def delivery_limit_of(configs: Mapping[str, str]) -> int:
     return next((int(configs[name]) for name in _LIMIT_NAMES if name in configs), _KAFKA_DELIVERY_LIMIT)
 
 
+def near_limit(delivery_limit: int) -> int:
+    """Return the delivery count from which a record is near the limit: one delivery is left, or none."""
+    return max(_LEAST_LIMIT, delivery_limit - 1)
+
+
 def health_of(seen: Seen) -> Verdict:
     """Find the word for a share partition.
 
@@ -88,7 +93,7 @@ def health_of(seen: Seen) -> Verdict:
 def _poison(seen: Seen, row: LiveRow) -> str:
     if seen.rates is not None and seen.rates.at_limit:
         return f"{seen.rates.at_limit} records were archived at the delivery limit in the last {seen.rates.seconds:.0f} s"
-    near = max(_LEAST_LIMIT, seen.delivery_limit - 1)
+    near = near_limit(seen.delivery_limit)
     if row.held_state == RecordState.AVAILABLE and row.held_count is not None and row.held_count >= near:
         return f"{_held(row)}, and the limit is {seen.delivery_limit}"
     return ""

@@ -97,9 +97,8 @@ class PayloadReader:
             "max.partition.fetch.bytes": max_bytes,
             "queued.max.messages.kbytes": max_bytes // 1024,
             "queued.min.messages": 1,
-            # By default a full queue, or an empty end of a log, would hold up the next question by up to a second.
+            # By default a full queue would hold up the next question by a second.
             "fetch.queue.backoff.ms": 10,
-            "fetch.wait.max.ms": 50,
         }
         self._patience = timeout
         self._connecting = Connecting()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from share_state._core import Prefix
 from share_state.types import WallTime
@@ -11,9 +11,9 @@ from share_state.types import WallTime
 __all__ = ["AsOf", "AsOfOffset", "AsOfTimestamp"]
 
 #: The last offset that counts: one for all state partitions, or one for each; omitted ones count as a whole.
-AsOfOffset = int | Mapping[int, int]
+AsOfOffset: TypeAlias = int | Mapping[int, int]
 #: Each state partition ends before its first record of a later time; ms since the epoch.
-AsOfTimestamp = int | WallTime
+AsOfTimestamp: TypeAlias = int | WallTime
 
 
 class AsOf(NamedTuple):

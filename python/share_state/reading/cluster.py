@@ -22,6 +22,7 @@ from share_state.reading.failures import ClusterReadError, NoAnswerError
 from share_state.reading.plain import Finding, LogRecord, Progress, ShareState, undecodable
 from share_state.reading.state_topic import STATE_TOPIC, ClientMissingError, ReadNotAllowedError
 from share_state.reading.watermarks import watermarks
+from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -73,6 +74,8 @@ class ClusterScan:
     as_of: AsOf = field(default_factory=AsOf)
     #: Seconds to wait for an answer of the cluster; None for the default.
     timeout: float | None = None
+    #: Read only the state partition that keeps the state of this share partition; None reads all.
+    of: SharePartitionKey | None = None
     #: Records read so far, and their total.
     progress: tuple[int, int] = (0, 0)
     #: The end of each state partition, once reading has begun: the offset after its last record.
@@ -89,7 +92,8 @@ class ClusterScan:
         settings = {**(self.client_config or {}), "bootstrap.servers": servers}
         with state_topic.consumer(settings, connecting) as (client, consumer):
             there = state_topic.state_partitions(client, consumer, self._patience, connecting)
-            yield from self._records(client, consumer, [self._range(client, consumer, one) for one in there])
+            wanted = there if self.of is None else [_core.state_partition(*self.of, len(there))]
+            yield from self._records(client, consumer, [self._range(client, consumer, one) for one in wanted])
 
     def _records(self, client: ModuleType, consumer: Consumer, ranges: list[_Range]) -> Iterator[LogRecord]:
         total = sum(one.end - one.start for one in ranges)

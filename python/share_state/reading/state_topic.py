@@ -79,7 +79,7 @@ def consumer(
         # Where the broker prunes while we read, the log begins later.
         "auto.offset.reset": "earliest",
         "allow.auto.create.topics": False,
-        # The end of one partition would hold up the next one by half a second, the default.
+        # A broker holds a fetch at the end of one partition for so long, and the next partition has to wait for it.
         "fetch.wait.max.ms": 10,
         # Its errors are told by us, once.
         "error_cb": connecting,

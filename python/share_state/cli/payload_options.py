@@ -1,0 +1,87 @@
+"""The options with which a command shows payloads: formats, sizes, redaction, schemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from share_state.errors import ConfigError
+from share_state.payloads import Format, Redaction, Showing
+from share_state.payloads.decoding import Registry
+from share_state.printable import printable
+
+__all__ = [
+    "KeyFormatOption",
+    "MaxBytesOption",
+    "RedactOption",
+    "RegistryOption",
+    "ValueFormatOption",
+    "showing",
+]
+
+_PREFIX: Final = "schema.registry."
+_DECODERS: Final = "auto, utf-8, json, hex; with a registry avro, protobuf, json-schema"
+
+KeyFormatOption = Annotated[Format, typer.Option("--key-format", help=f"How keys are decoded: {_DECODERS}.")]
+ValueFormatOption = Annotated[Format, typer.Option("--value-format", help="How values are decoded, as --key-format.")]
+MaxBytesOption = Annotated[
+    int, typer.Option("--max-bytes", min=1, max=1 << 30, help="Show so many bytes of each key, value and header.")
+]
+RedactOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--redact",
+        metavar="RULE",
+        help="Hide key, value, headers, header:NAME, or members: value:$.user.email, key:$..token. May be repeated.",
+        show_default=False,
+    ),
+]
+RegistryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--schema-registry",
+        metavar="URL|FILE",
+        help="A schema registry: its URL, or a file with lines NAME=VALUE, such as url and basic.auth.user.info.",
+        show_default=False,
+    ),
+]
+
+
+def showing(key: Format, value: Format, max_bytes: int, redact: list[str] | None, registry: str | None) -> Showing:
+    """Take the options together.
+
+    Raises:
+        typer.BadParameter: a rule is none, or the registry cannot be used.
+        MissingPackageError: a package for registries is not installed.
+    """
+    try:
+        found = None if registry is None else _registry(registry)
+        return Showing(key, value, max_bytes, Redaction.of(redact or ()), found)
+    except ConfigError as error:
+        raise typer.BadParameter(printable(str(error))) from None
+
+
+def _registry(given: str) -> Registry:
+    # Late: its packages are many, and most records name no schema.
+    from share_state.payloads.registry import schema_registry  # noqa: PLC0415
+
+    return schema_registry({"url": given} if "://" in given else _settings(Path(given)))
+
+
+def _settings(file: Path) -> dict[str, object]:
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--schema-registry {file} is no URL, and no file that can be read: {error}") from None
+    settings: dict[str, object] = {}
+    for number, line in enumerate(lines, start=1):
+        name, equals, value = line.partition("=")
+        if not line or line.startswith("#"):
+            continue
+        if not equals:
+            # The line itself is not shown: it may be a password.
+            raise ConfigError(f"{file}, line {number}: expected NAME=VALUE")
+        settings[name.strip().removeprefix(_PREFIX)] = value.strip()
+    return settings

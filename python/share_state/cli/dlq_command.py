@@ -27,12 +27,12 @@ from share_state.cli.dlq_options import (
 )
 from share_state.cli.dlq_payload import payload_json, write_payloads
 from share_state.cli.dlq_redrive import RedriveOrder, run_redrive
-from share_state.cli.dlq_rows import letter_json
 from share_state.cli.dlq_view import write_letters
 from share_state.cli.json_output import write_rows
 from share_state.cli.live_source import ClusterArgument
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
 from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt, payloads_of
+from share_state.dead_letters.json_rows import letter_json
 from share_state.errors import ConfigError
 from share_state.payloads import PayloadReader, Redaction, Showing
 from share_state.printable import printable

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from share_state.analysis.names import instant, iso_8601
-from share_state.cli.dlq_rows import SHOW_VERSION, letter_json
 from share_state.cli.dlq_view import letter_line
 from share_state.cli.lines import Lines
+from share_state.dead_letters.json_rows import SHOW_VERSION, letter_json
 
 if TYPE_CHECKING:
     from share_state.dead_letters import LetterPayload

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import typer
 
 from share_state.cli.dlq_options import refused
-from share_state.cli.dlq_rows import redrive_json
 from share_state.cli.dlq_view import RedriveView
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.json_output import write_rows
@@ -43,6 +42,7 @@ from share_state.dead_letters import (
     resolve,
     settled_at,
 )
+from share_state.dead_letters.json_rows import redrive_json
 from share_state.payloads import PayloadReader
 from share_state.printable import printable
 

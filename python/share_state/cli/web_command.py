@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from share_state.kafka.peers import Address
     from share_state.live.live_view import LiveView
     from share_state.web.access import Network
-    from share_state.web.past import Source
+    from share_state.web.source import Source
 
 
 class _Door(NamedTuple):
@@ -39,6 +39,13 @@ class _Door(NamedTuple):
     tls: ssl.SSLContext | None
     users: Mapping[str, str] | None
     trusted: tuple[Network, ...]
+
+
+class _Sources(NamedTuple):
+    """Where histories are read, and the cluster."""
+
+    histories: Source
+    cluster: Source
 
 
 def web(
@@ -84,7 +91,7 @@ def web(
         require("ops", "starlette", "jinja2", "uvicorn")
         live = live_view(cluster, command_config, copy, timeout)
         door = _Door(address, tls, None if users is None else read_users(users), trusted)
-        asyncio.run(_serve(live, cluster, _source(cluster, command_config, copy, timeout), refresh, door))
+        asyncio.run(_serve(live, _sources(cluster, command_config, copy, timeout), refresh, door))
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     except MissingPackageError as error:
@@ -102,16 +109,15 @@ def _networks(texts: list[str]) -> tuple[Network, ...]:
         raise typer.BadParameter(printable(f"--trust-proxy: {error}")) from None
 
 
-def _source(cluster: str, command_config: Path | None, copy: Path | None, timeout: float | None) -> Source:
+def _sources(cluster: str, command_config: Path | None, copy: Path | None, timeout: float | None) -> _Sources:
     """Choose where histories are read: a copy holds no less than is needed, and is here."""
-    from share_state.web.past import Source  # noqa: PLC0415  after the options were looked at
+    from share_state.web.source import Source  # noqa: PLC0415  after the options were looked at
 
-    if copy is not None:
-        return Source(str(copy))
-    return Source(cluster, any_source.client_config(cluster, command_config), timeout)
+    at_cluster = Source(cluster, any_source.client_config(cluster, command_config), timeout)
+    return _Sources(at_cluster if copy is None else Source(str(copy)), at_cluster)
 
 
-async def _serve(live: LiveView, cluster: str, source: Source, refresh: float, door: _Door) -> None:
+async def _serve(live: LiveView, sources: _Sources, refresh: float, door: _Door) -> None:
     from share_state.web.access import is_loopback  # noqa: PLC0415  after we know that its packages are there
     from share_state.web.app import application  # noqa: PLC0415  the same
     from share_state.web.background import Background  # noqa: PLC0415  the same
@@ -124,7 +130,7 @@ async def _serve(live: LiveView, cluster: str, source: Source, refresh: float, d
         loop.add_signal_handler(number, stop.set)
     local_only = is_loopback(door.address.host)
     watch, background = Watch(live, refresh_seconds=refresh), Background()
-    app = application(watch, background, source, cluster=cluster, users=door.users, local_only=local_only, trusted=door.trusted)
+    app = application(watch, background, *sources, users=door.users, local_only=local_only, trusted=door.trusted)
     server = PageServer(app, door.tls)
     host, port = server.listen(*door.address)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeVar
 
 from share_state.analysis.topic_id import hyphenated
@@ -14,12 +14,12 @@ from share_state.kafka.security import SecurityOptions
 from share_state.live.asked import Asked, Member, Missing, NotAllowedError, Topic, UnansweredError
 from share_state.reading.failures import ClusterReadError
 
-__all__ = ["About", "about"]
+__all__ = ["DELIVERY_LIMITS", "LOCK_DURATIONS", "About", "about", "configured"]
 
 _Answer = TypeVar("_Answer")
 #: Of a group, or of the brokers where it has none of its own.
-_LIMITS: Final = ("share.delivery.count.limit", "group.share.delivery.count.limit")
-_LOCKS: Final = ("share.record.lock.duration.ms", "group.share.record.lock.duration.ms")
+DELIVERY_LIMITS: Final = ("share.delivery.count.limit", "group.share.delivery.count.limit")
+LOCK_DURATIONS: Final = ("share.record.lock.duration.ms", "group.share.record.lock.duration.ms")
 _UUID_CHARACTERS: Final = 36
 
 
@@ -45,21 +45,23 @@ class About(NamedTuple):
     @property
     def delivery_limit(self) -> int | None:
         """``share.delivery.count.limit`` of the group; None where it is not known."""
-        return self._config(_LIMITS)
+        return configured(self.configs, DELIVERY_LIMITS)
 
     @property
     def lock_duration_ms(self) -> int | None:
         """``share.record.lock.duration.ms`` of the group; None where it is not known."""
-        return self._config(_LOCKS)
-
-    def _config(self, names: tuple[str, ...]) -> int | None:
-        return next((int(self.configs[name]) for name in names if self.configs.get(name, "").isdecimal()), None)
+        return configured(self.configs, LOCK_DURATIONS)
 
     def assigned(self, partition: int) -> tuple[Member, ...] | None:
         """Return the members that are assigned a partition at the moment; None where they are not known."""
         if self.members is None:
             return None
         return tuple(one for one in self.members if (self.topic.topic_id, partition) in one.assignment)
+
+
+def configured(configs: Mapping[str, str], names: Iterable[str]) -> int | None:
+    """Return the number that a configuration has under the first of some names; None where it is not known."""
+    return next((int(configs[name]) for name in names if configs.get(name, "").isdecimal()), None)
 
 
 async def about(bootstrap: str, security: SecurityOptions, group: str, topic: str, *, request_timeout: float = 10.0) -> About:

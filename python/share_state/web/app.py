@@ -16,12 +16,13 @@ from share_state.errors import ConfigError
 from share_state.web.access import HEALTHY, Gate, Login, Network
 from share_state.web.answers import STATIC, Answers
 from share_state.web.pages import Pages
+from share_state.web.reading_pages import ReadingPages
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from share_state.web.background import Background
-    from share_state.web.past import Source
+    from share_state.web.source import Source
     from share_state.web.watch import Watch
 
 __all__ = ["application"]
@@ -34,8 +35,8 @@ def application(
     watch: Watch,
     background: Background,
     source: Source,
+    cluster: Source,
     *,
-    cluster: str,
     users: Mapping[str, str] | None = None,
     local_only: bool = True,
     trusted: tuple[Network, ...] = (),
@@ -46,16 +47,19 @@ def application(
         watch: gives the view, and is started.
         background: reads what the view does not hold.
         source: where histories are read.
-        cluster: how the cluster is called on the pages.
+        cluster: the cluster, where dead letters are read.
         users: passwords by name; None where no login is asked for.
         local_only: whether only names of this machine are served.
         trusted: proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
     """
-    pages = Pages(watch, background, source, Answers(cluster))
+    answers = Answers(cluster.path)
+    pages, reading = Pages(watch, answers), ReadingPages(watch, background, source, cluster, answers)
     routes = [
         Route("/", pages.overview),
         Route("/group", pages.group),
-        Route("/share-partition", pages.share_partition),
+        Route("/share-partition", reading.share_partition),
+        Route("/record", reading.record),
+        Route("/dead-letters", reading.dead_letters),
         Route(HEALTHY, pages.healthy),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]

@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Final
 
 from share_state.analysis.json_rows import batch_json, history_json
 from share_state.analysis.names import iso_8601
+from share_state.analysis.trace_json import trace_json
+from share_state.dead_letters.json_rows import letter_json
 from share_state.live.json_rows import top_json
 
 if TYPE_CHECKING:
+    from share_state.dead_letters import DeadLetter
     from share_state.live.asked import Member
     from share_state.live.view import GroupView, SharePartitionView, View
     from share_state.types import StateBatch
     from share_state.web.background import Told
-    from share_state.web.past import Past
+    from share_state.web.letters import Dead
+    from share_state.web.past import Life, Past
     from share_state.web.snapshot import GroupSummary
     from share_state.web.table import Arranged
 
-__all__ = ["WEB_VERSION", "group_json", "overview_json", "share_partition_json"]
+__all__ = ["WEB_VERSION", "dead_letters_json", "group_json", "overview_json", "record_json", "share_partition_json"]
 
 #: Version of these objects.
 WEB_VERSION: Final = 1
@@ -48,14 +52,42 @@ def share_partition_json(
     past = told.found
     return {
         **_head(view),
+        **_reading(told),
         "share_partition": top_json(view, group, one),
         "batches": [batch_json(batch) for batch in batches],
-        "history_failure": told.failure,
-        "history_progress": told.progress,
-        "history_read_timestamp": told.read_ms,
-        "history_findings": None if past is None else past.findings,
         "history_total": None if past is None else past.changes_total,
         "history": None if past is None else [history_json(row) for row in past.changes],
+    }
+
+
+def record_json(view: View, group: GroupView, one: SharePartitionView, told: Told[Life]) -> dict[str, object]:
+    """Return what became of a record."""
+    life = told.found
+    members = None if group.members is None else [member for member in group.members if member.member_id in one.members]
+    record = None if life is None else trace_json(life.trace, life.facts, one.topic, members)
+    return {**_head(view), **_reading(told), "record": record}
+
+
+def dead_letters_json(view: View, group: GroupView, arranged: Arranged[DeadLetter], told: Told[Dead]) -> dict[str, object]:
+    """Return the dead letters of a group."""
+    dead = told.found
+    return {
+        **_head(view),
+        **_paged(arranged),
+        **_reading(told),
+        "group": group.group,
+        "told_by": None if dead is None else dead.told_by,
+        "letters_total": None if dead is None else dead.total,
+        "letters": None if dead is None else [letter_json(one) for one in arranged.rows],
+    }
+
+
+def _reading(told: Told[Past] | Told[Life] | Told[Dead]) -> dict[str, object]:
+    return {
+        "reading_failure": told.failure,
+        "reading_progress": told.progress,
+        "reading_timestamp": told.read_ms,
+        "reading_findings": None if told.found is None else told.found.findings,
     }
 
 
@@ -69,7 +101,7 @@ def _head(view: View) -> dict[str, object]:
     }
 
 
-def _paged(arranged: Arranged[GroupSummary] | Arranged[SharePartitionView]) -> dict[str, object]:
+def _paged(arranged: Arranged[GroupSummary] | Arranged[SharePartitionView] | Arranged[DeadLetter]) -> dict[str, object]:
     return {
         "page": arranged.query.page,
         "pages": arranged.pages,

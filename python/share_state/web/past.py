@@ -1,44 +1,28 @@
-"""What became of the records of one share partition lately, as far as a page shows it."""
+"""What became of the records of one share partition lately, as far as a page shows it; and of one record."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.analysis.history import history
-from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.spans import Span, spans
-from share_state.reading.as_of import AsOfOffset
-from share_state.reading.cluster import is_cluster
-from share_state.web.background import Progress
+from share_state.analysis.trace import RecordFacts, RecordTrace, RecordTracer
 
-__all__ = ["Key", "Past", "Source", "read_past"]
+if TYPE_CHECKING:
+    from share_state.analysis.history_row import HistoryRow
+    from share_state.web.background import Progress
+    from share_state.web.source import Place, Source
 
-#: Group, topic id and partition.
-Key = tuple[str, str, int]
+__all__ = ["Life", "Past", "read_life", "read_past"]
 
 #: Spans and moves of the start offset that are kept: the newest. They bound memory, and the work of drawing.
 _MOST_SPANS: Final = 20_000
 _MOST_CHANGES: Final = 200
 
 
-class Source(NamedTuple):
-    """Where histories are read.
-
-    Attributes:
-        path: a copy of the state topic, or a running cluster.
-        client_config: settings of a cluster's client, in librdkafka's names.
-        timeout: seconds to wait for an answer of a cluster.
-    """
-
-    path: str
-    client_config: dict[str, object] | None = None
-    timeout: float | None = None
-
-
 class Past(NamedTuple):
-    """What was read.
+    """What was read of a share partition.
 
     Attributes:
         changes: the newest rows, the newest last.
@@ -55,42 +39,44 @@ class Past(NamedTuple):
     findings: tuple[str, ...]
 
 
-def read_past(source: Source, key: Key, state_partitions: Iterable[int], own: int, progress: Progress) -> Past:
-    """Read the history of a share partition. It blocks: not on an event loop.
+class Life(NamedTuple):
+    """What was read of one record.
 
-    Args:
-        source: where to read.
-        key: the share partition.
-        state_partitions: those that there are.
-        own: the state partition that keeps the share partition; no other one is read.
-        progress: what it raises ends the reading.
+    Attributes:
+        trace: its events.
+        facts: what was known beside the log.
+        findings: what could not be read.
+    """
+
+    trace: RecordTrace
+    facts: RecordFacts
+    findings: tuple[str, ...]
+
+
+def read_past(source: Source, place: Place, progress: Progress) -> Past:
+    """Read the history of a share partition. It blocks; what the progress raises ends it.
 
     Raises:
         ShareStateError: a cluster cannot be read.
         OSError: a path cannot be read.
     """
-    group, topic_id, partition = key
-    scan = history(
-        source.path,
-        group=group,
-        topic_id=topic_id,
-        partition=partition,
-        as_of_offset=_only(own, state_partitions),
-        progress=progress,
-        client_config=source.client_config,
-        timeout=source.timeout,
-    )
-    seen = _Seen()
-    kept = tuple(deque(spans(seen.rows(scan)), _MOST_SPANS))
-    is_copy = not is_cluster(source.path)
-    # The end of a copy is being written.
-    findings = tuple(found["message"] for found in scan.findings if not (is_copy and found["kind"] == "torn_tail"))
-    return Past(tuple(seen.newest), seen.total, kept, tuple(seen.starts), findings)
+    rows, seen = source.rows(place, progress), _Seen()
+    kept = tuple(deque(spans(seen.passing(rows)), _MOST_SPANS))
+    return Past(tuple(seen.newest), seen.total, kept, tuple(seen.starts), rows.findings)
 
 
-def _only(own: int, state_partitions: Iterable[int]) -> AsOfOffset:
-    """Cut every other state partition before its first record."""
-    return {number: -1 for number in state_partitions if number != own}
+def read_life(source: Source, place: Place, offset: int, facts: RecordFacts, progress: Progress) -> Life:
+    """Read what became of one record. It blocks; what the progress raises ends it.
+
+    Raises:
+        NotInLogError: the log tells nothing of it.
+        ShareStateError: a cluster cannot be read.
+        OSError: a path cannot be read.
+    """
+    rows, tracer = source.rows(place, progress), RecordTracer(offset)
+    for row in rows:
+        tracer.see(row)
+    return Life(tracer.trace(facts), facts, rows.findings)
 
 
 class _Seen:
@@ -101,7 +87,7 @@ class _Seen:
         self.starts: deque[tuple[int, int]] = deque(maxlen=_MOST_SPANS)
         self.total = 0
 
-    def rows(self, found: Iterable[HistoryRow]) -> Iterator[HistoryRow]:
+    def passing(self, found: Iterable[HistoryRow]) -> Iterator[HistoryRow]:
         for row in found:
             self.total += 1
             self.newest.append(row)

@@ -75,13 +75,13 @@ class Table(Generic[_Row]):
     Attributes:
         columns: by which rows can be sorted.
         names: the texts of a row in which a filter looks.
-        health: the word of a row.
+        health: the word of a row; None where rows have none.
         order: the order unless a request asks for another.
     """
 
     columns: tuple[Column[_Row], ...]
     names: Callable[[_Row], Iterable[str]]
-    health: Callable[[_Row], Health]
+    health: Callable[[_Row], Health] | None
     order: Callable[[_Row], Any]
 
     def query(self, asked: Mapping[str, str]) -> Query:
@@ -91,7 +91,7 @@ class Table(Generic[_Row]):
             ConfigError: a value cannot be used.
         """
         health = asked.get("health", "")
-        if health not in {"", TROUBLE, *Health}:
+        if health not in {"", TROUBLE, *Health} and self.health is not None:
             raise ConfigError(
                 f"health is {health!r}; expected one of {', '.join((TROUBLE, *Health))}", field="health", value=health
             )
@@ -104,7 +104,7 @@ class Table(Generic[_Row]):
             raise ConfigError(f"order is {order!r}; expected asc or desc", field="order", value=order)
         return Query(
             text=asked.get("q", "").strip()[:_MOST_TEXT],
-            health=health,
+            health="" if self.health is None else health,
             sort=sort,
             descending=order == "desc",
             page=number("page", asked.get("page", "") or "1", least=1, most=_MOST_PAGES),
@@ -130,7 +130,7 @@ class Table(Generic[_Row]):
         return Arranged(found[first : first + query.rows], query._replace(page=page), len(rows), len(found), pages)
 
     def _matches(self, row: _Row, query: Query) -> bool:
-        if query.health:
+        if query.health and self.health is not None:
             word = self.health(row)
             if word is Health.OK if query.health == TROUBLE else word != query.health:
                 return False

@@ -10,9 +10,10 @@ from share_state.web.table import Column, Table
 from share_state.web.words import per_minute
 
 if TYPE_CHECKING:
+    from share_state.dead_letters import DeadLetter
     from share_state.live.view import SharePartitionView
 
-__all__ = ["GROUPS", "SHARE_PARTITIONS", "highest_count", "in_flight"]
+__all__ = ["DEAD_LETTERS", "GROUPS", "SHARE_PARTITIONS", "highest_count", "in_flight"]
 
 _ORDER: Final = {health: number for number, health in enumerate(Health)}
 
@@ -65,4 +66,18 @@ SHARE_PARTITIONS: Final[Table[SharePartitionView]] = Table(
     names=lambda one: (one.topic or "", one.topic_id, *one.members),
     health=lambda one: one.verdict.health,
     order=urgency,
+)
+
+DEAD_LETTERS: Final[Table[DeadLetter]] = Table(
+    columns=(
+        Column("time", "Time", lambda one: one.timestamp),
+        Column("topic", "Topic", lambda one: one.topic),
+        Column("partition", "Partition", lambda one: one.partition, is_number=True),
+        Column("offset", "Offsets", lambda one: one.first_offset, is_number=True),
+        Column("deliveries", "Deliveries", lambda one: one.delivery_count, is_number=True),
+        Column("cause", "Cause", lambda one: one.cause.value),
+    ),
+    names=lambda one: (one.topic, one.cause.value, one.message or ""),
+    health=None,
+    order=lambda one: (-one.timestamp, -one.last_offset),
 )

@@ -48,6 +48,12 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
+def later(ms: int) -> str:
+    """Write how much later something is; clocks of different machines may differ."""
+    seconds = abs(ms) / 1000
+    return ("+" if ms >= 0 else "-") + (f"{seconds:.1f} s" if seconds < _MINUTE else duration(seconds))
+
+
 def span(first: int | None, last: int | None) -> str:
     """Write an interval of offsets."""
     if first is None or last is None:
@@ -87,6 +93,7 @@ FILTERS: Final = {
     "clock": clock,
     "duration": duration,
     "figure": figure,
+    "later": later,
     "iso": lambda ms: iso_8601(ms) or "",
     "printable": printable,
     "state_name": state_name,

@@ -14,7 +14,7 @@ import pytest
 from share_state.live import LiveView
 from share_state.web.app import application
 from share_state.web.background import Background
-from share_state.web.past import Source
+from share_state.web.source import Source
 from share_state.web.watch import Watch
 from tests.kafka.broker import Broker
 from tests.kafka.operators import DELIVERIES
@@ -29,7 +29,7 @@ async def asking(broker: Broker, copy: Path, source: Source) -> AsyncIterator[ht
         await asyncio.wait_for(settled(live), 60)
         watch, background = Watch(live), Background(patience=60)
         await watch.start()
-        app = application(watch, background, source, cluster=f"kafka://{broker.bootstrap}")
+        app = application(watch, background, source, Source(f"kafka://{broker.bootstrap}"))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             yield client
         await background.close()
@@ -57,7 +57,11 @@ def test_the_pages_say_how_each_group_does(broker: Broker, tmp_path: Path) -> No
             [row] = (await told(client, "/group", group="poisoned"))["share_partition_list"]
             place = {name: row[name] for name in ("group", "topic_id", "partition")}
             page = await told(client, "/share-partition", **place)
-            assert (page["history_failure"], page["history_progress"], page["history_findings"]) == (None, None, [])
+            assert (page["reading_failure"], page["reading_progress"], page["reading_findings"]) == (None, None, [])
+            traced = (await told(client, "/record", **place, offset=0))["record"]
+            assert (traced["outcome"], traced["delivery_count"]) == ("available", DELIVERIES)
+            dead = await told(client, "/dead-letters", group="poisoned")
+            assert (dead["reading_failure"], dead["told_by"], dead["letters"]) == (None, "the history of its share state", [])
             shown = await client.get("/share-partition", params=place)
             assert f'class="fill-d{DELIVERIES}"' in shown.text
             history: list[dict[str, Any]] = page["history"]

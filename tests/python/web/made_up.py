@@ -6,16 +6,21 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
+from uuid import UUID
 
 import anyio
 
 from share_state._core import StateTopicFollower
+from share_state.dead_letters import Cause, DeadLetter, QueuePlace
 from share_state.live import GroupView, Health, LiveRow, LiveView, Member, Rates, SharePartitionView, Verdict, View
 from share_state.types import SharePartitionKey, StateBatch
-from share_state.web.past import Source
+from share_state.web.background import Progress
+from share_state.web.letters import Dead
+from share_state.web.source import Source
 from share_state.web.watch import Watch
 from tests.python.recordings import ORDERS
 
+CLUSTER = Source("kafka://localhost:9092")
 SCRIPT = "<script>alert('group')</script>"
 #: A name that turns the direction of reading, and one that is as long as names may be.
 TURNED = "payments\u202e-dlq"
@@ -159,3 +164,19 @@ def recorded() -> MadeUp:
     assert found.follower.take_path(ORDERS) == []
     found.view = made_up_view(found.follower)
     return found
+
+
+def made_up_letters(_cluster: Source, group: str, progress: Progress) -> Dead:
+    """Dead letters of a queue and of a history."""
+    progress(1, 2)
+    if group != WORKERS:
+        return Dead("the history of its share state", (), 0, ())
+    at = 1_795_254_305_173
+    told = [
+        DeadLetter(group, "orders", None, 1, offset, offset, 1 + offset % 5, Cause.REJECTED, f"rejected {SCRIPT}", at + offset,
+                   QueuePlace(f"{SCRIPT}-dlq", 0, offset - 1000, copied=True))
+        for offset in range(1200, 1500)
+    ]  # fmt: skip
+    gone = DeadLetter(group, SCRIPT, str(UUID(int=9)), 0, 17, 48, 5, Cause.DELIVERY_LIMIT, None, at, None)
+    letters = (*reversed(told), gone)
+    return Dead(f"the dead-letter queue {SCRIPT}-dlq", letters, 12_345, (f"the record at offset 3 of {SCRIPT} is passed over",))

@@ -14,7 +14,8 @@ import share_state as ss
 from share_state.reading.failures import ClusterReadError
 from share_state.web import background as module
 from share_state.web.background import Background, Progress, StoppedError
-from share_state.web.past import Key, Source, read_past
+from share_state.web.past import read_past
+from share_state.web.source import Key, Place, Source
 from tests.python.recordings import ORDERS
 from tests.python.web.made_up import TOPIC_ID, WORKERS
 
@@ -132,13 +133,13 @@ def test_a_failure_is_told(failure: Exception) -> None:
 
 
 def test_only_the_state_partition_of_the_share_partition_is_read() -> None:
-    past = read_past(Source(str(ORDERS)), KEY, [0, 1, 2], 1, lambda *_: None)
+    past = read_past(Source(str(ORDERS)), Place(KEY, 1, (0, 1, 2)), lambda *_: None)
     rows = list(ss.history(ORDERS, group=WORKERS, topic_id=TOPIC_ID, partition=1))
     assert past.changes_total == len(rows) == 772
     assert list(past.changes) == rows[-200:]
     assert past.starts[-1] == (rows[-1].at_timestamp, 1255)
     assert past.findings == ()
-    assert read_past(Source(str(ORDERS)), KEY, [0, 1, 2], 0, lambda *_: None).changes_total == 0
+    assert read_past(Source(str(ORDERS)), Place(KEY, 0, (0, 1, 2)), lambda *_: None).changes_total == 0
 
 
 def test_reading_ends_when_nobody_waits() -> None:
@@ -146,7 +147,7 @@ def test_reading_ends_when_nobody_waits() -> None:
         raise StoppedError
 
     with pytest.raises(StoppedError):
-        read_past(Source(str(ORDERS)), KEY, [0, 1, 2], 1, stop)
+        read_past(Source(str(ORDERS)), Place(KEY, 1, (0, 1, 2)), stop)
 
 
 def test_the_end_of_a_copy_that_is_being_written_is_no_damage(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_the_end_of_a_copy_that_is_being_written_is_no_damage(tmp_path: Path) ->
     folder = tmp_path / "copy" / "__share_group_state-0"
     folder.mkdir(parents=True)
     (folder / segment.name).write_bytes(whole + whole[: len(whole) // 2])
-    past = read_past(Source(str(folder.parent)), KEY, [0], 0, lambda *_: None)
+    past = read_past(Source(str(folder.parent)), Place(KEY, 0, (0,)), lambda *_: None)
     assert (past.changes_total, past.findings) == (1, ())
     (folder / segment.name).write_bytes(whole[:70] + bytes([whole[70] ^ 1]) + whole[71:] + whole)
-    assert read_past(Source(str(folder.parent)), KEY, [0], 0, lambda *_: None).findings != ()
+    assert read_past(Source(str(folder.parent)), Place(KEY, 0, (0,)), lambda *_: None).findings != ()

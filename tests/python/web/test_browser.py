@@ -16,10 +16,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from share_state.kafka.peers import Address
+from share_state.web import letters
 from share_state.web.app import application
 from share_state.web.background import Background
 from share_state.web.server import PageServer
-from tests.python.web.made_up import TOPIC_ID, WORKERS, MadeUp, recorded
+from tests.python.web.made_up import CLUSTER, TOPIC_ID, WORKERS, MadeUp, made_up_letters, recorded
 
 Scheme = Literal["light", "dark"]
 CHROMIUM = shutil.which("chromium")
@@ -30,6 +31,8 @@ PAGES = {
     "overview": "",
     "group": f"group?group={WORKERS}",
     "share partition": f"share-partition?group={WORKERS}&topic_id={TOPIC_ID}&partition=1",
+    "record": f"record?group={WORKERS}&topic_id={TOPIC_ID}&partition=1&offset=1247",
+    "dead letters": f"dead-letters?group={WORKERS}&rows=10",
     "no state": f"share-partition?group=no-state&topic_id={TOPIC_ID}&partition=0",
     "nothing": "group?group=nobody",
 }
@@ -46,7 +49,7 @@ def serving(made_up: MadeUp, refresh_seconds: float) -> Iterator[Address]:
     async def serve() -> None:
         watch, background = made_up.watch(refresh_seconds), Background(patience=30)
         await watch.start()
-        server = PageServer(application(watch, background, made_up.source(), cluster="kafka://localhost:9092"), None)
+        server = PageServer(application(watch, background, made_up.source(), CLUSTER), None)
         addresses.append(server.listen("127.0.0.1", 0))
         begun.set()
         await server.serve(stop)
@@ -75,7 +78,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def still() -> Iterator[str]:
-    with serving(recorded(), 3600) as (host, port):
+    with pytest.MonkeyPatch.context() as patch, serving(recorded(), 3600) as (host, port):
+        patch.setattr(letters, "read_letters", made_up_letters)
         yield f"http://{host}:{port}/"
 
 

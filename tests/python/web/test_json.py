@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from share_state.analysis.json_rows import HISTORY_VERSION
+from share_state.dead_letters.json_rows import letter_json
 from share_state.live.json_rows import TOP_VERSION
+from share_state.web import letters
 from share_state.web.json_pages import WEB_VERSION
+from tests.python.cli_runner import run
 from tests.python.json_schema import breaches
-from tests.python.recordings import REPOSITORY
-from tests.python.web.made_up import SCRIPT, WORKERS, MadeUp, recorded
+from tests.python.recordings import ORDERS, REPOSITORY
+from tests.python.web.made_up import CLUSTER, SCRIPT, WORKERS, MadeUp, made_up_letters, recorded
 from tests.python.web.test_pages import PARTITION, asked
 
 PAGE = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8").partition("## `share-state web`")[2]
@@ -68,8 +71,8 @@ def test_a_group_has_the_fields_that_are_documented_and_the_rows_of_top(made_up:
 
 def test_a_share_partition_has_the_fields_that_are_documented_and_the_rows_of_history(made_up: MadeUp) -> None:
     page = told(made_up, "/share-partition", **PARTITION)
-    assert list(page) == [*fields("of every page"), *fields("of a share partition")]
-    assert (page["history_failure"], page["history_progress"], page["history_findings"]) == (None, None, [])
+    assert list(page) == [*fields("of every page"), *fields("of a page that reads"), *fields("of a share partition")]
+    assert (page["reading_failure"], page["reading_progress"], page["reading_findings"]) == (None, None, [])
     assert (page["history_total"], len(page["history"])) == (772, 200)
     assert [breach for row in page["history"] for breach in breaches(schema(f"history-{HISTORY_VERSION}.json"), row)] == []
     assert breaches(schema(f"top-{TOP_VERSION}.json"), page["share_partition"]) == []
@@ -77,6 +80,35 @@ def test_a_share_partition_has_the_fields_that_are_documented_and_the_rows_of_hi
     batch = {**state["properties"]["batches"]["items"], "$defs": state["$defs"]}
     assert len(page["batches"]) == 27
     assert [breach for row in page["batches"] for breach in breaches(batch, row)] == []
+
+
+def test_a_record_has_what_trace_writes(made_up: MadeUp) -> None:
+    page = told(made_up, "/record", **PARTITION, offset="1247")
+    assert list(page) == [*fields("of every page"), *fields("of a page that reads"), *fields("of a record")]
+    record = page["record"]
+    ran = run("trace", ORDERS, WORKERS, PARTITION["topic_id"], "1", "1247", "--format", "jsonl")
+    [written] = map(json.loads, ran.stdout.splitlines())
+    assert list(record) == list(written)
+    told_beside = ("topic", "log_end_offset", "delivery_limit", "lock_duration_ms", "members", "events", "untold")
+    assert {name: value for name, value in record.items() if name not in told_beside} == {
+        name: value for name, value in written.items() if name not in told_beside
+    }
+    assert (record["outcome"], record["delivery_count"], record["delivery_limit"]) == ("accepted", 3, 5)
+    assert [event["kind"] for event in record["events"]][-3:] == ["released", "accepted", "passed"]
+    beyond = told(made_up, "/record", **PARTITION, offset="99999")
+    assert beyond["record"] is None
+    assert beyond["reading_failure"] == "offset 99999 was never seen: the topic's partition ends before offset 1373"
+
+
+def test_dead_letters_are_what_dlq_writes(made_up: MadeUp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(letters, "read_letters", made_up_letters)
+    page = told(made_up, "/dead-letters", group=WORKERS, rows="20", sort="offset")
+    named = [*fields("of every page"), *fields("of a table"), *fields("of a page that reads"), *fields("of dead letters")]
+    assert list(page) == named
+    assert (page["total"], page["letters_total"], len(page["letters"])) == (301, 12_345, 20)
+    assert [letter["first_offset"] for letter in page["letters"]] == [17, *range(1200, 1219)]
+    found = {one.first_offset: one for one in made_up_letters(CLUSTER, WORKERS, lambda *_: None).letters}
+    assert page["letters"] == [letter_json(found[letter["first_offset"]]) for letter in page["letters"]]
 
 
 def test_what_is_not_known_is_null(made_up: MadeUp) -> None:

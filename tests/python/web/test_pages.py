@@ -16,12 +16,32 @@ import httpx
 import pytest
 
 from share_state.live import GroupView, Health, Verdict
+from share_state.web import letters
 from share_state.web.app import application
 from share_state.web.background import Background
-from tests.python.web.made_up import LONG, SCRIPT, TOPIC_ID, TURNED, WORKERS, MadeUp, recorded, share_partition
+from tests.python.web.made_up import (
+    CLUSTER,
+    LONG,
+    SCRIPT,
+    TOPIC_ID,
+    TURNED,
+    WORKERS,
+    MadeUp,
+    made_up_letters,
+    recorded,
+    share_partition,
+)
 
 PARTITION = {"group": WORKERS, "topic_id": TOPIC_ID, "partition": "1"}
-PAGES: tuple[tuple[str, dict[str, str]], ...] = (("/", {}), ("/group", {"group": WORKERS}), ("/share-partition", PARTITION))
+RELEASED = "probably released by a member or with its session, 2016 ms after the last write: a lock lasts 30000 ms"
+RECORD = {**PARTITION, "offset": "1247"}
+PAGES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/", {}),
+    ("/group", {"group": WORKERS}),
+    ("/share-partition", PARTITION),
+    ("/record", RECORD),
+    ("/dead-letters", {"group": WORKERS}),
+)
 
 
 @asynccontextmanager
@@ -29,7 +49,7 @@ async def asking(made_up: MadeUp, client: tuple[str, int] = ("127.0.0.1", 5), **
     watch, background = made_up.watch(), Background(patience=30)
     await watch.start()
     try:
-        app = application(watch, background, made_up.source(), cluster="kafka://localhost:9092", **options)
+        app = application(watch, background, made_up.source(), CLUSTER, **options)
         transport = httpx.ASGITransport(app, client=client)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:9405") as found:
             yield found
@@ -61,7 +81,8 @@ def words(markup: str) -> str:
 
 
 @pytest.fixture
-def made_up() -> MadeUp:
+def made_up(monkeypatch: pytest.MonkeyPatch) -> MadeUp:
+    monkeypatch.setattr(letters, "read_letters", made_up_letters)
     return recorded()
 
 
@@ -112,6 +133,37 @@ def test_a_share_partition_without_state_says_so(made_up: MadeUp) -> None:
     page = asked(made_up, "/share-partition", {"group": "no-state", "topic_id": TOPIC_ID, "partition": "0"})
     assert page.status_code == 200
     assert "a member is assigned it, and the state topic has no state of it" in page.text
+
+
+def test_a_record_has_its_events_and_what_stays_open(made_up: MadeUp) -> None:
+    page = asked(made_up, "/record", RECORD).text
+    events = [words(one) for one in re.findall(r'<li class="event.*?</li>', page, re.DOTALL)]
+    assert events[1:4] == [
+        "2026-11-21 09:44:59 UTC +5.0 s the start offset was resolved: it is at 250",
+        "2026-11-21 09:45:00 UTC +0.2 s available again after delivery 1: released, or its lock ran out",
+        f"2026-11-21 09:45:02 UTC +2.0 s available again after delivery 2: {RELEASED}",
+    ]
+    assert len(events) == 6
+    assert "A release and a lock that ran out are written alike." in page
+    page = html.unescape(asked(made_up, "/record", {**RECORD, "offset": "99999"}).text)
+    assert "cannot be read: offset 99999 was never seen: the topic's partition ends before offset 1373" in words(page)
+    none = {"group": "no-state", "topic_id": TOPIC_ID, "partition": "0", "offset": "1"}
+    assert "the state topic has no state of the share partition" in asked(made_up, "/record", none).text
+
+
+def test_dead_letters_are_filtered_sorted_and_lead_to_their_records(made_up: MadeUp) -> None:
+    page = asked(made_up, "/dead-letters", {"group": WORKERS, "q": "delivery_limit"}).text
+    assert cells(page, "letters") == [["2026-11-21 09:45:05 UTC", SCRIPT, "0", "17 – 48", "5", "delivery limit", "–", "–"]]
+    page = asked(made_up, "/dead-letters", {"group": WORKERS, "sort": "offset", "order": "desc"}).text
+    rows = cells(page, "letters")
+    assert (len(rows), rows[0][1:]) == (
+        200,
+        ["orders", "1", "1,499", "5", "rejected", f"rejected {SCRIPT}", f"{SCRIPT}-dlq 0, 499"],
+    )
+    assert "the newest 301 of 12,345" in words(page)
+    [link, *_] = (html.unescape(one) for one in re.findall(r'href="(record\?[^"]*)"', page))
+    assert httpx.URL(link).params == httpx.QueryParams({**PARTITION, "offset": "1499"})
+    assert "The group has no dead letters." in asked(made_up, "/dead-letters", {"group": "poison"}).text
 
 
 @pytest.mark.parametrize(("path", "params"), PAGES)
@@ -191,6 +243,8 @@ def test_what_is_not_known_comes_last_in_either_order(made_up: MadeUp) -> None:
         ("/", {"rows": "1001"}, "rows is '1001'; expected a number from 1 to 1000"),
         ("/", {"format": "xml"}, "format is 'xml'; expected html or json"),
         ("/share-partition", {**PARTITION, "partition": "-1"}, "partition is '-1'; expected a number from 0 to 2147483647"),
+        ("/record", {**RECORD, "offset": "1e3"}, "offset is '1e3'; expected a number from 0 to 9223372036854775807"),
+        ("/dead-letters", {"group": WORKERS, "sort": "lag"}, "sort is 'lag'; expected one of time, topic, "),
         ("/share-partition", {**PARTITION, "last": "2h"}, "last is '2h'; expected one of 15m, 1h, 6h, 1d"),
     ],
 )
@@ -209,6 +263,8 @@ def test_a_request_that_cannot_be_is_refused_with_the_field(
     ("path", "params", "says"),
     [
         ("/group", {"group": "nobody<b>"}, "There is no share group “nobody<b>”."),
+        ("/dead-letters", {"group": "nobody"}, "There is no share group “nobody”."),
+        ("/record", {**RECORD, "topic_id": "x"}, "no share partition of the topic “x”"),
         ("/group", {}, "There is no share group “”."),
         ("/share-partition", {**PARTITION, "partition": "77"}, f"The group “{WORKERS}” has no share partition of the topic"),
         ("/share-partition", {**PARTITION, "topic_id": "../x"}, "../x"),

@@ -39,7 +39,7 @@ made = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(made, min_size=1, max_size=12))
 def test_every_span_is_where_it_belongs(found: list[Span]) -> None:
     frame = picture.frame_of(found, [])

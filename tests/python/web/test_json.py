@@ -18,8 +18,8 @@ from share_state.web.json_pages import WEB_VERSION
 from tests.python.cli_runner import run
 from tests.python.json_schema import breaches
 from tests.python.recordings import ORDERS, REPOSITORY
+from tests.python.web.asking import PARTITION, asked
 from tests.python.web.made_up import CLUSTER, SCRIPT, WORKERS, MadeUp, made_up_letters, recorded
-from tests.python.web.test_pages import PARTITION, asked
 
 PAGE = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8").partition("## `share-state web`")[2]
 

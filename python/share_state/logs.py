@@ -13,7 +13,7 @@
 * ``share_state.gateway.access``: each operation that a principal was denied, once.
 * ``share_state.gateway.upstream``: lost brokers, errors of partitions, truncated logs.
 * ``share_state.gateway.relay``: requests that could not be forwarded.
-* ``share_state.monitoring``: requests for metrics that could not be answered.
+* ``share_state.monitoring``: requests for metrics that could not be answered, and collectors that do not take them.
 * ``share_state.live``: what of a cluster cannot be seen, and when it can be seen again.
 * ``share_state.web``: logins to the pages that were refused.
 

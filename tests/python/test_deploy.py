@@ -1,11 +1,10 @@
-"""What deploy/ offers: the unit is one, its command line serves, the image's steps name what there is; and docs/gateway.md."""
+"""What deploy/ offers for systemd: the unit is one, and its command line serves; and docs/gateway.md."""
 
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from tests.python.recordings import REPOSITORY, shared_is_required
 
 DEPLOY = REPOSITORY / "deploy"
 UNIT = (DEPLOY / "share-state-gateway.service").read_text(encoding="utf-8")
-CONTAINER = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
 EXECUTABLE = "/opt/share-state/bin/share-state"
 
 
@@ -67,20 +65,6 @@ def test_the_unit_names_its_variables() -> None:
     (line,) = re.findall(r"^ExecStart=(.+)$", UNIT, re.MULTILINE)
     explained = set(re.findall(r"^#   (\w+)=", UNIT, re.MULTILINE))
     assert set(re.findall(r"\$\{(\w+)\}", line)) == explained | {"STATE_DIRECTORY"}
-
-
-def test_the_image_installs_what_there_is() -> None:
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (extras,) = re.findall(r"\$\{wheel\}\[([\w,-]+)\]", CONTAINER)
-    assert set(extras.split(",")) <= set(project["optional-dependencies"])
-    (wheel,) = re.findall(r"/wheels/(\w+)-\*\.whl", CONTAINER)
-    assert wheel == project["name"].replace("-", "_")
-    workspace = tomllib.loads((REPOSITORY / "Cargo.toml").read_text(encoding="utf-8"))
-    (rust,) = re.findall(r"/rust:([\d.]+)-", CONTAINER)
-    assert workspace["workspace"]["package"]["rust-version"].startswith(rust)
-    # Not as root, and SIGTERM reaches the gateway itself.
-    assert re.findall(r"^USER (.+)$", CONTAINER, re.MULTILINE) == ["share-state"]
-    assert re.findall(r"^ENTRYPOINT (.+)$", CONTAINER, re.MULTILINE) == ['["share-state", "gateway"]']
 
 
 def test_the_page_names_every_option_and_no_other() -> None:

@@ -44,7 +44,9 @@ COMMANDS = {
     "diff": Place("diff_command", "diff", "Show what moved between two states: two places, or one place at two times."),
     "top": Place("top_command", "top", "Show how every share partition of a running cluster does, the ones in trouble first."),
     "exporter": Place(
-        "exporter_command", "exporter", "Serve how the share groups of a running cluster do, as metrics for Prometheus."
+        "exporter_command",
+        "exporter",
+        "Serve how the share groups of a running cluster do, as metrics for Prometheus or OpenTelemetry.",
     ),
     "web": Place("web_command", "web", "Serve how the share groups of a running cluster do, as pages for a browser."),
     "dlq": Place("dlq_command", "dlq", "Show the records that a share group gave up, and send them again."),

@@ -16,10 +16,8 @@ from share_state.kafka import ShareCoordinatorServer, Topic
 from share_state.kafka.logins import read_users
 from share_state.kafka.peers import Address
 from share_state.printable import printable
+from share_state.tidying import ROUND_SECONDS, tidy
 from share_state.types import SharePartitionKey
-
-#: Seconds between two rounds of snapshots and pruning, as Kafka's (`share.coordinator.state.topic.prune.interval.ms`).
-_ROUND_SECONDS = 300
 
 
 def _topic(text: str) -> tuple[str, Topic]:
@@ -83,11 +81,10 @@ async def _serve(store: _core.StateStore, coordinator: ShareCoordinatorServer, a
         announce(f"listening on {f'[{host}]' if ':' in host else host}:{port}")
         while not stopped.is_set():
             try:
-                await asyncio.wait_for(stopped.wait(), _ROUND_SECONDS)
+                await asyncio.wait_for(stopped.wait(), ROUND_SECONDS)
             except TimeoutError:
-                await asyncio.to_thread(_tidy, store)
+                await asyncio.to_thread(tidy, store, _warn)
 
 
-def _tidy(store: _core.StateStore) -> None:
-    store.cold_snapshots()
-    store.prune()
+def _warn(text: str) -> None:
+    typer.echo(printable(f"share-state: warning: {text}"), err=True)

@@ -1,12 +1,10 @@
-"""`share-state exporter`: how share groups do, for Prometheus."""
+"""`share-state exporter`: how share groups do, for Prometheus and OpenTelemetry."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import signal
-import ssl
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +18,7 @@ from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError
 from share_state.kafka.logins import read_users
 from share_state.kafka.peers import Address
-from share_state.live.exporter import MAX_SHARE_PARTITIONS, Exporter
+from share_state.live.exporter import MAX_SHARE_PARTITIONS, OTLP_SECONDS, Exporter, collector
 from share_state.live.live_view import LiveView
 from share_state.printable import printable
 
@@ -28,7 +26,22 @@ from share_state.printable import printable
 def exporter(
     cluster: ClusterArgument,
     *,
-    listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where /metrics and /healthz are served.")],
+    listen: Annotated[
+        str | None,
+        typer.Option("--listen", metavar="HOST:PORT", help="Where /metrics and /healthz are served.", show_default=False),
+    ] = None,
+    otlp: Annotated[
+        str | None,
+        typer.Option(
+            "--otlp",
+            metavar="URL",
+            help="Send the metrics to this OpenTelemetry collector: http://HOST:4318/v1/metrics.",
+            show_default=False,
+        ),
+    ] = None,
+    otlp_interval: Annotated[
+        float, typer.Option("--otlp-interval", metavar="SECONDS", min=0.1, max=3600, help="Time between two sendings.")
+    ] = OTLP_SECONDS,
     copy: CopyOption = None,
     refresh: Annotated[
         float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
@@ -36,7 +49,9 @@ def exporter(
     max_share_partitions: Annotated[
         int,
         typer.Option(
-            "--max-share-partitions", min=0, help="So many have metrics of their own; of more, those with the greatest lag."
+            "--max-share-partitions",
+            min=0,
+            help="So many have metrics of their own, and as many groups; of more, those with the greatest lag.",
         ),
     ] = MAX_SHARE_PARTITIONS,
     tls_cert: Annotated[
@@ -52,18 +67,34 @@ def exporter(
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
-    """Serve how the share groups of a running cluster do, as metrics for Prometheus.
+    """Serve how the share groups of a running cluster do, as metrics for Prometheus or OpenTelemetry.
 
-    Joins no group and changes nothing. Needs the extra `ops` of the package. SIGTERM and Ctrl-C end it with status 0.
+    One of --listen and --otlp is needed, or both. Joins no group and changes nothing. Needs the extra `ops` of the package.
+    SIGTERM and Ctrl-C end it with status 0.
 
     Example: share-state exporter kafka://localhost:9092 --listen localhost:9404
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    address, tls = listen_address(listen), server_tls(tls_cert, tls_key)
+    address = None if listen is None else listen_address(listen)
+    if address is None and otlp is None:
+        raise typer.BadParameter("one of --listen and --otlp is needed")
+    if address is None and (tls_cert, tls_key, users) != (None, None, None):
+        raise typer.BadParameter("--tls-cert, --tls-key and --users need --listen")
+    tls = server_tls(tls_cert, tls_key)
     try:
+        sent_to = None if otlp is None else collector(otlp)
         live = live_view(cluster, command_config, copy, timeout)
         logins = None if users is None else read_users(users)
-        asyncio.run(_serve(live, address, refresh, max_share_partitions, tls, logins))
+        serving = Exporter(
+            live,
+            refresh_seconds=refresh,
+            max_share_partitions=max_share_partitions,
+            tls=tls,
+            users=logins,
+            otlp=sent_to,
+            otlp_seconds=otlp_interval,
+        )
+        asyncio.run(_serve(live, serving, address, "http" if tls is None else "https"))
     except ConfigError as error:
         raise typer.BadParameter(str(error)) from None
     except MissingPackageError as error:
@@ -74,34 +105,32 @@ def exporter(
         _fail(f"cannot serve at {listen}: {error.strerror or error}")
 
 
-async def _serve(  # noqa: PLR0917  what the options are
-    live: LiveView,
-    address: Address,
-    refresh: float,
-    most: int,
-    tls: ssl.SSLContext | None,
-    users: Mapping[str, str] | None,
-) -> None:
+async def _serve(live: LiveView, serving: Exporter, listen: Address | None, scheme: str) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    serving = Exporter(live, refresh_seconds=refresh, max_share_partitions=most, tls=tls, users=users)
     async with live:
-        starting = loop.create_task(serving.start(*address))
         stopping = loop.create_task(stop.wait())
-        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if not starting.done():
+        starting = loop.create_task(serving.start(listen))
+        try:
+            await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if starting.done():
+                announce(_begun(starting.result(), scheme))
+                ending = loop.create_task(serving.ended())
+                await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                if ending.done():
+                    ending.result()
+        finally:
             starting.cancel()
-            return
-        host, port = starting.result()
-        scheme = "http" if tls is None else "https"
-        announce(f"serving {scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics")
-        ending = loop.create_task(serving.ended())
-        await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if ending.done():
-            ending.result()
-        await serving.close()
+            await serving.close()
+
+
+def _begun(listening: Address | None, scheme: str) -> str:
+    if listening is None:
+        return "sending metrics"
+    host, port = listening
+    return f"serving {scheme}://{f'[{host}]' if ':' in host else host}:{port}/metrics"
 
 
 def _fail(reason: str) -> None:

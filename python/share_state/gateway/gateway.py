@@ -43,14 +43,13 @@ from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import TopicRegistry
 from share_state.kafka.peers import Address
+from share_state.tidying import ROUND_SECONDS, tidy
 
 __all__ = ["ShareGateway", "serve_in_thread"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
 #: So many calls may wait for the disk at once: writes of share partitions are one of them, heartbeats the others.
 _WORKERS: Final = 16
-#: Seconds between two rounds of snapshots and pruning (``share.coordinator.state.topic.prune.interval.ms``).
-_TIDY: Final = 300.0
 #: Seconds between two looks at the topics upstream (``metadata.max.age.ms`` is five minutes; new partitions wait for it).
 _REFRESH: Final = 30.0
 #: Seconds after which a topic that upstream does not know any more counts as deleted (``topic.deletion.grace.ms``).
@@ -283,14 +282,9 @@ class ShareGateway:
 
     async def _tidy(self) -> None:
         """Write snapshots of idle share partitions, and prune the log."""
-
-        def work() -> None:
-            self._store.cold_snapshots()
-            self._store.prune()
-
         while True:
-            await asyncio.sleep(_TIDY)
-            await asyncio.get_running_loop().run_in_executor(self._executor, work)
+            await asyncio.sleep(ROUND_SECONDS)
+            await asyncio.get_running_loop().run_in_executor(self._executor, tidy, self._store, _LOG.warning)
 
 
 def _features(version: int) -> dict[str, Any]:

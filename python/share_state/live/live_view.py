@@ -21,7 +21,7 @@ from share_state.live.health import Seen, delivery_limit_of, health_of
 from share_state.live.live_row import LiveRow
 from share_state.live.problems import Problems
 from share_state.live.rates import Key, RecentTotals
-from share_state.live.state_topic import StateTopic
+from share_state.live.state_topic import StatePartitionPlace, StateTopic
 from share_state.live.view import GroupView, SharePartitionView, View
 from share_state.types import SharePartitionKey, StateBatch
 
@@ -132,9 +132,9 @@ class LiveView:
         """Return what is known of the records of a share partition, sorted and coalesced; None where there is no state."""
         return self._follower.state_batches(SharePartitionKey(group, topic_id, partition))
 
-    def places(self) -> dict[int, tuple[int, int | None]]:
-        """Return of each state partition the offset up to which it was read, and the first one that a coordinator needs."""
-        return {number: (place["next_offset"], place["needed_from"]) for number, place in self._follower.places().items()}
+    def places(self) -> dict[int, StatePartitionPlace]:
+        """Return how far each partition of the state topic was read, and what of it a coordinator needs."""
+        return self._state_topic.places()
 
     async def _caught_up(self) -> None:
         reading = self._reading

@@ -7,10 +7,15 @@ from typing import Final
 from share_state.monitoring import metric
 from share_state.monitoring.metric import Kind, Metric
 
-__all__ = ["METRICS", "as_markdown"]
+__all__ = ["METRICS", "NAMESPACES", "SERIES_A_SHARE_PARTITION", "as_markdown"]
 
 _PLACE: Final = ("group", "topic", "partition")
 _COUNTER, _GAUGE = Kind.COUNTER, Kind.GAUGE
+
+#: How names begin, by what they are about.
+NAMESPACES: Final = ("share_exporter", "share_group", "share_state_topic")
+#: The most that one share partition can have: its labels have few values.
+SERIES_A_SHARE_PARTITION: Final = 30
 
 METRICS: Final = (
     # Share partitions.
@@ -36,7 +41,15 @@ METRICS: Final = (
         _GAUGE,
         (*_PLACE, "deliveries"),
         (),
-        "The same records, by how often they were delivered; 10 stands for ten and more.",
+        "Records of the window, by how often they were delivered; 10 stands for ten and more.",
+    ),
+    Metric("share_group_redelivered_records", _GAUGE, _PLACE, (), "Records of the window that were delivered more than once."),
+    Metric(
+        "share_group_window_offsets",
+        _GAUGE,
+        _PLACE,
+        (),
+        "Offsets from the start offset to the last one of which something is written: how wide the window is.",
     ),
     Metric(
         "share_group_head_blocked",
@@ -46,11 +59,12 @@ METRICS: Final = (
         "1 where the start offset is held: by a record that is available, archiving, or unknown (never written about).",
     ),
     Metric(
-        "share_group_head_blocked_seconds",
+        "share_group_oldest_unsettled_seconds",
         _GAUGE,
         _PLACE,
         (),
-        "Time since a delivery after the start offset first ended while the start offset stands; absent where nothing holds it.",
+        "Age of the record that holds the start offset: time since a delivery first ended at or after it while the start offset "
+        "stands. Absent where nothing holds it.",
     ),
     Metric("share_group_health", _GAUGE, (*_PLACE, "health"), (), "1 for the word that `share-state top` shows."),
     Metric(
@@ -85,9 +99,18 @@ METRICS: Final = (
         _GAUGE,
         ("state_partition",),
         ("kafka.server:share-coordinator-metrics last-pruned-offset",),
-        "First offset that a share coordinator still needs; what is before it is redundant.",
+        "First offset that a share coordinator still needs; what is before it is redundant. Absent while a snapshot is missing.",
+    ),
+    Metric("share_state_topic_size_offsets", _GAUGE, ("state_partition",), (), "Offsets from the log start to the log end."),
+    Metric(
+        "share_state_topic_redundant_offsets",
+        _GAUGE,
+        ("state_partition",),
+        (),
+        "Offsets from the log start on that no share coordinator needs: the redundant prefix, which brokers prune.",
     ),
     # The exporter itself.
+    Metric("share_exporter_info", _GAUGE, ("version",), (), "1; the label is the version of share_state."),
     Metric("share_exporter_behind_offsets", _GAUGE, (), (), "Offsets of the state topic that the exporter has not read yet."),
     Metric("share_exporter_view_age_seconds", _GAUGE, (), (), "Time since the numbers were taken."),
     Metric("share_exporter_share_partitions", _GAUGE, (), (), "Share partitions that are known."),
@@ -96,12 +119,21 @@ METRICS: Final = (
         _GAUGE,
         (),
         (),
-        "Those without metrics of their own, because there are more than the limit; the ones with the least lag.",
+        "Share partitions without metrics of their own, because there are more than the limit: the ones with the least lag.",
     ),
+    Metric("share_exporter_groups", _GAUGE, (), (), "Share groups that are known."),
+    Metric("share_exporter_left_out_groups", _GAUGE, (), (), "Share groups without metrics of their own, by the same limit."),
     Metric(
         "share_exporter_problems", _GAUGE, (), (), "Things that cannot be seen at the moment; the log of the exporter names them."
     ),
     Metric("share_exporter_failures", _COUNTER, (), (), "Questions to the cluster that were not answered, or refused."),
+    Metric(
+        "share_exporter_otlp_failures",
+        _COUNTER,
+        (),
+        (),
+        "Times that an OpenTelemetry collector did not take the metrics; absent without `--otlp`.",
+    ),
 )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from share_state.live.copy import TopicCopy
     from share_state.live.problems import Problems
 
-__all__ = ["StateTopic"]
+__all__ = ["StatePartitionPlace", "StateTopic"]
 
 _MAX_WAIT_MS: Final = 500
 _MAX_BYTES: Final = 16 << 20
@@ -37,6 +37,18 @@ _LARGE: Final = 256 << 10
 _PRUNE_EVERY: Final = 10_000
 _SOURCE: Final = f"the topic {STATE_TOPIC}"
 _LEADERS: Final = f"leaders of the partitions of {STATE_TOPIC}"
+
+
+class StatePartitionPlace(NamedTuple):
+    """How far one partition of the state topic was read, by offsets."""
+
+    #: The first offset that was not read yet.
+    read: int
+    #: The first offset that a share coordinator still needs; None where a snapshot is missing or nothing is live.
+    needed: int | None
+    #: Of the log, as the last answer of its leader has them; None before the first.
+    log_start: int | None
+    log_end: int | None
 
 
 class _Answered(NamedTuple):
@@ -68,6 +80,7 @@ class StateTopic:
         self._copy: TopicCopy | None = None
         self._topic: Topic | None = None
         self._next: dict[int, int] = {}
+        self._starts: dict[int, int] = {}
         self._ends: dict[int, int] = {}
         self._unpruned = 0
         self._moved = asyncio.Event()
@@ -82,6 +95,15 @@ class StateTopic:
         if self._topic is None or self._ends.keys() != set(range(len(self._topic.leaders))):
             return None
         return sum(max(0, end - self._next[partition]) for partition, end in self._ends.items())
+
+    def places(self) -> dict[int, StatePartitionPlace]:
+        """Return how far each state partition was read."""
+        return {
+            number: StatePartitionPlace(
+                place["next_offset"], place["needed_from"], self._starts.get(number), self._ends.get(number)
+            )
+            for number, place in self._follower.places().items()
+        }
 
     async def run(self) -> None:
         """Follow the topic until the task is cancelled."""
@@ -147,6 +169,7 @@ class StateTopic:
                 known = starts.get((topic.topic_id, partition), 0)
                 self._follower.begin(partition, known)
             self._next[partition] = known
+        self._starts.clear()
         self._ends.clear()
 
     async def _read(self, connections: Connections, node: Node, topic: Topic, partitions: list[int]) -> None:
@@ -163,6 +186,7 @@ class StateTopic:
 
     async def _take(self, topic: Topic, one: _Answered, frame: bytes) -> None:
         if one.error_code == codes.NONE:
+            self._starts[one.partition] = one.log_start_offset
             self._ends[one.partition] = one.high_watermark
             if one.end > one.start:
                 await self._fold(one, frame)

@@ -9,6 +9,10 @@ use crate::state_batch::StateBatch;
 /// share partition has at most 4,000 records in flight beside one fetch, so an honest leader stays far below.
 pub const MAX_STATE_BATCHES_PER_WRITE: usize = 50_000;
 
+/// The most state batches that a state holds. All of them stand in one snapshot, of 20 MB then, and in one answer to a
+/// read. A leader merges what lies side by side, so even 10⁶ records that alternate fit.
+pub const MAX_STATE_BATCHES: usize = 1_000_000;
+
 /// Names one write of one share partition until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriteToken(pub u64);

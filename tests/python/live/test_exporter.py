@@ -5,101 +5,34 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-import signal
 import ssl
-import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 import trustme
-from prometheus_client import Metric as Family
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
-from prometheus_client.parser import text_string_to_metric_families
 
 import share_state as ss
-from share_state.live import LiveView
+from share_state.live import GroupView, Health, LiveRow, LiveView, SharePartitionView, Verdict, View
 from share_state.live.exporter import readings
-from share_state.live.metric_table import METRICS, as_markdown
+from share_state.live.metric_table import METRICS, NAMESPACES, SERIES_A_SHARE_PARTITION, as_markdown
+from share_state.live.state_topic import StatePartitionPlace
 from share_state.monitoring.metric import Kind
-from tests.python.cli_runner import COMMAND, environment, run
-from tests.python.live.fake_cluster import LIST_OFFSETS, FakeCluster, member, served
+from tests.python.cli_runner import run
+from tests.python.live.exporting import HEALTHY, ORDERS, POISONED, a_cluster, exporting, families, get, values
+from tests.python.live.fake_cluster import LIST_OFFSETS, FakeCluster
 from tests.python.recordings import REPOSITORY
 
-ORDERS = UUID(int=1)
 NOBODY = "kafka://127.0.0.1:1"
-HEALTHY = ("workers", "orders", "0")
-POISONED = ("workers", "orders", "1")
+STATE_TOPIC = ("read_offset", "needed_offset", "size_offsets", "redundant_offsets")
 
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
-    log = tmp_path / "log"
-    with ss.open(log, partitions=1) as store:
-        for partition, batches in (
-            (0, [(0, 4, 2, 1)]),
-            (1, [(0, 0, 0, 4), (1, 9, 2, 1), (10, 10, 4, 4), (11, 12, 4, 1)]),
-        ):
-            key = ss.SharePartitionKey("workers", str(ORDERS), partition)
-            store.initialize_state(key, 0, 0)
-            complete = sum(last - first + 1 for first, last, state, _ in batches if state in {2, 4})
-            store.write_state(key, ss.WriteState(0, 0, 0, complete, [ss.StateBatch(*batch) for batch in batches]))
-    fake = FakeCluster(
-        log,
-        ends={("orders", ORDERS): [5, 20]},
-        members={"workers": [member("m-1", {ORDERS: [0, 1]})], "idle": []},
-        configs={"workers": {"share.delivery.count.limit": "4"}},
-    )
-    with served(fake):
+    with a_cluster(tmp_path / "log") as fake:
         yield fake
-
-
-@contextmanager
-def exporting(cluster: FakeCluster, *options: str | Path, says: str = "") -> Iterator[str]:
-    """The command as a user starts it; the address of its metrics. What it logs holds `says`."""
-    command = [*COMMAND, "exporter", f"kafka://{cluster.bootstrap}", "--listen", "127.0.0.1:0", *map(str, options)]
-    with subprocess.Popen(
-        command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
-    ) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            match = re.fullmatch(r"serving (https?://127\.0\.0\.1:\d+)/metrics\n", line)
-            assert match, (line, process.stderr and process.stderr.read())
-            yield match[1]
-            process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=60)
-            assert process.returncode == 0
-            assert (says in said) if says else not said
-        finally:
-            process.kill()
-
-
-def get(url: str, *, tls: ssl.SSLContext | None = None, **headers: str) -> tuple[int, str, str]:
-    request = urllib.request.Request(url, headers=headers)  # noqa: S310 - of a server that the test has started
-    try:
-        with urllib.request.urlopen(request, timeout=30, context=tls) as answer:  # noqa: S310 - as above
-            return answer.status, answer.headers["Content-Type"], answer.read().decode()
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return refused.code, refused.headers["Content-Type"], refused.read().decode()
-
-
-def families(address: str) -> dict[str, Family]:
-    status, _, text = get(f"{address}/metrics")
-    assert status == 200
-    return {family.name: family for family in text_string_to_metric_families(text)}
-
-
-def values(found: dict[str, Family], name: str) -> dict[tuple[str, ...], float]:
-    """Those of a metric, by the values of its labels in the order of the table."""
-    (labels,) = (metric.labels for metric in METRICS if metric.name == name)
-    return {tuple(sample.labels[label] for label in labels): sample.value for sample in found[name].samples}
 
 
 def test_the_numbers(cluster: FakeCluster) -> None:
@@ -122,7 +55,9 @@ def test_the_numbers(cluster: FakeCluster) -> None:
     }
     assert values(found, "share_group_delivered_records") == {(*HEALTHY, "1"): 5, (*POISONED, "1"): 11, (*POISONED, "4"): 2}
     assert values(found, "share_group_head_blocked") == {(*POISONED, "available"): 1}
-    assert 0 <= values(found, "share_group_head_blocked_seconds")[POISONED] < 60
+    assert 0 <= values(found, "share_group_oldest_unsettled_seconds")[POISONED] < 60
+    assert values(found, "share_group_redelivered_records") == {HEALTHY: 0, POISONED: 2}
+    assert values(found, "share_group_window_offsets") == {HEALTHY: 5, POISONED: 13}
     assert values(found, "share_group_health") == {(*HEALTHY, "OK"): 1, (*POISONED, "POISON"): 1}
     settled = values(found, "share_group_settled_records")
     outcomes = ("accepted", "rejected", "delivery_limit", "dead_letter", "passed_available", "passed_unknown")
@@ -132,7 +67,12 @@ def test_the_numbers(cluster: FakeCluster) -> None:
     assert values(found, "share_group_state") == {("workers", "Stable"): 1, ("idle", "Empty"): 1}
     assert values(found, "share_state_topic_read_offset") == {("0",): 4}
     assert values(found, "share_state_topic_needed_offset") == {("0",): 0}
+    assert values(found, "share_state_topic_size_offsets") == {("0",): 4}
+    assert values(found, "share_state_topic_redundant_offsets") == {("0",): 0}
     assert values(found, "share_exporter_behind_offsets") == {(): 0}
+    assert values(found, "share_exporter_info") == {(ss.__version__,): 1}
+    assert values(found, "share_exporter_groups") == {(): 2}
+    assert values(found, "share_exporter_otlp_failures") == {}
     assert values(found, "share_exporter_share_partitions") == {(): 2}
     assert values(found, "share_exporter_problems") == {(): 0}
 
@@ -198,7 +138,42 @@ def test_of_too_many_share_partitions_those_with_the_greatest_lag_are_told(clust
     assert found["share_group_lag_records"] == [(POISONED, 8)]
     assert found["share_exporter_share_partitions"] == [((), 2)]
     assert found["share_exporter_left_out_share_partitions"] == [((), 1)]
-    assert len(found["share_group_members"]) == 2
+    assert found["share_group_members"] == [(("workers",), 1)]
+    assert found["share_exporter_groups"] == [((), 2)]
+    assert found["share_exporter_left_out_groups"] == [((), 1)]
+
+
+def test_how_much_of_the_state_topic_is_redundant() -> None:
+    places = {
+        0: StatePartitionPlace(read=9, needed=5, log_start=2, log_end=12),
+        # Pruned beyond the snapshot that was read, and not known yet.
+        1: StatePartitionPlace(read=9, needed=5, log_start=7, log_end=12),
+        2: StatePartitionPlace(read=9, needed=None, log_start=2, log_end=12),
+        3: StatePartitionPlace(read=0, needed=None, log_start=None, log_end=None),
+    }
+    found = readings(View(0, (), None, (), 0), places, 0.0, 1)
+    told = {name: {labels[0]: value for labels, value in found[f"share_state_topic_{name}"]} for name in STATE_TOPIC}
+    assert told == {
+        "read_offset": {"0": 9, "1": 9, "2": 9, "3": 0},
+        "needed_offset": {"0": 5, "1": 5},
+        "size_offsets": {"0": 10, "1": 5, "2": 10},
+        "redundant_offsets": {"0": 3, "1": 0},
+    }
+    # As far as nothing is known, nothing is told.
+    assert found["share_exporter_behind_offsets"] == []
+
+
+def test_a_share_partition_has_no_more_series_than_the_page_says() -> None:
+    place, told = ("workers", str(ORDERS), 0, 0, 0, 0, 7, 3, 30), tuple((count, 1) for count in range(40))
+    window, totals = (1, 2, 3, 4, told, 7, 0, 9, 1_000, 0, 0, 0, 0), (1, 2, 3, ((1, 1), (5, 2), (9, 3)), 4, 5)
+    row = LiveRow._make(place + window + totals)
+    one = SharePartitionView("workers", str(ORDERS), 0, "orders", row, 40, 33, (), None, Verdict(Health.OK, ""))
+    view = View(2_000, (GroupView("workers", "Stable", (), {}, (one,)),), 0, (), 0)
+    found = readings(view, {}, 0.0, 1)
+    series = [(name, labels) for name, told in found.items() for labels, _ in told if labels[:3] == ("workers", "orders", "0")]
+    assert len(set(series)) == len(series) == SERIES_A_SHARE_PARTITION
+    page = (REPOSITORY / "docs" / "exporter-metrics.md").read_text(encoding="utf-8")
+    assert f"has at most {SERIES_A_SHARE_PARTITION} series" in " ".join(page.split())
 
 
 def test_the_page_is_made_of_the_table() -> None:
@@ -208,9 +183,9 @@ def test_the_page_is_made_of_the_table() -> None:
 
 def test_names_follow_the_rules() -> None:
     names = [metric.name for metric in METRICS]
-    assert len(set(names)) == len(names) == 20
+    assert len(set(names)) == len(names) == 28
     for metric in METRICS:
-        assert re.fullmatch(r"share_(group|state_topic|exporter)_[a-z]+(_[a-z]+)*", metric.name), metric.name
+        assert re.fullmatch(rf"({'|'.join(NAMESPACES)})_[a-z]+(_[a-z]+)*", metric.name), metric.name
         assert not metric.name.endswith(("_total", "_count", "_sum", "_ms")), metric.name
         assert metric.kind in {Kind.COUNTER, Kind.GAUGE}
         assert metric.text.endswith("."), metric.name

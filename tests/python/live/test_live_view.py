@@ -202,6 +202,9 @@ def test_a_log_that_was_pruned_meanwhile_is_read_from_its_start(cluster: FakeClu
             async with LiveView(cluster.bootstrap, copy=copy) as live:
                 view = await until(live, lambda view: only(view).row is not None and only(view).lag is not None)
             assert cluster.fetched[partition][:2] == [2, cluster.log_starts[partition]]
+            place = live.places()[partition]
+            assert (place.log_start, place.log_end) == (cluster.log_starts[partition], cluster.end(partition))
+            assert (place.read, place.needed) == (cluster.end(partition), None)
         row = only(view).row
         assert row is not None
         assert row.start_offset == 11

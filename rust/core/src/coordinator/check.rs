@@ -5,9 +5,10 @@
 
 use super::error::{CoordinatorError, Operation, RequestField};
 use super::replay::KeyState;
+use super::snapshot_policy::Change;
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
-use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState};
+use crate::persister::{MAX_STATE_BATCHES, MAX_STATE_BATCHES_PER_WRITE, WriteState};
 use crate::record_state::RecordState;
 use crate::state_batch::StateBatch;
 
@@ -116,6 +117,22 @@ pub(super) fn state_not_fenced(known: &KeyState, requested: i32) -> Checked {
         }
         _ => Ok(()),
     }
+}
+
+/// The state with the write still fits into a snapshot.
+pub(super) fn not_full(state: &ShareGroupOffset, change: &Change<'_>) -> Checked {
+    // A batch cuts one run at most, and so adds two.
+    if state.state_batches.len() + 2 * change.state_batches.len() <= MAX_STATE_BATCHES {
+        return Ok(());
+    }
+    let batches = change.merged_into(state).len();
+    if batches > MAX_STATE_BATCHES {
+        return Err(CoordinatorError::StateFull {
+            batches,
+            allowed: MAX_STATE_BATCHES,
+        });
+    }
+    Ok(())
 }
 
 pub(super) fn topic(exists: bool) -> Checked {

@@ -3,6 +3,7 @@
 use super::ShareCoordinator;
 use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
+use crate::persister::MAX_STATE_BATCHES;
 use crate::records::{ShareRecord, ShareSnapshot, ShareValue};
 use crate::time::WallTime;
 
@@ -12,7 +13,7 @@ impl ShareCoordinator {
     ///
     /// Only a snapshot counts as writing, so a busy key without one comes up too. A rewritten snapshot keeps its create
     /// timestamp; once every key stands in that form nothing is written, or a sleeping coordinator would rewrite itself
-    /// forever. A key at the end of the snapshot epochs is passed over.
+    /// forever. A key at the end of the snapshot epochs is passed over, and one whose state is too large for a snapshot.
     ///
     /// A key with updates only has a write timestamp of 0 and so comes up at once, which is due: its updates hold no
     /// part of the log. Whoever prunes should ask here first.
@@ -30,6 +31,7 @@ impl ShareCoordinator {
             .filter(|(_, state)| {
                 now.0.saturating_sub(state.write_timestamp)
                     >= self.config.cold_partition_snapshot_interval_ms
+                    && state.state_batches.len() <= MAX_STATE_BATCHES
             })
             .filter_map(|(key, state)| rewritten(key, state, now))
             .collect()

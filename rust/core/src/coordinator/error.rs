@@ -89,6 +89,13 @@ pub enum CoordinatorError {
         /// Batches accepted, [`MAX_STATE_BATCHES_PER_WRITE`](crate::persister::MAX_STATE_BATCHES_PER_WRITE).
         allowed: usize,
     },
+    /// With the write, the state would hold more state batches than a snapshot may.
+    StateFull {
+        /// Batches that the state would hold.
+        batches: usize,
+        /// Batches accepted, [`MAX_STATE_BATCHES`](crate::persister::MAX_STATE_BATCHES).
+        allowed: usize,
+    },
     /// The share partition was never initialised, or was deleted (KAFKA-19338).
     Uninitialized {
         /// What was asked for.
@@ -125,9 +132,9 @@ impl CoordinatorError {
             Self::FencedLeaderEpoch { .. } => KafkaCode::FencedLeaderEpoch,
             Self::FencedStateEpoch { .. } => KafkaCode::FencedStateEpoch,
             Self::UnknownTopicOrPartition => KafkaCode::UnknownTopicOrPartition,
-            Self::TooManyStateBatches { .. } | Self::SnapshotEpochExhausted => {
-                KafkaCode::UnknownServerError
-            }
+            Self::TooManyStateBatches { .. }
+            | Self::StateFull { .. }
+            | Self::SnapshotEpochExhausted => KafkaCode::UnknownServerError,
         }
     }
 }
@@ -156,6 +163,10 @@ impl fmt::Display for CoordinatorError {
                     "state_batches has {asked} of them; expected at most {allowed}"
                 )
             }
+            Self::StateFull { batches, allowed } => write!(
+                f,
+                "the state would hold {batches} state batches; expected at most {allowed}"
+            ),
             Self::Uninitialized { operation } => {
                 let operation = match operation {
                     Operation::Read => "read",

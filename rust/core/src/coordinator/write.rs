@@ -15,7 +15,8 @@ impl ShareCoordinator {
     /// the state epoch, only Read raises the leader epoch (KAFKA-19456).
     ///
     /// # Errors
-    /// In this order: malformed request, no state, fenced leader epoch, fenced state epoch, unknown topic.
+    /// In this order: malformed request, no state, fenced leader epoch, fenced state epoch, unknown topic, a state that would be
+    /// too large for a snapshot.
     pub fn decide_write(
         &self,
         key: &SharePartitionKey,
@@ -35,6 +36,7 @@ impl ShareCoordinator {
             delivery_complete_count: delivery_complete_count(request, state),
             state_batches: &request.state_batches,
         };
+        check::not_full(state, &change)?;
         Ok(Decision {
             records: vec![self.record(key, known, state, change, now)],
             answer: (),

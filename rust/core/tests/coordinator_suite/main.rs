@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod bad_requests;
+mod full_states;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! M1, M2 and I1: the merge of state batches, and the initialisation of a state.
+//! M1 to M3 and I1: the merge of state batches, the greatest size of a state, and its initialisation.
 
 use share_state_core::coordinator::{CoordinatorConfig, CoordinatorError, ShareCoordinator};
-use share_state_core::persister::{InitializeState, WriteState};
+use share_state_core::persister::{InitializeState, MAX_STATE_BATCHES, WriteState};
+use share_state_core::records::{ShareRecord, ShareSnapshot, ShareValue};
 use share_state_core::state_batch::{StateBatch, combine};
 use share_state_core::time::WallTime;
 
@@ -89,8 +90,41 @@ fn i1_a_repeated_initialisation_writes_nothing() {
     assert_eq!(initialize(1, 5), Err(fenced));
 }
 
+fn m3_a_state_has_a_greatest_size() {
+    let mut coordinator = coordinator();
+    let alternate = |i: usize| batch(5 + 2 * i as i64, 5 + 2 * i as i64, 2, 1);
+    let full = ShareSnapshot {
+        state_batches: (0..MAX_STATE_BATCHES).map(alternate).collect(),
+        ..coordinator.state(&key()).unwrap().to_snapshot()
+    };
+    let record = ShareRecord {
+        key: key(),
+        value: ShareValue::Snapshot(full),
+    };
+    coordinator.replay(1, &record);
+    let ask = |request: &WriteState| coordinator.decide_write(&key(), request, true, NOW);
+    let one_more = write(&[alternate(MAX_STATE_BATCHES)]);
+    let refused = ask(&one_more).map(drop).unwrap_err();
+    let expected = CoordinatorError::StateFull {
+        batches: MAX_STATE_BATCHES + 1,
+        allowed: MAX_STATE_BATCHES,
+    };
+    assert_eq!((refused, refused.kafka_code().code()), (expected, -1));
+
+    // A write that fills a gap, changes a batch, or moves the start offset is taken.
+    for taken in [batch(6, 6, 2, 1), batch(7, 7, 2, 2)] {
+        assert!(ask(&write(&[taken])).is_ok(), "{taken:?}");
+    }
+    let moved = WriteState {
+        start_offset: 7,
+        ..one_more
+    };
+    assert!(ask(&moved).is_ok());
+}
+
 crate::differences!(once:
     M1 m1_an_inverted_batch_is_refused_and_has_no_part_in_a_merge,
     M2 m2_a_merge_reaches_the_last_offset_there_is,
+    M3 m3_a_state_has_a_greatest_size,
     I1 i1_a_repeated_initialisation_writes_nothing,
 );

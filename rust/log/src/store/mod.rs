@@ -214,7 +214,7 @@ impl StateStore {
     /// changed states.
     ///
     /// # Errors
-    /// The store cannot be used.
+    /// The store cannot be used, or a snapshot is too large to be written. All others are written even so.
     pub fn log_truncated(
         &self,
         topic_id: TopicId,
@@ -233,7 +233,7 @@ impl StateStore {
     /// segments. Returns their number. A broker does both every five minutes; here the caller does.
     ///
     /// # Errors
-    /// The store cannot be used.
+    /// As for [`Self::log_truncated`].
     pub fn cold_snapshots(&self, wall: WallTime) -> Result<usize, StoreError> {
         self.each(|partition| {
             partition.append_each(wall, |coordinator| coordinator.decide_cold_snapshots(wall))
@@ -335,11 +335,13 @@ impl StateStore {
         &self,
         mut act: impl FnMut(&StatePartition) -> Result<usize, StoreError>,
     ) -> Result<usize, StoreError> {
-        let mut sum = 0;
+        let mut sum = Ok(0);
         for partition in self.partitions()? {
-            sum += act(partition)?;
+            // One that fails does not keep the others from theirs.
+            let done = act(partition);
+            sum = sum.and_then(|sum| Ok(sum + done?));
         }
-        Ok(sum)
+        sum
     }
 }
 

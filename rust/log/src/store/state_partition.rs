@@ -69,7 +69,8 @@ impl StatePartition {
         Ok(decision.answer)
     }
 
-    /// Appends records that need not be in one group. Returns how many there were.
+    /// Appends records that need not be in one group. Returns how many there were. One that cannot be written keeps none of the
+    /// others from the log: its error is the answer, once they are as durable as the sync policy requires.
     pub fn append_each(
         &self,
         now: WallTime,
@@ -77,9 +78,11 @@ impl StatePartition {
     ) -> Result<usize, StoreError> {
         let mut shared = self.enter()?;
         let records = decide(&shared.machine);
-        let taken = records
-            .iter()
-            .try_for_each(|record| self.take_in(&mut shared, std::slice::from_ref(record), now));
+        let mut taken = Ok(());
+        for record in &records {
+            let one = self.take_in(&mut shared, std::slice::from_ref(record), now);
+            taken = taken.and(one);
+        }
         let ticket = shared.ticket();
         self.wait(shared, ticket, Durability::ByPolicy)?;
         taken.map(|()| records.len())

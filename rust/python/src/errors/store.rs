@@ -44,11 +44,12 @@ fn coordinator_raise<'py>(py: Python<'py>, error: &CoordinatorError) -> Raise<'p
     use CoordinatorError as E;
     let code = error.kafka_code();
     match error {
-        E::TooManyStateBatches { asked, allowed } => Raise::new(py, "LimitExceededError", error)
-            .fact("limit", "state batches per write")
-            .fact("asked", *asked)
-            .fact("allowed", *allowed)
-            .code(code),
+        E::TooManyStateBatches { asked, allowed } => {
+            limit_exceeded(py, error, "state batches per write", *asked, *allowed).code(code)
+        }
+        E::StateFull { batches, allowed } => {
+            limit_exceeded(py, error, "state batches per state", *batches, *allowed).code(code)
+        }
         E::InvalidRequest {
             field,
             index,
@@ -60,6 +61,19 @@ fn coordinator_raise<'py>(py: Python<'py>, error: &CoordinatorError) -> Raise<'p
             .code(code),
         _ => Raise::new(py, class_for(code), error).code(code),
     }
+}
+
+fn limit_exceeded<'py>(
+    py: Python<'py>,
+    error: &impl core::fmt::Display,
+    limit: &str,
+    asked: usize,
+    allowed: usize,
+) -> Raise<'py> {
+    Raise::new(py, "LimitExceededError", error)
+        .fact("limit", limit)
+        .fact("asked", asked)
+        .fact("allowed", allowed)
 }
 
 pub fn corrupt(py: Python<'_>, error: &CorruptLog) -> PyErr {
@@ -149,11 +163,10 @@ fn store_raise<'py>(py: Python<'py>, error: &StoreError) -> Raise<'py> {
         StoreError::Timestamp { wall_ms } => Raise::new(py, "InvalidRequestError", error)
             .fact("field", "wall_ms")
             .fact("value", *wall_ms),
-        StoreError::TooLarge { bytes, limit } => Raise::new(py, "LimitExceededError", error)
-            .fact("limit", "bytes per group commit")
-            .fact("asked", *bytes)
-            .fact("allowed", *limit)
-            .code(error.kafka_code()),
+        StoreError::TooLarge { bytes, limit } => {
+            limit_exceeded(py, error, "bytes per group commit", *bytes, *limit)
+                .code(error.kafka_code())
+        }
         StoreError::Unwritable(_)
         | StoreError::OffsetEnd
         | StoreError::Closed

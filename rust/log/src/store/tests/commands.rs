@@ -5,7 +5,6 @@ use crate::store::SyncPolicy;
 use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::StateSummary;
-use share_state_core::records::{ShareRecord, ShareSnapshot, ShareValue, TaggedField};
 use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
 
 #[test]
@@ -231,48 +230,6 @@ fn only_the_policy_decides_when_a_write_is_synced() {
             "{sync:?}"
         );
     }
-}
-
-/// A snapshot of about this many bytes.
-fn large(n: i32, bytes: usize) -> ShareRecord {
-    let value = ShareValue::Snapshot(ShareSnapshot {
-        snapshot_epoch: 0,
-        state_epoch: 1,
-        leader_epoch: 0,
-        start_offset: 0,
-        delivery_complete_count: -1,
-        create_timestamp: 0,
-        write_timestamp: 0,
-        state_batches: Vec::new(),
-        unknown_tagged_fields: vec![TaggedField {
-            tag: 9,
-            data: vec![7; bytes],
-        }],
-    });
-    ShareRecord { key: key(n), value }
-}
-
-#[test]
-fn a_group_commit_is_bounded_and_a_request_beyond_all_bounds_is_refused() {
-    let disk = SimDisk::default();
-    let store = open(&disk, &config()).unwrap();
-    let partition = &store.inner.partitions[0];
-    let append = |records: Vec<ShareRecord>| partition.append_each(WallTime(0), |_| records);
-    // Two of these do not fit into one batch, and one of these has its own batch.
-    let records = vec![large(0, 600_000), large(1, 600_000), large(2, 5_000_000)];
-    assert_eq!(append(records), Ok(3));
-    assert_eq!(store.counters().batches, 3);
-    let states = store.states().unwrap();
-
-    let limit = crate::journal::REQUEST_BYTES;
-    let refused = append(vec![large(3, limit)]).unwrap_err();
-    assert!(
-        matches!(refused, StoreError::TooLarge { bytes, .. } if bytes > limit),
-        "{refused}"
-    );
-    assert_eq!(store.states().unwrap(), states);
-    drop(store);
-    assert_eq!(open(&disk, &config()).unwrap().states().unwrap(), states);
 }
 
 #[test]

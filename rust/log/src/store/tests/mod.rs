@@ -11,6 +11,7 @@ mod noted;
 mod process;
 mod property;
 mod repair;
+mod sizes;
 mod threads;
 
 use std::ops::ControlFlow;

@@ -82,7 +82,8 @@ def _recorded(follower: StateTopicFollower) -> list[SharePartitionView]:
     for told in rows:
         row = LiveRow(*told)
         stuck = row.topic_id != TOPIC_ID and row.group == WORKERS
-        why = "for 412 s record 0 is available after 3 deliveries" if stuck else "everything is settled"
+        held = f"for 412 s record {row.held_offset} is available after {row.held_count} deliveries"
+        why = held if stuck else "everything is settled"
         verdict = Verdict(Health.STUCK if stuck else Health.OK, why)
         lag = row.available
         end = row.start_offset + lag

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -20,7 +21,7 @@ from share_state.web import letters
 from share_state.web.app import application
 from share_state.web.background import Background
 from share_state.web.server import PageServer
-from tests.python.web.made_up import CLUSTER, TOPIC_ID, WORKERS, MadeUp, made_up_letters, recorded
+from tests.python.web.made_up import CLUSTER, LONG, TOPIC_ID, WORKERS, MadeUp, made_up_letters, recorded
 
 Scheme = Literal["light", "dark"]
 CHROMIUM = shutil.which("chromium")
@@ -124,6 +125,17 @@ def test_every_page_fits_is_accessible_and_asks_nobody_else(browser: Browser, st
         assert [url for url in found.asked if not url.startswith(still)] == []
         # Only that a page is not there is said, by the browser itself.
         assert found.said == ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
+
+
+def test_no_width_overflows(browser: Browser, still: str) -> None:
+    long = urlencode({"group": LONG})
+    with watched(browser, 320) as found:
+        for path in (*PAGES.values(), f"group?{long}", f"share-partition?{long}&topic_id={TOPIC_ID}&partition=0"):
+            found.page.goto(still + path)
+            for width in (320, 600, 960, 1200, 1201, 1920):
+                found.page.set_viewport_size({"width": width, "height": 800})
+                overflow = found.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+                assert (path, width, overflow) == (path, width, 0)
 
 
 def test_the_keyboard_walks_from_group_to_share_partition(browser: Browser, still: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,17 +33,8 @@ class Answers:
     """
 
     def __init__(self, cluster: str) -> None:
-        self._templates = Environment(
-            loader=FileSystemLoader(_HERE / "templates"),
-            # Names of the cluster are never read as HTML.
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters.update(words.FILTERS)
-        functions = {"link": words.link, "span": words.span, "per_minute": words.per_minute}
-        self._templates.globals.update(functions, in_flight=in_flight, highest_count=highest_count, cluster=cluster)
+        self._cluster = cluster
+        self._templates = _templates()
 
     def page(
         self,
@@ -71,7 +63,8 @@ class Answers:
             return JSONResponse(as_json(), status)
         asked = {name: value for name, value in request.query_params.items() if name != "format"}
         path = request.url.path.rpartition("/")[2] or "."
-        return HTMLResponse(self._templates.get_template(template).render(asked=asked, path=path, status=status, **shown), status)
+        shown |= {"asked": asked, "path": path, "status": status, "cluster": self._cluster}
+        return HTMLResponse(self._templates.get_template(template).render(shown), status)
 
     @staticmethod
     def chosen(request: Request, field: str, choices: Collection[str]) -> str:
@@ -85,6 +78,23 @@ class Answers:
             expected = ", ".join(choice for choice in choices if choice)
             raise ConfigError(f"{field} is {value[:40]!r}; expected one of {expected}", field=field, value=value)
         return value
+
+
+@cache
+def _templates() -> Environment:
+    """Load the templates; each is compiled once a process."""
+    templates = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        # Names of the cluster are never read as HTML.
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(words.FILTERS)
+    functions = {"link": words.link, "span": words.span, "per_minute": words.per_minute}
+    templates.globals.update(functions, in_flight=in_flight, highest_count=highest_count)
+    return templates
 
 
 def _forgiven(request: Request) -> str:

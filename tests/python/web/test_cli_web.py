@@ -19,8 +19,10 @@ from uuid import UUID
 
 import pytest
 import trustme
+from typer.testing import CliRunner
 
 import share_state as ss
+from share_state.cli.app import app
 from tests.python.cli_runner import COMMAND, environment, run
 from tests.python.live.fake_cluster import LIST_OFFSETS, FakeCluster, member, served
 
@@ -135,9 +137,9 @@ def test_an_address_that_others_reach_is_warned_of(cluster: FakeCluster) -> None
     ],
 )
 def test_what_is_asked_wrongly_is_refused(arguments: tuple[str, ...], reason: str) -> None:
-    ran = run("web", *arguments)
-    assert ran.returncode == 2
-    assert reason in " ".join(ran.stderr.replace("│", "").split())
+    ran = CliRunner().invoke(app, ["web", *arguments], env={"COLUMNS": "400"})
+    assert ran.exit_code == 2
+    assert reason in " ".join(ran.output.replace("│", "").split())
 
 
 def test_no_cluster_and_no_address_are_told() -> None:

@@ -11,6 +11,7 @@ from uuid import UUID
 import anyio
 
 from share_state._core import StateTopicFollower
+from share_state.analysis.states import records_behind
 from share_state.dead_letters import Cause, DeadLetter, QueuePlace
 from share_state.live import GroupView, Health, LiveRow, LiveView, Member, Rates, SharePartitionView, Verdict, View
 from share_state.types import SharePartitionKey, StateBatch
@@ -85,8 +86,8 @@ def _recorded(follower: StateTopicFollower) -> list[SharePartitionView]:
         held = f"for 412 s record {row.held_offset} is available after {row.held_count} deliveries"
         why = held if stuck else "everything is settled"
         verdict = Verdict(Health.STUCK if stuck else Health.OK, why)
-        lag = row.available
-        end = row.start_offset + lag
+        end = row.start_offset if row.end_offset is None else row.end_offset + 1
+        lag = records_behind(end, row.start_offset, row.delivery_complete_count)
         topic = TOPICS[row.topic_id]
         rates = RATES if topic == "orders" else None
         found.append(SharePartitionView(*row[:3], topic, row, end, lag, (member(1).member_id,), rates, verdict))

@@ -97,7 +97,7 @@ def test_a_record_has_what_trace_writes(made_up: MadeUp) -> None:
     assert [event["kind"] for event in record["events"]][-3:] == ["released", "accepted", "passed"]
     beyond = told(made_up, "/record", **PARTITION, offset="99999")
     assert beyond["record"] is None
-    assert beyond["reading_failure"] == "offset 99999 was never seen: the topic's partition ends before offset 1373"
+    assert beyond["reading_failure"] == "offset 99999 was never seen: the topic's partition ends before offset 1436"
 
 
 def test_dead_letters_are_what_dlq_writes(made_up: MadeUp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ def test_a_record_has_its_events_and_what_stays_open(made_up: MadeUp) -> None:
     assert len(events) == 6
     assert "A release and a lock that ran out are written alike." in page
     page = html.unescape(asked(made_up, "/record", {**RECORD, "offset": "99999"}).text)
-    assert "cannot be read: offset 99999 was never seen: the topic's partition ends before offset 1373" in words(page)
+    assert "cannot be read: offset 99999 was never seen: the topic's partition ends before offset 1436" in words(page)
     none = {"group": "no-state", "topic_id": TOPIC_ID, "partition": "0", "offset": "1"}
     assert "the state topic has no state of the share partition" in asked(made_up, "/record", none).text
 

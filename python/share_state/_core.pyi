@@ -47,6 +47,7 @@ __all__ = [
     "FrameScan",
     "GroupConfig",
     "History",
+    "HistoryChecker",
     "HistoryScan",
     "NoOpStatePersister",
     "PendingWrites",
@@ -1196,7 +1197,7 @@ class ShareCoordinator:
 
         Raises:
             InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
-            LimitExceededError: the write has more state batches than allowed.
+            LimitExceededError: the write, or the state with it, has more state batches than allowed.
             FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
             UnknownPartitionError: the topic does not exist.
         """
@@ -1612,7 +1613,7 @@ class StateStore:
 
         Raises:
             InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
-            LimitExceededError: the write has more state batches than allowed, or more bytes than one group commit may.
+            LimitExceededError: the write, or the state with it, has more state batches than allowed, or more bytes than one group commit may.
             FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
             StoreError: the store cannot be used; nothing was answered.
         """
@@ -2047,6 +2048,38 @@ class Scan:
         """Bytes read so far, and bytes there are."""
     def __iter__(self) -> Iterator[tuple[int, str, int, int, bytes, bytes | None]]: ...
     def __next__(self) -> tuple[int, str, int, int, bytes, bytes | None]: ...
+
+@final
+class HistoryChecker:
+    """A history of what clients of share groups saw, taken in line by line and then checked.
+
+    Memory is about half of that of the lines. A method waits for a call of another thread.
+    """
+    def __new__(cls) -> Self: ...
+    def take(self, lines: bytes) -> None:
+        """Take the next lines.
+
+        Args:
+            lines: whole lines of JSON, in order.
+
+        Raises:
+            NotAHistoryError: a line is none of a history; those before it were taken.
+        """
+    def check(
+        self, delivery_limit: int, skew_ms: int, within_ms: int
+    ) -> tuple[list[tuple[str, str, str, int, int | None, int | None, str, list[str]]], tuple[int, int, int], int, int]:
+        """Check what was taken, and begin again with an empty history.
+
+        Args:
+            delivery_limit: the most deliveries of a record.
+            skew_ms: how far the clocks of two clients may be apart, in ms.
+            within_ms: how long an available record may wait while members poll and nothing is locked, in ms.
+
+        Returns:
+            The violations: check, group, topic, partition, first and last offset (`None` where it is about no record), what is
+            wrong, and the events that show it, JSON each. Then how many locks ran out, and the least and the greatest lateness in
+            ns. Then the number of share partitions, and of events.
+        """
 
 @final
 class HistoryScan:

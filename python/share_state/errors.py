@@ -20,6 +20,7 @@
     ├── CorruptStateError               –   field, index, value
     ├── WireDecodeError                42   position, kind
     ├── LimitExceededError              –   limit, asked, allowed
+    ├── NotAHistoryError                –   line, field
     ├── RowError                        –   row, partition, offset, reason
     ├── PersisterError               (any)  the persister refused; its own code, name and text, and its exception as the cause
     ├── ShareGroupError              (any)  a share group refuses with this code
@@ -54,6 +55,7 @@ __all__ = [
     "InvalidRequestError",
     "InvalidShareSessionEpochError",
     "LimitExceededError",
+    "NotAHistoryError",
     "PersisterError",
     "RowError",
     "SessionLimitError",
@@ -271,6 +273,20 @@ class WireDecodeError(ShareStateError, ValueError):
         super().__init__(message)
         self.position = position
         self.kind = kind
+        self.field = field
+
+
+class NotAHistoryError(ShareStateError, ValueError):
+    """A line is none of a history of what clients saw.
+
+    Attributes:
+        line: the line, from 1.
+        field: the field that is wrong; None where the line is no JSON object.
+    """
+
+    def __init__(self, message: str = "", *, line: int = 0, field: str | None = None) -> None:
+        super().__init__(message)
+        self.line = line
         self.field = field
 
 

@@ -85,6 +85,7 @@ MODULES = {
     "live": ModulePage("The live view", ("share_state.live",)),
     "frames": ModulePage("Arrow record batches", ("share_state.frames",)),
     "plot": ModulePage("Pictures", ("share_state.plot",)),
+    "simulation": ModulePage("Simulation", ("share_state.simulation",)),
     "testing": ModulePage("Share groups for tests", ("share_state.testing",)),
 }
 #: Whose names `share_state` offers as well: they are told with their module.
@@ -97,6 +98,7 @@ _CRATES = {
     "share_state_wire": "the bytes: requests, records, record batches",
     "share_state_log": "the log on the disk",
     "share_state_analysis": "history, states, anomalies",
+    "share_state_histories": "what clients saw, checked",
     "share_state_gateway": "record batches on their way to a member",
 }
 

@@ -29,6 +29,7 @@ TREE: dict[str, tuple[int | None, type[Exception]]] = {
     "InvalidRequestError": (42, ValueError),
     "InvalidShareSessionEpochError": (123, Exception),
     "LimitExceededError": (None, Exception),
+    "NotAHistoryError": (None, ValueError),
     "PersisterError": (None, Exception),
     "RowError": (None, ValueError),
     "SessionLimitError": (133, Exception),

@@ -11,7 +11,7 @@ from tests.readme.blocks import ConsoleBlock, PythonBlock, matches
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 #: What commands on a page may read; nothing they do reaches the checkout.
-_COPIED = ("examples",)
+_COPIED = ("examples", "tests/data/kafka-state")
 _TIMEOUT_S = 120
 
 

@@ -15,8 +15,9 @@ MAY_KNOW = {
     "wire": {"core"},
     "analysis": {"core", "wire"},
     "gateway": {"core", "wire"},
+    "histories": set[str](),
     "log": {"core", "wire"},
-    "python": {"core", "wire", "analysis", "gateway", "log"},
+    "python": {"core", "wire", "analysis", "gateway", "histories", "log"},
 }
 #: Clock, files, network, threads, processes: what a pure crate has no business with.
 _OUTSIDE_WORLD = re.compile(r"\bstd::(?:env|fs|net|os|process|thread|time)\b|\b(?:SystemTime|Instant)\b")

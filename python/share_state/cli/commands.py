@@ -50,9 +50,17 @@ COMMANDS = {
     ),
     "web": Place("web_command", "web", "Serve how the share groups of a running cluster do, as pages for a browser."),
     "dlq": Place("dlq_command", "dlq", "Show the records that a share group gave up, and send them again."),
+    "check-history": Place(
+        "check_history_command",
+        "check_history_command",
+        "Check by a history of what clients saw whether the promises of share groups were kept.",
+    ),
     "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
     "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
     "plot": Place("plot_command", "plot_command", "Draw what happened to the records of one share partition."),
+    "simulate": Place(
+        "simulate_command", "simulate_command", "Predict what would become of a group's records under other settings."
+    ),
     "spark-doctor": Place(
         "spark_doctor_command", "spark_doctor", "Check Java and the packages that Spark needs, and run a small job."
     ),

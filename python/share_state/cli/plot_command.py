@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +14,7 @@ from share_state.cli import any_source, findings, lag
 from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
-from share_state.cli.picture import FORMATS, checked_picture, save
+from share_state.cli.picture_file import FORMATS, end_offsets_of, fail, picture_file, save_picture
 from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Finding
@@ -37,7 +35,7 @@ def plot_command(
     path: SourceArgument,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", callback=checked_picture, help=f"The picture; its suffix selects the format: {FORMATS}."),
+        typer.Option("--output", "-o", callback=picture_file, help=f"The picture; its suffix selects the format: {FORMATS}."),
     ],
     *,
     kind: Annotated[Picture, typer.Option("--kind", help="States, delivery counts, or lag over time.")] = Picture.TIMELINE,
@@ -60,7 +58,7 @@ def plot_command(
         raise typer.BadParameter("--end-offsets applies only to --kind lag")
     if kind is Picture.LAG and end_offsets is None and not is_cluster(path):
         raise typer.BadParameter("--kind lag needs --end-offsets, unless it reads a cluster")
-    ends = [] if end_offsets is None else _end_offsets(end_offsets)
+    ends = [] if end_offsets is None else end_offsets_of(end_offsets)
     client = any_source.Client(command_config, timeout)
     rows, damage = _one(path, Choice(group, topic_id, partition), client)
     if kind is Picture.LAG and end_offsets is None:
@@ -69,8 +67,8 @@ def plot_command(
         ends = lag.ends_between(path, client, (topic, number), min(times), max(times))
         if not ends:
             findings.show(damage)
-            _fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
-    save(partial(_draw, kind, rows, ends), output)
+            fail(ExitCode.IO, f"cannot draw the lag: where {topic} {number} ends is not known")
+    save_picture(lambda: _draw(kind, rows, ends), output)
     findings.report(damage)
 
 
@@ -92,7 +90,7 @@ def _one(path: str, choice: Choice, client: any_source.Client) -> tuple[list[His
         listed = "".join(
             f"\n  --group {printable(name)} --topic-id {topic} --partition {number}" for name, topic, number in found
         )
-        _fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
+        fail(ExitCode.USAGE, f"the choice leaves {len(found)} share partitions, not one{listed}")
     return rows, scan.findings
 
 
@@ -100,16 +98,3 @@ def _draw(kind: Picture, rows: list[HistoryRow], ends: list[tuple[int, int]]) ->
     if kind is Picture.TIMELINE:
         return plot.timeline(rows)
     return plot.deliveries(rows) if kind is Picture.DELIVERIES else plot.lag(rows, ends)
-
-
-def _end_offsets(path: Path) -> list[tuple[int, int]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            return [(int(ms), int(end)) for ms, end in csv.reader(lines)]
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{path} cannot be read as lines MS,END_OFFSET: {error}") from None
-
-
-def _fail(code: ExitCode, reason: str) -> NoReturn:
-    typer.echo(f"share-state: {reason}", err=True)
-    raise typer.Exit(code)

@@ -20,7 +20,7 @@ from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import Lines
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.picture import FORMATS, checked_picture, save
+from share_state.cli.picture_file import FORMATS, picture_file, save_picture
 from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.failures import ClusterReadError
@@ -56,7 +56,7 @@ def trace_command(
         typer.Option(
             "--output",
             "-o",
-            callback=checked_picture,
+            callback=picture_file,
             help=f"Draw it as well; the suffix selects the format: {FORMATS}.",
             show_default=False,
         ),
@@ -87,7 +87,7 @@ def trace_command(
         # Late: most lives are not drawn.
         from share_state import plot  # noqa: PLC0415
 
-        save(lambda: plot.life(found), output)
+        save_picture(lambda: plot.life(found), output)
     asking_brokers.warn(beside.problems)
     findings.report(damage)
     if beside.problems:

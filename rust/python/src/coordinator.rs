@@ -146,7 +146,7 @@ impl ShareCoordinator {
     ///
     /// Raises:
     ///     InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
-    ///     LimitExceededError: the write has more state batches than allowed.
+    ///     LimitExceededError: the write, or the state with it, has more state batches than allowed.
     ///     FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
     ///     UnknownPartitionError: the topic does not exist.
     #[pyo3(signature = (group, topic_id, partition, state, *, wall_ms, topic_exists = true))]

@@ -20,6 +20,7 @@ mod folded;
 mod frames;
 mod guarded;
 mod history;
+mod history_check;
 mod history_rows;
 mod hot_path;
 mod inline;
@@ -69,6 +70,8 @@ mod _core {
     use crate::frames::{FramePump, FrameScan, frame_tables};
     #[pymodule_export]
     use crate::history::{History, HistoryScan, history_path};
+    #[pymodule_export]
+    use crate::history_check::HistoryChecker;
     #[pymodule_export]
     use crate::hot_path::{BatchRing, Delivery, decode_fetch_answer, encode_share_fetch_answer};
     #[pymodule_export]

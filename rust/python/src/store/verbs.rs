@@ -97,7 +97,7 @@ impl StateStore {
     ///
     /// Raises:
     ///     InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
-    ///     LimitExceededError: the write has more state batches than allowed, or more bytes than one group commit may.
+    ///     LimitExceededError: the write, or the state with it, has more state batches than allowed, or more bytes than one group commit may.
     ///     FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
     ///     StoreError: the store cannot be used; nothing was answered.
     #[pyo3(signature = (key, state, *, wall_ms = None))]

@@ -1,0 +1,61 @@
+//! H1: a record that was accepted, rejected or found to be a gap with a confirmed answer is never delivered again.
+
+use crate::event::{Nanos, Outcome};
+use crate::life::{Acked, Granted, Life};
+use crate::scene::Scene;
+use crate::violation::{Check, Violation};
+
+/// Finds deliveries after the end of a record.
+pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
+    let ends = life
+        .acks
+        .iter()
+        .filter(|ack| ack.kind.is_terminal() && ack.outcome == Outcome::Ok);
+    for end in ends {
+        let era = scene.era_of(end.sent);
+        for grant in &life.grants {
+            if scene.era_of(grant.t) != era {
+                continue;
+            }
+            if let Some(excerpt) = after(scene, life, end, grant) {
+                let text = "a record is delivered again after its acknowledgement was confirmed";
+                found.push(scene.violation(Check::H1, life.span, text, excerpt));
+                break;
+            }
+        }
+    }
+}
+
+/// Whether a grant for certain followed an acknowledgement; if so, the events that show it.
+fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option<Vec<u32>> {
+    if grant.sent >= end.t && grant.member == end.member {
+        return Some(vec![end.event, grant.event]);
+    }
+    let acknowledged = acknowledged(life, end);
+    let is_later = acknowledged.is_some_and(|held| grant.count > held.count);
+    // Two clients may have two clocks; what the counts say needs none.
+    let apart: Nanos = if is_later || acknowledged.is_none() {
+        0
+    } else {
+        scene.settings.skew
+    };
+    if grant.sent >= end.t.saturating_add(apart) {
+        return Some(vec![end.event, grant.event]);
+    }
+    let held = acknowledged?;
+    let followed = grant.member != end.member
+        && is_later
+        && grant.t > held.sent
+        && grant.t > end.sent.saturating_add(scene.settings.skew);
+    // By another member after the one that was acknowledged: the acknowledgement came first, or was of somebody who held
+    // nothing.
+    followed.then(|| vec![held.event, end.event, grant.event])
+}
+
+/// The delivery that was acknowledged: the member's last one before the answer.
+fn acknowledged<'a>(life: &'a Life, end: &Acked) -> Option<&'a Granted> {
+    life.grants
+        .iter()
+        .filter(|grant| grant.member == end.member && grant.sent <= end.t)
+        .max_by_key(|grant| grant.count)
+}

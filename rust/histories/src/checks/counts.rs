@@ -1,0 +1,102 @@
+//! H4: the delivery count of a record rises by exactly one a grant, and never passes the limit.
+
+use crate::life::{Granted, Life};
+use crate::scene::Scene;
+use crate::violation::{Check, Violation};
+
+/// Finds counts that jump, repeat or go back, and those beyond the limit.
+pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
+    if let Some(grant) = life
+        .grants
+        .iter()
+        .find(|grant| grant.count > scene.settings.delivery_limit)
+    {
+        let text = "a delivery count is above the limit";
+        found.push(scene.violation(Check::H4, life.span, text, vec![grant.event]));
+    }
+    for era in 0..scene.eras.len() {
+        let mut grants: Vec<&Granted> = life
+            .grants
+            .iter()
+            .filter(|grant| scene.era_of(grant.t) == era)
+            .collect();
+        into_order(scene, &mut grants);
+        first(scene, life, era, &grants, found);
+        for pair in grants.windows(2) {
+            if let [before, later] = *pair {
+                follows(scene, life, before, later, found);
+            }
+        }
+    }
+}
+
+/// Puts grants that were answered out of order into the order of their counts, as far as their times allow it.
+fn into_order(scene: &Scene<'_>, grants: &mut [&Granted]) {
+    for end in 1..grants.len() {
+        for at in (1..=end).rev() {
+            let (before, later) = match grants.get(at - 1..=at) {
+                Some([before, later]) => (*before, *later),
+                _ => break,
+            };
+            let overlap = later.sent <= before.t.saturating_add(scene.settings.skew);
+            if later.count >= before.count || !overlap {
+                break;
+            }
+            grants.swap(at - 1, at);
+        }
+    }
+}
+
+/// A record that was made within the history begins with a count of 1. Every member that went may have taken a grant with it
+/// that nobody saw.
+fn first(
+    scene: &Scene<'_>,
+    life: &Life,
+    era: usize,
+    grants: &[&Granted],
+    found: &mut Vec<Violation>,
+) {
+    let Some(grant) = grants.first() else {
+        return;
+    };
+    let reset = scene
+        .eras
+        .get(era)
+        .and_then(|era| Some((era.from, era.reset?.0)));
+    let Some((since, event)) = reset.or(life.produced) else {
+        return;
+    };
+    if grant.t < since {
+        return;
+    }
+    let unseen = grant.count - 1;
+    if unseen < 0 || unseen > scene.gone_within(since, grant.t) {
+        let text = "the first delivery of a record has another count than 1";
+        let excerpt = vec![event, grant.event];
+        found.push(scene.violation(Check::H4, life.span, text, excerpt));
+    }
+}
+
+fn follows(
+    scene: &Scene<'_>,
+    life: &Life,
+    before: &Granted,
+    later: &Granted,
+    found: &mut Vec<Violation>,
+) {
+    let (from, to) = (before.sent.min(later.sent), before.t.max(later.t));
+    // What was not written when another leader took over is counted anew, and answers of both may cross.
+    if scene.failed_over(from, to) {
+        return;
+    }
+    let unseen = later.count - before.count - 1;
+    let text = if unseen < 0 {
+        "a delivery count did not rise with a delivery"
+    } else if unseen > scene.gone_within(from, to) {
+        "a delivery count rose by more than one"
+    } else {
+        return;
+    };
+    let excerpt = vec![before.event, later.event];
+    found.push(scene.violation(Check::H4, life.span, text, excerpt));
+}

@@ -1,0 +1,92 @@
+//! H3: after a drain every record that was produced and retained was delivered, and ended: accepted, rejected, or at the
+//! delivery limit.
+
+use crate::event::Nanos;
+use crate::life::Life;
+use crate::lock::Lock;
+use crate::scene::{Era, Scene};
+use crate::violation::{Check, Violation};
+
+/// Finds records that have vanished.
+pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
+    for &(t, drained) in &scene.drained {
+        if let Some((text, mut excerpt)) = vanished(scene, life, t) {
+            excerpt.push(drained);
+            found.push(scene.violation(Check::H3, life.span, text, excerpt));
+            return;
+        }
+    }
+}
+
+fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, Vec<u32>)> {
+    let offset = life.first();
+    if scene.may_be_gone(offset) || !is_wanted(scene, life, at) {
+        return None;
+    }
+    let era = scene.era_of(at);
+    let grants = || {
+        let of_era = life
+            .grants
+            .iter()
+            .filter(|grant| scene.era_of(grant.t) == era);
+        of_era.filter(|grant| grant.sent <= at)
+    };
+    let Some(last) = grants().max_by_key(|grant| (grant.count, grant.t)) else {
+        let produced = life.produced.map(|(_, event)| event);
+        return Some((
+            "a record was never delivered",
+            produced.into_iter().collect(),
+        ));
+    };
+    let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
+    let by_then = at.saturating_add(scene.settings.skew);
+    if acks.any(|ack| ack.may_end() && ack.sent <= by_then) {
+        return None;
+    }
+    let unseen = scene.gone_within(last.sent, at);
+    let is_held = Lock::of(scene, life, last).least > by_then;
+    if is_held {
+        return Some(("a record is still locked", vec![last.event]));
+    }
+    if last.count + unseen >= scene.settings.delivery_limit {
+        return None;
+    }
+    let text = "a record came back and was not delivered again, though it has deliveries left";
+    let given_back = life
+        .acks
+        .iter()
+        .filter(|ack| ack.member == last.member && ack.sent >= last.t && ack.sent <= at)
+        .map(|ack| ack.event)
+        .next_back();
+    Some((text, given_back.into_iter().chain([last.event]).collect()))
+}
+
+/// Whether the share partition has to deliver the record: it was there before the drain, and not before the share partition
+/// started.
+fn is_wanted(scene: &Scene<'_>, life: &Life, at: Nanos) -> bool {
+    let offset = life.first();
+    let Some(era) = scene.eras.get(scene.era_of(at)) else {
+        return false;
+    };
+    let was_granted = life
+        .grants
+        .iter()
+        .any(|grant| scene.era_of(grant.t) == scene.era_of(at) && grant.t <= at);
+    let was_produced = life.produced.is_some_and(|(t, _)| t <= at);
+    was_granted || (was_produced && !starts_after(life, era, offset))
+}
+
+/// Whether the share partition started after the record, as `share.auto.offset.reset=latest` has it: a reset says so, or the
+/// first view, before any delivery.
+pub fn starts_after(life: &Life, era: &Era, offset: i64) -> bool {
+    if let Some((_, start)) = era.reset {
+        return offset < start;
+    }
+    let first = era.rises.first().filter(|&&(start, ..)| start > offset);
+    let Some(&(_, first_view, _)) = first else {
+        return false;
+    };
+    let delivered_before = era.lows.first().is_some_and(|&(t, _)| t <= first_view);
+    let produced_before = life.produced.is_some_and(|(t, _)| t <= first_view);
+    !delivered_before && produced_before
+}

@@ -1,0 +1,145 @@
+//! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no unsettled record.
+
+use crate::event::{Nanos, View, What};
+use crate::life::Life;
+use crate::lock::Lock;
+use crate::scene::Scene;
+use crate::violation::{Check, Violation};
+
+/// Finds a start offset that passed a record which was not settled.
+pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
+    let offset = life.first();
+    if scene.may_be_gone(offset) {
+        return;
+    }
+    for (number, era) in scene.eras.iter().enumerate() {
+        let Some((t, view, true)) = era.passed(offset) else {
+            continue;
+        };
+        if let Some(last) = unsettled(scene, life, number, t) {
+            let text = "the start offset passed a record that was not settled";
+            found.push(scene.violation(Check::H5, life.span, text, vec![last, view]));
+        }
+    }
+}
+
+/// If the record cannot have been settled by `t`: the event after which it was not.
+fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32> {
+    let by_then = t.saturating_add(scene.settings.skew);
+    let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
+    if acks.any(|ack| ack.may_end() && ack.sent <= by_then) {
+        return None;
+    }
+    let last = life
+        .grants
+        .iter()
+        .filter(|grant| scene.era_of(grant.t) == era && grant.sent <= by_then)
+        .max_by_key(|grant| (grant.count, grant.t));
+    let Some(last) = last else {
+        // Somebody who went may have been given it unseen, and have settled nothing.
+        return life
+            .produced
+            .filter(|&(since, _)| since <= t)
+            .map(|(_, event)| event);
+    };
+    let unseen = scene.gone_within(last.sent, by_then);
+    let at_limit = last.count + unseen >= scene.settings.delivery_limit;
+    let is_held = last.t <= t && Lock::of(scene, life, last).least > by_then;
+    (is_held || !at_limit).then_some(last.event)
+}
+
+/// Finds answers in which something went back.
+pub fn check_views(scene: &Scene<'_>, found: &mut Vec<Violation>) {
+    let figures: [(&'static str, fn(&View) -> Option<i64>, bool); 3] = [
+        ("the start offset went back", |view| view.start_offset, true),
+        (
+            "the leader epoch went back",
+            |view| view.leader_epoch,
+            false,
+        ),
+        ("the state epoch went back", |view| view.state_epoch, false),
+    ];
+    for (text, figure, is_of_era) in figures {
+        let mut shown: Vec<Shown> = scene
+            .views()
+            .filter_map(|(event, t, view)| {
+                Some(Shown {
+                    t,
+                    sent: view.sent,
+                    era: if is_of_era { era(scene, t, view) } else { 0 },
+                    figure: figure(view)?,
+                    event,
+                })
+            })
+            .collect();
+        if text == "the state epoch went back" {
+            shown.extend(resets(scene));
+        }
+        check_figure(scene, text, shown, found);
+    }
+}
+
+/// One figure of one answer.
+#[derive(Clone, Copy)]
+struct Shown {
+    t: Nanos,
+    sent: Nanos,
+    /// Only figures of one era are compared.
+    era: i64,
+    figure: i64,
+    event: u32,
+}
+
+/// The state epoch tells better than the time which state an answer is of.
+fn era(scene: &Scene<'_>, t: Nanos, view: &View) -> i64 {
+    view.state_epoch.unwrap_or(-1 - scene.era_of(t) as i64)
+}
+
+fn resets<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = Shown> + 'a {
+    scene.events.resets.iter().filter_map(|&event| {
+        let reset = scene.event(event);
+        match reset.what {
+            What::Reset { state_epoch, .. } => Some(Shown {
+                t: reset.t,
+                sent: reset.t,
+                era: 0,
+                figure: state_epoch,
+                event,
+            }),
+            _ => None,
+        }
+    })
+}
+
+/// An answer shows no less than any that came before its question left.
+fn check_figure(
+    scene: &Scene<'_>,
+    text: &'static str,
+    shown: Vec<Shown>,
+    found: &mut Vec<Violation>,
+) {
+    let mut answered = shown.clone();
+    answered.sort_by_key(|shown| (shown.era, shown.t));
+    let mut asked = shown;
+    asked.sort_by_key(|shown| (shown.era, shown.sent));
+    let mut answers = answered.into_iter().peekable();
+    let mut highest: Option<Shown> = None;
+    for view in asked {
+        if highest.is_some_and(|highest| highest.era != view.era) {
+            highest = None;
+        }
+        while let Some(answer) =
+            answers.next_if(|answer| (answer.era, answer.t) <= (view.era, view.sent))
+        {
+            if answer.era == view.era
+                && answer.event != view.event
+                && highest.is_none_or(|highest| answer.figure > highest.figure)
+            {
+                highest = Some(answer);
+            }
+        }
+        if let Some(before) = highest.filter(|before| before.figure > view.figure) {
+            found.push(scene.violation(Check::H5, None, text, vec![before.event, view.event]));
+        }
+    }
+}

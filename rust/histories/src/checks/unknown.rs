@@ -1,0 +1,122 @@
+//! H6: an acknowledgement of unknown outcome happened once or not at all, and later reads agree.
+//!
+//! All ranges of an acknowledgement happen together. So it is wrong if one record shows that it happened, and one that it did
+//! not.
+
+use std::collections::BTreeMap;
+
+use crate::event::{Outcome, Span};
+use crate::life::{Acked, Granted, Life};
+use crate::scene::Scene;
+use crate::violation::{Check, Violation};
+
+/// What the records show of each acknowledgement of unknown outcome, by its event.
+#[derive(Debug, Default)]
+pub struct Shown {
+    acks: BTreeMap<u32, Evidence>,
+}
+
+/// The first records that show it, and the events.
+#[derive(Debug, Default)]
+struct Evidence {
+    happened: Option<(Span, Vec<u32>)>,
+    did_not: Option<(Span, Vec<u32>)>,
+}
+
+impl Shown {
+    /// Takes in what a record shows.
+    pub fn note(&mut self, scene: &Scene<'_>, life: &Life) {
+        let Some(span) = life.span else {
+            return;
+        };
+        for ack in &life.acks {
+            if ack.outcome != Outcome::Unknown || !ack.kind.is_terminal() {
+                continue;
+            }
+            let held = life
+                .grants
+                .iter()
+                .filter(|grant| grant.member == ack.member && grant.t <= ack.sent)
+                .max_by_key(|grant| grant.count);
+            let Some(held) = held else {
+                continue;
+            };
+            let again = delivered_again(scene, life, ack, held);
+            let ended = ended(scene, life, ack, held);
+            let evidence = self.acks.entry(ack.event).or_default();
+            if let Some(event) = again {
+                evidence.did_not.get_or_insert((span, vec![event]));
+            }
+            if let Some(event) = ended {
+                evidence.happened.get_or_insert((span, vec![event]));
+            }
+        }
+    }
+
+    /// Finds those that happened and did not.
+    pub fn check(self, scene: &Scene<'_>, found: &mut Vec<Violation>) {
+        for (ack, evidence) in self.acks {
+            if let (Some((_, happened)), Some((span, did_not))) =
+                (evidence.happened, evidence.did_not)
+            {
+                let text =
+                    "one answer shows that an acknowledgement happened, another that it did not";
+                let excerpt = [vec![ack], happened, did_not].concat();
+                found.push(scene.violation(Check::H6, Some(span), text, excerpt));
+            }
+        }
+    }
+}
+
+/// The grant that shows that the acknowledgement did not happen: to another member, after the delivery that was acknowledged.
+fn delivered_again(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<u32> {
+    let era = scene.era_of(ack.sent);
+    // A request that is on its way for long may meet a later delivery to its member.
+    let holds_again = |grant: &Granted| grant.member == ack.member && grant.count > held.count;
+    if life.grants.iter().any(holds_again) {
+        return None;
+    }
+    let later = life.grants.iter().find(|grant| {
+        grant.member != ack.member
+            && grant.count > held.count
+            && grant.t > held.sent
+            && scene.era_of(grant.t) == era
+    });
+    later.map(|grant| grant.event)
+}
+
+/// The event that shows that the acknowledgement happened: the start offset passed the record, or a drain left it, and
+/// nothing else explains that.
+fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<u32> {
+    let offset = life.first();
+    let number = scene.era_of(ack.sent);
+    let era = scene.eras.get(number)?;
+    let view = era.passed(offset).map(|(t, view, _)| (t, view));
+    let drain = scene
+        .drained
+        .iter()
+        .copied()
+        .find(|&(t, _)| t >= ack.sent && scene.era_of(t) == number);
+    let (t, event) = [view, drain].into_iter().flatten().min()?;
+    let by_then = t.saturating_add(scene.settings.skew);
+    let explained = scene.may_be_gone(offset)
+        || ack.sent > t
+        || life
+            .acks
+            .iter()
+            .any(|other| other.event != ack.event && other.may_end() && other.sent <= by_then)
+        || life
+            .grants
+            .iter()
+            .filter(|grant| grant.sent <= by_then)
+            .any(|grant| {
+                grant.count + scene.gone_within(held.sent, by_then) >= scene.settings.delivery_limit
+            });
+    // A drain that finds the record delivered again says nothing of this acknowledgement.
+    let delivered_again = Some((t, event)) == drain
+        && life
+            .grants
+            .iter()
+            .any(|grant| grant.count > held.count && grant.t <= t);
+    (!explained && !delivered_again).then_some(event)
+}

@@ -1,0 +1,171 @@
+//! The events of a history, sorted into share partitions, logs and groups.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::event::{Event, Name, Nanos, What};
+use crate::history::History;
+
+/// A partition of a topic.
+pub type LogKey = (Name, i32);
+
+/// A history by what its events concern. Events are positions in the history, in ascending order.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// By group, topic and partition.
+    pub share_partitions: BTreeMap<(Name, Name, i32), SharePartitionEvents>,
+    /// By topic and partition.
+    pub logs: BTreeMap<LogKey, LogEvents>,
+    /// By group.
+    pub groups: BTreeMap<Name, GroupEvents>,
+    /// Every `drained`.
+    pub drained: Vec<u32>,
+}
+
+/// The events of a share partition.
+#[derive(Debug, Default)]
+pub struct SharePartitionEvents {
+    /// Records that members were given.
+    pub grants: Vec<u32>,
+    /// Acknowledgements.
+    pub acks: Vec<u32>,
+    /// Answers that show state.
+    pub views: Vec<u32>,
+    /// Resets.
+    pub resets: Vec<u32>,
+}
+
+/// The events of a log.
+#[derive(Debug, Default)]
+pub struct LogEvents {
+    /// Records that were produced.
+    pub produces: Vec<u32>,
+    /// Moves of the log start.
+    pub retained: Vec<u32>,
+}
+
+/// The members of a group.
+#[derive(Debug, Default)]
+pub struct GroupEvents {
+    /// When members went, in order.
+    pub gone: Vec<Nanos>,
+    /// When each member went, in order.
+    pub gone_of: HashMap<Name, Vec<Nanos>>,
+    /// The changes of the number of members that are there, in order of their times.
+    pub present: Vec<(Nanos, i32)>,
+}
+
+impl Gathered {
+    /// Sorts the events of a history.
+    #[must_use]
+    pub fn of(history: &History) -> Self {
+        let mut all = Self::default();
+        let mut resets = Vec::<u32>::new();
+        let mut there: HashMap<(Name, Name), bool> = HashMap::new();
+        for (at, event) in (0..).zip(&history.events) {
+            all.take(at, event, &mut resets);
+            all.member(event, &mut there);
+        }
+        all.add_drained(history);
+        for group in all.groups.values_mut() {
+            // A member is there from its first request on, which left before its answer came.
+            group.present.sort_unstable();
+        }
+        // A reset may concern a whole topic, or all that the group has.
+        for reset in resets {
+            let place = history.events.get(reset as usize).map(|event| event.place);
+            for ((group, topic, partition), events) in &mut all.share_partitions {
+                let matches = place.is_some_and(|place| {
+                    place.group == Some(*group)
+                        && place.topic.is_none_or(|wanted| wanted == *topic)
+                        && place.partition.is_none_or(|wanted| wanted == *partition)
+                });
+                if matches {
+                    events.resets.push(reset);
+                }
+            }
+        }
+        all
+    }
+
+    /// Adds the share partitions that a drain concerns and of which nothing else tells: all partitions of a topic that the
+    /// group has to do with, and of every topic where it has to do with none.
+    fn add_drained(&mut self, history: &History) {
+        let mut more = Vec::new();
+        for event in self
+            .drained
+            .iter()
+            .filter_map(|&at| history.events.get(at as usize))
+        {
+            let groups: Vec<Name> = match event.place.group {
+                Some(group) => vec![group],
+                None => self.groups.keys().copied().collect(),
+            };
+            for group in groups {
+                let topics: BTreeSet<Name> = self
+                    .share_partitions
+                    .range((group, 0, i32::MIN)..=(group, Name::MAX, i32::MAX))
+                    .map(|((_, topic, _), _)| *topic)
+                    .collect();
+                more.extend(self.logs.keys().filter_map(|&(topic, partition)| {
+                    let named = event.place.topic.is_none_or(|wanted| wanted == topic)
+                        && event
+                            .place
+                            .partition
+                            .is_none_or(|wanted| wanted == partition);
+                    let known =
+                        event.place.topic.is_some() || topics.is_empty() || topics.contains(&topic);
+                    (named && known).then_some((group, topic, partition))
+                }));
+            }
+        }
+        for key in more {
+            self.share_partitions.entry(key).or_default();
+        }
+    }
+
+    fn take(&mut self, at: u32, event: &Event, resets: &mut Vec<u32>) {
+        let place = event.place;
+        if let (Some(topic), Some(partition)) = (place.topic, place.partition) {
+            let log = self.logs.entry((topic, partition)).or_default();
+            match event.what {
+                What::Produce(_) => log.produces.push(at),
+                What::Retained { .. } => log.retained.push(at),
+                _ => {}
+            }
+            if let Some(group) = place.group {
+                let key = (group, topic, partition);
+                let own = self.share_partitions.entry(key).or_default();
+                match event.what {
+                    What::Grant(_) => own.grants.push(at),
+                    What::Ack(_) => own.acks.push(at),
+                    What::View(_) => own.views.push(at),
+                    _ => {}
+                }
+            }
+        }
+        match event.what {
+            What::Reset { .. } => resets.push(at),
+            What::Drained => self.drained.push(at),
+            _ => {}
+        }
+    }
+
+    fn member(&mut self, event: &Event, there: &mut HashMap<(Name, Name), bool>) {
+        let (Some(group), Some(member)) = (event.place.group, event.member()) else {
+            return;
+        };
+        let own = self.groups.entry(group).or_default();
+        let is_there = there.entry((group, member)).or_default();
+        if let What::Gone { member } = event.what {
+            own.gone.push(event.t);
+            own.gone_of.entry(member).or_default().push(event.t);
+            if *is_there {
+                own.present.push((event.t, -1));
+            }
+            *is_there = false;
+        } else if !*is_there {
+            own.present.push((event.sent(), 1));
+            *is_there = true;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How long a record is in a member's hands.
+
+use crate::event::{AckType, Nanos, Outcome};
+use crate::life::{Acked, Granted, Life};
+use crate::scene::Scene;
+
+/// What is known of the end of a lock.
+#[derive(Clone, Copy, Debug)]
+pub struct Lock {
+    /// Until then the member holds the record for certain.
+    pub least: Nanos,
+    /// The earliest deadline, whatever ended the lock before.
+    pub deadline: Nanos,
+    /// From then on nobody holds it by this grant.
+    pub most: Nanos,
+    /// Whether its deadline ended it, as far as the history tells.
+    pub ran_out: bool,
+}
+
+impl Lock {
+    /// The lock of a grant. The server took it after the request left and before the answer came, so its deadline lies
+    /// between `sent + lock` and `t + lock`.
+    pub fn of(scene: &Scene<'_>, life: &Life, grant: &Granted) -> Self {
+        let mut deadline = grant.sent.saturating_add(grant.lock);
+        let mut most = grant.t.saturating_add(grant.lock);
+        // What the member asked later belongs to its next grant.
+        let next = life
+            .grants
+            .iter()
+            .filter(|other| other.member == grant.member && other.t > grant.t)
+            .map(|other| other.t)
+            .min()
+            .unwrap_or(Nanos::MAX);
+        let own = || life.acks.iter().filter(|ack| ack.member == grant.member);
+        for ack in own().filter(|ack| ack.kind == AckType::Renew) {
+            if ack.t >= grant.t && ack.sent < next {
+                if ack.outcome == Outcome::Ok {
+                    deadline = deadline.max(ack.sent.saturating_add(grant.lock));
+                }
+                if ack.outcome != Outcome::Refused {
+                    most = most.max(ack.t.saturating_add(grant.lock));
+                }
+            }
+        }
+        let mut least = deadline;
+        let mut ran_out = true;
+        for ack in own().filter(|ack| ack.kind != AckType::Renew) {
+            if ack.t >= grant.sent && ack.sent < next && !is_of_earlier(scene, life, grant, ack) {
+                least = least.min(ack.sent.max(grant.t));
+                if ack.outcome == Outcome::Ok {
+                    most = most.min(ack.t);
+                }
+                ran_out &= ack.outcome == Outcome::Refused;
+            }
+        }
+        if let Some(gone) = scene.gone_of(grant.member, grant.sent) {
+            least = least.min(gone);
+            ran_out &= gone > deadline;
+        }
+        for failover in &scene.failovers {
+            if failover.to >= grant.sent {
+                least = least.min(failover.from.max(grant.t));
+                ran_out = false;
+            }
+        }
+        for era in &scene.eras {
+            if era.reset.is_some() && era.from >= grant.t {
+                least = least.min(era.from);
+                ran_out = false;
+            }
+        }
+        Self {
+            least: least.max(grant.t),
+            deadline,
+            most,
+            ran_out,
+        }
+    }
+}
+
+/// Whether an acknowledgement, sent before the answer with this grant came, is for certain of an earlier grant: one whose
+/// lock still held when it was answered.
+fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -> bool {
+    let held = |other: &Granted| {
+        other.member == grant.member
+            && other.t <= ack.sent
+            && other.sent.saturating_add(other.lock) > ack.t
+            && !scene.failed_over(other.sent, ack.t)
+    };
+    ack.sent < grant.t && life.grants.iter().any(held)
+}

@@ -1,0 +1,407 @@
+//! Clients, a network and a clock each, around one server.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Chance;
+use super::server::{Fault, Given, Server};
+
+const MS: i64 = 1_000_000;
+/// Clocks of two clients are at most this far apart.
+const SKEW: i64 = 40 * MS;
+
+/// A history that was made, and whether the fault took place.
+#[derive(Debug)]
+pub struct Story {
+    /// Its lines.
+    pub lines: Vec<String>,
+    /// Whether the fault was done.
+    pub is_done: bool,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Produce,
+    View,
+    FailOver,
+    Retain,
+    /// A member's request for records arrives, or is looked at again.
+    Fetch {
+        member: usize,
+        sent: i64,
+        until: i64,
+    },
+    /// A member has the answer, and has dealt with it.
+    Dealt {
+        member: usize,
+        grants: Vec<(i64, i64)>,
+        renewed: bool,
+    },
+    /// An acknowledgement arrives.
+    Ack {
+        member: usize,
+        sent: i64,
+        ranges: Vec<(i64, i64, i64)>,
+        fate: Fate,
+    },
+    Crash {
+        member: usize,
+    },
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    Answered,
+    /// The request was lost.
+    Lost,
+    /// The answer was lost.
+    Unanswered,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct World {
+    chance: Chance,
+    server: Server,
+    now: i64,
+    steps: BinaryHeap<Reverse<(i64, u64, Step)>>,
+    order: u64,
+    /// How far each member's clock goes ahead.
+    clocks: Vec<i64>,
+    alive: Vec<bool>,
+    names: Vec<String>,
+    lines: Vec<(i64, usize, String)>,
+    poison: i64,
+    pace: i64,
+    left: i64,
+}
+
+impl World {
+    /// A world that follows from its seed.
+    pub fn new(seed: u64, fault: Option<Fault>) -> Self {
+        let mut chance = Chance(seed);
+        let members = chance.within(2, 5) as usize;
+        let lock = chance.within(2, 8) * 1000 * MS;
+        let fault_from = chance.within(1, 6) * 1000 * MS;
+        let server = Server::new(5, lock, fault, fault_from, 40_000 * MS);
+        let clocks = (0..members)
+            .map(|_| chance.within(-SKEW / 2, SKEW / 2))
+            .collect();
+        let mut world = Self {
+            server,
+            now: 0,
+            steps: BinaryHeap::new(),
+            order: 0,
+            clocks,
+            alive: vec![true; members],
+            names: (0..members).map(|member| format!("m{member}")).collect(),
+            lines: Vec::new(),
+            poison: chance.within(5, 40),
+            pace: chance.within(20, 600),
+            left: chance.within(3, 12),
+            chance,
+        };
+        world.later(0, Step::Produce);
+        world.later(MS, Step::View);
+        for member in 0..members {
+            let start = world.chance.within(1, 300) * MS;
+            world.fetch_later(member, start);
+        }
+        if world.chance.once_in(2) {
+            let at = world.chance.within(1, 15) * 1000 * MS;
+            world.later(at, Step::FailOver);
+        }
+        if world.chance.once_in(3) {
+            let at = world.chance.within(1, 10) * 1000 * MS;
+            world.later(at, Step::Retain);
+        }
+        if world.chance.once_in(2) {
+            let at = world.chance.within(1, 9) * 1000 * MS;
+            let member = world.chance.below(members as i64) as usize;
+            world.later(at, Step::Crash { member });
+        }
+        world.later(20_000 * MS, Step::End);
+        world
+    }
+
+    /// Plays it to its end.
+    pub fn play(mut self) -> Story {
+        while let Some(Reverse((at, _, step))) = self.steps.pop() {
+            self.now = at;
+            if step == Step::End {
+                self.server.tick(at);
+                let stuck = at > 600_000 * MS;
+                if self.left == 0
+                    && (self.server.is_drained()
+                        || stuck
+                        || self.server.is_done && at > 200_000 * MS)
+                {
+                    self.note(at, r#""type":"drained","group":"g""#.into());
+                    break;
+                }
+                self.later(1000 * MS, Step::End);
+                continue;
+            }
+            self.step(step);
+        }
+        self.lines.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        Story {
+            lines: self.lines.into_iter().map(|(_, _, line)| line).collect(),
+            is_done: self.server.is_done,
+        }
+    }
+
+    fn later(&mut self, delay: i64, step: Step) {
+        self.order += 1;
+        self.steps
+            .push(Reverse((self.now + delay, self.order, step)));
+    }
+
+    fn note(&mut self, t: i64, rest: String) {
+        // Clocks may be below the beginning.
+        let t = t + SKEW;
+        let line = format!("{{\"t\":{t},{rest}}}");
+        self.lines.push((t, self.lines.len(), line));
+    }
+
+    fn delay(&mut self) -> i64 {
+        if self.chance.once_in(20) {
+            self.chance.within(50, 900) * MS
+        } else {
+            self.chance.within(1, 8) * MS / 4
+        }
+    }
+
+    fn fetch_later(&mut self, member: usize, wait: i64) {
+        let sent = self.now + wait;
+        let delay = wait + self.delay();
+        let until = sent + 500 * MS;
+        self.later(
+            delay,
+            Step::Fetch {
+                member,
+                sent,
+                until,
+            },
+        );
+    }
+
+    /// The place, and a member's name and request time by its own clock.
+    fn of(&self, member: usize, sent: i64) -> String {
+        let sent = sent + self.clocks[member] + SKEW;
+        format!(
+            r#""sent":{sent},"group":"g","topic":"t","partition":0,"member":"{}""#,
+            self.names[member]
+        )
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Produce => {
+                let count = self.chance.within(1, 40);
+                let (first, last) = self.server.produce(count);
+                let line = format!(
+                    r#""type":"produce","topic":"t","partition":0,"first":{first},"last":{last}"#
+                );
+                self.note(self.now, line);
+                self.left -= 1;
+                if self.left > 0 {
+                    let wait = self.chance.within(10, 2000) * MS;
+                    self.later(wait, Step::Produce);
+                }
+            }
+            Step::View => self.view(),
+            Step::FailOver => self.server.fail_over(),
+            Step::Retain => {
+                let from = (self.server.start + self.chance.below(6)).min(self.server.end());
+                self.server.retain(from);
+                let line = format!(r#""type":"retained","topic":"t","partition":0,"from":{from}"#);
+                let seen = self.now + self.chance.within(0, 3000) * MS;
+                self.note(seen, line);
+            }
+            Step::Fetch {
+                member,
+                sent,
+                until,
+            } => self.fetch(member, sent, until),
+            Step::Dealt {
+                member,
+                grants,
+                renewed,
+            } => self.dealt(member, grants, renewed),
+            Step::Ack {
+                member,
+                sent,
+                ranges,
+                fate,
+            } => self.acknowledge(member, sent, &ranges, fate),
+            Step::Crash { member } => {
+                self.alive[member] = false;
+                let line = format!(
+                    r#""type":"gone","group":"g","member":"{}""#,
+                    self.names[member]
+                );
+                self.note(self.now + self.clocks[member], line);
+                // Another one takes its place.
+                self.clocks.push(self.chance.within(-SKEW / 2, SKEW / 2));
+                self.names.push(format!("m{}", self.names.len()));
+                self.alive.push(true);
+                self.fetch_later(self.names.len() - 1, 200 * MS);
+            }
+            Step::End => {}
+        }
+    }
+
+    fn view(&mut self) {
+        let sent = self.now - self.delay();
+        let (start, leader) = self.server.view(self.now);
+        let t = self.now + self.delay();
+        let sent = sent + SKEW;
+        let line = format!(
+            r#""type":"view","sent":{sent},"group":"g","topic":"t","partition":0,"start_offset":{start},"leader_epoch":{leader},"state_epoch":1"#
+        );
+        self.note(t, line);
+        let wait = self.chance.within(100, 1500) * MS;
+        self.later(wait, Step::View);
+    }
+
+    fn fetch(&mut self, member: usize, sent: i64, until: i64) {
+        if !self.alive[member] {
+            return;
+        }
+        let most = if self.chance.once_in(2) {
+            500
+        } else {
+            self.chance.within(1, 20)
+        };
+        let given = self.server.fetch(member, self.now, most);
+        if given.is_empty() {
+            if self.now < until {
+                self.later(
+                    20 * MS,
+                    Step::Fetch {
+                        member,
+                        sent,
+                        until,
+                    },
+                );
+            } else {
+                self.fetch_later(member, MS);
+            }
+            return;
+        }
+        let answered = self.now + self.delay();
+        // A member that goes before its answer comes takes the records with it.
+        let crash = self
+            .steps
+            .iter()
+            .find_map(|Reverse((at, _, step))| (*step == Step::Crash { member }).then_some(*at));
+        if crash.is_some_and(|at| at <= answered) {
+            return;
+        }
+        let of = self.of(member, sent);
+        let lock_ms = self.server.lock / MS;
+        for Given { first, last, count } in &given {
+            let line = format!(
+                r#""type":"grant",{of},"first":{first},"last":{last},"delivery_count":{count},"lock_ms":{lock_ms}"#
+            );
+            self.note(answered + self.clocks[member], line);
+        }
+        let grants = given
+            .iter()
+            .map(|given| (given.first, given.last))
+            .collect();
+        let work = if self.chance.once_in(12) {
+            // Longer than the lock.
+            self.server.lock + self.chance.within(100, 3000) * MS
+        } else {
+            self.chance.within(1, self.pace.max(1)) * MS
+        };
+        let step = Step::Dealt {
+            member,
+            grants,
+            renewed: false,
+        };
+        self.later(answered - self.now + work, step);
+    }
+
+    fn dealt(&mut self, member: usize, grants: Vec<(i64, i64)>, renewed: bool) {
+        if !self.alive[member] {
+            return;
+        }
+        let mut ranges = Vec::new();
+        if !renewed && self.chance.once_in(8) {
+            ranges.extend(grants.iter().map(|&(first, last)| (first, last, 4)));
+            let step = Step::Dealt {
+                member,
+                grants,
+                renewed: true,
+            };
+            let work = self.chance.within(1, self.server.lock / MS) * MS;
+            self.later(work, step);
+        } else {
+            for (first, last) in grants {
+                self.verdicts(first, last, &mut ranges);
+            }
+            // It asks on, whatever becomes of the acknowledgement.
+            let wait = self.chance.within(0, 100) * MS;
+            self.fetch_later(member, wait);
+        }
+        let fate = match self.chance.below(25) {
+            0 => Fate::Lost,
+            1 => Fate::Unanswered,
+            _ => Fate::Answered,
+        };
+        let sent = self.now;
+        let delay = self.delay();
+        self.later(
+            delay,
+            Step::Ack {
+                member,
+                sent,
+                ranges,
+                fate,
+            },
+        );
+    }
+
+    /// What a member says of records: whole stretches of one type.
+    fn verdicts(&mut self, first: i64, last: i64, ranges: &mut Vec<(i64, i64, i64)>) {
+        let mut at = first;
+        while at <= last {
+            let end = (at + self.chance.below(12)).min(last);
+            let kind = if at % self.poison == 3 {
+                2
+            } else {
+                [1, 1, 1, 1, 1, 1, 2, 3, 0][self.chance.below(9) as usize]
+            };
+            ranges.push((at, end, kind));
+            at = end + 1;
+        }
+    }
+
+    fn acknowledge(&mut self, member: usize, sent: i64, ranges: &[(i64, i64, i64)], fate: Fate) {
+        let (t, outcome) = if fate == Fate::Lost {
+            (sent + 1000 * MS, "unknown")
+        } else {
+            let lost = fate == Fate::Unanswered;
+            let taken = self.server.acknowledge(member, self.now, ranges, lost);
+            let crashed = !self.alive[member];
+            match (lost || crashed, taken) {
+                (true, _) => (self.now.max(sent + 1000 * MS), "unknown"),
+                (false, true) => (self.now + self.delay(), "ok"),
+                (false, false) => (self.now + self.delay(), "refused"),
+            }
+        };
+        let of = self.of(member, sent);
+        let ranges: Vec<String> = ranges
+            .iter()
+            .map(|(first, last, kind)| format!("[{first},{last},{kind}]"))
+            .collect();
+        let ranges = ranges.join(",");
+        let line = format!(r#""type":"ack",{of},"ranges":[{ranges}],"outcome":"{outcome}""#);
+        self.note(t + self.clocks[member], line);
+    }
+}

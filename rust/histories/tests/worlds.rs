@@ -1,0 +1,102 @@
+//! Random histories: of a server that keeps every promise, and of servers that break one.
+
+mod support;
+
+use share_state_histories::{Check, History, Reader, Report, Settings, check};
+use support::{Fault, Story, World};
+
+fn read(story: &Story) -> History {
+    let mut reader = Reader::new();
+    for line in &story.lines {
+        reader.line(line.as_bytes()).unwrap();
+    }
+    reader.finish()
+}
+
+fn checked(story: &Story) -> (History, Report) {
+    let history = read(story);
+    // The stall of a faulty server is longer than this.
+    let settings = Settings {
+        within: 20_000_000_000,
+        ..Settings::default()
+    };
+    let report = check(&history, &settings);
+    (history, report)
+}
+
+fn shown(seed: u64, history: &History, report: &Report) -> String {
+    let mut text = format!("seed {seed}");
+    for violation in &report.violations {
+        text += &format!(
+            "\n{} {:?} {}",
+            violation.check.name(),
+            violation.span,
+            violation.text
+        );
+        for &at in &violation.excerpt {
+            text += &format!("\n    {}", history.line(&history.events[at as usize]));
+        }
+    }
+    text
+}
+
+/// `SEEDS=300000` plays more of them.
+#[test]
+fn nothing_is_found_in_sound_histories() {
+    let (mut events, mut late) = (0, 0);
+    let seeds: u64 = std::env::var("SEEDS").map_or(1000, |n| n.parse().unwrap());
+    for seed in 0..seeds {
+        let story = World::new(seed, None).play();
+        let (history, report) = checked(&story);
+        assert!(
+            report.violations.is_empty(),
+            "{}",
+            shown(seed, &history, &report)
+        );
+        events += history.events.len();
+        late += report.lateness.locks;
+    }
+    assert!(events > 50 * seeds as usize, "{events}");
+    assert!(late > seeds, "{late}");
+}
+
+/// Plays servers with a fault until so many have done it, and returns in how many the check found it.
+fn faulty(fault: Fault, wanted: Check) -> (u32, u32) {
+    let (mut done, mut found) = (0, 0);
+    for seed in 0..2000 {
+        if done == 60 {
+            break;
+        }
+        let story = World::new(seed, Some(fault)).play();
+        if !story.is_done {
+            continue;
+        }
+        done += 1;
+        let (_, report) = checked(&story);
+        found += u32::from(report.violations.iter().any(|one| one.check == wanted));
+    }
+    (done, found)
+}
+
+#[test]
+fn every_broken_promise_is_found() {
+    let cases = [
+        (Fault::ForgetsAnEnd, Check::H1),
+        (Fault::GivesTwice, Check::H2),
+        (Fault::LosesARecord, Check::H3),
+        (Fault::CountsTwice, Check::H4),
+        (Fault::CountsNot, Check::H4),
+        (Fault::IgnoresTheLimit, Check::H4),
+        (Fault::ShowsAnOldStart, Check::H5),
+        (Fault::ShowsAnOldLeader, Check::H5),
+        (Fault::PassesARecord, Check::H5),
+        (Fault::AppliesHalf, Check::H6),
+        (Fault::UnlocksEarly, Check::H7),
+        (Fault::Stalls, Check::H8),
+    ];
+    for (fault, wanted) in cases {
+        let (done, found) = faulty(fault, wanted);
+        assert!(done >= 40, "{fault:?}: {done}");
+        assert!(found >= 20, "{fault:?}: {found} of {done}");
+    }
+}

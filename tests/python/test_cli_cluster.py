@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.python.cli_in_process import run_here
 from tests.python.cli_runner import COMMAND, environment, run
 
 #: Nothing listens on the port of tcpmux.
@@ -40,6 +41,19 @@ def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said(command
         result = run(command, address, "--timeout", "0.3")
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr == f"share-state: cannot read {address}: no answer within 0.3 s (--timeout)\n"
+
+
+@pytest.mark.parametrize("command", [("peek", "g", "t"), ("trace", "g", "t", "0", "0")], ids=["peek", "trace"])
+def test_a_cluster_that_cannot_be_asked_for_a_record_is_told(command: tuple[str, ...]) -> None:
+    name, *rest = command
+    refused = run_here(name, NOBODY, *rest, "--timeout", LONG)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert refused.stderr == f"share-state: cannot read {NOBODY}: 127.0.0.1:1: Connection refused\n"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        waited = run_here(name, f"kafka://{address}", *rest, "--timeout", "0.3")
+    assert (waited.returncode, waited.stdout) == (3, "")
+    assert waited.stderr == f"share-state: cannot read kafka://{address}: {address}: connecting took too long\n"
 
 
 @pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])

@@ -8,6 +8,7 @@ import pytest
 
 import share_state as ss
 from share_state import plot
+from share_state.analysis.trace import trace
 from share_state.errors import ConfigError
 from tests.python import cli_runner
 from tests.python.recordings import ORDERS
@@ -185,3 +186,22 @@ def test_a_choice_that_leaves_several_is_refused_with_all_of_them(tmp_path: Path
     assert ran.returncode == 2
     assert f"--group {KEY[0]} --topic-id {KEY[1]} --partition 1" in ran.stderr
     assert not (tmp_path / "x.png").exists()
+
+
+def test_the_life_of_a_record_is_drawn_with_its_events(tmp_path: Path) -> None:
+    found = trace(rows(), 1_251)
+    figure = plot.life(found)
+    [axes] = figure.axes
+    assert [text.get_text() for text in axes.texts] == [event.kind for event in found.events]
+    counts = [line.get_ydata()[0] for line in axes.lines[1:]]
+    assert counts == [0, 0, 1, 2, 3, 3]
+    assert "offset 1251: archived" in axes.get_title()
+    output = tmp_path / "life.png"
+    ran = cli_runner.run("trace", ORDERS, KEY[0], KEY[1], str(KEY[2]), "1251", "--output", output)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert output.read_bytes().startswith(PNG)
+
+
+def test_a_record_of_which_nothing_is_known_has_an_empty_picture() -> None:
+    found = trace(rows(), 1_251)._replace(events=())
+    assert plot.life(found).axes[0].lines[:] == []

@@ -24,26 +24,27 @@ _LISTED = 10
 
 
 def _partition(number: int | None) -> int | None:
-    return _bounded("--partition", number, _MOST_PARTITION)
+    return bounded("--partition", number, _MOST_PARTITION)
 
 
 def _partition_argument(number: int) -> int:
-    _bounded("PARTITION", number, _MOST_PARTITION)
+    bounded("PARTITION", number, _MOST_PARTITION)
     return number
 
 
 def _offset_argument(number: int) -> int:
-    _bounded("OFFSET", number, _MOST_OFFSET)
+    bounded("OFFSET", number, _MOST_OFFSET)
     return number
 
 
 def _offset(number: int | None) -> int | None:
-    return _bounded("--offset", number, _MOST_OFFSET)
+    return bounded("--offset", number, _MOST_OFFSET)
 
 
-def _bounded(option: str, number: int | None, most: int) -> int | None:
-    if number is not None and not 0 <= number <= most:
-        raise typer.BadParameter(f"{option} is {number}; expected 0 to {most}")
+def bounded(option: str, number: int | None, most: int, least: int = 0) -> int | None:
+    """Refuse a number that is too small or too large, by its name and value."""
+    if number is not None and not least <= number <= most:
+        raise typer.BadParameter(f"{option} is {number}; expected {least} to {most}")
     return number
 
 
@@ -58,13 +59,20 @@ OffsetOption = Annotated[
         "--offset", callback=_offset, help="Only changes of this offset, and of the share partition.", show_default=False
     ),
 ]
-GroupArgument = Annotated[str, typer.Argument(help="The share group.", show_default=False)]
-TopicArgument = Annotated[str, typer.Argument(help="The topic: its name, or its id as UUID or base64.", show_default=False)]
+RecordOption = Annotated[
+    int | None, typer.Option("--offset", callback=_offset, help="The record at this offset.", show_default=False)
+]
+GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="The share group.", show_default=False)]
+TopicArgument = Annotated[
+    str, typer.Argument(metavar="TOPIC", help="The topic: its name, or its id as UUID or base64.", show_default=False)
+]
 PartitionArgument = Annotated[
     int,
-    typer.Argument(callback=_partition_argument, help="The partition of the topic.", show_default=False),
+    typer.Argument(metavar="PARTITION", callback=_partition_argument, help="The partition of the topic.", show_default=False),
 ]
-OffsetArgument = Annotated[int, typer.Argument(callback=_offset_argument, help="The offset of the record.", show_default=False)]
+OffsetArgument = Annotated[
+    int, typer.Argument(metavar="OFFSET", callback=_offset_argument, help="The offset of the record.", show_default=False)
+]
 
 Key = tuple[str, str, int]
 

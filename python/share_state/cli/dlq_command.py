@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from share_state.cli import any_source, findings
-from share_state.cli.choice import PartitionOption
+from share_state.cli.choice import GroupArgument, PartitionOption
 from share_state.cli.commands import HELP_NAMES
 from share_state.cli.dlq_options import (
     CauseOption,
-    GroupArgument,
     HistoryOption,
     OffsetsOption,
     QueueOption,
@@ -25,16 +24,23 @@ from share_state.cli.dlq_options import (
     explained,
     letters_of,
 )
-from share_state.cli.dlq_payload import payload_json, write_payloads
+from share_state.cli.dlq_payload import show_json, write_payloads
 from share_state.cli.dlq_redrive import RedriveOrder, run_redrive
 from share_state.cli.dlq_view import write_letters
 from share_state.cli.json_output import write_rows
 from share_state.cli.live_source import ClusterArgument
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
+from share_state.cli.payload_options import (
+    KeyFormatOption,
+    MaxBytesOption,
+    RedactOption,
+    RegistryOption,
+    ValueFormatOption,
+    showing,
+)
 from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt, payloads_of
 from share_state.dead_letters.json_rows import letter_json
-from share_state.errors import ConfigError
-from share_state.payloads import PayloadReader, Redaction, Showing
+from share_state.payloads import Format, PayloadReader
 from share_state.printable import printable
 
 if TYPE_CHECKING:
@@ -97,18 +103,11 @@ def show(
     group: GroupArgument,
     *,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="Show no more than so many records.")] = 20,
-    redact: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--redact",
-            metavar="RULE",
-            help="Hide key, value, headers, header:NAME, key:$.PATH or value:$.PATH; may come again.",
-            show_default=False,
-        ),
-    ] = None,
-    max_bytes: Annotated[
-        int, typer.Option("--max-bytes", metavar="N", help="Of each key, value and header, show so many bytes.")
-    ] = 1024,
+    key_format: KeyFormatOption = Format.AUTO,
+    value_format: ValueFormatOption = Format.AUTO,
+    max_bytes: MaxBytesOption = 1024,
+    redact: RedactOption = None,
+    registry: RegistryOption = None,
     cause: CauseOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
@@ -131,22 +130,17 @@ def show(
     wanted = asked_filter(causes=cause, since=since, until=until, topic=topic, partition=partition, offsets=offset)
     if limit < 1:
         raise typer.BadParameter(f"--limit is {limit}; expected at least 1")
-    if max_bytes < 0:
-        raise typer.BadParameter(f"--max-bytes is {max_bytes}; expected at least 0")
-    try:
-        showing = Showing(max_bytes=max_bytes, redaction=Redaction.of(redact or ()))
-    except ConfigError as error:
-        raise typer.BadParameter(printable(f"--{error}")) from None
     with explained(cluster), any_source.watched(cluster, "reading", streams=True) as progress:
         place = cluster_of(cluster, any_source.Client(command_config, timeout))
+        shown = showing(key_format, value_format, max_bytes, redact, registry)
         source, letters = letters_of(place, Asking(*place), group, queue, progress, from_history=from_history)
         chosen = (found for letter in letters if (found := wanted.within(letter)) is not None)
         with PayloadReader(place.address, client_config=place.settings, timeout=place.timeout) as payloads:
             records = islice((one for letter in chosen for one in payloads_of(letter, payloads)), limit)
             if output_format is OutputFormat.TABLE:
-                write_payloads(records, showing, printable(f"No dead letter of group {group} is in {source.words}."))
+                write_payloads(records, shown, printable(f"No dead letter of group {group} is in {source.words}."))
             else:
-                write_rows((payload_json(one, showing) for one in records), output_format)
+                write_rows((show_json(one, shown) for one in records), output_format)
     findings.report(letters.findings)
 
 
@@ -181,7 +175,7 @@ def redrive(
         typer.Option(
             "--settle",
             metavar="SECONDS",
-            help="After a kill: how long the journal has to be untouched before the target is asked what was sent.",
+            help="After a kill: how long to wait for what was under way, before the target is asked what was sent.",
         ),
     ] = SETTLE_S,
     in_doubt: Annotated[

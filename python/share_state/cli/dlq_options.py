@@ -13,6 +13,7 @@ from share_state.cli import any_source
 from share_state.cli.as_of_option import parse_as_of
 from share_state.cli.choice import listed
 from share_state.cli.exit_codes import ExitCode, reading
+from share_state.cli.live_source import PATIENCE
 from share_state.dead_letters import Asking, Cause, Filter, Letters, NoSuchTopicError, Source, UnknownGroupError, source_of
 from share_state.errors import ConfigError
 from share_state.printable import printable
@@ -21,12 +22,9 @@ from share_state.reading.plain import Progress
 
 __all__ = ["Cluster", "asked_filter", "cluster_of", "explained", "letters_of"]
 
-#: Seconds to wait for an answer unless --timeout says otherwise.
-_PATIENCE: Final = 10.0
 _OFFSETS: Final = re.compile(r"(\d{1,19})(?:-(\d{1,19}))?", re.ASCII)
 _TIME: Final = "ISO 8601 (UTC if it names no zone), or ms since the epoch."
 
-GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help="The share group.", show_default=False)]
 QueueOption = Annotated[
     str | None,
     typer.Option(
@@ -70,7 +68,7 @@ def cluster_of(address: str, client: any_source.Client) -> Cluster:
     """
     if not is_cluster(address):
         raise typer.BadParameter(f"{printable(address)} is not a cluster, kafka://HOST:PORT")
-    return Cluster(address, client.settings(address) or {}, _PATIENCE if client.timeout is None else client.timeout)
+    return Cluster(address, client.settings(address) or {}, PATIENCE if client.timeout is None else client.timeout)
 
 
 def asked_filter(

@@ -40,7 +40,6 @@ from share_state.dead_letters import (
     producer,
     read_journal,
     resolve,
-    settled_at,
 )
 from share_state.dead_letters.json_rows import redrive_json
 from share_state.payloads import PayloadReader
@@ -140,7 +139,7 @@ class _Run:
 
     def rows(self, view: RedriveView, *, streams: bool) -> Iterator[RedriveRow]:
         """Return the rows as they come, and count them."""
-        total = len(self._intervals)
+        total = self._intervals.count()
         with record_progress("redriving" if self._order.execute else "looking", streams=streams) as progress:
             done = 0
             for row in self.redrive.rows(self._intervals):
@@ -157,11 +156,11 @@ class _Run:
         return {topic for topic in {one.topic for one in self._intervals} if self._log.partitions(topic) is not None}
 
     def _resolve(self, journal: Journal) -> None:
-        wait_ms = settled_at(journal.state, _now_ms(), self._order.settle_s) - _now_ms()
-        if wait_ms > 0:
-            count = len(journal.state.in_doubt)
-            _say(f"waiting {wait_ms / 1000:.0f} s, then the target tells which of {count} records in doubt were sent (--settle)")
-            time.sleep(wait_ms / 1000)
+        count = len(journal.state.in_doubt)
+        if count:
+            # The lock of the journal says that the run before is over, and nothing says since when.
+            _say(f"{count} records in doubt: waiting {self._order.settle_s:g} s for what was under way (--settle)")
+            time.sleep(self._order.settle_s)
         self.found = len(resolve(journal, self._log, self._order.doubt))
 
 

@@ -35,16 +35,16 @@ def write_letters(letters: Iterable[DeadLetter], nothing: str) -> None:
         if not met:
             sys.stdout.write(_HEADER)
             met = True
-        sys.stdout.write(letter_line(letter) + "\n")
+        sys.stdout.write(printable(letter_line(letter)) + "\n")
     if not met:
         sys.stdout.write(nothing + "\n")
 
 
 def letter_line(letter: DeadLetter) -> str:
-    """Tell of a dead letter in one line."""
+    """Tell of a dead letter in one line, which is not escaped yet."""
     place = f"{letter.topic}-{letter.partition} {span(letter.first_offset, letter.last_offset)}"
     words = f" ({letter.message})" if letter.cause.value == "other" and letter.message else ""
-    return f"{instant(letter.timestamp):<24}  {letter.cause.value:<14}  {letter.delivery_count:>5}  {printable(place + words)}"
+    return f"{instant(letter.timestamp):<24}  {letter.cause.value:<14}  {letter.delivery_count:>5}  {place}{words}"
 
 
 def span(first: int, last: int) -> str:

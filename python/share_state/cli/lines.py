@@ -32,10 +32,7 @@ class Lines:
 
     def write(self, text: str, *, indent: int = 0, more: int = 0) -> None:
         """Write a text; every line begins at `indent`, and those after the first `more` further in."""
-        self.write_printable(printable(text), indent=indent, more=more)
-
-    def write_printable(self, safe: str, *, indent: int = 0, more: int = 0) -> None:
-        """Write a text that is printable already."""
+        safe = printable(text)
         if self.width is None:
             sys.stdout.write(f"{' ' * indent}{safe}\n")
             return

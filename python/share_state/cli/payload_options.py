@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from share_state.cli.choice import bounded
 from share_state.errors import ConfigError
 from share_state.payloads import Format, Redaction, Showing
 from share_state.payloads.decoding import Registry
@@ -22,12 +23,21 @@ __all__ = [
 ]
 
 _PREFIX: Final = "schema.registry."
-_DECODERS: Final = "auto, utf-8, json, hex; with a registry avro, protobuf, json-schema"
+#: Of one field, more than a record of Kafka has.
+_MOST_BYTES: Final = 1 << 30
 
-KeyFormatOption = Annotated[Format, typer.Option("--key-format", help=f"How keys are decoded: {_DECODERS}.")]
-ValueFormatOption = Annotated[Format, typer.Option("--value-format", help="How values are decoded, as --key-format.")]
+
+def _max_bytes(number: int) -> int:
+    bounded("--max-bytes", number, _MOST_BYTES, least=1)
+    return number
+
+
+KeyFormatOption = Annotated[
+    Format, typer.Option("--key-format", help="How keys are decoded; the last three need --schema-registry.")
+]
+ValueFormatOption = Annotated[Format, typer.Option("--value-format", help="The same of values.")]
 MaxBytesOption = Annotated[
-    int, typer.Option("--max-bytes", min=1, max=1 << 30, help="Show so many bytes of each key, value and header.")
+    int, typer.Option("--max-bytes", callback=_max_bytes, help="Show so many bytes of each key, value and header.")
 ]
 RedactOption = Annotated[
     list[str] | None,

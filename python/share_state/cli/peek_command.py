@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from share_state.cli import any_source, asking_brokers, findings
-from share_state.cli.choice import Choice, GroupArgument, OffsetOption, PartitionOption, TopicArgument
+from share_state.cli.choice import Choice, GroupArgument, PartitionOption, RecordOption, TopicArgument, bounded
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import Lines
@@ -28,6 +28,14 @@ from share_state.payloads import Format
 from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 
+#: Records of one run, at most.
+_MOST_RECORDS = 1000
+
+
+def _limit(number: int) -> int:
+    bounded("--limit", number, _MOST_RECORDS, least=1)
+    return number
+
 
 def peek(
     cluster: ClusterArgument,
@@ -35,13 +43,13 @@ def peek(
     topic: TopicArgument,
     *,
     partition: PartitionOption = None,
-    offset: OffsetOption = None,
+    offset: RecordOption = None,
     head_only: Annotated[bool, typer.Option("--head", help="The record that holds the start offset. The default.")] = False,
     poison_only: Annotated[
         bool, typer.Option("--poison", help="Records with one delivery left before the limit, or at the limit.")
     ] = False,
     archived_only: Annotated[bool, typer.Option("--archived", help="Records archived of late, the last first.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show so many records at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", callback=_limit, help="Show so many records at most.")] = 10,
     key_format: KeyFormatOption = Format.AUTO,
     value_format: ValueFormatOption = Format.AUTO,
     max_bytes: MaxBytesOption = 1024,

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from share_state.analysis.trace import RecordTrace
     from share_state.cli.lines import Lines
 
-__all__ = ["PEEK_VERSION", "Peeked", "peek_json", "write_block"]
+__all__ = ["MISSING", "PEEK_VERSION", "Peeked", "peek_json", "write_block", "write_payload"]
 
 #: Version of the schema `share_state/schemas/peek-1.json`.
 PEEK_VERSION: Final = 1
-_MISSING: Final = {
+#: Why there is no record, for people.
+MISSING: Final = {
     Reason.BELOW_LOG_START: "the log of the topic begins after it",
     Reason.AT_OR_AFTER_LOG_END: "it is not produced yet: the log of the topic ends before it",
     Reason.NOT_THERE: "the log of the topic has no record there: compacted, or a control record",
@@ -74,13 +75,18 @@ def write_block(lines: Lines, one: Peeked) -> None:
         _line(lines, "history", f"{instant(event.at_ms)}  {event.kind}  {state}".rstrip())
     if isinstance(one.found, Missing) or one.shown is None:
         reason = one.found.reason if isinstance(one.found, Missing) else Reason.NOT_THERE
-        _line(lines, "record", f"none to show: {_MISSING[reason]}")
+        _line(lines, "record", f"none to show: {MISSING[reason]}")
         return
-    if one.found.timestamp_ms is not None:
-        _line(lines, "time", instant(one.found.timestamp_ms))
-    for name, shown in (("key", one.shown.key), ("value", one.shown.value)):
+    write_payload(lines, one.found, one.shown)
+
+
+def write_payload(lines: Lines, found: Payload, record: ShownRecord) -> None:
+    """Write the time, key, value and headers of a record."""
+    if found.timestamp_ms is not None:
+        _line(lines, "time", instant(found.timestamp_ms))
+    for name, shown in (("key", record.key), ("value", record.value)):
         _line(lines, name, _text(shown))
-    for header in one.shown.headers:
+    for header in record.headers:
         _line(lines, "header", f"{header.name}: {_text(header.value)}")
 
 

@@ -18,7 +18,7 @@ from share_state.dead_letters.errors import (
     UnknownGroupError,
 )
 from share_state.dead_letters.filters import Filter
-from share_state.dead_letters.in_doubt import SETTLE_S, Doubt, resolve, settled_at
+from share_state.dead_letters.in_doubt import SETTLE_S, Doubt, resolve
 from share_state.dead_letters.intervals import Interval, Intervals
 from share_state.dead_letters.journal import Journal, read_journal
 from share_state.dead_letters.journal_state import Identity, JournalState, Sent
@@ -69,6 +69,5 @@ __all__ = [
     "producer",
     "read_journal",
     "resolve",
-    "settled_at",
     "source_of",
 ]

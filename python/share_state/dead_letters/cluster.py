@@ -12,7 +12,7 @@ from share_state.dead_letters.errors import ClusterRefusedError, NoSuchTopicErro
 from share_state.reading.asking import Connecting, in_thread, topics
 from share_state.reading.cluster import SCHEME
 from share_state.reading.failures import TIMED_OUT, ClusterReadError, NoAnswerError
-from share_state.reading.state_topic import client_module
+from share_state.reading.state_topic import STATE_TOPIC, client_module
 
 __all__ = ["Asking", "GroupSettings"]
 
@@ -61,8 +61,7 @@ class Asking:
             ClusterReadError: it does not answer.
         """
         try:
-            # It answers as soon as a broker can be reached, and fails as soon as none can.
-            topics(self._client, self._asked, self._connecting, self._patience)
+            self._reach()
             return str(in_thread(self._asked.describe_cluster(request_timeout=self._patience).result).cluster_id)
         except self._client.KafkaException as error:
             raise self._failure(error) from None
@@ -76,6 +75,7 @@ class Asking:
         """
         resource = self._admin.ConfigResource(self._admin.ResourceType.GROUP, group)
         try:
+            self._reach()
             asked = self._asked.describe_configs([resource], request_timeout=self._patience)[resource]
             told: Mapping[str, Any] = in_thread(asked.result)
         except self._client.KafkaException as error:
@@ -118,6 +118,10 @@ class Asking:
         for operation in ("WRITE", "READ"):
             if not may & {operation, "ALL"}:
                 raise _needs(operation, topic)
+
+    def _reach(self) -> None:
+        """Ask for something small, which is answered as soon as a broker can be reached, and fails as soon as none can."""
+        topics(self._client, self._asked, self._connecting, self._patience, STATE_TOPIC)
 
     def _failure(self, error: Any) -> ClusterReadError:  # noqa: ANN401  an exception of the client
         reason = error.args[0]

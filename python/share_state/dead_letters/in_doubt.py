@@ -3,7 +3,8 @@
 The journal knows where each partition of the target ended before a record that is in doubt was sent. From there to the end the
 target is read, and a record with the header of this journal was sent. The others were not, once nothing is under way any more:
 a request that a killed process had handed to its system may still arrive, and a broker shows a record only when its replicas have
-it. :func:`settled_at` says how long to wait for that.
+it. So who resolves doubts waits first, for :data:`SETTLE_S` by default. Who has the journal open knows that the process before is
+gone, but not when it ended: the wait begins now.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from share_state.dead_letters.topic_log import Bounds, Record
 if TYPE_CHECKING:
     from share_state.dead_letters.journal import Journal
 
-__all__ = ["SETTLE_S", "Doubt", "Tail", "found_in_target", "resolve", "settled_at"]
+__all__ = ["SETTLE_S", "Doubt", "Tail", "found_in_target", "resolve"]
 
 #: Seconds after which nothing is under way. A replica that is late leaves the ISR after Kafka's ``replica.lag.time.max.ms``, 30 s
 #: by default, and then the record shows.
@@ -48,15 +49,6 @@ class Tail(Protocol):
 
     def records(self, topic: str, partition: int, bounds: Bounds) -> Iterator[Record]:
         """Return the records of a partition within bounds."""
-
-
-def settled_at(state: JournalState, now_ms: int, settle_s: float) -> int:
-    """Return the time, in ms since the epoch, from which on the target tells of all records in doubt; now, if none is."""
-    if not state.in_doubt:
-        return now_ms
-    wait_ms = round(settle_s * 1000)
-    # A clock that went back makes nobody wait longer.
-    return min(state.at, now_ms) + wait_ms
 
 
 def found_in_target(state: JournalState, tail: Tail) -> list[Sent]:

@@ -52,7 +52,7 @@ class Intervals:
             if begun is not None:
                 yield Interval(topic, partition, *begun)
 
-    def __len__(self) -> int:
+    def count(self) -> int:
         """Count the offsets."""
         return sum(one.last - one.first + 1 for one in self)
 

@@ -54,8 +54,6 @@ class JournalState:
     in_doubt: set[Place] = field(default_factory=set)
     #: By target topic and partition: a record that is in doubt is at this offset or later, if it is there.
     ends: dict[tuple[str, int], int] = field(default_factory=dict)
-    #: When the journal was last written to, in ms since the epoch.
-    at: int = 0
 
     @property
     def sent_count(self) -> int:
@@ -73,19 +71,19 @@ class JournalState:
             BadEntryError: it is none, or cannot follow. The state is as it was.
         """
         match entry:
-            case {"ends": [str(topic), list(ends)], "at": int(at)}:
+            case {"ends": [str(topic), list(ends)], "at": int()}:
                 told = {(topic, partition): _natural(end) for partition, end in enumerate(ends)}
                 self.ends |= told
-            case {"sending": list(rows), "at": int(at)}:
+            case {"sending": list(rows), "at": int()}:
                 places = set(_places(rows))
                 if self.in_doubt:
                     raise BadEntryError("records are sent while others are in doubt")
                 if any(place.offset in self.sent_offsets(place.topic, place.partition) for place in places):
                     raise BadEntryError("a record is sent for the second time")
                 self.in_doubt = places
-            case {"sent": list(rows), "in_doubt": list(left), "at": int(at)}:
+            case {"sent": list(rows), "in_doubt": list(left), "at": int()}:
                 self._confirm([_sent(row) for row in rows], set(_places(left)))
-            case {"taken_for_sent": list(rows), "at": int(at)}:
+            case {"taken_for_sent": list(rows), "at": int()}:
                 taken = set(_places(rows))
                 if not taken <= self.in_doubt:
                     raise BadEntryError("it decides on a record that was not in doubt")
@@ -93,17 +91,19 @@ class JournalState:
                 self.in_doubt = set()
             case _:
                 raise BadEntryError("it is no entry of a journal")
-        self.at = at
 
     def _confirm(self, sent: list[Sent], left: set[Place]) -> None:
         confirmed = {one.place for one in sent}
         if not confirmed | left <= self.in_doubt or confirmed & left:
             raise BadEntryError("it confirms a record that was not being sent")
         self._add(confirmed)
+        self.in_doubt = left
+        if left:
+            # Those in doubt may be in front of those that are confirmed.
+            return
         for one in sent:
             target = one.topic, one.partition
             self.ends[target] = max(self.ends.get(target, 0), one.offset + 1)
-        self.in_doubt = left
 
     def _add(self, places: Iterable[Place]) -> None:
         for place in places:

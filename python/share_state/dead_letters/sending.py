@@ -112,21 +112,29 @@ class Sender:
         self.pace = pace
 
     def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
-        """Send a batch and wait until each record of it is answered.
+        """Send a batch and wait until each record of it is answered; what is refused is tried once more, by itself.
 
         Raises:
             SendError: the client takes no more records.
         """
         try:
-            for one in batch:
-                self.pace.wait()
-                self._hand_over(one, answers)
-            while self._producer.flush(_POLL_S) > 0:
-                pass
+            self._send(batch, answers)
+            refused = [one for one in batch if one.place in answers.refused] if len(batch) > 1 else []
+            for one in refused:
+                # A broker refuses a whole batch of the client for one record, or for the size of all. None of it was written.
+                del answers.refused[one.place]
+                self._send([one], answers)
         except BaseException:
             self._producer.purge(in_queue=True, in_flight=False)
             self._producer.flush(_LAST_WAIT_S)
             raise
+
+    def _send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+        for one in batch:
+            self.pace.wait()
+            self._hand_over(one, answers)
+        while self._producer.flush(_POLL_S) > 0:
+            pass
 
     def _hand_over(self, one: Outgoing, answers: Answers) -> None:
         record = {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-__all__ = ["Missing", "Payload", "Reason"]
+__all__ = ["UNREADABLE_HEADERS", "Missing", "Payload", "Reason"]
+
+#: The headers of a record with a name that is not UTF-8: the client can then read none of them.
+UNREADABLE_HEADERS: Final = (("(headers with a name that is not UTF-8)", None),)
 
 
 class Reason(StrEnum):
@@ -26,7 +29,7 @@ class Payload(NamedTuple):
         topic, partition, offset: its place.
         timestamp_ms: when it was produced or appended, as the topic is set, in ms since the epoch; None if it has no time.
         key, value: as bytes; None where there is none, which as a value is a tombstone.
-        headers: names and values, in their order; a name may come again.
+        headers: names and values, in their order; a name may come again. ``UNREADABLE_HEADERS`` where they cannot be read.
     """
 
     topic: str

@@ -8,11 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from operator import methodcaller
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self, cast
 
 from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
-from share_state.payloads.payload import Missing, Payload, Reason
+from share_state.payloads.payload import UNREADABLE_HEADERS, Missing, Payload, Reason
 from share_state.reading import state_topic
 from share_state.reading.asking import Connecting, topics
 from share_state.reading.cluster import SCHEME
@@ -29,6 +30,9 @@ _POLL: Final = 0.1
 #: Offsets that are read past to come to the next one; what is farther away is asked for anew.
 _NEAR: Final = 500
 _MAX_OFFSET: Final = 2**63 - 1
+#: Over a name that is not UTF-8, confluent-kafka 2.16 returns a list with a hole and leaves an exception. A call by C code finds
+#: that and raises; a call by name, once the interpreter has specialised it, does not, and whoever looks at the list crashes.
+_call_headers: Final = methodcaller("headers")
 #: Bounds of librdkafka's own settings, in bytes.
 _LEAST_BYTES, _MOST_BYTES = 1024, 1_000_000_000
 _UNKNOWN_TOPIC: Final = 3
@@ -103,6 +107,8 @@ class PayloadReader:
         self._patience = timeout
         self._connecting = Connecting()
         self._open: tuple[ModuleType, Consumer] | None = None
+        #: What the consumer is assigned.
+        self._assigned: _Log | None = None
         #: Where the consumer stands: after what was found.
         self._stands: tuple[_Log, _Found] | None = None
         self._stack = ExitStack()
@@ -153,6 +159,7 @@ class PayloadReader:
                     found = None if reason else self._at_or_after(client, consumer, log, offset)
                     if reason is None and found is None:
                         # The log is another one than a moment ago.
+                        self._rest()
                         log = self._log(client, consumer, topic, partition)
                         reason = log.reason(offset)
                 if found is not None and found.message is not None and found.offset == offset:
@@ -160,11 +167,13 @@ class PayloadReader:
                 else:
                     yield Missing(topic, partition, offset, reason or Reason.NOT_THERE)
         finally:
-            self._rest()
+            # An older reading may end, or be forgotten, while another one goes on.
+            if log is not None and self._assigned is log:
+                self._rest()
 
     def _rest(self) -> None:
         """Fetch nothing more until the next reading."""
-        self._stands = None
+        self._stands = self._assigned = None
         if self._open is not None:
             self._open[1].unassign()
 
@@ -196,6 +205,7 @@ class PayloadReader:
         self._stands = None
         if before is None or before.message is None or not 0 < offset - before.offset <= _NEAR:
             consumer.assign([client.TopicPartition(log.topic, log.partition, offset)])
+            self._assigned = log
         found = self._next(client, consumer, log, offset)
         if found is not None:
             self._stands = log, found
@@ -223,7 +233,6 @@ class PayloadReader:
 
 def _payload(log: _Log, offset: int, message: Message) -> Payload:
     timestamp = message.timestamp()[1]
-    headers = cast("list[tuple[str, bytes | None]]", message.headers() or [])
     return Payload(
         log.topic,
         log.partition,
@@ -231,8 +240,16 @@ def _payload(log: _Log, offset: int, message: Message) -> Payload:
         timestamp if timestamp >= 0 else None,
         _bytes(message.key()),
         _bytes(message.value()),
-        tuple(headers),
+        _headers(message),
     )
+
+
+def _headers(message: Message) -> tuple[tuple[str, bytes | None], ...]:
+    try:
+        return tuple(cast("list[tuple[str, bytes | None]]", _call_headers(message) or []))
+    except (SystemError, UnicodeDecodeError):
+        # The client's own failure over a name that is not UTF-8, which a producer may write.
+        return UNREADABLE_HEADERS
 
 
 def _bytes(value: bytes | str | None) -> bytes | None:

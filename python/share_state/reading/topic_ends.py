@@ -54,7 +54,7 @@ def end_offsets(
     if not wanted:
         return {}
     asking = _Asking(source, settings or {}, _PATIENCE if timeout is None else timeout)
-    with asking.failing_as_ours("end offsets"):
+    with _failing_as_ours(asking, "end offsets"):
         return asking.measured(wanted, sorted(times))
 
 
@@ -71,7 +71,7 @@ def topic_names(
     if not wanted:
         return {}
     asking = _Asking(source, settings or {}, _PATIENCE if timeout is None else timeout)
-    with asking.failing_as_ours("names of topics"):
+    with _failing_as_ours(asking, "names of topics"):
         return asking.names(wanted)
 
 
@@ -86,17 +86,6 @@ class _Asking:
         servers = source.removeprefix(SCHEME)
         ours = {"bootstrap.servers": servers, "error_cb": self.connecting, "log_level": 0}
         self.asked = self.admin.AdminClient({**settings, **ours})
-
-    @contextmanager
-    def failing_as_ours(self, asked: str) -> Iterator[None]:
-        """Turn the client's errors within the block, which asks for something, into ours."""
-        try:
-            yield
-        except self.client.KafkaException as error:
-            if error.args[0].code() == TIMED_OUT and self.connecting.last is None:
-                raise NoAnswerError(self.patience, f" for {asked}") from None
-            reason = error.args[0].str() if self.connecting.last is None else f"{error.args[0].str()}: {self.connecting.last}"
-            raise ClusterReadError(f"{asked}: {reason}") from None
 
     def measured(self, wanted: set[Place], times: Sequence[int]) -> dict[Place, list[tuple[int, int]]]:
         """Measure at all times and now. The end now stands for the end at times that no record is later than."""
@@ -150,6 +139,18 @@ class _Asking:
                 # Of the client itself: no answer came.
                 raise
             return None
+
+
+@contextmanager
+def _failing_as_ours(asking: _Asking, asked: str) -> Iterator[None]:
+    """Turn the client's errors within the block, which asks for something, into ours."""
+    try:
+        yield
+    except asking.client.KafkaException as error:
+        if error.args[0].code() == TIMED_OUT and asking.connecting.last is None:
+            raise NoAnswerError(asking.patience, f" for {asked}") from None
+        reason = error.args[0].str() if asking.connecting.last is None else f"{error.args[0].str()}: {asking.connecting.last}"
+        raise ClusterReadError(f"{asked}: {reason}") from None
 
 
 def _hyphenated(topic_id: Any) -> str:  # noqa: ANN401  a Uuid of the client, which its types do not name

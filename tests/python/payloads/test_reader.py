@@ -9,8 +9,11 @@ from confluent_kafka import Producer
 
 from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
 from share_state.payloads import Missing, Payload, PayloadReader, Reason
+from share_state.payloads.payload import UNREADABLE_HEADERS
 from share_state.reading.failures import ClusterReadError
 from share_state.testing import MockCluster
+from tests.gateway.records import topic_metadata
+from tests.gateway.wire import Connection, batches
 
 RECORDS = 1200
 HEADERS: list[tuple[str, str | bytes | None]] = [("kind", b"new"), ("kind", None)]
@@ -20,10 +23,13 @@ HEADERS: list[tuple[str, str | bytes | None]] = [("kind", b"new"), ("kind", None
 def cluster() -> Iterator[str]:
     with MockCluster() as cluster:
         cluster.create_topic("orders", 2)
+        cluster.create_topic("other", 1)
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         for number in range(RECORDS):
             key, headers = (b"key", HEADERS) if number == 3 else (None, [])
             producer.produce("orders", b"%d" % number, key, partition=0, headers=headers, timestamp=1_000 + number)
+        for number in range(4):
+            producer.produce("other", b"other %d" % number, partition=0)
         assert producer.flush(10) == 0
         yield cluster.bootstrap_servers
 
@@ -58,9 +64,14 @@ def test_what_was_not_produced_yet_is_told(reader: PayloadReader) -> None:
 
 
 def test_two_readings_at_once_do_not_mix(reader: PayloadReader) -> None:
-    one, other = reader.read("orders", 0, [1, 2]), reader.read("orders", 0, [10, 11])
-    found = [next(iterator) for iterator in (one, other, one, other)]
-    assert [record.offset for record in found if isinstance(record, Payload)] == [1, 10, 2, 11]
+    readings = [reader.read("orders", 0, [1, 2, 3]), reader.read("other", 0, [1, 2, 3]), reader.read("orders", 0, [10, 11, 12])]
+    found = [next(readings[number]) for number in (0, 1, 2, 0, 1, 2)]
+    # One that is given up, and so ends, ends no other.
+    del readings[0]
+    found += [next(reading) for reading in readings]
+    assert [record.value for record in found if isinstance(record, Payload)] == [
+        b"1", b"other 1", b"10", b"2", b"other 2", b"11", b"other 3", b"12",
+    ]  # fmt: skip
 
 
 def test_a_partition_or_an_offset_that_cannot_be_is_refused(reader: PayloadReader) -> None:
@@ -95,3 +106,25 @@ def test_a_reader_that_is_closed_says_so(cluster: str) -> None:
         next(begun)
     with pytest.raises(ClusterReadError, match="is not open"):
         next(begun)
+
+
+def test_headers_that_the_client_cannot_read_do_not_hide_the_record(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_header(delta: int, key: bytes | None, value: bytes | None) -> bytes:
+        varint, sized = batches._varint, batches._sized
+        header = sized(b"a\xffb") + sized(b"hidden")
+        body = b"\0" + varint(0) + varint(delta) + sized(key) + sized(value) + varint(1) + header
+        return varint(len(body)) + body
+
+    monkeypatch.setattr(batches, "_record", with_header)
+    records = batches.batch([b"v", b"w"])
+    with Connection(cluster) as connection:
+        topic_metadata(connection, "odd")
+        written = {"name": "odd", "partitionData": [{"index": 0, "records": records}]}
+        message = {"transactionalId": None, "acks": -1, "timeoutMs": 1_000, "topicData": [written]}
+        [answer] = connection.ask("Produce", 7, message)["responses"]
+    assert answer["partitionResponses"][0]["errorCode"] == 0
+    # Often enough for the interpreter to specialise its calls, in which it looks for no exception.
+    offsets = [0, 1] * 20
+    with PayloadReader(cluster) as reader:
+        found = [(one.value, one.headers) for one in reader.read("odd", 0, offsets) if isinstance(one, Payload)]
+    assert found == [(b"vw"[offset : offset + 1], UNREADABLE_HEADERS) for offset in offsets]

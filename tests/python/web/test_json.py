@@ -86,6 +86,7 @@ def test_a_record_has_what_trace_writes(made_up: MadeUp) -> None:
     page = told(made_up, "/record", **PARTITION, offset="1247")
     assert list(page) == [*fields("of every page"), *fields("of a page that reads"), *fields("of a record")]
     record = page["record"]
+    assert breaches(schema("trace-1.json"), record) == []
     ran = run("trace", ORDERS, WORKERS, PARTITION["topic_id"], "1", "1247", "--format", "jsonl")
     [written] = map(json.loads, ran.stdout.splitlines())
     assert list(record) == list(written)
@@ -107,6 +108,7 @@ def test_dead_letters_are_what_dlq_writes(made_up: MadeUp, monkeypatch: pytest.M
     assert list(page) == named
     assert (page["total"], page["letters_total"], len(page["letters"])) == (301, 12_345, 20)
     assert [letter["first_offset"] for letter in page["letters"]] == [17, *range(1200, 1219)]
+    assert [breach for row in page["letters"] for breach in breaches(schema("dlq-list-1.json"), row)] == []
     found = {one.first_offset: one for one in made_up_letters(CLUSTER, WORKERS, lambda *_: None).letters}
     assert page["letters"] == [letter_json(found[letter["first_offset"]]) for letter in page["letters"]]
 

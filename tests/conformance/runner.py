@@ -10,13 +10,12 @@ from share_state.errors import ShareStateError
 
 from . import (
     combiner,
-    coordinator,
+    judged,
     misc_facts,
     offsets_manager,
     probes,
     record_serde,
     share_partition,
-    share_session,
     simple_assignor,
 )
 from .recordings import FormatError, Recording, Scenario, find, load
@@ -89,6 +88,9 @@ def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = (), for
         report.failure = str(error)
         return report
     suite = recording.suite
+    if suite in judged.SUITES:
+        _judged(path, report)
+        return report
     runner = _on_cluster(cluster) if suite == CLUSTER_SUITE and cluster else _SUITES.get(suite or "")
     if runner is None and suite in DEFERRED:
         report.deferred = DEFERRED[suite]
@@ -104,6 +106,17 @@ def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = (), for
                 result.index = scenario.index
                 report.outcomes.append(result)
     return report
+
+
+def _judged(path: Path, report: FileReport) -> None:
+    """What the judge says of a file."""
+    try:
+        results = judged.play(path)
+    except judged.JudgeFailedError as error:
+        report.failure = str(error)
+        return
+    report.skips += [result for result in results if isinstance(result, Skip)]
+    report.outcomes += [result for result in results if isinstance(result, Outcome)]
 
 
 def _run_scenario(suite: Runner, recording: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
@@ -145,9 +158,7 @@ _SUITES: dict[str, Runner] = {
     "probes_reference_quirks": _each_way(probes.run),
     "misc_facts": _facts,
     "combiner": lambda recording, scenario, _: [combiner.run(recording, scenario)],
-    "share_coordinator_shard": lambda recording, scenario, _: [coordinator.run(recording, scenario)],
     "offsets_manager": lambda _, scenario, __: [offsets_manager.run(scenario)],
-    "share_session": lambda _, scenario, __: [share_session.run(scenario)],
     "record_serde": lambda _, scenario, __: [record_serde.run(scenario)],
     "simple_assignor": lambda _, scenario, __: [simple_assignor.run(scenario)],
 }

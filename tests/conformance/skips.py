@@ -14,9 +14,6 @@ MAX_SKIPPED_PERCENT = 5
 #: In a run of fewer than a hundred scenarios one skip may already be more than that, so fewer than this many always pass.
 ALWAYS_ALLOWED_BELOW = 5
 
-#: The format announces these itself, so they do not count.
-PRE_44 = "pre-4.4 rule"
-
 _THREADS = "threads: records an interleaving of concurrent calls, not a sequence"
 
 

@@ -24,6 +24,7 @@ HEAVY = (
     "confluent_kafka",
     "numpy",
     "rich",
+    "textual",
 )
 _MODULES = """
 import json, sys

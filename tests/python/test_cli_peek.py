@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from share_state.reading.state_topic import ReadNotAllowedError
 from tests.python.cli_in_process import Ran, run_here
 from tests.python.json_page import described, schema_of, told
 from tests.python.json_schema import breaches
+from tests.python.payloads import registries
 from tests.python.recordings import JOBS, ORDERS
 
 GROUP, TOPIC = "orders-workers", "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
@@ -221,3 +223,22 @@ def test_a_trace_tells_what_it_can_without_the_record(monkeypatch: pytest.Monkey
     assert part.stderr == f"share-state: warning: the record itself: {denied}\n"
     assert "archived after delivery 3" in part.stdout
     assert "produced, by" not in part.stdout
+
+
+def test_a_registry_is_named_by_its_address_or_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    value = registries.avro_value("4111")
+    record = Payload("orders", 1, 1_251, None, None, value, ())
+    monkeypatch.setattr(Reader, "read", lambda *_: iter([record]))
+    one = ("--offset", 1_251, "--partition", 1, "--redact", "value:$.pan")
+    with registries.registry_over_http() as (url, asked):
+        file = tmp_path / "registry.properties"
+        file.write_text(f"# ours\nschema.registry.url={url}\nbasic.auth.user.info=me:secret\n", encoding="utf-8")
+        found = [rows(*one, "--schema-registry", given)[0]["value"] for given in (url, file)]
+    assert found[0] == found[1]
+    assert (found[0]["format"], found[0]["text"]) == ("avro", '{"id":7,"pan":"<redacted>","paid":"12.50","raw":"0001"}')
+    assert asked == ["/schemas/ids/1", "/schemas/ids/1"]
+    file.write_text("url", encoding="utf-8")
+    ran = peek(*one, "--schema-registry", file)
+    assert (ran.returncode, "line 1: expected NAME=VALUE" in ran.stderr) == (2, True)
+    # Without a registry, nothing of it is shown.
+    assert rows(*one)[0]["value"]["text"] == "<redacted>"

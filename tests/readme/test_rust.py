@@ -36,3 +36,21 @@ def test_every_example_is_run_by_cargo_test() -> None:
     for name, code in found.items():
         assert "#[test]" in code, name
         assert f"`{name}`" in named, name
+
+
+def public_modules() -> set[str]:
+    """Every module of the core that its users see, nested ones as ``parent::child``."""
+    found = set()
+    for path in (CORE / "src").rglob("*.rs"):
+        parents = [part for part in path.relative_to(CORE / "src").with_suffix("").parts if part not in ("lib", "mod")]
+        names = re.findall(r"^ *pub mod (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        found |= {"::".join([*parents, name]) for name in names}
+    return found
+
+
+def test_each_public_module_of_the_core_is_a_decision() -> None:
+    documentation = (CORE / "src" / "lib.rs").read_text(encoding="utf-8")
+    named = re.findall(r"^//! \| \[`([\w:]+)`\] \| \S", documentation, re.MULTILINE)
+    assert len(named) == len(set(named))
+    assert public_modules() == set(named)
+    assert {"share_partition", "limits::properties"} <= set(named)

@@ -1,9 +1,11 @@
-"""`share-state top`: how every share partition of a running cluster does, the ones in trouble first."""
+"""`share-state top`: how every share partition of a running cluster does, as a screen that is kept up to date, or once."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -11,12 +13,15 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from share_state.cli import any_source
 from share_state.cli.choice import GroupOption, listed
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import UNBOUNDED, Lines, console_of_stdout
 from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
+from share_state.cli.output_format import CommandConfigOption, OutputFormat, TimeoutOption
+from share_state.cli.printable import printable
+from share_state.extras import MissingPackageError, require
 from share_state.live import Health, LiveView
 from share_state.live.json_rows import top_json
 from share_state.printable import printable
@@ -56,17 +61,30 @@ def top(
     *,
     group: GroupOption = None,
     copy: CopyOption = None,
-    output_format: FormatOption = OutputFormat.TABLE,
+    once: Annotated[bool, typer.Option("--once", help="Look once and print, as it does where there is no terminal.")] = False,
+    refresh: Annotated[
+        float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
+    ] = 2.0,
+    output_format: Annotated[
+        OutputFormat, typer.Option("--format", "-f", help="How to print; a format other than table looks once.")
+    ] = OutputFormat.TABLE,
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:
     """Show how every share partition of a running cluster does, the ones in trouble first.
 
-    Joins no group and changes nothing. Exit status 1 means that a share partition is in trouble, 4 that something could not be
-    seen, and 5 both.
+    Joins no group and changes nothing. On a terminal it is a screen, which needs the extra `ops` of the package: groups, their
+    share partitions, and the records, members and timeline of one. With --once, exit status 1 means that a share partition is in
+    trouble, 4 that something could not be seen, and 5 both.
+
+    Keys: Enter opens, Escape goes back, a shows all groups; / filters, s and S sort, r reverses, Left and Right show more
+    columns; 1, 2 and 3 show records, members and timeline; p pauses, ! lists problems, ? helps, q quits.
 
     Example: share-state top kafka://localhost:9092
     """
+    if not once and output_format is OutputFormat.TABLE and _on_terminal():
+        _screen(cluster, group, copy, refresh, command_config, timeout)
+        return
     with reading(cluster):
         live = live_view(cluster, command_config, copy, timeout)
         view = asyncio.run(_once(live))
@@ -82,6 +100,32 @@ def top(
     for problem in view.problems:
         typer.echo(printable(f"share-state: warning: {problem}"), err=True)
     raise typer.Exit(_status(view, rows))
+
+
+def _on_terminal() -> bool:
+    """Return whether there is a terminal to draw on: textual reads its keys from stdin and draws on stderr."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _screen(  # noqa: PLR0917  what the options are
+    cluster: str, group: str | None, copy: Path | None, refresh: float, command_config: Path | None, timeout: float | None
+) -> None:
+    try:
+        require("ops", "textual")
+    except MissingPackageError as error:
+        typer.echo(printable(f"share-state: {error}; --once needs no screen"), err=True)
+        raise typer.Exit(ExitCode.IO) from None
+    # Late: a look that is printed needs nothing of it.
+    from share_state.cli.top.app import TopApp  # noqa: PLC0415
+    from share_state.cli.top.timeline import History  # noqa: PLC0415
+
+    with reading(cluster):
+        live = live_view(cluster, command_config, copy, timeout)
+        settings = any_source.client_config(cluster, command_config)
+        history = History(cluster, copy, settings, timeout)
+        ended_by = TopApp(live, cluster, history, refresh_seconds=refresh, group=group).run()
+        if ended_by is not None:
+            raise ended_by
 
 
 async def _once(live: LiveView) -> View:

@@ -4,9 +4,8 @@ use std::error::Error;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::IntervalStore;
-use share_state_core::inline_persister::NoOpStatePersister;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::persister::ReadStateResult;
+use share_state_core::persister::{NoOpStatePersister, ReadStateResult};
 use share_state_core::share_partition::{
     AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
 };

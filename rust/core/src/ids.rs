@@ -3,6 +3,8 @@
 use core::fmt;
 use std::sync::Arc;
 
+pub use crate::util::quick_hash::QuickHash;
+
 /// Id of a topic: 16 bytes, written either as hyphenated UUID or as Kafka's unpadded URL-safe base64.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct TopicId(pub [u8; 16]);

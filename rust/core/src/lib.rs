@@ -13,18 +13,41 @@
 //! written, read or waited for is handed out as plain data. The two machines do not know each other; [`persister`] is
 //! their contract.
 //!
-//! Read in this order: [`record_state`] (the rule), [`in_flight`] (the structure), [`share_partition`] (the verbs),
-//! [`state_batch`] and [`group_offset`] (how changes become state), [`coordinator`], [`history`] (how state became so).
+//! # Modules
+//!
+//! These are all public modules, in the order in which to read them. What is public in them is held to the rules of semantic
+//! versions.
+//!
+//! | module | for |
+//! |---|---|
+//! | [`record_state`] | the rule: states, triggers and the transition table |
+//! | [`in_flight`] | the structure: the store that is a parameter of a share partition, and its plain twin |
+//! | [`share_partition`] | the verbs on the records of one share partition |
+//! | [`persister`] | the contract between a share partition and whoever keeps its state |
+//! | [`state_batch`] | what is kept of a range of records, and how changes of it merge |
+//! | [`records`] | the records of the state topic |
+//! | [`group_offset`] | the fold of records into state |
+//! | [`coordinator`] | the verbs that turn a write into records |
+//! | [`history`] | how a state became what it is |
+//! | [`share_session`] | which partitions a member fetches |
+//! | [`share_group`] | who is a member of a group; its records |
+//! | [`assignor`] | which partitions each member is to consume |
+//! | [`limits`] | configuration with its bounds and defaults |
+//! | [`limits::properties`] | the same as Kafka's properties, in text |
+//! | [`kafka_code`] | Kafka's error codes |
+//! | [`ids`] | names of topics and share partitions |
+//! | [`offset`] | the arithmetic of offsets |
+//! | [`time`] | the two clocks |
+//! | [`interval_tree`] | ordered runs that do not overlap, for whoever folds something of their own |
 
-pub mod assignment;
+mod assignment;
 pub mod assignor;
 pub mod coordinator;
-pub mod decision;
+mod decision;
 pub mod group_offset;
 pub mod history;
 pub mod ids;
 pub mod in_flight;
-pub mod inline_persister;
 pub mod interval_tree;
 pub mod kafka_code;
 pub mod limits;
@@ -37,4 +60,4 @@ pub mod share_partition;
 pub mod share_session;
 pub mod state_batch;
 pub mod time;
-pub mod util;
+mod util;

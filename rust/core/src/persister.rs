@@ -2,7 +2,15 @@
 //!
 //! A share partition hands out what it wants written and is told the answer later; a share coordinator takes the same
 //! data and decides. Neither knows the other.
+//!
+//! An [`InlinePersister`] answers while the share partition waits, for [`SharePartition::settle`]. Kafka's `SharePartition` is given
+//! its `Persister` and calls it inside `acknowledge`. Here that is one way of two: whoever keeps the state elsewhere polls for the
+//! writes and tells the answers later.
+//!
+//! [`SharePartition::settle`]: crate::share_partition::SharePartition::settle
 
+use crate::ids::SharePartitionKey;
+use crate::kafka_code::KafkaCode;
 use crate::state_batch::StateBatch;
 
 /// The most state batches that one write carries: 20 bytes each on the wire, so a write stays near 1 MB. A
@@ -111,4 +119,21 @@ pub struct StateSummary {
     pub start_offset: i64,
     /// Terminal records at or after the start offset, -1 when unknown.
     pub delivery_complete_count: i32,
+}
+
+/// Whoever takes a write and answers at once (Kafka: `Persister.writeState`, with a future that is complete).
+pub trait InlinePersister {
+    /// Takes a write; writes of one share partition come in the order in which they were made. The answer is
+    /// [`KafkaCode::None`] once the write is as durable as the persister promises, else why it was refused.
+    fn write_state(&mut self, key: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode;
+}
+
+/// Confirms everything and keeps nothing (Kafka: `NoOpStatePersister`): for simulators, tests and benchmarks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoOpStatePersister;
+
+impl InlinePersister for NoOpStatePersister {
+    fn write_state(&mut self, _: &SharePartitionKey, _: WriteStateRef<'_>) -> KafkaCode {
+        KafkaCode::None
+    }
 }

@@ -9,10 +9,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
-use share_state_core::inline_persister::{InlinePersister, NoOpStatePersister};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::persister::{ReadStateResult, WriteState, WriteStateRef};
+use share_state_core::persister::{
+    InlinePersister, NoOpStatePersister, ReadStateResult, WriteState, WriteStateRef,
+};
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, Settlement, SharePartition,
     Status, member_code,

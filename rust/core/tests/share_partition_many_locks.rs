@@ -3,10 +3,11 @@
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
-use share_state_core::inline_persister::{InlinePersister, NoOpStatePersister};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::persister::{ReadStateResult, WriteStateRef};
+use share_state_core::persister::{
+    InlinePersister, NoOpStatePersister, ReadStateResult, WriteStateRef,
+};
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, Settlement, SharePartition,
 };

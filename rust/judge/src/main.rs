@@ -2,10 +2,12 @@
 //!
 //! `tests/kafka/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
-//! `recordings PATH...` plays recorded files of share partitions in place of Kafka's side.
+//! `recordings PATH...` plays recorded files of share partitions, share coordinators and share sessions in place of Kafka's side;
+//! `cases PATH` tells as JSON what came of each scenario of such a file of coordinators or sessions.
 
 mod arguments;
 mod assignor;
+mod bytes;
 mod combiner;
 mod compare;
 mod coordinator;
@@ -15,6 +17,7 @@ mod coordinator_operation;
 mod coordinator_outcome;
 mod coverage;
 mod deliberate;
+mod durable;
 mod engine;
 mod export;
 mod generate;
@@ -33,6 +36,7 @@ mod shrink;
 mod verdict;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use arguments::Arguments;
@@ -59,14 +63,21 @@ fn rules() -> Value {
 }
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("rules") {
-        println!("{}", rules());
-        return ExitCode::SUCCESS;
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next();
+    match first.as_deref() {
+        Some("rules") => printed(Ok(rules())),
+        Some("recordings") => recordings::play_files(arguments),
+        Some("cases") => printed(recordings::cases(Path::new(
+            &arguments.next().unwrap_or_default(),
+        ))),
+        _ => printed(compared(first.into_iter().chain(arguments))),
     }
-    if std::env::args().nth(1).as_deref() == Some("recordings") {
-        return recordings::play_files(std::env::args().skip(2));
-    }
-    let run = Arguments::parse(std::env::args().skip(1))
+}
+
+/// Plays sequences beside Kafka's side; the report.
+fn compared(arguments: impl Iterator<Item = String>) -> io::Result<Value> {
+    let run = Arguments::parse(arguments)
         .map_err(io::Error::other)
         .and_then(|arguments| {
             let mut kafka = Kafka::start(&arguments.command)?;
@@ -82,9 +93,13 @@ fn main() -> ExitCode {
                 other => Err(io::Error::other(format!("no profile is called {other}"))),
             }
         });
-    match run {
-        Ok(report) => {
-            println!("{}", report.to_json());
+    run.map(|report| report.to_json())
+}
+
+fn printed(result: io::Result<Value>) -> ExitCode {
+    match result {
+        Ok(value) => {
+            println!("{value}");
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -44,6 +44,8 @@ pub struct Run {
 pub const ACQUIRED: u8 = 1;
 /// Id of the state in which records wait for the dead-letter queue.
 pub const ARCHIVING: u8 = 3;
+/// Id of the state of records that were given up.
+pub const ARCHIVED: u8 = 4;
 
 impl Run {
     /// Acknowledged or archived.

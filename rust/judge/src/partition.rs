@@ -18,13 +18,16 @@ use crate::operation::Operation;
 use crate::outcome::State;
 use crate::report::Report;
 use crate::shrink::{request, shrink};
-use crate::verdict::{Difference, hangs, judge, own_fault, play};
+use crate::verdict::{Difference, durable_fault, hangs, judge, own_fault, play};
 
 /// Sequences that are on the way to Kafka's side at one time.
 const ON_THE_WAY: usize = 64;
 
 /// Sequences without a difference that are shown as examples too.
 pub const IN_ACCORD: usize = 5;
+
+/// One in so many sequences is played in the durable forms too: their disk takes longer than all the rest.
+const DURABLE_EVERY: u64 = 4;
 
 /// A sequence on its way.
 struct Sequence {
@@ -112,6 +115,14 @@ pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
             &sequence.engine.outcomes,
             &verdict.compared,
         );
+        let fault = fault.or_else(|| {
+            if !sequence.number.is_multiple_of(DURABLE_EVERY) {
+                return None;
+            }
+            let (tally, fault) = durable_fault(ops, &sequence.engine);
+            tally.cover(&mut report);
+            fault
+        });
         let differs = fault.is_some() || verdict.difference.is_some();
         let quiet = !differs && verdict.explained.is_empty();
         if quiet && arguments.examples && in_accord.len() < IN_ACCORD {

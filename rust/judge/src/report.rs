@@ -44,7 +44,12 @@ impl Report {
 
     /// An operation with its outcome was reached.
     pub fn cover(&mut self, what: &str) {
-        *self.coverage.entry(what.to_owned()).or_default() += 1;
+        self.cover_times(what, 1);
+    }
+
+    /// Something was reached so often.
+    pub fn cover_times(&mut self, what: &str, times: usize) {
+        *self.coverage.entry(what.to_owned()).or_default() += times;
     }
 
     /// A difference that is a deliberate one; how many of its id there are now.

@@ -8,7 +8,7 @@ use share_state_core::in_flight::IntervalStore;
 use crate::kafka::Kafka;
 use crate::operation::smaller::{simpler, weight};
 use crate::operation::{Operation, Verb};
-use crate::verdict::{Difference, judge, own_fault, play};
+use crate::verdict::{Difference, durable_fault, judge, own_fault, play};
 
 /// The request that plays operations on Kafka's side.
 #[must_use]
@@ -29,8 +29,11 @@ fn difference(
     let engine = play::<IntervalStore>(ops);
     let verdict =
         judge(ops, &given, &engine.outcomes).map_err(|error| io::Error::other(error.0))?;
+    // A disk is slow, so it is asked only where the difference is its own.
+    let durable = wanted.is_durable().then(|| durable_fault(ops, &engine).1);
     Ok(own_fault(ops, &engine)
         .into_iter()
+        .chain(durable.flatten())
         .chain(verdict.explained)
         .chain(verdict.difference)
         .find(|found| alike(wanted, found, kind, ops)))

@@ -5,6 +5,7 @@ use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 
 use crate::compare::{Around, Point, compare};
 use crate::deliberate::{Rule, classify};
+use crate::durable::Tally;
 use crate::engine::{Engine, Form};
 use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Malformed, Outcome, State};
@@ -21,6 +22,20 @@ pub struct Difference {
     /// The states around it.
     pub around: Around,
 }
+
+impl Difference {
+    /// Whether it is between the durable form and the others.
+    pub fn is_durable(&self) -> bool {
+        let mut whats = self.points.iter().map(|point| point.what);
+        whats.any(|what| DURABLE.iter().any(|(durable, _)| *durable == what))
+    }
+}
+
+/// The durable forms.
+const DURABLE: [(&str, Form); 2] = [
+    ("durable form", Form::Queued),
+    ("durable inline form", Form::Inline),
+];
 
 /// A sequence judged.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +76,51 @@ pub fn play_in<S: InFlightStore>(ops: &[Operation], form: Form) -> Engine<S> {
         engine.play(op);
     }
     engine
+}
+
+/// Operations after which the files of a durable form are looked at.
+const LOOK_EVERY: usize = 10;
+
+/// Plays the operations on a fresh engine in the durable form. The store is looked at on the way, opened again half-way and at the
+/// end.
+///
+/// # Errors
+/// The disk.
+pub fn play_durable<S: InFlightStore>(ops: &[Operation], form: Form) -> Result<Engine<S>, String> {
+    let mut engine = Engine::durable_in_form(form)?;
+    for (at, op) in ops.iter().enumerate() {
+        engine.play(op);
+        if at % LOOK_EVERY == LOOK_EVERY - 1 {
+            engine.look(false);
+        }
+        if at == ops.len() / 2 {
+            engine.look(true);
+        }
+    }
+    engine.look(true);
+    Ok(engine)
+}
+
+/// Plays the operations in the durable forms: what they came to, and what is wrong with them. That is either a store whose files do
+/// not hold what they should, or one whose answers lead elsewhere.
+pub fn durable_fault(
+    ops: &[Operation],
+    tree: &Engine<IntervalStore>,
+) -> (Tally, Option<Difference>) {
+    let mut tally = Tally::default();
+    for (what, form) in DURABLE {
+        let found = match play_durable::<IntervalStore>(ops, form) {
+            Ok(durable) => {
+                tally += durable.tally();
+                differs(what, tree, &durable)
+            }
+            Err(error) => Some(fault(0, what, String::new(), error)),
+        };
+        if found.is_some() {
+            return (tally, found);
+        }
+    }
+    (tally, None)
 }
 
 /// What is wrong with our side alone: a broken invariant, or two stores or forms of the calls that differ.
@@ -196,8 +256,9 @@ mod tests {
     use crate::operation::When;
 
     #[test]
-    fn both_stores_and_both_forms_come_to_the_same() {
+    fn both_stores_and_all_forms_come_to_the_same() {
         let (mut written, mut refused) = (0, 0);
+        let mut tally = Tally::default();
         for number in 0..200 {
             let mut generator = Generator::new(7, number, &[]);
             let mut engine = Engine::default();
@@ -206,6 +267,14 @@ mod tests {
                 generator.step(&mut engine, &mut ops);
             }
             if let Some(fault) = own_fault(&ops, &engine) {
+                panic!(
+                    "sequence {number}, operation {}: {:?}",
+                    fault.at, fault.points
+                );
+            }
+            let (more, fault) = durable_fault(&ops, &engine);
+            tally += more;
+            if let Some(fault) = fault {
                 panic!(
                     "sequence {number}, operation {}: {:?}",
                     fault.at, fault.points
@@ -221,5 +290,11 @@ mod tests {
         }
         // What the one-call form is for must have come up.
         assert!(written > 500 && refused > 50, "{written} {refused}");
+        // Twice by each of two durable forms.
+        assert_eq!(tally.reopened, 200 * 2 * 2);
+        let met = [tally.reads, tally.written, tally.fenced, tally.compared];
+        let least = [500, 2_000, 10, 2_000];
+        let all_met = met.iter().zip(least).all(|(met, least)| *met >= least);
+        assert!(all_met, "{tally:?}");
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pyo3::prelude::*;
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::{AssignableTopics, Subscriber, assign};
+use share_state_core::assignor::{AssignableTopics, Assignment, Subscriber, assign};
 use share_state_core::ids::TopicId;
 
 use crate::args::{Int, Topic};

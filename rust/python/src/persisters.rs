@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyType};
 use share_state_core::ids::SharePartitionKey;
-use share_state_core::inline_persister::InlinePersister;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister as core;
+use share_state_core::persister::InlinePersister;
 
 use crate::args::Int;
 use crate::convert;

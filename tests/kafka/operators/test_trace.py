@@ -29,9 +29,10 @@ def test_a_record_that_is_released_again_and_again_is_followed_from_its_producti
     assert counts == list(range(1, DELIVERIES + 1))
     assert found["produced_timestamp"] == found["events"][0]["at_timestamp"] <= found["events"][1]["at_timestamp"]
     assert (found["outcome"], found["delivery_limit"], found["log_end_offset"]) == ("available", 5, 1)
-    assert found["lock_duration_ms"] is not None
-    # Released at once, and its lock is longer than that.
-    assert "probably released by a member" in found["events"][-1]["text"]
+    # Released at once; on a busy machine it may have taken longer than a lock lasts.
+    before, last = found["events"][-2:]
+    took = last["at_timestamp"] - before["at_timestamp"]
+    assert ("probably released by a member" in last["text"]) == (took < found["lock_duration_ms"])
     assert found["members"] == []
     assert trace(broker, "poisoned", found["topic_id"], 0, 0)["topic"] == "bad"
 

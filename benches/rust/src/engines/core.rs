@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::in_flight::InFlightStore;
-use share_state_core::inline_persister::InlinePersister;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::persister::{ReadStateResult, WriteStateRef, WriteToken};
+use share_state_core::persister::{InlinePersister, ReadStateResult, WriteStateRef, WriteToken};
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, AcquiredRange, SharePartition,
 };

@@ -13,7 +13,7 @@ mod simple;
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::assignment::Assignment;
+pub use crate::assignment::Assignment;
 use crate::ids::TopicId;
 
 /// The assignable partitions of each topic that exists; a topic may have none.

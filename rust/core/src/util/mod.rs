@@ -2,4 +2,4 @@
 
 pub(crate) mod on_demand;
 pub(crate) mod one_or_many;
-pub mod quick_hash;
+pub(crate) mod quick_hash;

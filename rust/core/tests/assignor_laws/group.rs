@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::{AssignableTopics, Subscriber, assign};
+use share_state_core::assignor::{AssignableTopics, Assignment, Subscriber, assign};
 use share_state_core::ids::TopicId;
 
 /// Members with their topics and old targets, and the topics that exist.

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use group::{Group, partitions, random_group, same_topics};
 use proptest::prelude::*;
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::{AssignableTopics, Subscriber, UnknownTopic, assign};
+use share_state_core::assignor::{AssignableTopics, Assignment, Subscriber, UnknownTopic, assign};
 use share_state_core::ids::TopicId;
 
 proptest! {

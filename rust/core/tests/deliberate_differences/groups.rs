@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::{AssignableTopics, Subscriber, assign};
+use share_state_core::assignor::{AssignableTopics, Assignment, Subscriber, assign};
 use share_state_core::ids::TopicId;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_group::{

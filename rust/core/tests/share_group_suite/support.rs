@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::ids::TopicId;
 use share_state_core::share_group::{
     AlteredPartition, Decision, GroupError, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer,

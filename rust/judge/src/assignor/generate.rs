@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 
 use super::operation::{Assign, Member, topic_id};
 use crate::random::Random;

@@ -9,8 +9,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::{Subscriber, assign};
+use share_state_core::assignor::{Assignment, Subscriber, assign};
 use share_state_core::ids::TopicId;
 
 use crate::deliberate::ByName;

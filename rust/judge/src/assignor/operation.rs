@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::AssignableTopics;
+use share_state_core::assignor::{AssignableTopics, Assignment};
 use share_state_core::ids::TopicId;
 
 use super::properties::Question;

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::ids::TopicId;
 
 use super::operation::topic_id;

@@ -18,12 +18,18 @@ impl<S: InFlightStore> Engine<S> {
         loop {
             let mut idle = true;
             if self.is_inline(op) {
-                idle = self.settle_inline(partition, op, at, asked_by) == 0;
+                let writes = if self.keeper.is_some() {
+                    self.settle_durable(partition, op, at, asked_by)
+                } else {
+                    self.settle_inline(partition, op, at, asked_by)
+                };
+                idle = writes == 0;
             }
             while let Some(write) = self.partitions[partition].poll_write() {
                 idle = false;
                 self.note_write(partition, op, at, &write.state);
-                self.answer_as_planned(partition, write.token, op.answer, asked_by, at);
+                let answer = self.stored_answer(partition, op, at, &write.state);
+                self.answer_as_planned(partition, write.token, answer, asked_by, at);
             }
             // Writes of the second phase concern no member.
             asked_by = None;

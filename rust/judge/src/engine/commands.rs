@@ -17,7 +17,7 @@ use crate::outcome::Answered;
 impl<S: InFlightStore> Engine<S> {
     pub(super) fn run(&mut self, partition: usize, op: &Operation, at: usize) -> Answered {
         let now = LockTime(self.clocks[partition]);
-        let is_inline = self.is_inline(op);
+        let is_inline = self.is_inline(op) && self.keeper.is_none();
         let under_test = &mut self.partitions[partition];
         match &op.verb {
             Verb::Create { .. } => Answered::Nothing,
@@ -37,6 +37,19 @@ impl<S: InFlightStore> Engine<S> {
                     state_epoch: *state_epoch,
                     start_offset: *start_offset,
                     state_batches: batches.iter().map(|b| state_batch(*b)).collect(),
+                };
+                let read = match &mut self.keeper {
+                    None => read,
+                    Some(keeper) => {
+                        let epoch = under_test.leader_epoch();
+                        match keeper.read(partition, epoch, read.clone()) {
+                            Ok(read) => read,
+                            Err(error) => {
+                                self.broken.get_or_insert((at, error));
+                                read
+                            }
+                        }
+                    }
                 };
                 let result = match under_test.initialize(read) {
                     Ok(Initialized::NeedsStartOffset(_)) => {

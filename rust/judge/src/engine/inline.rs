@@ -2,9 +2,8 @@
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::in_flight::InFlightStore;
-use share_state_core::inline_persister::InlinePersister;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::persister::{WriteState, WriteStateRef};
+use share_state_core::persister::{InlinePersister, WriteState, WriteStateRef};
 use share_state_core::share_partition::{AcknowledgeBatch, Settlement, member_code};
 use share_state_core::time::LockTime;
 
@@ -98,7 +97,7 @@ fn recording(op: &Operation) -> Recording {
 }
 
 /// What the member sees: the code of the persister where the settlement says that its write was refused.
-fn answered(op: &Operation, settlement: Settlement) -> Answered {
+pub(super) fn answered(op: &Operation, settlement: Settlement) -> Answered {
     Answered::Code(match settlement.member_code {
         KafkaCode::None => 0,
         _ => member_code(code_of(op.answer.code)).code(),

@@ -2,6 +2,7 @@
 
 mod answers;
 mod commands;
+mod durable;
 mod inline;
 mod view;
 
@@ -16,6 +17,7 @@ use share_state_core::share_partition::{DeadLetterToken, SharePartition};
 use share_state_core::state_batch::StateBatches;
 
 use self::view::state_of;
+use crate::durable::{Keeper, Tally};
 use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Outcome, State};
 
@@ -50,6 +52,8 @@ pub struct Stored {
 /// Plays operations one after the other.
 pub struct Engine<S> {
     form: Form,
+    /// Keeps the state on a disk, in the durable form.
+    keeper: Option<Keeper>,
     partitions: Vec<SharePartition<S>>,
     /// The configuration as each leader knows it.
     configs: Vec<ShareGroupConfig>,
@@ -72,6 +76,7 @@ impl<S: InFlightStore> Default for Engine<S> {
     fn default() -> Self {
         Self {
             form: Form::default(),
+            keeper: None,
             partitions: Vec::new(),
             configs: Vec::new(),
             clocks: Vec::new(),
@@ -96,6 +101,10 @@ fn configured(config: &mut ShareGroupConfig, limits: Limits) {
     config.dead_letter_queue = limits.dead_letters;
 }
 
+fn key() -> SharePartitionKey {
+    SharePartitionKey::new("group", TopicId([7; 16]), 0)
+}
+
 fn code_of(answer: i16) -> KafkaCode {
     KafkaCode::from_i16(answer).unwrap_or(KafkaCode::UnknownServerError)
 }
@@ -106,6 +115,36 @@ impl<S: InFlightStore> Engine<S> {
         Self {
             form,
             ..Self::default()
+        }
+    }
+
+    /// An engine whose writes go to a store on a disk.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn durable_in_form(form: Form) -> Result<Self, String> {
+        Ok(Self {
+            form,
+            keeper: Some(Keeper::new(key())?),
+            ..Self::default()
+        })
+    }
+
+    /// What the store came to, in the durable form.
+    pub fn tally(&self) -> Tally {
+        self.keeper
+            .as_ref()
+            .map_or_else(Tally::default, |keeper| keeper.tally)
+    }
+
+    /// Has the files of the store looked at, in the durable form, and with `reopen` the store opened again from them.
+    pub fn look(&mut self, reopen: bool) {
+        let Some(keeper) = &mut self.keeper else {
+            return;
+        };
+        if let Err(differs) = keeper.look(&self.partitions, reopen) {
+            let at = self.outcomes.len().saturating_sub(1);
+            self.broken.get_or_insert((at, differs));
         }
     }
 
@@ -187,15 +226,21 @@ impl<S: InFlightStore> Engine<S> {
         self.outcomes[at].answered = answered;
         let waits = matches!(op.verb, Verb::Acknowledge { .. } | Verb::Release { .. });
         self.settle(partition, op, at, waits);
+        let before = match (&op.verb, &self.keeper) {
+            (Verb::Acquire { .. }, Some(_)) => Some(self.shown[partition].clone()),
+            _ => None,
+        };
         self.show(partition, at);
+        if let (Some(before), Some(keeper)) = (before, &mut self.keeper) {
+            keeper.acquired(partition, &before, &self.shown[partition]);
+        }
     }
 
     fn create(&mut self, leader_epoch: i32, limits: Limits) {
         let mut config = ShareGroupConfig::default();
         configured(&mut config, limits);
         config.dead_letter_queue = false;
-        let key = SharePartitionKey::new("group", TopicId([7; 16]), 0);
-        if let Ok(partition) = SharePartition::new(key, leader_epoch, config) {
+        if let Ok(partition) = SharePartition::new(key(), leader_epoch, config) {
             self.configs.push(config);
             self.partitions.push(partition);
             self.clocks.push(self.now());

@@ -8,6 +8,8 @@ use share_state_core::ids::TopicId;
 use share_state_core::share_group::{GroupRecord, GroupValue, StatePartitions};
 use share_state_wire::group_record::{Decoded, decode, encode_key, encode_value};
 
+use crate::bytes::from_hex;
+
 /// Record type and member.
 type Key = (Arc<str>, u8, Option<Arc<str>>);
 
@@ -108,9 +110,12 @@ pub fn read(records: &Value) -> Result<Vec<GroupRecord>, String> {
 }
 
 fn read_one(record: &Value) -> Result<GroupRecord, String> {
-    let key = record[0].as_str().and_then(hex).ok_or("a key is no hex")?;
+    let key = record[0]
+        .as_str()
+        .and_then(from_hex)
+        .ok_or("a key is no hex")?;
     let value = match record[1].as_str() {
-        Some(text) => Some(hex(text).ok_or("a value is no hex")?),
+        Some(text) => Some(from_hex(text).ok_or("a value is no hex")?),
         None => None,
     };
     let decoded = decode(&key, value.as_deref())
@@ -139,13 +144,6 @@ fn read_one(record: &Value) -> Result<GroupRecord, String> {
         ));
     }
     Ok(decoded)
-}
-
-fn hex(text: &str) -> Option<Vec<u8>> {
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok())
-        .collect()
 }
 
 /// Records as text.

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use share_state_core::assignment::Assignment;
-use share_state_core::assignor::AssignableTopics;
+use share_state_core::assignor::{AssignableTopics, Assignment};
 use share_state_core::ids::TopicId;
 use share_state_core::share_group::{
     CurrentAssignment, Decision, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::share_group::{PartitionsByTopic, StatePartitions};
 
 /// An assignment of ours.

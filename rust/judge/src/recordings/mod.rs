@@ -1,50 +1,32 @@
-//! The recordings of Kafka's share partition (`tests/data/conformance`), played as sequences are: what Kafka was recorded to give
-//! stands in place of its side.
+//! What Kafka's own classes were recorded to do (`tests/data/conformance`), played in place of Kafka's side.
 //!
-//! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
-//! a timer that is fired by hand, is left to `tests/conformance`, which drives the Python API: [`Left`] says why. So is what
-//! follows a lock that lasts too long, see [`split`].
+//! The prefix of a file's name says which suite it is of. A field or an operation that nobody knows is a difference: whoever
+//! overlooks one agrees with things that it has never looked at.
 
-mod given;
-mod pieces;
-mod read;
-mod split;
+mod cases;
+mod coordinator;
+mod fields;
+mod partition;
+mod session;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use share_state_core::in_flight::IntervalStore;
 
-use crate::outcome::{Outcome, push};
-use crate::verdict::{Difference, judge, own_fault, play};
-
-/// Why a scenario is not played: only what no sequence has is a reason, and the tests count them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Left(pub String);
+use cases::Cases;
+use partition::Played;
 
 /// What came of a file.
-#[derive(Clone, Debug, Default)]
-pub struct Played {
-    /// Scenarios that were played.
-    pub scenarios: usize,
-    /// Their operations.
-    pub operations: usize,
-    /// Those that were compared: what follows a deliberate difference in the state is not.
-    pub compared: usize,
-    /// Scenarios that were compared up to where the recorder's clock let a split lock last too long.
-    pub split: usize,
-    /// Deliberate differences by id, and how often each came up.
-    pub explained: BTreeMap<&'static str, usize>,
-    /// Scenarios that were left out, by why.
-    pub left: BTreeMap<Left, usize>,
-    /// Scenarios that differ, by name.
-    pub differences: Vec<(String, Difference)>,
+enum Report {
+    /// Of the suites of share partitions.
+    Partitions(Played),
+    /// Of the suites of share coordinators and share sessions.
+    Cases(Cases),
 }
 
 /// Plays files, tells what came of each, and fails where one differs, cannot be read or played nothing.
@@ -54,9 +36,13 @@ pub fn play_files(paths: impl Iterator<Item = String>) -> ExitCode {
     for path in paths {
         files += 1;
         match play_file(Path::new(&path)) {
-            Ok(played) => {
+            Ok(Report::Partitions(played)) => {
                 println!("{path} {played}");
                 failed |= !played.differences.is_empty() || played.compared == 0;
+            }
+            Ok(Report::Cases(cases)) => {
+                println!("{path} {cases}");
+                failed |= cases.differ() > 0 || cases.run() == 0;
             }
             Err(error) => {
                 eprintln!("share-state-judge: {path}: {error}");
@@ -71,100 +57,45 @@ pub fn play_files(paths: impl Iterator<Item = String>) -> ExitCode {
     }
 }
 
-/// Plays every scenario of a file, as JSON or gzip of it.
+/// What came of each case of a file, for `tests/conformance`; the suites of share partitions it plays itself.
 ///
 /// # Errors
-/// The file cannot be read, or is no recording.
-pub fn play_file(path: &Path) -> io::Result<Played> {
-    let bytes = std::fs::read(path)?;
-    let document: Value = if path.extension().is_some_and(|extension| extension == "gz") {
-        let mut text = String::new();
-        GzDecoder::new(&bytes[..]).read_to_string(&mut text)?;
-        serde_json::from_str(&text)?
-    } else {
-        serde_json::from_slice(&bytes)?
-    };
+/// The file cannot be read, or is of no such suite.
+pub fn cases(path: &Path) -> io::Result<Value> {
+    match play_file(path)? {
+        Report::Cases(cases) => Ok(cases.to_json()),
+        Report::Partitions(_) => Err(io::Error::other("a recording of share partitions")),
+    }
+}
+
+/// Plays every scenario of a file, as JSON or gzip of it.
+fn play_file(path: &Path) -> io::Result<Report> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let document = document(path)?;
     let scenarios = document["scenarios"].as_array();
     let scenarios = scenarios.ok_or_else(|| io::Error::other("no list of scenarios"))?;
-    play_all(scenarios).map_err(io::Error::other)
+    let is_of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if is_of(&["share_partition", "probes_reference_quirks"]) {
+        let played = partition::play_all(scenarios).map_err(io::Error::other)?;
+        return Ok(Report::Partitions(played));
+    }
+    if is_of(&["share_coordinator_shard"]) {
+        let is_before_44 = coordinator::is_before_44(&name, &document["meta"]);
+        let play = |scenario: &Value| coordinator::play(scenario, is_before_44);
+        return Ok(Report::Cases(Cases::play(scenarios, play)));
+    }
+    if is_of(&["share_session"]) {
+        return Ok(Report::Cases(Cases::play(scenarios, session::play)));
+    }
+    Err(io::Error::other("no suite that is played here"))
 }
 
-fn play_all(scenarios: &[Value]) -> Result<Played, String> {
-    let mut played = Played::default();
-    for scenario in scenarios {
-        match read::sequence(scenario) {
-            Ok(sequence) => played.play(scenario, &sequence)?,
-            Err(why) => *played.left.entry(why).or_default() += 1,
-        }
+fn document(path: &Path) -> io::Result<Value> {
+    let bytes = std::fs::read(path)?;
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return Ok(serde_json::from_slice(&bytes)?);
     }
-    Ok(played)
-}
-
-impl core::fmt::Display for Played {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "run={} operations={} compared={} split={} differ={} left={} explained={:?}",
-            self.scenarios,
-            self.operations,
-            self.compared,
-            self.split,
-            self.differences.len(),
-            self.left.values().sum::<usize>(),
-            self.explained,
-        )?;
-        for (Left(why), scenarios) in &self.left {
-            write!(f, "\n  left {scenarios}: {why}")?;
-        }
-        for (name, difference) in &self.differences {
-            write!(
-                f,
-                "\n  differs {name} op {}: {:?}",
-                difference.at, difference.points
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Played {
-    fn play(&mut self, scenario: &Value, sequence: &read::Sequence) -> Result<(), String> {
-        let name = scenario["name"].as_str().unwrap_or("").to_owned();
-        let ops = &sequence.ops;
-        self.scenarios += 1;
-        self.operations += ops.len();
-        let engine = play::<IntervalStore>(ops);
-        if let Some(fault) = own_fault(ops, &engine) {
-            self.differences.push((name, fault));
-            return Ok(());
-        }
-        let ours: Vec<Outcome> = engine.outcomes.iter().map(without_deadlines).collect();
-        let verdict = judge(ops, &sequence.given, &ours).map_err(|error| error.0)?;
-        self.compared += verdict.compared.len();
-        for difference in &verdict.explained {
-            if let Some(rule) = difference.class {
-                *self.explained.entry(rule.id).or_default() += 1;
-            }
-        }
-        match verdict.difference {
-            Some(difference) if split::explains(sequence, &difference) => self.split += 1,
-            other => self
-                .differences
-                .extend(other.map(|difference| (name, difference))),
-        }
-        Ok(())
-    }
-}
-
-fn without_deadlines(outcome: &Outcome) -> Outcome {
-    let mut outcome = outcome.clone();
-    if let Some(state) = &mut outcome.state {
-        let mut runs = Vec::new();
-        for mut run in std::mem::take(&mut state.runs) {
-            run.deadline = -1;
-            push(&mut runs, run);
-        }
-        state.runs = runs;
-    }
-    outcome
+    let mut text = String::new();
+    GzDecoder::new(&bytes[..]).read_to_string(&mut text)?;
+    Ok(serde_json::from_str(&text)?)
 }

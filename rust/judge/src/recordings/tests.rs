@@ -1,139 +1,153 @@
-//! Our copies of the recordings, and all of them where they are.
+//! Our copies of the recordings, and all of them where they are: each file with all that it holds.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use super::cases::Cases;
+use super::partition::Played;
+use super::{Report, cases, play_file};
 
-use super::{Played, play_all, play_file};
-use crate::verdict::Difference;
-
-fn played(directory: &Path, name: &str) -> Played {
-    let path = directory.join(name);
-    let played = play_file(&path).unwrap();
-    println!("{name} {played}");
-    assert!(played.differences.is_empty(), "{name} {played}");
-    played
-}
+/// Names a folder with more recordings, outside the repository: then they are required.
+const SWITCH: &str = "SHARE_STATE_RECORDINGS";
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// File; scenarios, operations, operations compared, scenarios with a split lock, scenarios left.
-type Expected = (&'static str, [usize; 5]);
+fn copies() -> PathBuf {
+    repository().join("tests/data/conformance")
+}
 
-fn agree(directory: &Path, files: &[Expected]) {
-    for (name, expected) in files {
-        let played = played(directory, name);
+/// The folder of all recordings, if it is named.
+fn all() -> Option<PathBuf> {
+    let named = std::env::var_os(SWITCH).filter(|named| !named.is_empty())?;
+    Some(repository().join(named).join("conformance"))
+}
+
+/// File; scenarios, operations, operations compared, scenarios with a split lock, scenarios left. Then of the durable forms: reads
+/// and writes that a store answered, times that it was opened again and compared with the share partition.
+type Partitions = (&'static str, [usize; 5], [usize; 4]);
+
+fn partitions_agree(directory: &Path, files: &[Partitions]) {
+    for (name, expected, of_durable) in files {
+        let Report::Partitions(played) = play_file(&directory.join(name)).unwrap() else {
+            panic!("{name} is no recording of share partitions");
+        };
+        println!("{name} {played}");
+        assert!(played.differences.is_empty(), "{name} {played}");
         let left = played.left.values().sum();
         let Played {
             scenarios,
             operations,
             compared,
             split,
+            durable,
             ..
         } = played;
-        assert_eq!(
-            [scenarios, operations, compared, split, left],
-            *expected,
-            "{name}"
-        );
+        let counted = [scenarios, operations, compared, split, left];
+        assert_eq!(counted, *expected, "{name}");
+        let counted = [
+            durable.reads,
+            durable.written,
+            durable.reopened,
+            durable.compared,
+        ];
+        assert_eq!(counted, *of_durable, "{name}");
+    }
+}
+
+fn played(path: &Path) -> Cases {
+    match play_file(path).unwrap() {
+        Report::Cases(cases) => cases,
+        Report::Partitions(_) => panic!("{} is no file of cases", path.display()),
+    }
+}
+
+/// File; scenarios, their operations, scenarios left.
+type Others = (&'static str, [usize; 3]);
+
+const CASES: [Others; 3] = [
+    ("share_coordinator_shard_4.2.json", [20, 90, 1]),
+    ("share_coordinator_shard_trunk.json", [30, 141, 0]),
+    ("share_session_trunk.json", [20, 91, 0]),
+];
+
+fn cases_agree(directory: &Path, suffix: &str) {
+    for (name, expected) in CASES {
+        let cases = played(&directory.join(format!("{name}{suffix}")));
+        println!("{name} {cases}");
+        assert_eq!(cases.differ(), 0, "{name} {cases}");
+        let run = cases.run();
+        let counted = [run, cases.operations, cases.cases.len() - run];
+        assert_eq!(counted, expected, "{name}");
     }
 }
 
 #[test]
 fn our_copies_agree() {
     let files = [
-        ("share_partition_trunk.json.gz", [161, 1071, 1071, 0, 28]),
-        ("share_partition_fuzz_trunk.json.gz", [54, 4485, 4001, 6, 0]),
-        ("probes_reference_quirks.json.gz", [42, 311, 265, 0, 0]),
+        (
+            "share_partition_trunk.json.gz",
+            [161, 1071, 1071, 0, 28],
+            [308, 282, 644, 612],
+        ),
+        (
+            "share_partition_fuzz_trunk.json.gz",
+            [54, 4485, 4001, 6, 0],
+            [276, 876, 216, 628],
+        ),
+        (
+            "probes_reference_quirks.json.gz",
+            [42, 311, 265, 0, 0],
+            [72, 64, 168, 156],
+        ),
     ];
-    agree(&repository().join("tests/data/conformance"), &files);
+    partitions_agree(&copies(), &files);
+    cases_agree(&copies(), ".gz");
 }
 
 #[test]
 fn all_recordings_agree() {
-    let directory = repository().join("../shared/conformance");
-    if !directory.is_dir() {
-        // The copies are what there is; tests/python/test_conformance.py says when all must be there.
+    let Some(directory) = all() else {
+        // The copies are what there is.
         return;
-    }
+    };
     let files = [
-        ("share_partition_trunk.json", [161, 1071, 1071, 0, 28]),
+        (
+            "share_partition_trunk.json",
+            [161, 1071, 1071, 0, 28],
+            [308, 282, 644, 612],
+        ),
         (
             "share_partition_fuzz_trunk.json.gz",
             [386, 30808, 29125, 16, 0],
+            [2040, 6620, 1544, 5134],
         ),
-        ("probes_reference_quirks.json", [42, 311, 265, 0, 0]),
+        (
+            "probes_reference_quirks.json",
+            [42, 311, 265, 0, 0],
+            [72, 64, 168, 156],
+        ),
     ];
-    agree(&directory, &files);
-}
-
-/// What differs when a recorded outcome is another.
-fn differs(scenario: &Value) -> Option<Difference> {
-    let mut played = play_all(std::slice::from_ref(scenario)).unwrap();
-    assert_eq!(played.scenarios, 1);
-    played.differences.pop().map(|(_, difference)| difference)
+    partitions_agree(&directory, &files);
+    cases_agree(&directory, "");
 }
 
 #[test]
-fn what_kafka_did_not_give_is_a_difference() {
-    let state = |state: &str, start: i64, complete: i64| {
-        json!({
-            "status": "ACTIVE", "start_offset": start, "end_offset": 4, "state_epoch": 0,
-            "delivery_complete_count": complete, "batches": [[0, 4, state, 1, "m1", true, false]],
-        })
-    };
-    let scenario = |acquired: Value, written: Value, answer: Value, code: i64| {
-        json!({"name": "by hand", "ops": [
-            {"op": "create", "config": {
-                "leader_epoch": 0, "max_in_flight": 50, "max_delivery_count": 5, "record_lock_ms": 100,
-                "initial_status": "ACTIVE", "dlq_enabled": false,
-            }, "state": {
-                "status": "ACTIVE", "start_offset": 0, "end_offset": 0, "state_epoch": 0, "delivery_complete_count": 0,
-                "batches": [],
-            }},
-            {"op": "acquire", "member": "m1", "mode": "batch_optimized", "batch_size": 500, "max_fetch_records": 500,
-             "fetch_offset": 0, "isolation": "HIGH_WATERMARK", "fetched_batches": [[0, 4]],
-             "expect": {"acquired": [acquired], "count": 5}, "state": state("ACQUIRED", 0, 0)},
-            {"op": "acknowledge", "member": "m1", "batches": [[0, 4, [2]]],
-             "persister_writes": [{"start_offset": 0, "delivery_complete_count": 0, "batches": [written],
-                                   "result": format!("error_code {code}")}],
-             "expect": {"result": answer}, "state": state("AVAILABLE", 0, 0)},
-        ]})
-    };
-    let good = || (json!([0, 4, 1]), json!([0, 4, 0, 1]), json!("ok"), 0);
-    let (acquired, written, answer, code) = good();
-    assert!(differs(&scenario(acquired, written, answer, code)).is_none());
-    let refused = || json!({"error": "CoordinatorNotAvailableException"});
-    let cases = [
-        (1, "answer", (json!([0, 3, 1]), good().1, good().2, 0)),
-        (2, "written", (good().0, json!([0, 4, 2, 1]), good().2, 0)),
-        (2, "answer", (good().0, good().1, refused(), 0)),
-        // The persister's answer reaches our side too: its change is undone, and the state was recorded otherwise.
-        (2, "in-flight state", (good().0, good().1, refused(), 15)),
-    ];
-    for (at, what, (acquired, written, answer, code)) in cases {
-        let difference = differs(&scenario(acquired, written, answer, code)).unwrap();
-        // Made active by a read of its own, so each operation stands one further on.
-        assert_eq!((difference.at, difference.points[0].what), (at + 1, what));
+fn what_came_of_each_case_is_told() {
+    let told = cases(&copies().join("share_coordinator_shard_4.2.json.gz")).unwrap();
+    let told = told.as_array().unwrap();
+    assert_eq!(told.len(), 21);
+    let (left, ran): (Vec<_>, Vec<_>) = told.iter().partition(|case| case.get("left").is_some());
+    assert_eq!((left.len(), ran.len()), (1, 20));
+    assert_eq!(left[0]["before_44"], true);
+    assert_eq!(
+        left[0]["left"],
+        "pre-4.4 rule: a negative epoch is not answered 42"
+    );
+    for case in ran {
+        assert!(!case["name"].as_str().unwrap().is_empty());
+        assert_eq!(case["differences"], serde_json::json!([]));
     }
-}
-
-#[test]
-fn what_no_sequence_has_is_left() {
-    let left = |op: Value| {
-        let scenario = json!({"name": "by hand", "ops": [op]});
-        let mut played = play_all(&[scenario]).unwrap();
-        assert_eq!(played.scenarios, 0);
-        played.left.pop_first().unwrap().0.0
-    };
-    assert_eq!(
-        left(json!({"op": "lock_timeout"})),
-        "lock_timeout reaches into Kafka's class"
-    );
-    assert_eq!(
-        left(json!({"op": "mark_fenced"})),
-        "no share partition was made"
-    );
+    assert!(cases(&copies().join("share_partition_trunk.json.gz")).is_err());
+    assert!(cases(&copies().join("combiner_table.json.gz")).is_err());
 }

@@ -1,6 +1,6 @@
 //! What administrators ask for: alter and delete offsets, delete groups; and what becomes of deleted topics.
 
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::ids::TopicId;
 use share_state_core::share_group::{AlteredPartition, Decision, DeletedTopic};
 use share_state_core::time::WallTime;

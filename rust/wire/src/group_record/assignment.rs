@@ -1,7 +1,7 @@
 //! `ShareGroupTargetAssignmentMemberValue` and `ShareGroupCurrentMemberAssignmentValue`: both end with an array of
 //! `TopicId · Partitions[]`.
 
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::ids::TopicId;
 use share_state_core::share_group::CurrentAssignment;
 

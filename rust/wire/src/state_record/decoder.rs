@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use share_state_core::ids::SharePartitionKey;
+use share_state_core::ids::{QuickHash, SharePartitionKey};
 use share_state_core::records::ShareValue;
-use share_state_core::util::quick_hash::QuickHash;
 
 use super::{is_known, key, read_value};
 use crate::cursor::Reader;

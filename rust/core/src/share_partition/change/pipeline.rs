@@ -8,10 +8,9 @@
 //! An inline write is made only while no other write is under way: the persister sees the writes in the order of the changes.
 
 use crate::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
-use crate::inline_persister::InlinePersister;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
-use crate::persister::WriteToken;
+use crate::persister::{InlinePersister, WriteToken};
 use crate::record_state::Trigger;
 use crate::share_partition::SharePartition;
 use crate::share_partition::change::changes::Changes;

@@ -1,9 +1,8 @@
 //! Writes that are made and answered inside the call that led to them.
 
 use crate::in_flight::InFlightStore;
-use crate::inline_persister::InlinePersister;
 use crate::kafka_code::KafkaCode;
-use crate::persister::WriteToken;
+use crate::persister::{InlinePersister, WriteToken};
 use crate::share_partition::SharePartition;
 use crate::share_partition::change::writes::WriteAnswer;
 

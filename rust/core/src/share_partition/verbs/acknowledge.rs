@@ -8,9 +8,8 @@
 //! 4. the other records change and are written (`pipeline.rs`).
 
 use crate::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
-use crate::inline_persister::InlinePersister;
 use crate::offset::OffsetRange;
-use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteToken};
+use crate::persister::{InlinePersister, MAX_STATE_BATCHES_PER_WRITE, WriteToken};
 use crate::record_state::{AcknowledgeType, Trigger};
 use crate::share_partition::SharePartition;
 use crate::share_partition::change::changes::Changes;

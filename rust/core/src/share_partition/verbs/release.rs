@@ -7,8 +7,8 @@
 //! 3. the change and its write (`pipeline.rs`).
 
 use crate::in_flight::{Holder, InFlightStore, MemberIndex};
-use crate::inline_persister::InlinePersister;
 use crate::offset::OffsetRange;
+use crate::persister::InlinePersister;
 use crate::record_state::Trigger;
 use crate::share_partition::SharePartition;
 use crate::share_partition::change::changes::Changes;

@@ -1,6 +1,6 @@
 //! Keys and values byte for byte.
 
-use share_state_core::assignment::Assignment;
+use share_state_core::assignor::Assignment;
 use share_state_core::ids::TopicId;
 use share_state_core::share_group::{
     CurrentAssignment, GroupMetadata, MemberMetadata, NamedPartitions, StatePartitions,

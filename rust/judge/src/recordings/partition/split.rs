@@ -1,9 +1,9 @@
 //! Locks of a batch that was split: the recorder's timers ran on the clock of the test, and the timer of a part began again when
 //! Kafka came to track its batch by offset. So such a lock lasts longer in a recording than with Kafka, or with us.
 
+use super::read::Sequence;
 use crate::operation::Verb;
 use crate::outcome::{ACQUIRED, Run};
-use crate::recordings::read::Sequence;
 use crate::verdict::Difference;
 
 /// Whether time has passed, and records are held in the recording alone that are part of a split batch.

@@ -1,0 +1,138 @@
+//! The recordings of Kafka's share partition (`tests/data/conformance`), played as sequences are: what Kafka was recorded to give
+//! stands in place of its side.
+//!
+//! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
+//! a timer that is fired by hand, is left to `tests/conformance`, which drives the Python API: [`Left`] says why. So is what
+//! follows a lock that lasts too long, see [`split`].
+
+mod given;
+mod pieces;
+mod read;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use share_state_core::in_flight::IntervalStore;
+
+use crate::durable::Tally;
+use crate::outcome::{Outcome, push};
+use crate::verdict::{Difference, durable_fault, judge, own_fault, play};
+
+/// Why a scenario is not played: only what no sequence has is a reason, and the tests count them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Left(pub String);
+
+/// What came of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// Scenarios that were played.
+    pub scenarios: usize,
+    /// Their operations.
+    pub operations: usize,
+    /// Those that were compared: what follows a deliberate difference in the state is not.
+    pub compared: usize,
+    /// Scenarios that were compared up to where the recorder's clock let a split lock last too long.
+    pub split: usize,
+    /// What the durable forms came to.
+    pub durable: Tally,
+    /// Deliberate differences by id, and how often each came up.
+    pub explained: BTreeMap<&'static str, usize>,
+    /// Scenarios that were left out, by why.
+    pub left: BTreeMap<Left, usize>,
+    /// Scenarios that differ, by name.
+    pub differences: Vec<(String, Difference)>,
+}
+
+/// Plays every scenario.
+///
+/// # Errors
+/// A recorded outcome is not in the form of an outcome.
+pub fn play_all(scenarios: &[Value]) -> Result<Played, String> {
+    let mut played = Played::default();
+    for scenario in scenarios {
+        match read::sequence(scenario) {
+            Ok(sequence) => played.play(scenario, &sequence)?,
+            Err(why) => *played.left.entry(why).or_default() += 1,
+        }
+    }
+    Ok(played)
+}
+
+impl core::fmt::Display for Played {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "run={} operations={} compared={} split={} differ={} left={} reopened={} explained={:?}",
+            self.scenarios,
+            self.operations,
+            self.compared,
+            self.split,
+            self.differences.len(),
+            self.left.values().sum::<usize>(),
+            self.durable.reopened,
+            self.explained,
+        )?;
+        for (Left(why), scenarios) in &self.left {
+            write!(f, "\n  left {scenarios}: {why}")?;
+        }
+        for (name, difference) in &self.differences {
+            write!(
+                f,
+                "\n  differs {name} op {}: {:?}",
+                difference.at, difference.points
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Played {
+    fn play(&mut self, scenario: &Value, sequence: &read::Sequence) -> Result<(), String> {
+        let name = scenario["name"].as_str().unwrap_or("").to_owned();
+        let ops = &sequence.ops;
+        self.scenarios += 1;
+        self.operations += ops.len();
+        let engine = play::<IntervalStore>(ops);
+        if let Some(fault) = own_fault(ops, &engine) {
+            self.differences.push((name, fault));
+            return Ok(());
+        }
+        let (tally, fault) = durable_fault(ops, &engine);
+        self.durable += tally;
+        if let Some(fault) = fault {
+            self.differences.push((name, fault));
+            return Ok(());
+        }
+        let ours: Vec<Outcome> = engine.outcomes.iter().map(without_deadlines).collect();
+        let verdict = judge(ops, &sequence.given, &ours).map_err(|error| error.0)?;
+        self.compared += verdict.compared.len();
+        for difference in &verdict.explained {
+            if let Some(rule) = difference.class {
+                *self.explained.entry(rule.id).or_default() += 1;
+            }
+        }
+        match verdict.difference {
+            Some(difference) if split::explains(sequence, &difference) => self.split += 1,
+            other => self
+                .differences
+                .extend(other.map(|difference| (name, difference))),
+        }
+        Ok(())
+    }
+}
+
+fn without_deadlines(outcome: &Outcome) -> Outcome {
+    let mut outcome = outcome.clone();
+    if let Some(state) = &mut outcome.state {
+        let mut runs = Vec::new();
+        for mut run in std::mem::take(&mut state.runs) {
+            run.deadline = -1;
+            push(&mut runs, run);
+        }
+        state.runs = runs;
+    }
+    outcome
+}

@@ -1,0 +1,55 @@
+"""The suites that the judge plays (``rust/judge``): share coordinators and share sessions, without the binding.
+
+Their rules, bytes and memory are all in Rust. Here the judge's word on each scenario becomes part of the report; what the binding
+adds is tested in ``tests/python/test_share_coordinator.py`` and ``test_share_sessions.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from .recordings import Json
+from .report import Difference, Outcome, Skip
+
+#: By file-name prefix.
+SUITES = frozenset({"share_coordinator_shard", "share_session"})
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_MANIFEST = _REPOSITORY / "rust" / "judge" / "Cargo.toml"
+
+
+class JudgeFailedError(Exception):
+    """The judge cannot be built, or cannot read a file."""
+
+
+def play(path: Path) -> list[Outcome | Skip]:
+    """What came of each scenario of a file, in its order.
+
+    Cargo builds the judge if need be, unoptimised and where its own tests are built.
+
+    Raises:
+        JudgeFailedError: the text says why.
+    """
+    # The directory decides which toolchain cargo takes, and where a relative CARGO_TARGET_DIR is.
+    command = ["cargo", "run", "--quiet", "--locked", "--manifest-path", str(_MANIFEST), "--", "cases", str(path.resolve())]
+    try:
+        ran = subprocess.run(command, capture_output=True, check=False, cwd=_REPOSITORY)
+    except OSError as error:
+        raise JudgeFailedError(f"cargo: {error}") from error
+    if ran.returncode != 0:
+        raise JudgeFailedError(ran.stderr.decode("utf-8", "replace").strip())
+    cases: list[Json] = json.loads(ran.stdout)
+    return [_result(case, index) for index, case in enumerate(cases)]
+
+
+def _result(case: Json, index: int) -> Outcome | Skip:
+    name = case["name"]
+    if "left" in case:
+        return Skip(name, case["left"], pre_44=case["before_44"])
+    differences = [
+        Difference(name, -1 if point["at"] is None else point["at"], point["what"], point["expected"], point["actual"])
+        for point in case["differences"]
+    ]
+    return Outcome(name, index=index, differences=differences)

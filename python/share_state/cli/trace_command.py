@@ -21,8 +21,7 @@ from share_state.cli.json_output import write_rows
 from share_state.cli.lines import Lines
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.picture_file import FORMATS, picture_file, save_picture
-from share_state.cli.printable import printable
-from share_state.cli.trace_json import trace_json
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.failures import ClusterReadError
 from share_state.reading.plain import Finding

@@ -90,7 +90,12 @@ def test_json_is_as_its_schema_and_page_say(cluster: FakeCluster) -> None:
     assert len(rows) == 4
     assert [breach for row in rows for breach in breaches(schema(), row)] == []
     assert all(list(row) == list(schema()["properties"]) == schema()["required"] for row in rows)
-    page = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8").partition("## `share-state top`")[2]
+    page = (
+        (REPOSITORY / "docs" / "json-output.md")
+        .read_text(encoding="utf-8")
+        .partition("## `share-state top`")[2]
+        .partition("\n## ")[0]
+    )
     told = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
     properties = schema()["properties"] | schema()["properties"]["rates"]["properties"]
     assert told == {name: of["description"] for name, of in properties.items() if name != "schema_version"}

@@ -2143,6 +2143,8 @@ class History:
 class StateTopicFollower:
     """How the share partitions of a state topic stand, kept up to date by the batches of Fetch answers.
 
+    It looks for anomalies by default thresholds, unless `configure` gives others.
+
     Memory is that of the live states. A method waits for a call of another thread.
     """
     def __new__(cls) -> Self: ...
@@ -2186,6 +2188,36 @@ class StateTopicFollower:
     def changes(self) -> tuple[list[LiveRow], list[SharePartitionKey]]:
         """What changed since the last call: rows of the share partitions that have a state, and keys of those whose state was
         deleted, in no order.
+        """
+    def configure(self, config: AnomalyConfig) -> None:
+        """Look for anomalies by other thresholds from here on. Of what was found, what the new delivery limits allow is not told
+        any more.
+
+        Args:
+            config: an `AnomalyConfig`.
+        """
+    def anomalies(self, since_ms: int) -> tuple[int, list[Anomaly]]:
+        """The anomalies that last, and those that were not over before a time. Those that were over before are let go.
+
+        Of each state partition the latest 1,000 that are over are kept, and those that last. `growing_lag` and `deleted_topic`,
+        which the state topic does not tell, are not among them.
+
+        Args:
+            since_ms: the time, ms since the epoch.
+
+        Returns:
+            Since when these are all, `since_ms` or later where they were too many; and a list of `Anomaly`, ordered by group,
+            topic id, partition and `since_offset`.
+        """
+    def anomaly_counts(self, since_ms: int) -> tuple[int, list[tuple[SharePartitionKey, dict[str, int]]]]:
+        """How many anomalies there are of each share partition, by kind; as `anomalies`, for which the rows would be too many.
+
+        Args:
+            since_ms: as for `anomalies`.
+
+        Returns:
+            Since when these are all, as from `anomalies`; and a list of pairs of a `SharePartitionKey` and a dict of numbers of
+            findings by kind.
         """
     def state_batches(self, key: SharePartitionKey | tuple[str, _TopicId, int]) -> list[StateBatch] | None:
         """What is known of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where there is

@@ -59,6 +59,7 @@ PARTS = (
             "docs/gateway-metrics.md",
             "docs/exporter-metrics.md",
             "docs/wire-and-log-format.md",
+            "docs/earlier-formats.md",
         ),
     ),
     Part(

@@ -43,6 +43,11 @@ COMMANDS = {
     ),
     "diff": Place("diff_command", "diff", "Show what moved between two states: two places, or one place at two times."),
     "top": Place("top_command", "top", "Show how every share partition of a running cluster does, the ones in trouble first."),
+    "doctor": Place(
+        "doctor_command",
+        "doctor",
+        "Find why share groups of a running cluster are in trouble, and the Kafka command that mends each cause.",
+    ),
     "exporter": Place(
         "exporter_command",
         "exporter",

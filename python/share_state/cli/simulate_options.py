@@ -11,8 +11,7 @@ from share_state.cli import any_source
 from share_state.errors import ConfigError
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.security_properties import security_of
-from share_state.live.asked import Asked, UnansweredError
-from share_state.printable import printable
+from share_state.live.asked import Asked, Resource, UnansweredError
 from share_state.reading.cluster import SCHEME, is_cluster
 from share_state.simulation import Settings
 
@@ -101,7 +100,7 @@ async def _ask(source: str, group: str, told: dict[str, str], patience: float) -
     asked = Asked(parse_bootstrap(source.removeprefix(SCHEME)), security_of(told), request_timeout=patience)
     try:
         described = await asked.described([group], set())
-        configs = await asked.group_configs([group], set())
+        configs = await asked.configs(Resource.GROUP, [group], set())
     finally:
         await asked.close()
     return described.get(group), configs.get(group, {})

@@ -11,15 +11,14 @@ from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
 from share_state.kafka.peers import LostError
 from share_state.kafka.security import SecurityOptions
-from share_state.live.asked import Asked, Member, Missing, NotAllowedError, Topic, UnansweredError
+from share_state.live.asked import Asked, Member, Resource, Topic, UnansweredError
+from share_state.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, number_of
+from share_state.live.rights import Missing, NotAllowedError
 from share_state.reading.failures import ClusterReadError
 
 __all__ = ["DELIVERY_LIMITS", "LOCK_DURATIONS", "About", "about", "configured"]
 
 _Answer = TypeVar("_Answer")
-#: Of a group, or of the brokers where it has none of its own.
-DELIVERY_LIMITS: Final = ("share.delivery.count.limit", "group.share.delivery.count.limit")
-LOCK_DURATIONS: Final = ("share.record.lock.duration.ms", "group.share.record.lock.duration.ms")
 _UUID_CHARACTERS: Final = 36
 
 
@@ -45,12 +44,12 @@ class About(NamedTuple):
     @property
     def delivery_limit(self) -> int | None:
         """``share.delivery.count.limit`` of the group; None where it is not known."""
-        return configured(self.configs, DELIVERY_LIMITS)
+        return number_of(self.configs, DELIVERY_LIMIT)
 
     @property
     def lock_duration_ms(self) -> int | None:
         """``share.record.lock.duration.ms`` of the group; None where it is not known."""
-        return configured(self.configs, LOCK_DURATIONS)
+        return number_of(self.configs, LOCK_DURATION)
 
     def assigned(self, partition: int) -> tuple[Member, ...] | None:
         """Return the members that are assigned a partition at the moment; None where they are not known."""
@@ -90,7 +89,7 @@ async def _about(asked: Asked, group: str, name: str) -> About:
     places = [(topic, partition) for partition in range(len(topic.leaders))]
     ends = await _answered("log end offsets", asked.offsets(places, missing), problems) or {}
     groups = await _answered("members", asked.described([group], missing), problems) or {}
-    configs = await _answered("the configuration of the group", asked.group_configs([group], missing), problems) or {}
+    configs = await _answered("the configuration of the group", asked.configs(Resource.GROUP, [group], missing), problems) or {}
     found = groups.get(group)
     return About(
         group,

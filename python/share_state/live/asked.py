@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from share_state.analysis.topic_id import base64_id, hyphenated
@@ -14,8 +15,9 @@ from share_state.kafka.connections import Connections
 from share_state.kafka.errors import KafkaPersisterError
 from share_state.kafka.peers import Address, LostError, Node, spoken
 from share_state.kafka.security import SecurityOptions
+from share_state.live.rights import Missing, NotAllowedError, Right
 
-__all__ = ["FETCH", "Asked", "Group", "Member", "Missing", "NotAllowedError", "Topic", "UnansweredError"]
+__all__ = ["FETCH", "Asked", "Group", "Member", "Resource", "Topic", "UnansweredError"]
 
 FETCH: Final = 1
 _LIST_OFFSETS, _METADATA, _FIND_COORDINATOR = 2, 3, 10
@@ -35,9 +37,11 @@ _APIS: Final = {
 }
 _ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 _LATEST: Final = -1
-#: Kafka's resource type of a group's configuration.
-_GROUP_RESOURCE: Final = 32
 _SHARE: Final = "share"
+_LEADERLESS: Final[Mapping[str, Any]] = {"leaderId": -1, "replicaNodes": (), "isrNodes": ()}
+_NOT_ALLOWED: Final = frozenset(
+    {codes.TOPIC_AUTHORIZATION_FAILED, codes.GROUP_AUTHORIZATION_FAILED, codes.CLUSTER_AUTHORIZATION_FAILED}
+)
 #: Groups in one request.
 _AT_ONCE: Final = 200
 #: Bytes of an answer to Fetch, and one batch that is larger.
@@ -47,12 +51,12 @@ _MAX_FRAME: Final = 256 << 20
 UnansweredError = (LostError, KafkaPersisterError)
 
 
-class NotAllowedError(Exception):
-    """A right is missing. The text names it as Kafka's tools do: an operation, a resource, a name."""
+class Resource(IntEnum):
+    """What has a configuration: Kafka's resource types."""
 
-
-#: Rights that turned out to be missing, in the same words; a question adds them, and answers for the rest.
-Missing = set[str]
+    TOPIC = 2
+    BROKER = 4
+    GROUP = 32
 
 
 class Topic(NamedTuple):
@@ -63,6 +67,9 @@ class Topic(NamedTuple):
     topic_id: str
     #: The broker that leads each partition; -1 for none.
     leaders: tuple[int, ...]
+    #: The brokers that keep each partition, and of those the ones that are in sync.
+    replicas: tuple[tuple[int, ...], ...] = ()
+    in_sync: tuple[tuple[int, ...], ...] = ()
 
 
 class Member(NamedTuple):
@@ -120,6 +127,21 @@ class Asked:
         """Return a broker by its id, as of the last question for topics."""
         return self._nodes.get(node_id)
 
+    def node_ids(self) -> tuple[int, ...]:
+        """Return the ids of the brokers, as of the last question for topics."""
+        return tuple(sorted(self._nodes))
+
+    async def need_share_groups(self) -> None:
+        """Ask a broker whether it knows share groups.
+
+        Raises:
+            BrokerTooOldError: it does not: it is older than Kafka 4.2.
+            UnansweredError: no broker could be asked.
+        """
+        connection = await self._control.any()
+        for api_key in (FETCH, _DESCRIBE_SHARE_GROUPS):
+            connection.version_of(api_key)
+
     async def topic(self, name: str) -> Topic | None:
         """Ask for a topic by its name; None where there is none.
 
@@ -129,7 +151,7 @@ class Asked:
         """
         (row,) = await self._metadata([{"topicId": _ZERO_ID, "name": name}])
         if row["errorCode"] == codes.TOPIC_AUTHORIZATION_FAILED:
-            raise NotAllowedError(f"DESCRIBE on the topic {name}")
+            raise NotAllowedError(Right("DESCRIBE", "topic", name))
         return _topic(row)
 
     async def topics(self, topic_ids: Iterable[str], missing: Missing) -> dict[str, Topic]:
@@ -142,7 +164,7 @@ class Asked:
         found = {}
         for row in rows:
             if row["errorCode"] == codes.TOPIC_AUTHORIZATION_FAILED:
-                missing.add(f"DESCRIBE on the topic with the id {hyphenated(row['topicId'])}")
+                missing.add(Right("DESCRIBE", "topic", topic_id=hyphenated(row["topicId"])))
             elif (topic := _topic(row)) is not None:
                 found[topic.topic_id] = topic
         return found
@@ -175,7 +197,7 @@ class Asked:
             for topic_row in answer:
                 for row in topic_row["partitions"]:
                     if row["errorCode"] == codes.TOPIC_AUTHORIZATION_FAILED:
-                        missing.add(f"DESCRIBE on the topic {topic_row['name']}")
+                        missing.add(Right("DESCRIBE", "topic", topic_row["name"]))
                     elif row["errorCode"] == codes.NONE:
                         found[ids[topic_row["name"]], row["partitionIndex"]] = row["offset"]
         return found
@@ -217,32 +239,38 @@ class Asked:
                 answer = await connection.request(_DESCRIBE_SHARE_GROUPS, message)
                 for row in answer["groups"]:
                     if row["errorCode"] == codes.GROUP_AUTHORIZATION_FAILED:
-                        missing.add(f"DESCRIBE on the group {row['groupId']}")
+                        missing.add(Right("DESCRIBE", "group", row["groupId"]))
                     elif row["errorCode"] == codes.NONE:
                         found[row["groupId"]] = _group(row)
         return found
 
-    async def group_configs(self, groups: Iterable[str], missing: Missing) -> dict[str, dict[str, str]]:
-        """Ask for the configurations of groups: names and values, those of the broker where a group has none of its own.
+    async def configs(self, resource: Resource, names: Iterable[str], missing: Missing) -> dict[str, dict[str, str]]:
+        """Ask for configurations: names and values, those of the broker where a resource has none of its own.
+
+        Args:
+            resource: of which kind they are.
+            names: of groups or topics, or the id of one broker.
+            missing: takes the rights that are missing.
 
         Raises:
             UnansweredError: no broker could be asked.
         """
-        resources = [
-            {"resourceType": _GROUP_RESOURCE, "resourceName": group, "configurationKeys": None} for group in sorted(set(groups))
-        ]
-        if not resources:
+        wanted = sorted(set(names))
+        if not wanted:
             return {}
+        resources = [{"resourceType": resource, "resourceName": name, "configurationKeys": None} for name in wanted]
         message = {"resources": resources, "includeSynonyms": False, "includeDocumentation": False}
-        answer = await (await self._control.any()).request(_DESCRIBE_CONFIGS, message)
+        node = self._nodes.get(int(wanted[0])) if resource is Resource.BROKER else None
+        connection = await (self._control.any() if node is None else self._control.connection(node))
+        answer = await connection.request(_DESCRIBE_CONFIGS, message)
         found = {}
         for row in answer["results"]:
-            if row["errorCode"] == codes.GROUP_AUTHORIZATION_FAILED:
-                missing.add(f"DESCRIBE_CONFIGS on the group {row['resourceName']}")
+            name = row["resourceName"]
+            if row["errorCode"] in _NOT_ALLOWED:
+                cluster = resource is Resource.BROKER
+                missing.add(Right("DESCRIBE_CONFIGS", "cluster" if cluster else resource.name.lower(), "" if cluster else name))
             elif row["errorCode"] == codes.NONE:
-                found[row["resourceName"]] = {
-                    entry["name"]: entry["value"] for entry in row["configs"] if entry["value"] is not None
-                }
+                found[name] = {entry["name"]: entry["value"] for entry in row["configs"] if entry["value"] is not None}
         return found
 
     async def close(self) -> None:
@@ -266,8 +294,15 @@ def _topic(row: Mapping[str, Any]) -> Topic | None:
     """Take a topic; one whose leaders are being elected exists."""
     if row["errorCode"] not in {codes.NONE, codes.LEADER_NOT_AVAILABLE} or row["name"] is None:
         return None
-    leaders = {partition["partitionIndex"]: partition["leaderId"] for partition in row["partitions"]}
-    return Topic(row["name"], hyphenated(row["topicId"]), tuple(leaders.get(index, -1) for index in range(len(leaders))))
+    by_index = {partition["partitionIndex"]: partition for partition in row["partitions"]}
+    partitions = [by_index.get(index, _LEADERLESS) for index in range(len(by_index))]
+    return Topic(
+        row["name"],
+        hyphenated(row["topicId"]),
+        tuple(one["leaderId"] for one in partitions),
+        tuple(tuple(one["replicaNodes"]) for one in partitions),
+        tuple(tuple(one["isrNodes"]) for one in partitions),
+    )
 
 
 def _group(row: Mapping[str, Any]) -> Group:

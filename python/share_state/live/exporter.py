@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from share_state._core import __version__
 from share_state.extras import require
-from share_state.live.health import delivery_limit_of
+from share_state.live.group_limits import delivery_limit_of
 from share_state.live.metric_table import METRICS, NAMESPACES
 from share_state.monitoring.exposition import Readings, exposition
 from share_state.monitoring.http import HttpServer, Page, Request
@@ -233,6 +233,8 @@ def _share_partition(found: Readings, view: View, group: GroupView, one: SharePa
         found["share_group_log_end_offset"].append((place, one.log_end_offset))
     if one.lag is not None:
         found["share_group_lag_records"].append((place, one.lag))
+    for kind, findings in one.anomalies:
+        found["share_group_anomalies"].append(((*place, kind), findings))
     if one.row is not None:
         for name, labels, value in _of_row(one.row, view.at_ms, delivery_limit_of(group.configs)):
             found[name].append(((*place, *labels), value))

@@ -10,17 +10,11 @@ from share_state.analysis.start_offset_reason import never_settled, unsettled
 from share_state.types import RecordState, StateBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from share_state.live.live_row import LiveRow
     from share_state.live.rates import Rates
 
-__all__ = ["Health", "Seen", "Verdict", "delivery_limit_of", "health_of", "near_limit"]
+__all__ = ["Health", "Seen", "Verdict", "health_of", "near_limit"]
 
-#: Kafka's ``group.share.delivery.count.limit`` by default.
-_KAFKA_DELIVERY_LIMIT: Final = 5
-#: The delivery limit of a group, and of the brokers where it has none of its own.
-_LIMIT_NAMES: Final = ("share.delivery.count.limit", "group.share.delivery.count.limit")
 #: The least that Kafka takes.
 _LEAST_LIMIT: Final = 2
 #: When the search for anomalies takes a start offset for stuck, and a lag for growing.
@@ -63,11 +57,6 @@ class Verdict(NamedTuple):
 
     health: Health
     why: str
-
-
-def delivery_limit_of(configs: Mapping[str, str]) -> int:
-    """Return the delivery limit of a group by its configuration; Kafka's default where it is not known."""
-    return next((int(configs[name]) for name in _LIMIT_NAMES if name in configs), _KAFKA_DELIVERY_LIMIT)
 
 
 def near_limit(delivery_limit: int) -> int:

@@ -11,16 +11,20 @@ from types import TracebackType
 from typing import Final, Self
 
 from share_state._core import StateTopicFollower
+from share_state.analysis.anomaly import Anomaly
 from share_state.analysis.states import records_behind
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
 from share_state.kafka.peers import LostError
 from share_state.kafka.security import SecurityOptions
-from share_state.live.asked import Asked, Group, Missing, Topic, UnansweredError
-from share_state.live.health import Seen, delivery_limit_of, health_of
+from share_state.live.asked import Asked, Group, Resource, Topic, UnansweredError
+from share_state.live.cluster_view import ClusterView, ask_cluster
+from share_state.live.group_limits import WINDOW_S, delivery_limit_of, thresholds
+from share_state.live.health import Seen, health_of
 from share_state.live.live_row import LiveRow
 from share_state.live.problems import Problems
 from share_state.live.rates import Key, RecentTotals
+from share_state.live.rights import Missing, NotAllowedError
 from share_state.live.state_topic import StatePartitionPlace, StateTopic
 from share_state.live.view import GroupView, SharePartitionView, View
 from share_state.types import SharePartitionKey, StateBatch
@@ -42,6 +46,8 @@ class _Moment:
     lags: dict[Key, int]
     #: The delivery limit of each group.
     limits: dict[str, int]
+    #: Kinds and numbers of anomalies.
+    anomalies: dict[Key, tuple[tuple[str, int], ...]]
 
 
 class LiveView:
@@ -76,6 +82,7 @@ class LiveView:
         self._asked = Asked(parse_bootstrap(bootstrap), security or SecurityOptions(), request_timeout=timeout)
         self._timeout = timeout
         self._follower = StateTopicFollower()
+        self._follower.configure(thresholds({}))
         self._problems = Problems()
         self._state_topic = StateTopic(self._asked, self._follower, self._problems, copy)
         self._reading: asyncio.Task[None] | None = None
@@ -93,10 +100,12 @@ class LiveView:
 
         Raises:
             BrokerUnreachableError: no broker answers.
+            BrokerTooOldError: it is older than Kafka 4.2.
             KafkaPersisterError: one refuses, for instance the login.
         """
         try:
             await self._asked.topics((), set())
+            await self._asked.need_share_groups()
         except LostError as lost:
             await self._asked.close()
             kind = BrokerUnreachableError if lost.retriable else BadAnswerError
@@ -104,6 +113,11 @@ class LiveView:
         except BaseException:
             await self._asked.close()
             raise
+        # What is an anomaly depends on the limits of the group, so they are asked for before the state topic is read.
+        await self._answered("groups", self._ask_groups)
+        await self._answered("configurations of groups", self._ask_configs)
+        # Groups without a coordinator are known once it is.
+        self._configs_at = -_CONFIGS_S
         self._reading = asyncio.get_running_loop().create_task(self._state_topic.run())
         return self
 
@@ -127,6 +141,29 @@ class LiveView:
         await self._ask()
         # Of many share partitions that takes a while, in which the state topic is read on.
         return await asyncio.to_thread(self._view)
+
+    async def anomalies(self) -> list[Anomaly]:
+        """Return the anomalies that last and those that were over lately, ordered by group, topic id and partition.
+
+        ``growing_lag`` and ``deleted_topic``, which the state topic does not tell, are not among them. Of each state partition
+        the latest 1,000 that are over are known.
+        """
+        _, found = await asyncio.to_thread(self._follower.anomalies, _since(_now_ms()))
+        return found
+
+    async def cluster(self) -> ClusterView:
+        """Ask how the cluster keeps the state of its share groups; needs DESCRIBE_CONFIGS on the cluster and the state topic.
+
+        What cannot be seen is empty, and among the problems of the next view.
+        """
+        found = ClusterView()
+
+        async def ask(missing: Missing) -> None:
+            nonlocal found
+            found = await ask_cluster(self._asked, missing, self.places())
+
+        await self._answered("configurations of the cluster", ask)
+        return found
 
     def state_batches(self, group: str, topic_id: str, partition: int) -> list[StateBatch] | None:
         """Return what is known of the records of a share partition, sorted and coalesced; None where there is no state."""
@@ -161,6 +198,8 @@ class LiveView:
             await question(missing)
         except UnansweredError as error:
             self._problems.note(source, error)
+        except NotAllowedError as error:
+            self._problems.answered(source, {error.right})
         else:
             self._problems.answered(source, missing)
 
@@ -172,7 +211,10 @@ class LiveView:
         self._groups = await self._asked.described(names, missing)
 
     async def _ask_configs(self, missing: Missing) -> None:
-        self._configs = await self._asked.group_configs(self._names(), missing)
+        configs = await self._asked.configs(Resource.GROUP, self._names(), missing)
+        if configs != self._configs:
+            self._configs = configs
+            self._follower.configure(thresholds(configs))
         if not missing:
             self._configs_at = time.monotonic()
 
@@ -194,19 +236,31 @@ class LiveView:
             for key, row in self._rows.items()
             if (lag := records_behind(self._ends.get(key[1:]), row.start_offset, row.delivery_complete_count)) is not None
         }
+        now_ms = _now_ms()
+        _, counts = self._follower.anomaly_counts(_since(now_ms))
         moment = _Moment(
             now=time.monotonic(),
-            now_ms=time.time_ns() // 1_000_000,
+            now_ms=now_ms,
             assigned=self._assigned(),
             limits={name: delivery_limit_of(self._configs.get(name, {})) for name in self._names()},
             lags=lags,
+            anomalies={(key.group, key.topic_id, key.partition): tuple(of_key.items()) for key, of_key in counts},
         )
         of_group: dict[str, list[SharePartitionView]] = {name: [] for name in self._names()}
         for key in self._places():
             of_group[key[0]].append(self._share_partition(key, moment))
         self._recent.note(moment.now, self._rows, lags)
         groups = tuple(self._group(name, of_group[name]) for name in sorted(of_group))
-        return View(moment.now_ms, groups, self._state_topic.behind, self._problems.texts(), self._problems.total)
+        problems = self._problems
+        return View(
+            at_ms=moment.now_ms,
+            groups=groups,
+            behind=self._state_topic.behind,
+            problems=problems.texts(),
+            failures_total=problems.total,
+            missing_rights=problems.rights(),
+            topics_known=not problems.concerns("topics"),
+        )
 
     def _assigned(self) -> dict[Key, list[str]]:
         assigned: dict[Key, list[str]] = {}
@@ -244,4 +298,13 @@ class LiveView:
             members=tuple(sorted(moment.assigned.get(key, ()))),
             rates=rates,
             verdict=health_of(Seen(row, lag, has_members, limit, rates, moment.now_ms)),
+            anomalies=moment.anomalies.get(key, ()),
         )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _since(now_ms: int) -> int:
+    return now_ms - int(WINDOW_S * 1000)

@@ -68,6 +68,14 @@ METRICS: Final = (
     ),
     Metric("share_group_health", _GAUGE, (*_PLACE, "health"), (), "1 for the word that `share-state top` shows."),
     Metric(
+        "share_group_anomalies",
+        _GAUGE,
+        (*_PLACE, "kind"),
+        (),
+        "Findings that `share-state anomalies` would tell, by kind: those that last, and those that were over within the last 15 "
+        "minutes; absent where there are none. Of each state partition the latest 1,000 that are over are known.",
+    ),
+    Metric(
         "share_group_settled_records",
         _COUNTER,
         (*_PLACE, "outcome"),

@@ -9,7 +9,8 @@ from share_state._core import decode_fetch_answer, encode_message
 from share_state.analysis.topic_id import base64_id
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
-from share_state.live.asked import FETCH, NotAllowedError, Topic, UnansweredError
+from share_state.live.asked import FETCH, Topic, UnansweredError
+from share_state.live.rights import NotAllowedError, Right
 from share_state.reading.state_topic import STATE_TOPIC
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class StateTopic:
                 except UnansweredError as error:
                     self._problems.note(_SOURCE, error)
                 except NotAllowedError as error:
-                    self._problems.note(_SOURCE, f"it cannot be read: {error} is missing")
+                    self._not_allowed(error.right)
                 await asyncio.sleep(_PAUSE_S)
         finally:
             await connections.close()
@@ -203,11 +204,14 @@ class StateTopic:
                 if self._copy is not None:
                     self._copy.forget(one.partition)
         elif one.error_code == codes.TOPIC_AUTHORIZATION_FAILED:
-            self._problems.note(_SOURCE, f"it cannot be read: READ on the topic {STATE_TOPIC} is missing")
+            self._not_allowed(Right("READ", "topic", STATE_TOPIC))
             self._moved.set()
         else:
             # Its leader is another one, or is being elected.
             self._moved.set()
+
+    def _not_allowed(self, right: Right) -> None:
+        self._problems.note(_SOURCE, f"it cannot be read: {right} is missing", {right})
 
     async def _fold(self, one: _Answered, frame: bytes) -> None:
         taking = (one.partition, frame, one.start, one.end)

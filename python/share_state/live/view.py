@@ -9,6 +9,7 @@ from share_state.live.asked import Member
 from share_state.live.health import Verdict
 from share_state.live.live_row import LiveRow
 from share_state.live.rates import Rates
+from share_state.live.rights import Right
 
 __all__ = ["GroupView", "SharePartitionView", "View"]
 
@@ -25,6 +26,8 @@ class SharePartitionView(NamedTuple):
         members: the ids of the members that are assigned it.
         rates: what happened lately; None until there are two moments to compare.
         verdict: one word for how it does, and why.
+        anomalies: pairs of a kind and a number of findings: those that last, and those that were over lately
+            (:data:`share_state.live.group_limits.WINDOW_S`). ``LiveView.anomalies`` has them with their evidence.
     """
 
     group: str
@@ -37,6 +40,7 @@ class SharePartitionView(NamedTuple):
     members: tuple[str, ...]
     rates: Rates | None
     verdict: Verdict
+    anomalies: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ class View:
         behind: offsets of the state topic that are not read yet; None while that is not known.
         problems: what cannot be seen at the moment, and why.
         failures_total: how often something could not be asked since the view is open.
+        missing_rights: the rights without which some of it cannot be seen.
+        topics_known: whether the cluster has told which topics there are.
     """
 
     at_ms: int
@@ -75,3 +81,5 @@ class View:
     behind: int | None
     problems: tuple[str, ...]
     failures_total: int
+    missing_rights: tuple[Right, ...] = ()
+    topics_known: bool = False

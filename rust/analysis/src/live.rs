@@ -2,10 +2,12 @@
 //!
 //! What is shown of a share partition is its state, and what happened to it since it is followed: a state alone does not tell
 //! how many records were accepted, or since when the start offset stands. Only share partitions that changed are told again.
-//! Memory is that of the live states, and about 300 bytes for each.
+//! Beside it, a [`Watch`] tells what went wrong lately.
+//! Memory is that of the live states, and about 1,300 bytes for each.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::history::{At, Cause, History, HistoryRow};
@@ -13,6 +15,8 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_wire::WireError;
 use share_state_wire::record_batch::{BatchHeaders, Checksums, Limits, decode_batch};
 use share_state_wire::state_record::{self, Decoded};
+
+use crate::anomaly::{Anomaly, AnomalyConfig, Watch};
 
 mod pulse;
 mod row;
@@ -45,6 +49,7 @@ pub struct Refused {
 pub struct Follower {
     state_partition: u32,
     history: History,
+    watch: Watch,
     live: HashMap<SharePartitionKey, Pulse>,
     /// Those that changed and were not told yet.
     changed: HashSet<SharePartitionKey>,
@@ -61,6 +66,7 @@ impl Follower {
         Self {
             state_partition,
             history: History::new(),
+            watch: Watch::new(Arc::default()),
             live: HashMap::new(),
             changed: HashSet::new(),
             next_offset,
@@ -73,6 +79,7 @@ impl Follower {
     pub fn begin_again(&mut self, next_offset: i64) {
         self.changed.extend(self.live.drain().map(|(key, _)| key));
         self.history = History::new();
+        self.watch.begin_again();
         self.next_offset = next_offset;
     }
 
@@ -186,6 +193,7 @@ impl Follower {
         let Some(first) = self.rows.first() else {
             return Ok(());
         };
+        self.watch.record(self.state_partition, &self.rows);
         if matches!(first.cause, Cause::Deleted | Cause::Initialised) {
             self.live.remove(&record.key);
         }
@@ -195,6 +203,18 @@ impl Follower {
         }
         self.changed.insert(record.key);
         Ok(())
+    }
+
+    /// Looks for anomalies by other thresholds from here on.
+    pub fn configure(&mut self, config: Arc<AnomalyConfig>) {
+        self.watch.configure(config);
+    }
+
+    /// Lets go the anomalies that were over before `since_ms`, and appends the others, those that last among them. Returns
+    /// since when that is all of them: later than asked where they were too many ([`crate::anomaly::MOST_KEPT`]).
+    pub fn anomalies(&mut self, since_ms: i64, out: &mut Vec<Anomaly>) -> i64 {
+        self.watch.forget_before(since_ms);
+        self.watch.since(since_ms, out)
     }
 
     /// What changed since the last call, in no order.

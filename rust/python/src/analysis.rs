@@ -140,7 +140,8 @@ impl AnomalyFinder {
     }
 }
 
-fn anomalies_out<'py>(py: Python<'py>, found: &[Anomaly]) -> PyResult<Bound<'py, PyList>> {
+/// Named tuples.
+pub fn anomalies_out<'py>(py: Python<'py>, found: &[Anomaly]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for anomaly in found {
         list.append(tuple_out(py, &ANOMALY, anomaly)?)?;

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use share_state_analysis::anomaly::{Anomaly, AnomalyConfig};
 use share_state_analysis::live::{Change, Follower, Refused};
 use share_state_core::history::At;
 use share_state_log::read::{self, ScanError};
 
+use crate::analysis::{anomalies_out, config_in};
 use crate::args::Int;
 use crate::convert;
 use crate::guarded::Guarded;
@@ -20,17 +23,44 @@ static LIVE_ROW: Class = Class::new("share_state.live.live_row", "LiveRow");
 /// Records between two looks at signals.
 const RECORDS_A_STEP: usize = 1 << 16;
 
-type Followers = BTreeMap<u32, Follower>;
+/// The followers by state partition, and what they look for anomalies with.
+#[derive(Default)]
+struct Followers {
+    all: BTreeMap<u32, Follower>,
+    config: Arc<AnomalyConfig>,
+}
+
 /// The next offset, where the new batches are, and what was refused.
 type Taken = (i64, (usize, usize), Vec<(i64, String)>);
 
-fn follower(followers: &mut Followers, state_partition: u32) -> &mut Follower {
-    followers
-        .entry(state_partition)
-        .or_insert_with(|| Follower::new(state_partition, 0))
+impl Followers {
+    fn of(&mut self, state_partition: u32) -> &mut Follower {
+        self.all.entry(state_partition).or_insert_with(|| {
+            let mut follower = Follower::new(state_partition, 0);
+            follower.configure(Arc::clone(&self.config));
+            follower
+        })
+    }
+
+    /// The anomalies since a time, in an order of their own, and since when that is all of them.
+    fn anomalies(&mut self, since_ms: i64) -> (i64, Vec<Anomaly>) {
+        let mut found = Vec::new();
+        let since = self
+            .all
+            .values_mut()
+            .map(|one| one.anomalies(since_ms, &mut found));
+        let since = since.max().unwrap_or(since_ms);
+        found.sort_by(|a, b| {
+            let first = |one: &Anomaly| one.range.map(|range| range.first);
+            (&a.key, a.since_offset, first(a)).cmp(&(&b.key, b.since_offset, first(b)))
+        });
+        (since, found)
+    }
 }
 
 /// How the share partitions of a state topic stand, kept up to date by the batches of Fetch answers.
+///
+/// It looks for anomalies by default thresholds, unless `configure` gives others.
 ///
 /// Memory is that of the live states. A method waits for a call of another thread.
 #[pyclass(frozen, module = "share_state")]
@@ -43,14 +73,14 @@ impl StateTopicFollower {
     #[new]
     fn new() -> Self {
         Self {
-            followers: Guarded::new("this StateTopicFollower", Followers::new()),
+            followers: Guarded::new("this StateTopicFollower", Followers::default()),
         }
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (partitions, live) = self.followers.with(py, |followers| {
-            let live: usize = followers.values().map(Follower::len).sum();
-            (followers.len(), live)
+            let live: usize = followers.all.values().map(Follower::len).sum();
+            (followers.all.len(), live)
         })?;
         Ok(format!(
             "StateTopicFollower(state_partitions={partitions}, share_partitions={live})"
@@ -71,7 +101,7 @@ impl StateTopicFollower {
         next_offset: Int<i64>,
     ) -> PyResult<()> {
         self.followers.with(py, |followers| {
-            follower(followers, state_partition.0).begin_again(next_offset.0);
+            followers.of(state_partition.0).begin_again(next_offset.0);
         })
     }
 
@@ -99,7 +129,7 @@ impl StateTopicFollower {
         end: Option<Int<usize>>,
     ) -> PyResult<Taken> {
         let (next_offset, new, refused) = self.followers.detached(py, |followers| {
-            let follower = follower(followers, state_partition.0);
+            let follower = followers.of(state_partition.0);
             let mut refused = Vec::new();
             let end = end.map_or(data.len(), |end| end.0);
             let new = follower.take(data, start.0, end, &mut refused);
@@ -142,7 +172,7 @@ impl StateTopicFollower {
     /// deleted, in no order.
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let changes = self.followers.detached(py, |followers| {
-            let changes = followers.values_mut().flat_map(Follower::changes);
+            let changes = followers.all.values_mut().flat_map(Follower::changes);
             changes.collect::<Vec<_>>()
         })?;
         let (rows, gone) = (PyList::empty(py), PyList::empty(py));
@@ -155,6 +185,72 @@ impl StateTopicFollower {
         Ok((rows, gone))
     }
 
+    /// Look for anomalies by other thresholds from here on. Of what was found, what the new delivery limits allow is not told
+    /// any more.
+    ///
+    /// Args:
+    ///     config: an `AnomalyConfig`.
+    fn configure(&self, py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<()> {
+        let config = Arc::new(config_in(config)?);
+        self.followers.with(py, |followers| {
+            for follower in followers.all.values_mut() {
+                follower.configure(Arc::clone(&config));
+            }
+            followers.config = config;
+        })
+    }
+
+    /// The anomalies that last, and those that were not over before a time. Those that were over before are let go.
+    ///
+    /// Of each state partition the latest 1,000 that are over are kept, and those that last. `growing_lag` and `deleted_topic`,
+    /// which the state topic does not tell, are not among them.
+    ///
+    /// Args:
+    ///     since_ms: the time, ms since the epoch.
+    ///
+    /// Returns:
+    ///     Since when these are all, `since_ms` or later where they were too many; and a list of `Anomaly`, ordered by group,
+    ///     topic id, partition and `since_offset`.
+    fn anomalies<'py>(
+        &self,
+        py: Python<'py>,
+        since_ms: Int<i64>,
+    ) -> PyResult<(i64, Bound<'py, PyList>)> {
+        let (since, found) = self
+            .followers
+            .detached(py, |followers| followers.anomalies(since_ms.0))?;
+        Ok((since, anomalies_out(py, &found)?))
+    }
+
+    /// How many anomalies there are of each share partition, by kind; as `anomalies`, for which the rows would be too many.
+    ///
+    /// Args:
+    ///     since_ms: as for `anomalies`.
+    ///
+    /// Returns:
+    ///     Since when these are all, as from `anomalies`; and a list of pairs of a `SharePartitionKey` and a dict of numbers of
+    ///     findings by kind.
+    fn anomaly_counts<'py>(
+        &self,
+        py: Python<'py>,
+        since_ms: Int<i64>,
+    ) -> PyResult<(i64, Bound<'py, PyList>)> {
+        let (since, found) = self
+            .followers
+            .detached(py, |followers| followers.anomalies(since_ms.0))?;
+        let list = PyList::empty(py);
+        for of_key in found.chunk_by(|a, b| a.key == b.key) {
+            let mut counts = BTreeMap::<_, usize>::new();
+            for one in of_key {
+                *counts.entry(one.kind.name()).or_default() += 1;
+            }
+            if let Some(one) = of_key.first() {
+                list.append((convert::key_out(py, &one.key)?, counts))?;
+            }
+        }
+        Ok((since, list))
+    }
+
     /// What is known of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where there is
     /// no state.
     fn state_batches<'py>(
@@ -164,7 +260,7 @@ impl StateTopicFollower {
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         let key = convert::key_in(key)?;
         let batches = self.followers.with(py, |followers| {
-            let mut states = followers.values().filter_map(|one| one.state(&key));
+            let mut states = followers.all.values().filter_map(|one| one.state(&key));
             states.next().map(|state| state.state_batches.to_vec())
         })?;
         batches
@@ -177,7 +273,7 @@ impl StateTopicFollower {
     /// `share_partitions` (with a state).
     fn places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let places = self.followers.detached(py, |followers| {
-            let places = followers.iter().map(|(number, one)| {
+            let places = followers.all.iter().map(|(number, one)| {
                 let needed_from = one.needed_from();
                 (
                     *number,
@@ -217,7 +313,7 @@ fn step(
             timestamp: record.timestamp,
         };
         let key = record.key.as_deref().unwrap_or_default();
-        let follower = follower(followers, record.partition);
+        let follower = followers.of(record.partition);
         if let Err(error) = follower.read(at, key, record.value.as_deref()) {
             refused.push(format!(
                 "state partition {}: the record at offset {} cannot be decoded and is passed over: {error}",

@@ -16,6 +16,7 @@ from uuid import UUID
 import share_state as ss
 from share_state.kafka.framing import MAX_FRAME, read_frame, request_of, response_bytes
 from share_state.reading.state_topic import STATE_TOPIC
+from tests.python.live.fake_configs import described_configs
 
 FETCH, LIST_OFFSETS, METADATA, FIND_COORDINATOR, LIST_GROUPS, VERSIONS, CONFIGS, DESCRIBE = 1, 2, 3, 10, 16, 18, 32, 77
 STATE_TOPIC_ID = UUID(int=77)
@@ -39,6 +40,10 @@ class FakeCluster:
         configs: of each group.
         denied: API keys that are answered with a missing right.
         log_starts: of state partitions whose log does not start at 0.
+        brokers: how many there are; the first leads everything and is the only one that answers.
+        replicas, in_sync: of each state partition.
+        cluster_configs: of the broker and of topics, by their names; the broker is ``1``.
+        unsupported: API keys that the broker does not know.
     """
 
     log: Path
@@ -49,6 +54,11 @@ class FakeCluster:
     denied: set[int] = field(default_factory=set)
     log_starts: dict[int, int] = field(default_factory=dict)
     state_topic_id: UUID = STATE_TOPIC_ID
+    brokers: int = 1
+    replicas: list[int] = field(default_factory=lambda: [1])
+    in_sync: list[int] = field(default_factory=lambda: [1])
+    cluster_configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    unsupported: set[int] = field(default_factory=set)
     port: int = 0
     #: Offsets that were fetched from, by state partition.
     fetched: dict[int, list[int]] = field(default_factory=dict)
@@ -114,7 +124,11 @@ class FakeCluster:
             CONFIGS: 4,
             DESCRIBE: 1,
         }
-        keys = [{"apiKey": key, "minVersion": 0, "maxVersion": version} for key, version in newest.items()]
+        keys = [
+            {"apiKey": key, "minVersion": 0, "maxVersion": version}
+            for key, version in newest.items()
+            if key not in self.unsupported
+        ]
         return {"errorCode": 0, "apiKeys": keys, "throttleTimeMs": 0}
 
     def _topics(self) -> dict[str, tuple[UUID, int]]:
@@ -130,7 +144,9 @@ class FakeCluster:
             rows.append({"topicId": row["topicId"], **self._topic(name, None if name is None else topics.get(name))})
         return {
             "throttleTimeMs": 0,
-            "brokers": [{"nodeId": 1, "host": "127.0.0.1", "port": self.port, "rack": None}],
+            "brokers": [
+                {"nodeId": node, "host": "127.0.0.1", "port": self.port, "rack": None} for node in range(1, self.brokers + 1)
+            ],
             "clusterId": "fake",
             "controllerId": 1,
             "topics": rows,
@@ -148,8 +164,8 @@ class FakeCluster:
                 "partitionIndex": index,
                 "leaderId": 1,
                 "leaderEpoch": 0,
-                "replicaNodes": [1],
-                "isrNodes": [1],
+                "replicaNodes": self.replicas,
+                "isrNodes": self.in_sync,
                 "offlineReplicas": [],
             }
             for index in range(partitions)
@@ -265,26 +281,7 @@ class FakeCluster:
         }
 
     def _configs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        rows = []
-        for resource in asked["resources"]:
-            group = resource["resourceName"]
-            configs: list[dict[str, Any]] = [
-                {
-                    "name": name,
-                    "value": value,
-                    "readOnly": False,
-                    "configSource": 1,
-                    "isSensitive": False,
-                    "synonyms": [],
-                    "configType": 0,
-                    "documentation": None,
-                }
-                for name, value in self.configs.get(group, {}).items()
-            ]
-            code = GROUP_DENIED if CONFIGS in self.denied else 0
-            row = {"errorCode": code, "errorMessage": None, "resourceType": 32, "resourceName": group}
-            rows.append({**row, "configs": [] if code else configs})
-        return {"throttleTimeMs": 0, "results": rows}
+        return described_configs(asked, self.configs, self.cluster_configs, denied=CONFIGS in self.denied)
 
 
 def member(member_id: str, assigned: Mapping[UUID, list[int]]) -> dict[str, Any]:

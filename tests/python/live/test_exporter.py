@@ -62,6 +62,7 @@ def test_the_numbers(cluster: FakeCluster) -> None:
     settled = values(found, "share_group_settled_records")
     outcomes = ("accepted", "rejected", "delivery_limit", "dead_letter", "passed_available", "passed_unknown")
     assert [settled[*POISONED, outcome] for outcome in outcomes] == [9, 2, 1, 0, 0, 0]
+    assert values(found, "share_group_anomalies") == {(*POISONED, "late_or_poison"): 1}
     assert values(found, "share_group_released_records") == {HEALTHY: 0, POISONED: 1}
     assert values(found, "share_group_members") == {("workers",): 1, ("idle",): 0}
     assert values(found, "share_group_state") == {("workers", "Stable"): 1, ("idle", "Empty"): 1}
@@ -183,7 +184,7 @@ def test_the_page_is_made_of_the_table() -> None:
 
 def test_names_follow_the_rules() -> None:
     names = [metric.name for metric in METRICS]
-    assert len(set(names)) == len(names) == 28
+    assert len(set(names)) == len(names) == 29
     for metric in METRICS:
         assert re.fullmatch(rf"({'|'.join(NAMESPACES)})_[a-z]+(_[a-z]+)*", metric.name), metric.name
         assert not metric.name.endswith(("_total", "_count", "_sum", "_ms")), metric.name

@@ -26,7 +26,7 @@ from tests.python.live.fake_cluster import (
 
 ORDERS = UUID(int=1)
 KEY = ss.SharePartitionKey("workers", str(ORDERS), 0)
-ACKNOWLEDGED, AVAILABLE = 2, 0
+ACKNOWLEDGED, AVAILABLE, ARCHIVED = 2, 0, 4
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:
@@ -85,6 +85,31 @@ def test_it_shows_the_state_with_what_the_brokers_know(cluster: FakeCluster) -> 
         assert (row.accepted_total, row.released_total) == (5, 1)
         assert row.held_since == row.newest_write
         assert one.verdict.health is Health.OK
+
+    run(test())
+
+
+def test_it_tells_the_anomalies_by_kind(cluster: FakeCluster) -> None:
+    # Archived at the limit of the group, which is known before the state topic is read; after 3 deliveries it was rejected.
+    with ss.open(cluster.log) as store:
+        write(store, 0, 8, (5, 5, ARCHIVED, 4), (6, 6, ARCHIVED, 3))
+
+    async def test() -> None:
+        async with cluster.serving(), LiveView(cluster.bootstrap) as live:
+            view = await live.refresh()
+            assert only(view).anomalies == (("late_or_poison", 1),)
+            [found] = await live.anomalies()
+            assert (found.kind, found.group, found.first_offset, found.last_offset) == ("late_or_poison", "workers", 5, 5)
+            assert "the limit is 4, as configured" in found.evidence
+            with ss.open(cluster.log) as store:
+                write(store, 0, 9, (7, 7, ARCHIVED, 4))
+                view = await until(live, lambda view: only(view).anomalies == (("late_or_poison", 2),))
+                # Another limit counts from here on, and for what was found before.
+                cluster.configs["workers"] = {"share.delivery.count.limit": "9"}
+                live._configs_at = -1e9
+                await until(live, lambda view: only(view).anomalies == ())
+                store.delete_state(KEY)
+                await until(live, lambda view: only(view).row is None)
 
     run(test())
 

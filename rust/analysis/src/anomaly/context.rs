@@ -36,7 +36,7 @@ impl Context<'_> {
     pub fn tell_open(
         &self,
         kind: AnomalyKind,
-        open: Option<Open>,
+        open: Option<Box<Open>>,
         until: Option<i64>,
         out: &mut Vec<Anomaly>,
     ) {

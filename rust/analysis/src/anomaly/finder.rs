@@ -1,13 +1,16 @@
 //! Looks for what is wrong in a history.
 
+mod standing;
+
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use share_state_core::history::{Cause, HistoryRow};
 use share_state_core::ids::SharePartitionKey;
 
 use super::config::{AnomalyConfig, Beside};
 use super::context::Context;
-use super::life::Life;
+use super::life::{Intervals, Life};
 use super::limit::Limits;
 use super::row::{Anomaly, Found};
 use super::suspicion::{OfLife, Suspicion};
@@ -29,9 +32,11 @@ struct Live {
 /// partitions of one state partition, and of the records of which something is told.
 #[derive(Clone, Debug)]
 pub struct Finder {
-    config: AnomalyConfig,
+    config: Arc<AnomalyConfig>,
     beside: Beside,
-    live: HashMap<SharePartitionKey, Live>,
+    intervals: Intervals,
+    /// In boxes: a table of what is large has much room that is not used.
+    live: HashMap<SharePartitionKey, Box<Live>>,
     /// The state partition that is being read, and its last record.
     current: Option<(u32, Mark)>,
     limits: Limits,
@@ -42,10 +47,11 @@ pub struct Finder {
 impl Finder {
     /// Nothing has been read.
     #[must_use]
-    pub fn new(config: AnomalyConfig, beside: Beside) -> Self {
+    pub fn new(config: impl Into<Arc<AnomalyConfig>>, beside: Beside) -> Self {
         Self {
-            config,
+            config: config.into(),
             beside: beside.sorted(),
+            intervals: Intervals::default(),
             live: HashMap::new(),
             current: None,
             limits: Limits::default(),
@@ -70,8 +76,8 @@ impl Finder {
             ms: ms.max(first.at.timestamp),
         };
         self.current = Some((state_partition, end));
-        for row in rows {
-            self.limits.see(row);
+        if self.config.limit(&first.key.group).is_none() {
+            rows.iter().for_each(|row| self.limits.see(row));
         }
         let on = Context {
             config: &self.config,
@@ -96,7 +102,7 @@ impl Finder {
                 life,
                 snapshot_ms: None,
             };
-            self.live.insert(first.key.clone(), live);
+            self.live.insert(first.key.clone(), Box::new(live));
         }
         let Some(live) = self.live.get_mut(&first.key) else {
             return;
@@ -104,7 +110,7 @@ impl Finder {
         if first.standing.snapshot_offset == Some(first.at.offset) {
             live.snapshot_ms = Some(first.at.timestamp);
         }
-        live.life.record(on, rows, out);
+        live.life.record(on, &mut self.intervals, rows, out);
     }
 
     /// The rows of a state partition are over.
@@ -114,7 +120,11 @@ impl Finder {
         };
         let mut live: Vec<_> = self.live.drain().collect();
         live.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        let cold = cold_key(&live, end, &self.config);
+        let cold = cold_key(
+            live.iter().map(|(key, live)| (key, live)),
+            end,
+            &self.config,
+        );
         let cold = cold.map(|(key, found)| found.of(key, state_partition));
         for (key, live) in live {
             let on = Context {
@@ -152,17 +162,22 @@ fn note(suspicions: &mut Vec<OfLife>, on: Context<'_>, all: Vec<Suspicion>) {
 
 /// The one share partition whose snapshot stands before all others', if it keeps many records.
 fn cold_key<'a>(
-    live: &'a [(SharePartitionKey, Live)],
+    live: impl Iterator<Item = (&'a SharePartitionKey, &'a Box<Live>)>,
     end: Mark,
     config: &AnomalyConfig,
 ) -> Option<(&'a SharePartitionKey, Found)> {
-    let mut known: Vec<_> = live
-        .iter()
-        .filter_map(|(key, live)| Some((live.life.snapshot_offset()?, key, live.snapshot_ms?)))
-        .collect();
-    known.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
-    let (offset, key, snapshot_ms) = *known.first()?;
-    let next_offset = known.get(1).map_or(end.offset, |next| next.0);
+    let known =
+        live.filter_map(|(key, live)| Some((live.life.snapshot_offset()?, key, live.snapshot_ms?)));
+    let (mut first, mut second) = (None, None);
+    for one in known {
+        if first.is_none_or(|least| one < least) {
+            second = first.replace(one);
+        } else if second.is_none_or(|least| one < least) {
+            second = Some(one);
+        }
+    }
+    let (offset, key, snapshot_ms) = first?;
+    let next_offset = second.map_or(end.offset, |next| next.0);
     let kept = next_offset.saturating_sub(offset);
     let age = end.ms.saturating_sub(snapshot_ms);
     if kept < config.cold_records || age < config.cold_ms {

@@ -13,7 +13,7 @@ use super::row::{Anomaly, Found};
 use super::suspicion::{Suspicion, What};
 use super::window::Window;
 use super::{AnomalyKind, Mark, Severity};
-use intervals::Intervals;
+pub(super) use intervals::Intervals;
 
 /// Deliveries after the start offset since it moved last.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +29,14 @@ pub(super) struct Life {
     at: At,
     standing: Standing,
     window: Window,
-    intervals: Intervals,
     after: Option<After>,
-    stuck: Option<Suspicion>,
+    stuck: Option<Box<Suspicion>>,
     /// Records in a row in which the delivery complete count disagreed.
     disagreeing: u64,
-    count: Option<Open>,
+    count: Option<Box<Open>>,
     lag: Lag,
-    /// What is said against single records, to be told when all rows are over.
-    suspicions: Vec<Suspicion>,
+    /// What is said against single records, beside what lasts: told when all rows are over.
+    pub suspicions: Vec<Suspicion>,
 }
 
 impl Life {
@@ -47,7 +46,6 @@ impl Life {
             at: row.at,
             standing: row.standing,
             window: Window::default(),
-            intervals: Intervals::default(),
             after: None,
             stuck: None,
             disagreeing: 0,
@@ -63,7 +61,13 @@ impl Life {
     }
 
     /// Takes the rows of one record of the state topic.
-    pub fn record(&mut self, on: Context<'_>, rows: &[HistoryRow], out: &mut Vec<Anomaly>) {
+    pub fn record(
+        &mut self,
+        on: Context<'_>,
+        intervals: &mut Intervals,
+        rows: &[HistoryRow],
+        out: &mut Vec<Anomaly>,
+    ) {
         let Some(first) = rows.first() else {
             return;
         };
@@ -76,7 +80,7 @@ impl Life {
         for row in rows {
             if let Some(range) = row.range {
                 let (window, suspicions) = (&mut self.window, &mut self.suspicions);
-                self.intervals.take(on, window, row, range, suspicions, out);
+                intervals.take(on, window, row, range, suspicions, out);
             }
         }
         self.start_offset(on, old, rows);
@@ -106,7 +110,7 @@ impl Life {
         }
         let until = Some(row.at.timestamp);
         self.moved(until);
-        on.tell_open(AnomalyKind::CountDisagrees, self.count, until, out);
+        on.tell_open(AnomalyKind::CountDisagrees, self.count.take(), until, out);
         self.lag.over(on, until, out);
         Intervals::end(on, &self.window, until, &mut self.suspicions);
         self.suspicions
@@ -114,19 +118,33 @@ impl Life {
 
     /// Tells what lasts at the end of the log, which is at `end`; returns what is said against single records.
     pub fn end(mut self, on: Context<'_>, end: Mark, out: &mut Vec<Anomaly>) -> Vec<Suspicion> {
+        let mut all = std::mem::take(&mut self.suspicions);
+        self.lasting(on, end, out, &mut all);
+        all
+    }
+
+    /// Tells what lasts if the log ends at `end`, and adds what is then said against single records.
+    pub fn lasting(
+        &self,
+        on: Context<'_>,
+        end: Mark,
+        out: &mut Vec<Anomaly>,
+        all: &mut Vec<Suspicion>,
+    ) {
         let samples = on.beside.samples(on.key);
-        self.lag
-            .measure(on, samples, &self.standing, self.at, None, out);
+        let mut lag = self.lag;
+        lag.measure(on, samples, &self.standing, self.at, None, out);
         // Another record may hold it by now.
         let held = self
             .after
             .and_then(|after| self.held(self.standing.start_offset, after));
         let until = held.is_none().then_some(self.at.timestamp);
-        self.stuck = self.stuck.take().map(|old| held.unwrap_or(old));
-        self.moved(until);
-        on.tell_open(AnomalyKind::CountDisagrees, self.count.take(), None, out);
-        self.lag.over(on, None, out);
-        Intervals::end(on, &self.window, None, &mut self.suspicions);
+        let stuck = self.stuck.as_deref().cloned();
+        let stuck = stuck.map(|old| held.unwrap_or(old));
+        all.extend(stuck.map(|stuck| Suspicion { until, ..stuck }));
+        on.tell_open(AnomalyKind::CountDisagrees, self.count.clone(), None, out);
+        lag.over(on, None, out);
+        Intervals::end(on, &self.window, None, all);
         if self.standing.snapshot_offset.is_none() {
             let evidence = "the log holds updates of this share partition but no snapshot below them: its state epoch is not known";
             let found = self.found(
@@ -143,11 +161,10 @@ impl Life {
             let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
             on.tell(found, out);
         }
-        self.gaps(on, end);
-        self.suspicions
+        self.gaps(on, end, all);
     }
 
-    fn gaps(&mut self, on: Context<'_>, end: Mark) {
+    fn gaps(&self, on: Context<'_>, end: Mark, all: &mut Vec<Suspicion>) {
         let start = self.standing.start_offset;
         if start < 0 {
             return;
@@ -158,7 +175,7 @@ impl Life {
             if age < on.config.gap_ms {
                 continue;
             }
-            self.suspicions.push(Suspicion {
+            all.push(Suspicion {
                 range: hole,
                 since: told,
                 until: None,
@@ -174,7 +191,7 @@ impl Life {
     fn moved(&mut self, until: Option<i64>) {
         let stuck = self.stuck.take();
         self.suspicions
-            .extend(stuck.map(|stuck| Suspicion { until, ..stuck }));
+            .extend(stuck.map(|stuck| Suspicion { until, ..*stuck }));
     }
 
     fn start_offset(&mut self, on: Context<'_>, old: Standing, rows: &[HistoryRow]) {
@@ -204,7 +221,7 @@ impl Life {
         if self.stuck.is_some() || stood < *stuck_ms || after.records < *stuck_records {
             return;
         }
-        self.stuck = self.held(start, after);
+        self.stuck = self.held(start, after).map(Box::new);
     }
 
     /// What holds the start offset; `None` if all is settled, and the next write moves it.
@@ -244,14 +261,14 @@ impl Life {
         }
         self.disagreeing += 1;
         if self.disagreeing == on.config.count_records {
-            self.count = Some(Open {
+            self.count = Some(Box::new(Open {
                 since: Mark::of(self.at),
                 range: None,
                 evidence: format!(
                     "the delivery complete count is {count}, but {settled} records from {start_offset} on are settled"
                 ),
                 advice: AnomalyKind::CountDisagrees.advice(),
-            });
+            }));
         }
     }
 

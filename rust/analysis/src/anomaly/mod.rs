@@ -17,6 +17,7 @@ mod limit;
 mod row;
 mod suspicion;
 mod verdict;
+mod watch;
 mod window;
 #[cfg(test)]
 mod window_tests;
@@ -25,6 +26,7 @@ pub use config::{AnomalyConfig, Beside, Sample};
 pub use finder::Finder;
 pub use kind::{AnomalyKind, Severity};
 pub use row::Anomaly;
+pub use watch::{MOST_KEPT, Watch};
 
 /// A record of the state topic, and its time: where something began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -43,6 +43,14 @@ pub(super) struct Found {
     pub advice: &'static str,
 }
 
+impl Anomaly {
+    /// Whether it lasts, or was not over before.
+    #[must_use]
+    pub fn lasts_until(&self, since_ms: i64) -> bool {
+        self.until_timestamp.is_none_or(|until| until >= since_ms)
+    }
+}
+
 impl Found {
     pub fn of(self, key: &SharePartitionKey, state_partition: u32) -> Anomaly {
         Anomaly {

@@ -88,6 +88,11 @@ fn is_given_up(delivery: Delivery) -> bool {
 }
 
 impl Suspicion {
+    /// Whether it lasts, or was not over before.
+    pub fn lasts_until(&self, since_ms: i64) -> bool {
+        self.until.is_none_or(|until| until >= since_ms)
+    }
+
     pub const fn kind(&self) -> AnomalyKind {
         match &self.what {
             What::GivenUp(given_up) if given_up.lock_may_end => AnomalyKind::LateOrPoison,

@@ -9,3 +9,4 @@ mod bad_input;
 mod live_laws;
 mod made_up;
 mod state_laws;
+mod watch_laws;

@@ -11,9 +11,9 @@ use crate::anomaly::suspicion::{GivenUp, Suspicion, What, push};
 use crate::anomaly::window::{Known, Window};
 use crate::anomaly::{AnomalyKind, Mark, Severity};
 
-/// Takes intervals; it keeps nothing but its allocation.
+/// Takes intervals; it keeps nothing but its allocation, so one serves all share partitions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Intervals {
+pub(in crate::anomaly) struct Intervals {
     taken: Vec<Run<Known>>,
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable
 from typing import Final, NamedTuple, TypeVar
 
 from share_state.analysis.topic_id import hyphenated
@@ -16,7 +16,7 @@ from share_state.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, number_
 from share_state.live.rights import Missing, NotAllowedError
 from share_state.reading.failures import ClusterReadError
 
-__all__ = ["DELIVERY_LIMITS", "LOCK_DURATIONS", "About", "about", "configured"]
+__all__ = ["About", "about"]
 
 _Answer = TypeVar("_Answer")
 _UUID_CHARACTERS: Final = 36
@@ -56,11 +56,6 @@ class About(NamedTuple):
         if self.members is None:
             return None
         return tuple(one for one in self.members if (self.topic.topic_id, partition) in one.assignment)
-
-
-def configured(configs: Mapping[str, str], names: Iterable[str]) -> int | None:
-    """Return the number that a configuration has under the first of some names; None where it is not known."""
-    return next((int(configs[name]) for name in names if configs.get(name, "").isdecimal()), None)
 
 
 async def about(bootstrap: str, security: SecurityOptions, group: str, topic: str, *, request_timeout: float = 10.0) -> About:

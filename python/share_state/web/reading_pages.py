@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import Response
 
 from share_state.analysis.trace import RecordFacts
-from share_state.live.about import DELIVERY_LIMITS, LOCK_DURATIONS, configured
-from share_state.live.health import delivery_limit_of
+from share_state.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, delivery_limit_of, number_of
 from share_state.web import letters, past, picture
 from share_state.web.background import Background, Told
 from share_state.web.json_pages import dead_letters_json, record_json, share_partition_json
@@ -141,8 +140,8 @@ def _facts(group: GroupView, one: SharePartitionView) -> RecordFacts:
     """Give what is known beside the log; the record itself is not read."""
     return RecordFacts(
         log_end_offset=one.log_end_offset,
-        delivery_limit=configured(group.configs, DELIVERY_LIMITS),
-        lock_duration_ms=configured(group.configs, LOCK_DURATIONS),
+        delivery_limit=number_of(group.configs, DELIVERY_LIMIT),
+        lock_duration_ms=number_of(group.configs, LOCK_DURATION),
     )
 
 

@@ -7,11 +7,12 @@ its last written state, or does not show at all.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from share_state.analysis.history_row import HistoryCause, HistoryRow
+from share_state.analysis.history_row import HistoryRow
+from share_state.analysis.spans import Span, spans
 from share_state.analysis.trace import PRODUCED, RecordTrace, TraceEvent
 from share_state.errors import ConfigError
 from share_state.extras import require
@@ -31,7 +32,6 @@ _LOOKS = {
     int(RecordState.ARCHIVED): ("#56606b", "archived"),
 }
 _OTHER = ("#b2182b", "of a state that is not known")
-_ENDS = frozenset({HistoryCause.DELETED, HistoryCause.INITIALISED})
 _SIZE = (11.0, 5.0)
 #: Cells of a heat map along each side, at most.
 _CELLS = 200
@@ -39,67 +39,6 @@ _CELLS = 200
 _COLOURS = 12
 #: The last lag is drawn for so much of the time before it, or up to the last record if that is later.
 _LAST_STEP = 0.05
-
-
-class Span(NamedTuple):
-    """Offsets with one known state for a time."""
-
-    first_offset: int
-    last_offset: int
-    state: int
-    delivery_count: int
-    #: ms since the epoch.
-    since: int
-    until: int
-
-
-class _Known(NamedTuple):
-    first: int
-    last: int
-    state: int
-    delivered: int
-    since: int
-
-
-def spans(rows: Iterable[HistoryRow]) -> Iterator[Span]:
-    """Return the known states of offsets and their times, from the rows of one share partition in their order.
-
-    A state that is known at the end lasts until the time of the last row.
-    """
-    known: list[_Known] = []
-    now = 0
-    for row in rows:
-        now = max(now, row.at_timestamp)
-        if row.cause in _ENDS:
-            yield from (_span(one, now) for one in known)
-            known = []
-        elif row.first_offset is not None and row.last_offset is not None:
-            yield from _cut(known, row.first_offset, row.last_offset, now)
-            if row.to_state is not None and row.to_count is not None:
-                run = _Known(row.first_offset, row.last_offset, row.to_state, row.to_count, now)
-                known.insert(bisect_right(known, run), run)
-    yield from (_span(one, now) for one in known)
-
-
-def _cut(known: list[_Known], first: int, last: int, now: int) -> Iterator[Span]:
-    """End what is known of an interval; what lies outside of it goes on."""
-    begin = max(0, bisect_right([one.first for one in known], first) - 1)
-    end = bisect_right([one.first for one in known], last)
-    kept: list[_Known] = []
-    for one in known[begin:end]:
-        if one.last < first:
-            kept.append(one)
-            continue
-        yield _span(one._replace(first=max(one.first, first), last=min(one.last, last)), now)
-        if one.first < first:
-            kept.append(one._replace(last=first - 1))
-        if one.last > last:
-            kept.append(one._replace(first=last + 1))
-    known[begin:end] = kept
-
-
-def _span(one: _Known, until: int) -> Span:
-    return Span(one.first, one.last, one.state, one.delivered, one.since, until)
 
 
 def timeline(rows: Sequence[HistoryRow]) -> Figure:

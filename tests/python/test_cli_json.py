@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 import share_state as ss
-from share_state.cli import json_rows, names
+from share_state.analysis import names
+from share_state.analysis.json_rows import HISTORY_VERSION
+from share_state.cli.json_rows import STATE_VERSION
 from share_state.cli.summary import Summary
 from tests.python.cli_runner import run
 from tests.python.json_schema import breaches
 from tests.python.recordings import JOBS, ORDERS, REPOSITORY, recording_id, recordings
 
-COMMANDS = {"state": json_rows.STATE_VERSION, "history": json_rows.HISTORY_VERSION}
+COMMANDS = {"state": STATE_VERSION, "history": HISTORY_VERSION}
 PAGE = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8")
 
 each_command = pytest.mark.parametrize("command", COMMANDS)

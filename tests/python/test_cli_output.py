@@ -7,9 +7,9 @@ from importlib.metadata import version
 import pytest
 
 from share_state.cli.dump_table import write_dump_table
-from share_state.cli.printable import printable
 from share_state.cli.render import write_states
 from share_state.cli.summary import summarise
+from share_state.printable import printable
 from share_state.reading.plain import ShareState
 from tests.python.cli_runner import COMMAND, environment, run, run_on_terminal
 from tests.python.recordings import ORDERS

@@ -9,7 +9,7 @@ import pytest
 
 from share_state import plot
 from share_state.analysis.trace import RecordTrace
-from share_state.cli.trace_json import TRACE_VERSION
+from share_state.analysis.trace_json import TRACE_VERSION
 from tests.python.cli_in_process import run_here
 from tests.python.json_page import described, schema_of, told
 from tests.python.json_schema import breaches

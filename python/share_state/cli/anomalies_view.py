@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from share_state.analysis.anomaly import Anomaly, Severity
+from share_state.analysis.names import instant
 from share_state.cli.lines import Lines
-from share_state.cli.names import instant
 
 #: A list of offsets is shown up to so many lines.
 _LIST_LINES = 3

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from share_state.analysis.names import instant
 from share_state.cli.choice import listed
-from share_state.cli.names import instant
 from share_state.reading.as_of import AsOf
 
 AsOfOption = Annotated[

@@ -10,8 +10,8 @@ import typer
 
 from share_state.cli import any_source
 from share_state.cli.live_source import PATIENCE, security_for
-from share_state.cli.printable import printable
 from share_state.errors import ConfigError, UnknownPartitionError
+from share_state.printable import printable
 from share_state.reading.cluster import SCHEME
 from share_state.reading.failures import ClusterReadError
 

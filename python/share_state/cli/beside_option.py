@@ -12,7 +12,7 @@ import typer
 from share_state.analysis import beside
 from share_state.analysis.search import LogEndOffsets
 from share_state.cli.choice import listed
-from share_state.cli.printable import printable
+from share_state.printable import printable
 from share_state.reading.topic_ends import Place
 
 LogEndOffsetsOption = Annotated[

@@ -16,9 +16,9 @@ from rich.text import Text
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import compact
 from share_state.cli.lines import console_of_stdout
-from share_state.cli.printable import printable
 from share_state.errors import NotAHistoryError
 from share_state.histories import DELIVERY_LIMIT, SKEW_MS, WITHIN_MS, HistoryReport, Violation, check_history
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

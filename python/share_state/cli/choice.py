@@ -12,7 +12,7 @@ import typer
 
 from share_state.analysis.history_row import HistoryRow
 from share_state.analysis.topic_id import hyphenated
-from share_state.cli.printable import printable
+from share_state.printable import printable
 
 #: Kafka's partitions are int32, its offsets int64.
 _MOST_PARTITION = 2**31 - 1

@@ -59,6 +59,7 @@ COMMANDS = {
         "Check by a history of what clients saw whether the promises of share groups were kept.",
     ),
     "dlq": Place("dlq_command", "dlq", "Show the records that a share group gave up, and send them again."),
+    "web": Place("web_command", "web", "Serve how the share groups of a running cluster do, as pages for a browser."),
     "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
     "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
     "plot": Place("plot_command", "plot_command", "Draw what happened to the records of one share partition."),

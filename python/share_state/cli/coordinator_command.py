@@ -10,12 +10,12 @@ import typer
 from share_state import _core
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.listening import announce, listen_address, server_tls
-from share_state.cli.printable import printable
 from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import ShareCoordinatorServer, Topic
 from share_state.kafka.logins import read_users
 from share_state.kafka.peers import Address
+from share_state.printable import printable
 from share_state.tidying import ROUND_SECONDS, tidy
 from share_state.types import SharePartitionKey
 

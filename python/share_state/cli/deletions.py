@@ -8,9 +8,9 @@ import typer
 
 from share_state.analysis.anomaly import Anomaly
 from share_state.analysis.history_row import HistoryCause, HistoryRow
+from share_state.analysis.names import instant
 from share_state.cli.choice import Key
-from share_state.cli.names import instant
-from share_state.cli.printable import printable
+from share_state.printable import printable
 
 
 class Deletions:

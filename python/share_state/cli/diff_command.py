@@ -17,7 +17,7 @@ from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import console_of_stdout
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.printable import printable
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from share_state.analysis.state_diff import StateDiff

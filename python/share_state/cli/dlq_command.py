@@ -26,7 +26,6 @@ from share_state.cli.dlq_options import (
 )
 from share_state.cli.dlq_payload import show_json, write_payloads
 from share_state.cli.dlq_redrive import RedriveOrder, run_redrive
-from share_state.cli.dlq_rows import letter_json
 from share_state.cli.dlq_view import write_letters
 from share_state.cli.json_output import write_rows
 from share_state.cli.live_source import ClusterArgument
@@ -39,9 +38,10 @@ from share_state.cli.payload_options import (
     ValueFormatOption,
     showing,
 )
-from share_state.cli.printable import printable
 from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt, payloads_of
+from share_state.dead_letters.json_rows import letter_json
 from share_state.payloads import Format, PayloadReader
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,9 @@ from share_state.cli.as_of_option import parse_as_of
 from share_state.cli.choice import listed
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.live_source import PATIENCE
-from share_state.cli.printable import printable
 from share_state.dead_letters import Asking, Cause, Filter, Letters, NoSuchTopicError, Source, UnknownGroupError, source_of
 from share_state.errors import ConfigError
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Progress
 

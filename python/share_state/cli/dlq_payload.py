@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from share_state.cli.dlq_rows import SHOW_VERSION, letter_json
 from share_state.cli.dlq_view import letter_line
 from share_state.cli.lines import Lines
 from share_state.cli.payload_json import payload_json
 from share_state.cli.peek_view import MISSING, write_payload
+from share_state.dead_letters.json_rows import SHOW_VERSION, letter_json
 from share_state.payloads import Missing, Reason
 
 if TYPE_CHECKING:

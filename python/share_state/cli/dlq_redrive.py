@@ -12,12 +12,10 @@ from urllib.parse import quote
 import typer
 
 from share_state.cli.dlq_options import refused
-from share_state.cli.dlq_rows import redrive_json
 from share_state.cli.dlq_view import RedriveView
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import OutputFormat
-from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
 from share_state.dead_letters import (
     ClusterRefusedError,
@@ -43,7 +41,9 @@ from share_state.dead_letters import (
     read_journal,
     resolve,
 )
+from share_state.dead_letters.json_rows import redrive_json
 from share_state.payloads import PayloadReader
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,11 +14,11 @@ from share_state.cli.choice import GroupOption, listed
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import Lines
-from share_state.cli.live_json import doctor_json
 from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
-from share_state.cli.printable import printable
 from share_state.doctor import Finding, Tools, examine
+from share_state.live.json_rows import doctor_json
+from share_state.printable import printable
 from share_state.reading.cluster import SCHEME
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 from uuid import UUID
 
-from share_state.cli.names import counted_state, instant
-from share_state.cli.printable import printable
+from share_state.analysis.names import counted_state, instant
+from share_state.printable import printable
 from share_state.reading.plain import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.

@@ -11,8 +11,8 @@ from pathlib import Path
 import typer
 
 from share_state.cli.output import need_stdout
-from share_state.cli.printable import printable
 from share_state.errors import ShareStateError
+from share_state.printable import printable
 
 #: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
 _ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)

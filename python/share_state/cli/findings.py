@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.printable import printable
+from share_state.printable import printable
 from share_state.reading.plain import Finding
 
 

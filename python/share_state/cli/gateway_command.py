@@ -12,7 +12,6 @@ import typer
 
 from share_state.cli.exit_codes import ExitCode
 from share_state.cli.listening import announce, listen_address, server_tls
-from share_state.cli.printable import printable
 from share_state.cli.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError
@@ -22,6 +21,7 @@ from share_state.kafka.bearer_tokens import TokenValidator
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.logins import read_users
 from share_state.kafka.security_properties import security_of
+from share_state.printable import printable
 
 #: Bytes; producers' requests may have 100 MiB each.
 _QUEUED_WITH_RELAY = 256 << 20

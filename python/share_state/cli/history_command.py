@@ -6,14 +6,14 @@ from collections.abc import Iterable
 import typer
 
 from share_state.analysis.history_row import HistoryRow
+from share_state.analysis.json_rows import history_json
+from share_state.analysis.names import counted_state, instant
 from share_state.cli import any_source, findings
 from share_state.cli.choice import Choice, GroupOption, OffsetOption, PartitionOption, TopicIdOption
 from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
-from share_state.cli.json_rows import history_json
-from share_state.cli.names import counted_state, instant
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.printable import printable
+from share_state.printable import printable
 
 
 def history_command(

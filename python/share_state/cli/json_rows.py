@@ -1,18 +1,17 @@
-"""The rows of `state` and `history` for machines: what the schemas in `share_state/schemas` describe.
+"""The rows of `state` for machines: what `share_state/schemas/state-1.json` describes.
 
 A name that a person reads stands beside each id, and a time in ISO 8601 beside each in ms. A new field keeps the version; one
 that goes, or changes its meaning, raises it.
 """
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.cli.names import iso_8601, state_name
+from share_state.analysis.json_rows import batch_json
+from share_state.analysis.names import iso_8601
 from share_state.cli.summary import summarise
 from share_state.reading.plain import ShareState
 from share_state.types import StateBatch
 
-#: Versions of the two schemas, which are in the rows and in the names of the schemas' files.
+#: Version of the schema, which is in the rows and in the name of the schema's file.
 STATE_VERSION = 1
-HISTORY_VERSION = 1
 
 
 def state_json(state: ShareState, log_end_offset: int | None = None) -> dict[str, object]:
@@ -44,27 +43,5 @@ def state_json(state: ShareState, log_end_offset: int | None = None) -> dict[str
         "create_time": iso_8601(state["create_timestamp"]),
         "write_timestamp": state["write_timestamp"],
         "write_time": iso_8601(state["write_timestamp"]),
-        "batches": [_batch(StateBatch(*batch)) for batch in state["batches"]],
-    }
-
-
-def history_json(row: HistoryRow) -> dict[str, object]:
-    """Return a row of a history, with names beside its ids."""
-    told: dict[str, object] = {"schema_version": HISTORY_VERSION}
-    for name, value in row._asdict().items():
-        told[name] = value
-        if name in {"from_state", "to_state"}:
-            told[f"{name}_name"] = None if value is None else state_name(value)
-        elif name == "at_timestamp":
-            told["at_time"] = iso_8601(value)
-    return told
-
-
-def _batch(batch: StateBatch) -> dict[str, object]:
-    return {
-        "first_offset": batch.first_offset,
-        "last_offset": batch.last_offset,
-        "delivery_state": batch.delivery_state,
-        "delivery_state_name": state_name(batch.delivery_state),
-        "delivery_count": batch.delivery_count,
+        "batches": [batch_json(StateBatch(*batch)) for batch in state["batches"]],
     }

@@ -10,7 +10,7 @@ import typer
 from share_state.analysis.search import LogEndOffsets
 from share_state.cli import any_source
 from share_state.cli.choice import Choice
-from share_state.cli.printable import printable
+from share_state.printable import printable
 from share_state.reading import cluster, topic_ends
 from share_state.reading.as_of import AsOf
 from share_state.reading.topic_ends import Place

@@ -6,7 +6,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from share_state.cli.printable import printable
+from share_state.printable import printable
 
 #: Wider than any row.
 UNBOUNDED = 100_000

@@ -6,8 +6,8 @@ from pathlib import Path
 import typer
 
 from share_state.cli.output import ReaderGoneError, discard_stdout
-from share_state.cli.printable import printable
 from share_state.kafka.peers import Address
+from share_state.printable import printable
 
 _MAX_PORT = 65_535
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from share_state.cli import any_source
-from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.kafka.security import SecurityOptions
 from share_state.kafka.security_properties import security_of
 from share_state.live.live_view import LiveView
+from share_state.printable import printable
 from share_state.reading.cluster import SCHEME, is_cluster
 
 #: Seconds to wait for an answer unless --timeout says otherwise.

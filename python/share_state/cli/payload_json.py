@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from share_state.cli.names import iso_8601
+from share_state.analysis.names import iso_8601
 from share_state.payloads import Missing
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated, Final
 import typer
 
 from share_state.cli.choice import bounded
-from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.payloads import Format, Redaction, Showing
 from share_state.payloads.decoding import Registry
+from share_state.printable import printable
 
 __all__ = [
     "KeyFormatOption",

@@ -24,8 +24,8 @@ from share_state.cli.payload_options import (
 )
 from share_state.cli.peek_view import Peeked, peek_json, write_block
 from share_state.cli.peeking import NOTHING, Peeking, Wanted
-from share_state.cli.printable import printable
 from share_state.payloads import Format
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 
 #: Records of one run, at most.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.cli.names import counted_state, instant, state_name
+from share_state.analysis.names import counted_state, instant, state_name
+from share_state.analysis.trace_json import event_json
 from share_state.cli.payload_json import payload_json
-from share_state.cli.trace_json import event_json
 from share_state.payloads import Missing, Payload, Reason, Shown, ShownRecord
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from share_state.analysis.trace import NotInLogError, RecordFacts, RecordTrace, 
 from share_state.cli import any_source, asking_brokers
 from share_state.cli.choice import Choice, listed
 from share_state.cli.peek_view import Peeked
-from share_state.cli.printable import printable
 from share_state.live.group_limits import delivery_limit_of
 from share_state.live.health import near_limit
 from share_state.payloads import Missing, Payload, Showing
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from share_state.live.about import About

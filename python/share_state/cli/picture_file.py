@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

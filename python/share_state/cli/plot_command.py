@@ -15,7 +15,7 @@ from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicId
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
 from share_state.cli.picture_file import FORMATS, end_offsets_of, fail, picture_file, save_picture
-from share_state.cli.printable import printable
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Finding
 

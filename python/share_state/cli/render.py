@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from share_state.cli.lines import UNBOUNDED, console_of_stdout
-from share_state.cli.printable import printable
 from share_state.cli.summary import Summary
+from share_state.printable import printable
 
 #: Said under every view, because the state on disk invites the opposite reading.
 NOT_PERSISTED = "An acquisition is never written: an acquired record shows its last written state, or does not show at all."

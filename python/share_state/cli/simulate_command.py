@@ -14,7 +14,6 @@ from share_state.cli.exit_codes import reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.picture_file import end_offsets_of, picture_file, save_picture
-from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
 from share_state.cli.simulate_options import (
     DeliveryLimitOption,
@@ -31,6 +30,7 @@ from share_state.cli.simulate_options import (
 )
 from share_state.cli.simulate_output import recorded_row, rows_json, simulated_row, write_table
 from share_state.errors import ConfigError
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.plain import Finding
 from share_state.simulation import Arrivals, Prediction, Processing, Recorded, Settings, fit, parse_processing_time, predict

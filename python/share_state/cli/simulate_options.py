@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from share_state.cli import any_source
-from share_state.cli.printable import printable
 from share_state.errors import ConfigError
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.security_properties import security_of
 from share_state.live.asked import Asked, Resource, UnansweredError
+from share_state.printable import printable
 from share_state.reading.cluster import SCHEME, is_cluster
 from share_state.simulation import Settings
 

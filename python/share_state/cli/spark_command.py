@@ -20,10 +20,10 @@ from share_state.cli.commands import HELP_NAMES
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.lines import console_of_stdout
 from share_state.cli.output_format import CommandConfigOption
-from share_state.cli.printable import printable
 from share_state.cli.progress import record_progress
 from share_state.errors import ConfigError
 from share_state.extras import MissingPackageError
+from share_state.printable import printable
 from share_state.reading.cluster import ClusterReadError
 
 if TYPE_CHECKING:

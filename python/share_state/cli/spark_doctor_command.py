@@ -10,7 +10,7 @@ from share_state.cli.exit_codes import ExitCode
 from share_state.cli.json_output import write_rows
 from share_state.cli.output import need_stdout
 from share_state.cli.output_format import FormatOption, OutputFormat
-from share_state.cli.printable import printable
+from share_state.printable import printable
 
 
 def spark_doctor(

@@ -18,12 +18,12 @@ from share_state.cli.choice import GroupOption, listed
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import UNBOUNDED, Lines, console_of_stdout
-from share_state.cli.live_json import top_json
 from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
 from share_state.cli.output_format import CommandConfigOption, OutputFormat, TimeoutOption
-from share_state.cli.printable import printable
 from share_state.extras import MissingPackageError, require
 from share_state.live import Health, LiveView
+from share_state.live.json_rows import top_json
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

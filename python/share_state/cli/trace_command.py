@@ -10,18 +10,18 @@ from uuid import UUID
 
 import typer
 
+from share_state.analysis.names import instant
 from share_state.analysis.topic_id import hyphenated
 from share_state.analysis.trace import NotInLogError, RecordFacts, RecordTrace, RecordTracer
+from share_state.analysis.trace_json import trace_json
 from share_state.cli import any_source, asking_brokers, findings
 from share_state.cli.choice import Choice, GroupArgument, OffsetArgument, PartitionArgument, TopicArgument, listed
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import Lines
-from share_state.cli.names import instant
 from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
 from share_state.cli.picture_file import FORMATS, picture_file, save_picture
-from share_state.cli.printable import printable
-from share_state.cli.trace_json import trace_json
+from share_state.printable import printable
 from share_state.reading.cluster import is_cluster
 from share_state.reading.failures import ClusterReadError
 from share_state.reading.plain import Finding

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hmac
 import logging
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,6 +10,7 @@ from typing import Final, NamedTuple
 
 from share_state.errors import ShareStateError
 from share_state.kafka.peers import Address
+from share_state.monitoring.basic_login import CHALLENGE, may
 
 __all__ = ["TEXT", "HttpServer", "Page", "Request"]
 
@@ -109,9 +108,9 @@ class HttpServer:
         if method not in {b"GET", b"HEAD"}:
             return _response(Page(b"only GET and HEAD\n", status="405 Method Not Allowed"))
         request = Request(_headers(rest))
-        if path not in self._open_pages and not self._may(request):
+        if path not in self._open_pages and not may(self._users, request.headers.get("authorization", "")):
             refused = Page(b"a login is needed\n", status="401 Unauthorized")
-            return _response(refused, 'WWW-Authenticate: Basic realm="share-state", charset="UTF-8"\r\n')
+            return _response(refused, f"WWW-Authenticate: {CHALLENGE}\r\n")
         page = self._pages.get(path)
         try:
             if page is None:
@@ -123,20 +122,6 @@ class HttpServer:
             _LOG.warning("%s was not answered: %s", path, wrong)
             found = Page(b"see the log\n", status="500 Internal Server Error")
         return _response(found, is_head=method == b"HEAD")
-
-    def _may(self, request: Request) -> bool:
-        if self._users is None:
-            return True
-        kind, _, token = request.headers.get("authorization", "").partition(" ")
-        try:
-            name, _, password = base64.b64decode(token, validate=True).decode().partition(":")
-        except ValueError:
-            # Not base64, or not UTF-8.
-            return False
-        known = self._users.get(name)
-        # The same time for a wrong name as for a wrong password.
-        is_right = hmac.compare_digest((known or "").encode(), password.encode())
-        return kind.lower() == "basic" and known is not None and is_right
 
 
 def _headers(lines: bytes) -> dict[str, str]:

@@ -11,7 +11,6 @@ from uuid import UUID
 
 import pytest
 
-from share_state.cli.dlq_rows import LIST_VERSION, REDRIVE_VERSION, SHOW_VERSION
 from share_state.dead_letters import (
     Cause,
     ClusterRefusedError,
@@ -21,6 +20,7 @@ from share_state.dead_letters import (
     QueuePlace,
     UnknownGroupError,
 )
+from share_state.dead_letters.json_rows import LIST_VERSION, REDRIVE_VERSION, SHOW_VERSION
 from share_state.payloads import Payload
 from tests.python.cli_in_process import Ran, run_here
 from tests.python.cli_runner import run

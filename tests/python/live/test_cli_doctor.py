@@ -14,8 +14,8 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.cli.live_json import DOCTOR_VERSION
 from share_state.doctor import CHECKS
+from share_state.live.json_rows import DOCTOR_VERSION
 from tests.python.cli_runner import run
 from tests.python.json_schema import breaches
 from tests.python.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, FakeCluster, member, served

@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.cli.live_json import TOP_VERSION
+from share_state.live.json_rows import TOP_VERSION
 from tests.python.cli_runner import COMMAND, environment, run
 from tests.python.json_schema import breaches
 from tests.python.live.fake_cluster import FETCH, FakeCluster, member, served
@@ -90,7 +90,12 @@ def test_json_is_as_its_schema_and_page_say(cluster: FakeCluster) -> None:
     assert len(rows) == 4
     assert [breach for row in rows for breach in breaches(schema(), row)] == []
     assert all(list(row) == list(schema()["properties"]) == schema()["required"] for row in rows)
-    page = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8").partition("## `share-state top`")[2]
+    page = (
+        (REPOSITORY / "docs" / "json-output.md")
+        .read_text(encoding="utf-8")
+        .partition("## `share-state top`")[2]
+        .partition("\n## ")[0]
+    )
     told = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
     properties = schema()["properties"] | schema()["properties"]["rates"]["properties"]
     assert told == {name: of["description"] for name, of in properties.items() if name != "schema_version"}

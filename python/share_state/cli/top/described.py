@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from share_state.cli.names import instant
-from share_state.cli.printable import printable
+from share_state.analysis.names import instant
 from share_state.cli.top import figures
 from share_state.cli.top.advice import ADVICE
 from share_state.cli.top.column import Column, Table
 from share_state.cli.top.levels import HEALTH_STYLES
 from share_state.cli.top.lines import Line, head, unsettled
 from share_state.live import Member
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,9 +14,9 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from share_state.cli.printable import printable
 from share_state.cli.top.advice import WORDS
 from share_state.cli.top.levels import HEALTH_STYLES, SHARE_PARTITIONS
+from share_state.printable import printable
 
 __all__ = ["KEYS", "TextScreen", "help_text", "problems_text"]
 

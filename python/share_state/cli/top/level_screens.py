@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.binding import Binding, BindingType
 
-from share_state.cli.printable import printable
 from share_state.cli.top.levels import GROUPS, SHARE_PARTITIONS, SHARE_PARTITIONS_OF_ONE, searched, searched_group
 from share_state.cli.top.lines import GroupLine, Line, group_lines, key_of, lines, topic_of
 from share_state.cli.top.share_partition_screen import SharePartitionScreen
 from share_state.cli.top.table_screen import TableScreen
 from share_state.live import Health
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from share_state.cli.top.column import Table

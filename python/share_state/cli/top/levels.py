@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.cli.printable import printable
 from share_state.cli.top import figures
 from share_state.cli.top.column import Column, Table
 from share_state.cli.top.lines import GroupLine, Line, archived, head, key_of, topic_of, unsettled, urgency
 from share_state.live import Health
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from share_state.cli.printable import printable
 from share_state.cli.top.figures import UNKNOWN
 from share_state.live import Health
+from share_state.printable import printable
 from share_state.types import RecordState
 
 if TYPE_CHECKING:

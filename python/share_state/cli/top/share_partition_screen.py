@@ -15,7 +15,6 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from share_state.analysis.start_offset_reason import explain_start_offset
-from share_state.cli.printable import printable
 from share_state.cli.top.arrange import Order, arranged
 from share_state.cli.top.column import Table
 from share_state.cli.top.described import MEMBERS, described, members_of
@@ -23,6 +22,7 @@ from share_state.cli.top.lines import Key, Line, key_of, lines, topic_of
 from share_state.cli.top.records import RECORDS, record_ranges
 from share_state.cli.top.table_screen import TableScreen
 from share_state.cli.top.timeline import TIMELINE, Timeline
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from share_state.live import View

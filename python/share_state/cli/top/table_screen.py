@@ -14,10 +14,10 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
-from share_state.cli.printable import printable
 from share_state.cli.top.arrange import Arranged, Order, arranged
 from share_state.cli.top.column import Table, in_cells
 from share_state.cli.top.grid import Grid
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from share_state.cli.top.app import TopApp

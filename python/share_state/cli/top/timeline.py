@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from share_state.analysis.history import history
 from share_state.analysis.history_row import HistoryCause, HistoryRow
-from share_state.cli.names import counted_state, instant
-from share_state.cli.printable import printable
+from share_state.analysis.names import counted_state, instant
 from share_state.cli.top.column import Column, Table
 from share_state.errors import ShareStateError
+from share_state.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

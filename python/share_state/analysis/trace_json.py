@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from share_state.cli.names import iso_8601, state_name
+from share_state.analysis.names import iso_8601, state_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,153 @@
+"""Reads what a page asks for and the view does not hold: one thing at a time, in the background, and kept for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+from share_state.errors import ShareStateError
+from share_state.reading.asking import in_background
+
+__all__ = ["Background", "Progress", "StoppedError", "Told"]
+
+_Found = TypeVar("_Found")
+#: Takes how much was read, and of how much.
+Progress = Callable[[int, int], object]
+
+#: Seconds that a page waits; after that it says how far the reading is.
+_PATIENCE_S: Final = 1.5
+#: It is read again after so many seconds, and after so many times what its reading took.
+_KEPT_S: Final = 10.0
+_KEPT_TIMES: Final = 10
+#: How many things are kept.
+_MOST: Final = 16
+
+
+class StoppedError(Exception):
+    """Nobody waits for the reading any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Generic[_Found]):
+    """What can be said of a reading.
+
+    Attributes:
+        found: what was read; while it is read again, what was read before.
+        failure: why it could not be read.
+        progress: while it is read, how much was and of how much: bytes, or records of a cluster.
+        read_ms: when it was read, in ms since the epoch.
+    """
+
+    found: _Found | None = None
+    failure: str | None = None
+    progress: tuple[int, int] | None = None
+    read_ms: int | None = None
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One reading, and what came of it."""
+
+    progress: tuple[int, int] = (0, 0)
+    stopped: bool = False
+    found: Any = None
+    failure: str | None = None
+    seconds: float = 0.0
+    ended_at: float = 0.0
+    read_ms: int | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, done: int, total: int) -> None:
+        if self.stopped:
+            raise StoppedError
+        self.progress = done, total
+
+    def is_fresh(self, now: float) -> bool:
+        return not self.ended.is_set() or now - self.ended_at < max(_KEPT_S, _KEPT_TIMES * self.seconds)
+
+    def run(self, read: Callable[[Progress], object]) -> None:
+        began = time.monotonic()
+        try:
+            self.note(0, 0)
+            self.found = read(self.note)
+            self.read_ms = time.time_ns() // 1_000_000
+        except (ShareStateError, OSError) as error:
+            self.failure = str(error)
+        except StoppedError:
+            self.failure = "it was given up"
+        except Exception as error:
+            # The page has to say something.
+            self.failure = repr(error)
+            raise
+        finally:
+            self.seconds = time.monotonic() - began
+
+
+class Background:
+    """Readings by a key. All of it lives on one event loop.
+
+    Args:
+        patience: seconds that a page waits.
+    """
+
+    def __init__(self, *, patience: float = _PATIENCE_S) -> None:
+        self._patience = patience
+        self._readings: OrderedDict[tuple[object, ...], _Reading] = OrderedDict()
+        self._one = asyncio.Semaphore(1)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def tell(self, key: tuple[object, ...], read: Callable[[Progress], _Found]) -> Told[_Found]:
+        """Say what is known of something, and read it where that is too old.
+
+        Args:
+            key: what is read.
+            read: reads it, in a thread; what the progress raises ends it.
+        """
+        before = self._readings.get(key)
+        reading = before
+        if reading is None or not reading.is_fresh(time.monotonic()):
+            reading = self._readings[key] = _Reading()
+            if before is not None:
+                reading.found, reading.read_ms = before.found, before.read_ms
+            task = asyncio.get_running_loop().create_task(self._read(reading, read))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._readings.move_to_end(key)
+        while len(self._readings) > _MOST:
+            self._readings.popitem(last=False)[1].stopped = True
+        try:
+            async with asyncio.timeout(self._patience):
+                await reading.ended.wait()
+        except TimeoutError:
+            return Told(reading.found, progress=reading.progress, read_ms=reading.read_ms)
+        return Told(reading.found, reading.failure, read_ms=reading.read_ms)
+
+    async def close(self) -> None:
+        """Read no more."""
+        for reading in self._readings.values():
+            reading.stopped = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _read(self, reading: _Reading, read: Callable[[Progress], object]) -> None:
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+
+        def run() -> None:
+            try:
+                reading.run(read)
+            finally:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(done.set)
+
+        async with self._one:
+            # The end of the process does not wait for it.
+            in_background(run)
+            await done.wait()
+        reading.ended_at = time.monotonic()
+        reading.ended.set()

@@ -50,7 +50,7 @@ def test_the_dashboard_has_grafanas_form() -> None:
 
 
 def test_panels_have_names_and_places_of_their_own() -> None:
-    assert (len(PANELS), len(QUERIES)) == (39, 43)
+    assert (len(PANELS), len(QUERIES)) == (40, 44)
     assert DASHBOARD["uid"] == "share-state-groups"
     assert len({panel["id"] for panel in PANELS}) == len({panel["title"] for panel in PANELS}) == len(PANELS)
     taken: dict[tuple[int, int], str] = {}
@@ -114,7 +114,7 @@ def test_prometheus_answers_each_query_of_the_dashboard(scraped: tuple[Prometheu
     prometheus, _ = scraped
     # The cluster has something of everything: none is empty.
     asked = [prometheus.wait(substituted(query.text)) for query in QUERIES]
-    assert len(asked) == 43
+    assert len(asked) == 44
     (lag,) = prometheus.wait(substituted('sum(share_group_lag_records{job=~"$job", group=~"$group"})'))
     assert float(lag["value"][1]) == 8
     offered = {}

@@ -134,7 +134,7 @@ def test_a_collector_gets_the_numbers_of_the_page(cluster: FakeCluster) -> None:
         if metric.name not in CLOCKS:
             assert got == expected, metric.name
         compared += 1
-    assert (compared, sent) == (28, {})
+    assert (compared, sent) == (29, {})
 
 
 def test_a_collector_that_refuses_is_counted_logged_once_and_tried_again(cluster: FakeCluster) -> None:
@@ -183,7 +183,7 @@ def test_without_a_collector_it_serves_on_and_ends_at_once(cluster: FakeCluster)
 
 def test_prometheus_names_come_back_from_those_of_opentelemetry() -> None:
     """By the rules of OpenTelemetry's compatibility page: dots, then the unit, then `_total`; annotations are no units."""
-    assert len(METRICS) == 28
+    assert len(METRICS) == 29
     for metric in METRICS:
         name, unit = instrument_of(metric, NAMESPACES)
         assert re.fullmatch(r"share_(group|state_topic|exporter)\.[a-z]+(_[a-z]+)*", name), name

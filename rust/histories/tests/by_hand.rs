@@ -1,4 +1,9 @@
 //! Histories made by hand: those that break a promise, and their neighbours that do not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests may fail loudly"
+)]
 
 use share_state_histories::{Check, Reader, Settings, check};
 

@@ -1,4 +1,5 @@
 //! Random histories: of a server that keeps every promise, and of servers that break one.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
 
 mod support;
 

@@ -48,35 +48,49 @@ fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32
     (is_held || !at_limit).then_some(last.event)
 }
 
+/// A figure of an answer that never goes back.
+struct Figure {
+    text: &'static str,
+    of: fn(&View) -> Option<i64>,
+}
+
+const START_OFFSET: Figure = Figure {
+    text: "the start offset went back",
+    of: |view| view.start_offset,
+};
+const LEADER_EPOCH: Figure = Figure {
+    text: "the leader epoch went back",
+    of: |view| view.leader_epoch,
+};
+const STATE_EPOCH: Figure = Figure {
+    text: "the state epoch went back",
+    of: |view| view.state_epoch,
+};
+
 /// Finds answers in which something went back.
 pub fn check_views(scene: &Scene<'_>, found: &mut Vec<Violation>) {
-    let figures: [(&'static str, fn(&View) -> Option<i64>, bool); 3] = [
-        ("the start offset went back", |view| view.start_offset, true),
-        (
-            "the leader epoch went back",
-            |view| view.leader_epoch,
-            false,
-        ),
-        ("the state epoch went back", |view| view.state_epoch, false),
-    ];
-    for (text, figure, is_of_era) in figures {
-        let mut shown: Vec<Shown> = scene
-            .views()
-            .filter_map(|(event, t, view)| {
-                Some(Shown {
-                    t,
-                    sent: view.sent,
-                    era: if is_of_era { era(scene, t, view) } else { 0 },
-                    figure: figure(view)?,
-                    event,
-                })
-            })
-            .collect();
-        if text == "the state epoch went back" {
-            shown.extend(resets(scene));
-        }
-        check_figure(scene, text, shown, found);
-    }
+    // A reset sets the start offset as it likes.
+    let of_era = |t: Nanos, view: &View| era(scene, t, view);
+    let shown = figures(scene, &START_OFFSET, of_era);
+    check_figure(scene, START_OFFSET.text, shown, found);
+    let shown = figures(scene, &LEADER_EPOCH, |_, _| 0);
+    check_figure(scene, LEADER_EPOCH.text, shown, found);
+    let mut shown = figures(scene, &STATE_EPOCH, |_, _| 0);
+    shown.extend(resets(scene));
+    check_figure(scene, STATE_EPOCH.text, shown, found);
+}
+
+fn figures(scene: &Scene<'_>, figure: &Figure, era: impl Fn(Nanos, &View) -> i64) -> Vec<Shown> {
+    let views = scene.views().filter_map(|(event, t, view)| {
+        Some(Shown {
+            t,
+            sent: view.sent,
+            era: era(t, view),
+            figure: (figure.of)(view)?,
+            event,
+        })
+    });
+    views.collect()
 }
 
 /// One figure of one answer.

@@ -146,7 +146,7 @@ impl World {
             }
             self.step(step);
         }
-        self.lines.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        self.lines.sort_by_key(|line| (line.0, line.1));
         Story {
             lines: self.lines.into_iter().map(|(_, _, line)| line).collect(),
             is_done: self.server.is_done,

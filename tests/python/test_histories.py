@@ -47,10 +47,10 @@ def test_several_files_are_several_histories(tmp_path: Path) -> None:
 def test_a_table_counts_what_was_looked_at(tmp_path: Path) -> None:
     result = run("check-history", "--format", "table", EXAMPLE, COLUMNS="200")
     assert result.returncode == 1
-    assert result.stdout.splitlines()[-1] == f"{EXAMPLE}: 5 events of 1 share partitions, 1 violation"
+    assert result.stdout.splitlines()[-1] == f"{EXAMPLE}: 5 events of 1 share partition, 1 violation"
     assert "H1" in result.stdout
     nothing = run("check-history", "--format", "table", sound(tmp_path), COLUMNS="200")
-    assert nothing.stdout.splitlines()[-1].endswith("4 events of 1 share partitions, 0 violations")
+    assert nothing.stdout.splitlines()[-1].endswith("4 events of 1 share partition, 0 violations")
 
 
 def test_what_is_no_history_is_named(tmp_path: Path) -> None:

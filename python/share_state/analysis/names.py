@@ -1,4 +1,4 @@
-"""How ids and times read in every output: a delivery state by its name, a time in ms as ISO 8601."""
+"""How ids, times and numbers read in every output: a delivery state by its name, a time in ms as ISO 8601."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +16,11 @@ def state_name(state: int) -> str:
 def counted_state(state: int, count: int) -> str:
     """Name a delivery state and the delivery count that goes with it."""
     return f"{state_name(state)}×{count}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 record, 2,000 records."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def iso_8601(timestamp: int) -> str | None:

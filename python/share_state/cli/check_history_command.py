@@ -13,6 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from share_state.analysis.names import plural
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import compact
 from share_state.cli.lines import console_of_stdout
@@ -101,13 +102,14 @@ def _write_table(console: Console, file: str, report: HistoryReport) -> None:
             table.add_row(*(Text(printable(cell)) for cell in cells))
         console.print(table)
     late = report.lateness
-    lateness = f"; {late.locks} locks ran out, at most {late.longest_ms:.0f} ms before the next delivery" if late.locks else ""
-    count = len(report.violations)
+    lateness = (
+        f"; {plural(late.locks, 'lock')} ran out, at most {late.longest_ms:.0f} ms before the next delivery" if late.locks else ""
+    )
     console.print(
         Text(
             printable(
-                f"{file}: {report.events} events of {report.share_partitions} share partitions, "
-                f"{count} violation{'' if count == 1 else 's'}{lateness}"
+                f"{file}: {plural(report.events, 'event')} of {plural(report.share_partitions, 'share partition')}, "
+                f"{plural(len(report.violations), 'violation')}{lateness}"
             )
         )
     )

@@ -36,6 +36,12 @@ class Lines:
         if self.width is None:
             sys.stdout.write(f"{' ' * indent}{safe}\n")
             return
-        room = max(1, self.width - indent - more)
-        for place, line in enumerate(Text(safe).wrap(self._console, room)):
-            sys.stdout.write(f"{' ' * (indent + (more if place else 0))}{line.plain.rstrip()}\n")
+        first, *others = self._wrapped(safe, self.width - indent)
+        sys.stdout.write(f"{' ' * indent}{first}\n")
+        if others:
+            rest = safe[len(first) :].lstrip()
+            for line in self._wrapped(rest, self.width - indent - more):
+                sys.stdout.write(f"{' ' * (indent + more)}{line}\n")
+
+    def _wrapped(self, text: str, width: int) -> list[str]:
+        return [line.plain.rstrip() for line in Text(text).wrap(self._console, max(1, width))] or [""]

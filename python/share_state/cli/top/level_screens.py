@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.binding import Binding, BindingType
 
+from share_state.analysis.names import plural
 from share_state.cli.top.levels import GROUPS, SHARE_PARTITIONS, SHARE_PARTITIONS_OF_ONE, searched, searched_group
 from share_state.cli.top.lines import GroupLine, Line, group_lines, key_of, lines, topic_of
 from share_state.cli.top.share_partition_screen import SharePartitionScreen
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from share_state.live import View
 
 __all__ = ["GroupsScreen", "SharePartitionsScreen"]
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _in_trouble(view: View, group: str | None = None) -> str:
@@ -54,7 +51,7 @@ class GroupsScreen(TableScreen[GroupLine]):
 
     def title_of(self, view: View) -> str:
         """See above."""
-        return f"{self.top.cluster}  {_plural(len(view.groups), 'group')}  {_in_trouble(view)}"
+        return f"{self.top.cluster}  {plural(len(view.groups), 'group')}  {_in_trouble(view)}"
 
     def empty(self, view: View) -> str:
         """See above."""
@@ -110,7 +107,7 @@ class SharePartitionsScreen(TableScreen[Line]):
         name = printable(self._group)
         if group is None:
             return f"group {name}"
-        members = "" if group.members is None else f"  {_plural(len(group.members), 'member')}"
+        members = "" if group.members is None else f"  {plural(len(group.members), 'member')}"
         return f"group {name}  {printable(group.state or '')}{members}  {_in_trouble(view, self._group)}"
 
     def empty(self, view: View) -> str:

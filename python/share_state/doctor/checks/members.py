@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from share_state.analysis.anomaly import Severity
+from share_state.analysis.names import plural
 from share_state.doctor.finding import Finding
 from share_state.live.health import Health
 
@@ -26,7 +27,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 check=_CHECK,
                 severity=Severity.CRITICAL,
-                text=f"the group has no members, and {lag} records of {len(waiting)} share partitions are not settled",
+                text=f"the group has no members; unsettled: {plural(lag, 'record')} of {plural(len(waiting), 'share partition')}",
                 advice="Start its members. If the group is not needed any more, delete it: that deletes its state, and frees the "
                 "state topic.",
                 group=group.group,

@@ -211,7 +211,16 @@ fn h6_an_unknown_acknowledgement_happened_or_did_not() {
         checks(&[first.clone(), unknown.clone(), all, settled, start.clone()]),
         []
     );
-    assert_eq!(checks(&[first, unknown, start]), []);
+    assert_eq!(checks(&[first.clone(), unknown.clone(), start.clone()]), []);
+    // The start offset passed it, so nobody is given it again, not even the same member.
+    let again = grant(6500, 6510, "a", (0, 9), 2, 5000);
+    let broken = [first.clone(), unknown.clone(), start, again];
+    assert_eq!(found(&broken), [(Check::H6, vec![2, 3, 4])]);
+    // It was delivered to another member, so it did not happen, and explains nothing.
+    let other = grant(6000, 6010, "b", (0, 9), 2, 5000);
+    let released = ack(6020, 6030, "b", "[[0,9,2]]", "ok");
+    let lines = [first, unknown, other, released, drained(9000)];
+    assert_eq!(found(&lines), [(Check::H3, vec![3, 4, 5])]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! H3: after a drain every record that was produced and retained was delivered, and ended: accepted, rejected, or at the
 //! delivery limit.
 
+use crate::checks::unknown::may_have_ended;
 use crate::event::Nanos;
 use crate::life::Life;
 use crate::lock::Lock;
@@ -40,7 +41,7 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
     };
     let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
     let by_then = at.saturating_add(scene.settings.skew);
-    if acks.any(|ack| ack.may_end() && ack.sent <= by_then) {
+    if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
         return None;
     }
     let unseen = scene.gone_within(last.sent, at);

@@ -1,5 +1,6 @@
 //! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no unsettled record.
 
+use crate::checks::unknown::may_have_ended;
 use crate::event::{Nanos, View, What};
 use crate::life::Life;
 use crate::lock::Lock;
@@ -27,7 +28,7 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
 fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32> {
     let by_then = t.saturating_add(scene.settings.skew);
     let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
-    if acks.any(|ack| ack.may_end() && ack.sent <= by_then) {
+    if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
         return None;
     }
     let last = life

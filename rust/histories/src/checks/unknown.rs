@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Outcome, Span};
+use crate::event::{Nanos, Outcome, Span};
 use crate::life::{Acked, Granted, Life};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
@@ -33,19 +33,15 @@ impl Shown {
             if ack.outcome != Outcome::Unknown || !ack.kind.is_terminal() {
                 continue;
             }
-            let held = life
-                .grants
-                .iter()
-                .filter(|grant| grant.member == ack.member && grant.t <= ack.sent)
-                .max_by_key(|grant| grant.count);
-            let Some(held) = held else {
+            let Some(held) = acknowledged(life, ack) else {
                 continue;
             };
-            let again = delivered_again(scene, life, ack, held);
+            let again =
+                to_another(scene, life, ack, held).or_else(|| after_passed(scene, life, ack, held));
             let ended = ended(scene, life, ack, held);
             let evidence = self.acks.entry(ack.event).or_default();
-            if let Some(event) = again {
-                evidence.did_not.get_or_insert((span, vec![event]));
+            if let Some(grant) = again {
+                evidence.did_not.get_or_insert((span, vec![grant.event]));
             }
             if let Some(event) = ended {
                 evidence.happened.get_or_insert((span, vec![event]));
@@ -68,21 +64,55 @@ impl Shown {
     }
 }
 
-/// The grant that shows that the acknowledgement did not happen: to another member, after the delivery that was acknowledged.
-fn delivered_again(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<u32> {
+/// Whether the record may have ended by `until` with an acknowledgement: it was confirmed, or its outcome is unknown and no
+/// delivery until then shows that it did not happen.
+pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos) -> bool {
+    let refuted = || {
+        acknowledged(life, ack)
+            .and_then(|held| to_another(scene, life, ack, held))
+            .is_some_and(|grant| grant.t <= until)
+    };
+    ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
+}
+
+/// The delivery that was acknowledged.
+fn acknowledged<'a>(life: &'a Life, ack: &Acked) -> Option<&'a Granted> {
+    life.grants
+        .iter()
+        .filter(|grant| grant.member == ack.member && grant.t <= ack.sent)
+        .max_by_key(|grant| grant.count)
+}
+
+/// The first delivery to another member after the one that was acknowledged: the acknowledgement did not happen. None where the
+/// member held the record again, for a request that is on its way for long may meet that delivery.
+fn to_another<'a>(
+    scene: &Scene<'_>,
+    life: &'a Life,
+    ack: &Acked,
+    held: &Granted,
+) -> Option<&'a Granted> {
     let era = scene.era_of(ack.sent);
-    // A request that is on its way for long may meet a later delivery to its member.
-    let holds_again = |grant: &Granted| grant.member == ack.member && grant.count > held.count;
-    if life.grants.iter().any(holds_again) {
-        return None;
-    }
-    let later = life.grants.iter().find(|grant| {
-        grant.member != ack.member
-            && grant.count > held.count
-            && grant.t > held.sent
-            && scene.era_of(grant.t) == era
-    });
-    later.map(|grant| grant.event)
+    let is_later = |grant: &&Granted| grant.count > held.count && scene.era_of(grant.t) == era;
+    let mut later = life.grants.iter().filter(is_later);
+    let first = later.clone().find(|grant| grant.t > held.sent);
+    later
+        .all(|grant| grant.member != ack.member)
+        .then_some(first)?
+}
+
+/// The delivery of a record that the start offset had passed: if the acknowledgement explains that, the delivery denies it.
+fn after_passed<'a>(
+    scene: &Scene<'_>,
+    life: &'a Life,
+    ack: &Acked,
+    held: &Granted,
+) -> Option<&'a Granted> {
+    let era = scene.era_of(ack.sent);
+    let (passed, ..) = scene.eras.get(era)?.passed(life.first())?;
+    let since = passed.saturating_add(scene.settings.skew);
+    life.grants.iter().find(|grant| {
+        grant.sent >= since && grant.count > held.count && scene.era_of(grant.t) == era
+    })
 }
 
 /// The event that shows that the acknowledgement happened: the start offset passed the record, or a drain left it, and
@@ -104,7 +134,7 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
         || life
             .acks
             .iter()
-            .any(|other| other.event != ack.event && other.may_end() && other.sent <= by_then)
+            .any(|other| other.event != ack.event && may_have_ended(scene, life, other, by_then))
         || life
             .grants
             .iter()

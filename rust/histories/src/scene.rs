@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::event::{Event, Grant, Name, Nanos, Span, View, What};
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};
 use crate::history::History;
-use crate::settings::Settings;
+use crate::settings::{MILLI, Settings};
 use crate::violation::{Check, Violation};
 
 /// See the module.
@@ -52,6 +52,9 @@ pub struct Failover {
     pub from: Nanos,
     pub to: Nanos,
 }
+
+/// How long the request of a member that went may wait at the server: more than any client asks for.
+const LINGERING: Nanos = 10_000 * MILLI;
 
 impl<'a> Scene<'a> {
     pub fn new(
@@ -131,11 +134,12 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// How many members of the group went within a time. Each may have taken a grant with it that nobody saw.
+    /// How many members of the group went within a time, or a little before. Each may have taken a grant with it that nobody
+    /// saw, and its last request may have waited at the server for longer than it lived itself.
     pub fn gone_within(&self, from: Nanos, to: Nanos) -> i64 {
         let gone = self.members.map_or(&[][..], |members| &members.gone);
         let skew = self.settings.skew;
-        let before = gone.partition_point(|&t| t < from.saturating_sub(skew));
+        let before = gone.partition_point(|&t| t < from.saturating_sub(LINGERING));
         let until = gone.partition_point(|&t| t <= to.saturating_add(skew));
         until.saturating_sub(before) as i64
     }

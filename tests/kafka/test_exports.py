@@ -27,6 +27,7 @@ PAGE = REPOSITORY / "docs" / "deliberate-differences.md"
 
 #: Entries of the page that the judge never comes across.
 BEYOND_THE_JUDGE = {
+    "M3": "no state of a sequence has so many batches",
     "S1": "the sequence moves both clocks, and Kafka's timers fire at their deadline",
     "S2": "what was to be written is compared folded",
     "S3": "the fetch lock is not part of a sequence",

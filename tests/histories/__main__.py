@@ -20,7 +20,7 @@ from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic, produce
 from tests.gateway.upstreams import kraft
-from tests.gateway.wire import Connection
+from tests.gateway.wire import Connection, Disconnected
 from tests.histories.recorded import Line, lines_of, write
 from tests.kafka.broker import Broker, running
 from tests.kafka.home import JUDGE, VERSIONS
@@ -75,7 +75,8 @@ class Run:
                 with Connection(self.broker.bootstrap) as connection:
                     groups = [{"groupId": _GROUP, "topics": topics}]
                     answer = connection.ask("DescribeShareGroupOffsets", 0, {"groups": groups})
-            except (OSError, EOFError):
+            except (OSError, Disconnected):
+                # The broker is away.
                 continue
             t = time.monotonic_ns()
             for group in answer["groups"]:

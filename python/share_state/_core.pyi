@@ -2053,7 +2053,7 @@ class Scan:
 class HistoryChecker:
     """A history of what clients of share groups saw, taken in line by line and then checked.
 
-    Memory is about half of that of the lines. A method waits for a call of another thread.
+    Memory is about that of the lines. A method waits for a call of another thread.
     """
     def __new__(cls) -> Self: ...
     def take(self, lines: bytes) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import announce, listen_address, server_tls
-from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
+from share_state.cli.listening import HttpsCertOption, HttpsKeyOption, LoginOption, announce, listen_address, server_tls
+from share_state.cli.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
 from share_state.cli.output_format import CommandConfigOption, TimeoutOption
 from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError
@@ -43,9 +42,7 @@ def exporter(
         float, typer.Option("--otlp-interval", metavar="SECONDS", min=0.1, max=3600, help="Time between two sendings.")
     ] = OTLP_SECONDS,
     copy: CopyOption = None,
-    refresh: Annotated[
-        float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
-    ] = 2.0,
+    refresh: RefreshOption = REFRESH_S,
     max_share_partitions: Annotated[
         int,
         typer.Option(
@@ -54,16 +51,9 @@ def exporter(
             help="So many have metrics of their own, and as many groups; of more, those with the greatest lag.",
         ),
     ] = MAX_SHARE_PARTITIONS,
-    tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate.", show_default=False)
-    ] = None,
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key.", show_default=False)] = None,
-    users: Annotated[
-        Path | None,
-        typer.Option(
-            "--users", metavar="FILE", help="Lines NAME:PASSWORD; asks for a login (basic authentication).", show_default=False
-        ),
-    ] = None,
+    tls_cert: HttpsCertOption = None,
+    tls_key: HttpsKeyOption = None,
+    users: LoginOption = None,
     command_config: CommandConfigOption = None,
     timeout: TimeoutOption = None,
 ) -> None:

@@ -2,6 +2,7 @@
 
 import ssl
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -10,6 +11,18 @@ from share_state.kafka.peers import Address
 from share_state.printable import printable
 
 _MAX_PORT = 65_535
+
+#: Of the commands that serve over HTTP.
+HttpsCertOption = Annotated[
+    Path | None, typer.Option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate.", show_default=False)
+]
+HttpsKeyOption = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key.", show_default=False)]
+LoginOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--users", metavar="FILE", help="Lines NAME:PASSWORD; asks for a login (basic authentication).", show_default=False
+    ),
+]
 
 
 def listen_address(text: str) -> Address:

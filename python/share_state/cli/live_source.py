@@ -15,6 +15,8 @@ from share_state.live.live_view import LiveView
 from share_state.printable import printable
 from share_state.reading.cluster import SCHEME, is_cluster
 
+#: Seconds between two looks at the cluster unless --refresh says otherwise.
+REFRESH_S = 2.0
 #: Seconds to wait for an answer unless --timeout says otherwise.
 PATIENCE = 10.0
 
@@ -27,6 +29,9 @@ CopyOption = Annotated[
         help="Keep the state topic here as far as it was read, so that the next start reads only what is new.",
         show_default=False,
     ),
+]
+RefreshOption = Annotated[
+    float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
 ]
 
 

@@ -18,7 +18,7 @@ from share_state.cli.choice import GroupOption, listed
 from share_state.cli.exit_codes import ExitCode, reading
 from share_state.cli.json_output import write_rows
 from share_state.cli.lines import UNBOUNDED, Lines, console_of_stdout
-from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
+from share_state.cli.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
 from share_state.cli.output_format import CommandConfigOption, OutputFormat, TimeoutOption
 from share_state.extras import MissingPackageError, require
 from share_state.live import Health, LiveView
@@ -61,9 +61,7 @@ def top(
     group: GroupOption = None,
     copy: CopyOption = None,
     once: Annotated[bool, typer.Option("--once", help="Look once and print, as it does where there is no terminal.")] = False,
-    refresh: Annotated[
-        float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
-    ] = 2.0,
+    refresh: RefreshOption = REFRESH_S,
     output_format: Annotated[
         OutputFormat, typer.Option("--format", "-f", help="How to print; a format other than table looks once.")
     ] = OutputFormat.TABLE,

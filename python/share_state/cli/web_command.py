@@ -14,8 +14,8 @@ import typer
 
 from share_state.cli import any_source
 from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import announce, listen_address, server_tls
-from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
+from share_state.cli.listening import HttpsCertOption, HttpsKeyOption, LoginOption, announce, listen_address, server_tls
+from share_state.cli.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
 from share_state.cli.output_format import CommandConfigOption, TimeoutOption
 from share_state.errors import ConfigError, ShareStateError
 from share_state.extras import MissingPackageError, require
@@ -53,19 +53,10 @@ def web(
     *,
     listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where the pages are served.")] = "localhost:9405",
     copy: CopyOption = None,
-    refresh: Annotated[
-        float, typer.Option("--refresh", metavar="SECONDS", min=0.1, max=3600, help="Time between two looks at the cluster.")
-    ] = 2.0,
-    tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate.", show_default=False)
-    ] = None,
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key.", show_default=False)] = None,
-    users: Annotated[
-        Path | None,
-        typer.Option(
-            "--users", metavar="FILE", help="Lines NAME:PASSWORD; asks for a login (basic authentication).", show_default=False
-        ),
-    ] = None,
+    refresh: RefreshOption = REFRESH_S,
+    tls_cert: HttpsCertOption = None,
+    tls_key: HttpsKeyOption = None,
+    users: LoginOption = None,
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option(

@@ -13,7 +13,7 @@ from share_state.histories.violation import HistoryReport, Lateness, Violation
 __all__ = ["DELIVERY_LIMIT", "SKEW_MS", "WITHIN_MS", "check_history"]
 
 #: Kafka's default of ``group.share.delivery.count.limit``.
-DELIVERY_LIMIT: Final = 5
+DELIVERY_LIMIT: Final = _core.GroupConfig().delivery_count_limit
 #: How far the clocks of two clients may be apart, ms.
 SKEW_MS: Final = 50
 #: How long an available record may wait, ms.

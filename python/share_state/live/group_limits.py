@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from share_state import _core
 from share_state.analysis.anomaly import AnomalyConfig
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ __all__ = ["DELIVERY_LIMIT", "LOCK_DURATION", "RECORD_LOCKS", "WINDOW_S", "deliv
 #: An anomaly that was over longer ago is not shown any more, seconds.
 WINDOW_S: Final = 900.0
 #: Kafka's ``group.share.delivery.count.limit`` by default.
-_KAFKA_DELIVERY_LIMIT: Final = 5
+_KAFKA_DELIVERY_LIMIT: Final = _core.GroupConfig().delivery_count_limit
 #: The name of a limit of a group, and of the brokers' for groups without one of their own.
 DELIVERY_LIMIT: Final = ("share.delivery.count.limit", "group.share.delivery.count.limit")
 LOCK_DURATION: Final = ("share.record.lock.duration.ms", "group.share.record.lock.duration.ms")

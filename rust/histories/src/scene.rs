@@ -157,7 +157,7 @@ impl<'a> Scene<'a> {
             .any(|failover| failover.to >= from && failover.from <= to)
     }
 
-    /// Whether the record may be gone from the log at `t`. A move of the log start may be seen late.
+    /// Whether the log start passes the record at any time: its move may be seen late.
     pub fn may_be_gone(&self, offset: i64) -> bool {
         self.retained.iter().any(|&(from, _)| from > offset)
     }

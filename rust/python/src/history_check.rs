@@ -25,7 +25,7 @@ type Late = (u64, i64, i64);
 
 /// A history of what clients of share groups saw, taken in line by line and then checked.
 ///
-/// Memory is about half of that of the lines. A method waits for a call of another thread.
+/// Memory is about that of the lines. A method waits for a call of another thread.
 #[pyclass(frozen, module = "share_state")]
 pub struct HistoryChecker {
     reader: Guarded<Reader>,

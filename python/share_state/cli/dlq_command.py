@@ -38,13 +38,13 @@ from share_state.cli.payload_options import (
     ValueFormatOption,
     showing,
 )
-from share_state.dead_letters import SETTLE_S, Asking, DeadLetter, Doubt, payloads_of
+from share_state.dead_letters import SETTLE_S, Asking, Doubt, payloads_of
 from share_state.dead_letters.json_rows import letter_json
 from share_state.payloads import Format, PayloadReader
 from share_state.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 #: The longest wait of --settle, in seconds.
 _LONGEST_SETTLE = 3600.0
@@ -86,14 +86,11 @@ def list_letters(
     with explained(cluster), any_source.watched(cluster, "reading", streams=True) as progress:
         place = cluster_of(cluster, any_source.Client(command_config, timeout))
         source, letters = letters_of(place, Asking(*place), group, queue, progress, from_history=from_history)
-
-        def chosen() -> Iterator[DeadLetter]:
-            return (found for letter in letters if (found := wanted.within(letter)) is not None)
-
+        chosen = wanted.chosen(letters)
         if output_format is OutputFormat.TABLE:
-            write_letters(chosen(), printable(f"No dead letter of group {group} is in {source.words}."))
+            write_letters(chosen, printable(f"No dead letter of group {group} is in {source.words}."))
         else:
-            write_rows(map(letter_json, chosen()), output_format)
+            write_rows(map(letter_json, chosen), output_format)
     findings.report(letters.findings)
 
 
@@ -134,9 +131,8 @@ def show(
         place = cluster_of(cluster, any_source.Client(command_config, timeout))
         shown = showing(key_format, value_format, max_bytes, redact, registry)
         source, letters = letters_of(place, Asking(*place), group, queue, progress, from_history=from_history)
-        chosen = (found for letter in letters if (found := wanted.within(letter)) is not None)
         with PayloadReader(place.address, client_config=place.settings, timeout=place.timeout) as payloads:
-            records = islice((one for letter in chosen for one in payloads_of(letter, payloads)), limit)
+            records = islice((one for letter in wanted.chosen(letters) for one in payloads_of(letter, payloads)), limit)
             if output_format is OutputFormat.TABLE:
                 write_payloads(records, shown, printable(f"No dead letter of group {group} is in {source.words}."))
             else:

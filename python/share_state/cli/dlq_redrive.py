@@ -72,7 +72,7 @@ class RedriveOrder(NamedTuple):
 
     def with_letters(self, letters: Letters) -> RedriveOrder:
         """Read the dead letters, and keep which records they are of."""
-        chosen = (found for letter in letters if (found := self.wanted.within(letter)) is not None)
+        chosen = self.wanted.chosen(letters)
         return self._replace(intervals=Intervals(chosen))
 
     @property

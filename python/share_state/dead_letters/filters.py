@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from share_state.dead_letters.dead_letter import Cause, DeadLetter
@@ -50,6 +51,10 @@ class Filter(NamedTuple):
             if begin is not None and end is not None and end < begin:
                 raise ConfigError(f"{last} is {end}, before {first}, {begin}", field=last, value=end)
         return self
+
+    def chosen(self, letters: Iterable[DeadLetter]) -> Iterator[DeadLetter]:
+        """Return of each letter the part that is asked for."""
+        return (found for letter in letters if (found := self.within(letter)) is not None)
 
     def within(self, letter: DeadLetter) -> DeadLetter | None:
         """Return what of a dead letter is meant: all, the part of its offsets that the filter takes, or None."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -23,7 +22,6 @@ from tests.python.recordings import REPOSITORY
 
 ORDERS, AUDIT = UUID(int=1), UUID(int=2)
 NOBODY = "kafka://127.0.0.1:1"
-LONG = "3600"
 GROUPS = ("workers", "[red]\x1b[31m")
 
 
@@ -163,17 +161,3 @@ def test_what_is_asked_wrongly_is_refused(arguments: tuple[str, ...], reason: st
     ran = run("doctor", *arguments)
     assert ran.returncode == 2
     assert reason in squeezed(ran.stderr)
-
-
-def test_a_refused_connection_is_not_waited_for() -> None:
-    ran = run("doctor", NOBODY, "--timeout", LONG)
-    assert (ran.returncode, ran.stdout) == (3, "")
-    assert ran.stderr == f"share-state: cannot read {NOBODY}: 127.0.0.1:1: Connection refused\n"
-
-
-def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        ran = run("doctor", f"kafka://{address}", "--timeout", "0.3")
-    assert (ran.returncode, ran.stdout) == (3, "")
-    assert ran.stderr == f"share-state: cannot read kafka://{address}: {address}: connecting took too long\n"

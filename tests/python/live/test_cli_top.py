@@ -147,16 +147,18 @@ def test_settings_that_are_not_known_are_named(tmp_path: Path) -> None:
     assert "magic is not a security property" in " ".join(ran.stderr.replace("│", "").split())
 
 
-def test_a_refused_connection_is_not_waited_for() -> None:
-    ran = run("top", NOBODY, "--timeout", LONG)
+@pytest.mark.parametrize("command", ["top", "doctor"])
+def test_a_refused_connection_is_not_waited_for(command: str) -> None:
+    ran = run(command, NOBODY, "--timeout", LONG)
     assert (ran.returncode, ran.stdout) == (3, "")
     assert ran.stderr == f"share-state: cannot read {NOBODY}: 127.0.0.1:1: Connection refused\n"
 
 
-def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said() -> None:
+@pytest.mark.parametrize("command", ["top", "doctor"])
+def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said(command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        ran = run("top", f"kafka://{address}", "--timeout", "0.3")
+        ran = run(command, f"kafka://{address}", "--timeout", "0.3")
     assert (ran.returncode, ran.stdout) == (3, "")
     assert ran.stderr == f"share-state: cannot read kafka://{address}: {address}: connecting took too long\n"
 

@@ -15,7 +15,7 @@
 * ``share_state.gateway.relay``: requests that could not be forwarded.
 * ``share_state.monitoring``: requests for metrics that could not be answered, and collectors that do not take them.
 * ``share_state.live``: what of a cluster cannot be seen, and when it can be seen again.
-* ``share_state.web``: logins to the pages that were refused.
+* ``share_state.web``: logins to the pages that were refused, and pages that could not be read.
 
 The gateway names things as ``key=value``: ``group``, ``member``, ``topic``, ``topic_id``, ``partition``, ``code``, and for a
 client ``client`` (its client id), ``host``, ``principal`` and ``software``.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from share_state.reading.asking import in_background
 
 __all__ = ["Background", "Progress", "StoppedError", "Told"]
 
+_LOG: Final = logging.getLogger("share_state.web")
 _Found = TypeVar("_Found")
 #: Takes how much was read, and of how much.
 Progress = Callable[[int, int], object]
@@ -48,17 +51,25 @@ class Told(Generic[_Found]):
     read_ms: int | None = None
 
 
-@dataclass(slots=True)
-class _Reading:
-    """One reading, and what came of it."""
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a reading came to. The thread hands it over whole, and the event loop puts it in place: no page sees half of it."""
 
-    progress: tuple[int, int] = (0, 0)
-    stopped: bool = False
     found: Any = None
     failure: str | None = None
     seconds: float = 0.0
-    ended_at: float = 0.0
     read_ms: int | None = None
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One reading, and what came of it. The thread writes nothing of it but the progress."""
+
+    #: What is shown meanwhile: of the reading before, if there was one.
+    outcome: _Outcome = _Outcome()
+    progress: tuple[int, int] = (0, 0)
+    stopped: bool = False
+    ended_at: float = 0.0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, done: int, total: int) -> None:
@@ -67,24 +78,37 @@ class _Reading:
         self.progress = done, total
 
     def is_fresh(self, now: float) -> bool:
-        return not self.ended.is_set() or now - self.ended_at < max(_KEPT_S, _KEPT_TIMES * self.seconds)
+        return not self.ended.is_set() or now - self.ended_at < max(_KEPT_S, _KEPT_TIMES * self.outcome.seconds)
 
-    def run(self, read: Callable[[Progress], object]) -> None:
+    def run(self, read: Callable[[Progress], object]) -> _Outcome:
+        """Read, in a thread."""
         began = time.monotonic()
+        found, failure, read_ms = self.outcome.found, None, self.outcome.read_ms
         try:
             self.note(0, 0)
-            self.found = read(self.note)
-            self.read_ms = time.time_ns() // 1_000_000
+            found = read(self.note)
+            read_ms = time.time_ns() // 1_000_000
         except (ShareStateError, OSError) as error:
-            self.failure = str(error)
+            failure = str(error)
         except StoppedError:
-            self.failure = "it was given up"
-        except Exception as error:
-            # The page has to say something.
-            self.failure = repr(error)
-            raise
-        finally:
-            self.seconds = time.monotonic() - began
+            failure = "it was given up"
+        except Exception as error:  # noqa: BLE001  the page has to say something
+            _LOG.exception("a page could not be read")
+            failure = repr(error)
+        return _Outcome(found, failure, time.monotonic() - began, read_ms)
+
+    def end(self, outcome: _Outcome) -> None:
+        self.outcome = outcome
+        self.ended_at = time.monotonic()
+        self.ended.set()
+
+    def told(self) -> Told[Any]:
+        return Told(
+            self.outcome.found,
+            self.outcome.failure if self.ended.is_set() else None,
+            None if self.ended.is_set() else self.progress,
+            self.outcome.read_ms,
+        )
 
 
 class Background:
@@ -95,7 +119,7 @@ class Background:
     """
 
     def __init__(self, *, patience: float = _PATIENCE_S) -> None:
-        self._patience = patience
+        self.patience = patience
         self._readings: OrderedDict[tuple[object, ...], _Reading] = OrderedDict()
         self._one = asyncio.Semaphore(1)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -112,19 +136,17 @@ class Background:
         if reading is None or not reading.is_fresh(time.monotonic()):
             reading = self._readings[key] = _Reading()
             if before is not None:
-                reading.found, reading.read_ms = before.found, before.read_ms
+                reading.outcome = before.outcome
             task = asyncio.get_running_loop().create_task(self._read(reading, read))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         self._readings.move_to_end(key)
         while len(self._readings) > _MOST:
             self._readings.popitem(last=False)[1].stopped = True
-        try:
-            async with asyncio.timeout(self._patience):
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.patience):
                 await reading.ended.wait()
-        except TimeoutError:
-            return Told(reading.found, progress=reading.progress, read_ms=reading.read_ms)
-        return Told(reading.found, reading.failure, read_ms=reading.read_ms)
+        return reading.told()
 
     async def close(self) -> None:
         """Read no more."""
@@ -136,18 +158,18 @@ class Background:
 
     async def _read(self, reading: _Reading, read: Callable[[Progress], object]) -> None:
         loop = asyncio.get_running_loop()
-        done = asyncio.Event()
+        done: asyncio.Future[_Outcome] = loop.create_future()
+
+        def put(outcome: _Outcome) -> None:
+            if not done.done():
+                done.set_result(outcome)
 
         def run() -> None:
-            try:
-                reading.run(read)
-            finally:
-                if not loop.is_closed():
-                    loop.call_soon_threadsafe(done.set)
+            outcome = reading.run(read)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(put, outcome)
 
         async with self._one:
             # The end of the process does not wait for it.
             in_background(run)
-            await done.wait()
-        reading.ended_at = time.monotonic()
-        reading.ended.set()
+            reading.end(await done)

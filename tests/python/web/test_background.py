@@ -74,23 +74,47 @@ def test_a_reading_that_takes_long_is_told_of_and_then_there() -> None:
 
 def test_what_is_old_is_read_again_and_shown_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader()
-    monkeypatch.setattr(module, "_KEPT_S", 0.0)
-    monkeypatch.setattr(module, "_KEPT_TIMES", 0)
 
     async def test() -> None:
         background = Background(patience=0.05)
         reader.go_on.release()
-        told = await background.tell(KEY, reader)
-        while told.found is None:
-            told = await background.tell(KEY, reader)
-        again = await background.tell(KEY, reader)
-        assert again.found is told.found
+        while (told := await background.tell(KEY, reader)).progress is not None:
+            assert told.found is None
+        assert told.found == 1
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_KEPT_S", 0.0)
+            patch.setattr(module, "_KEPT_TIMES", 0)
+            again = await background.tell(KEY, reader)
+        assert (again.found, again.failure, again.read_ms) == (1, None, told.read_ms)
         assert again.progress is not None
         reader.go_on.release()
         while (last := await background.tell(KEY, reader)).progress is not None:
-            assert last.found is told.found
-        assert last.found is not None
-        assert last.found == 2
+            assert last.found == 1
+        assert (last.found, reader.began) == (2, 2)
+        await background.close()
+
+    run(test)
+
+
+def test_a_page_sees_a_reading_before_its_end_or_after_and_no_mixture() -> None:
+    reader = Reader()
+    threads = set(threading.enumerate())
+
+    async def test() -> None:
+        background = Background(patience=0.05)
+        while (told := await background.tell(KEY, reader)).progress == (0, 0):
+            pass
+        [thread] = set(threading.enumerate()) - threads
+        reader.go_on.release()
+        # The thread ends while the event loop stands.
+        thread.join(30)
+        background.patience = 0
+        told = await background.tell(KEY, reader)
+        assert (told.found is None) == (told.progress is not None)
+        assert (told.found is None) == (told.read_ms is None)
+        background.patience = 30
+        told = await background.tell(KEY, reader)
+        assert (told.found, told.progress) == (1, None)
         await background.close()
 
     run(test)

@@ -14,6 +14,7 @@ from share_state.gateway.access import Access
 from share_state.gateway.certificate_names import subject_of
 from share_state.gateway.connection import ClientConnection, Serving
 from share_state.gateway.requests import Client
+from share_state.kafka.accepting import stop_accepting
 from share_state.kafka.peers import Address
 
 __all__ = ["Server"]
@@ -80,7 +81,7 @@ class Server:
     async def close(self) -> None:
         """Take no more connections, and close each when its answer is sent."""
         if self._server is not None:
-            self._server.close()
+            await stop_accepting(self._server)
         if self._sweeper is not None:
             self._sweeper.cancel()
         for arrival in list(self._arrivals):

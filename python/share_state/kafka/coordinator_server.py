@@ -15,6 +15,7 @@ from typing import Final, Self
 from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import codes
+from share_state.kafka.accepting import stop_accepting
 from share_state.kafka.coordinator_answers import Answers
 from share_state.kafka.coordinator_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
@@ -94,7 +95,7 @@ class ShareCoordinatorServer:
     async def close(self) -> None:
         """Stop listening and close every connection; an answer that is being worked out is not sent any more."""
         if self._server is not None:
-            self._server.close()
+            await stop_accepting(self._server)
         for client in list(self._clients):
             client.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
 from share_state.errors import ShareStateError
+from share_state.kafka.accepting import stop_accepting
 from share_state.kafka.peers import Address
 from share_state.monitoring.basic_login import CHALLENGE, may
 
@@ -74,7 +75,7 @@ class HttpServer:
     async def close(self) -> None:
         """Listen no more."""
         if self._server is not None:
-            self._server.close()
+            await stop_accepting(self._server)
         for client in list(self._clients):
             client.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)

@@ -106,6 +106,14 @@ fn s6_a_full_window_in_which_all_is_settled_is_emptied<S: InFlightStore>() {
         logstart 12 => moved
         acquire m2 14 at=12 => 14:1",
     );
+    // Aborted records that fill the gap of a new leader are settled when they come, and nothing else is left to wait for.
+    let lab = play::<S>(
+        "config locks=7 => ok
+        init 0 [3-9 archived 1] => active
+        acquire m1 0-2t2 at=0 aborted=2@0 => nothing
+        window => start 10 end 10 next 10 length 0 complete 0",
+    );
+    assert!(lab.sp.can_acquire());
 }
 
 fn s7_a_gap_that_holds_no_record_does_not_hold_a_full_window<S: InFlightStore>() {

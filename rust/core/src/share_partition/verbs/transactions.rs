@@ -24,7 +24,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// from index `from` on.
     ///
     /// Then the start offset may advance: with nothing else to wait for, a long run of aborted records would otherwise hold
-    /// the window.
+    /// the window. A gap window does not stop it once nothing in a full window is left to wait for (deliberate difference S6).
     pub(in crate::share_partition) fn archive_aborted(
         &mut self,
         fetched: &[FetchedBatch],
@@ -40,6 +40,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.keep_committed(range, &aborted, acquired);
         }
         self.advance_start_offset();
+        self.unblock();
     }
 
     fn keep_committed(

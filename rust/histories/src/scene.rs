@@ -36,6 +36,8 @@ pub struct Scene<'a> {
 pub struct Era {
     /// The reset that it begins with, and the offset that was set.
     pub reset: Option<(u32, i64)>,
+    /// The epoch that the reset set.
+    pub state_epoch: Option<i64>,
     /// When it begins.
     pub from: Nanos,
     /// When it ends.
@@ -167,6 +169,11 @@ impl<'a> Scene<'a> {
         self.eras.partition_point(|era| era.to < t)
     }
 
+    /// Which era an answer that shows state belongs to; `None` if it may be of either side of a reset.
+    pub fn era_of_view(&self, t: Nanos, view: &View) -> Option<usize> {
+        era_of_view(&self.eras, t, view, self.settings.skew)
+    }
+
     pub fn violation(
         &self,
         check: Check,
@@ -190,6 +197,7 @@ impl<'a> Scene<'a> {
     fn make_eras(&self) -> Vec<Era> {
         let mut eras = vec![Era {
             reset: None,
+            state_epoch: None,
             from: Nanos::MIN,
             to: Nanos::MAX,
             rises: Vec::new(),
@@ -197,12 +205,17 @@ impl<'a> Scene<'a> {
         }];
         for &at in &self.events.resets {
             let event = self.event(at);
-            if let What::Reset { start_offset, .. } = event.what {
+            if let What::Reset {
+                start_offset,
+                state_epoch,
+            } = event.what
+            {
                 if let Some(last) = eras.last_mut() {
                     last.to = event.t;
                 }
                 eras.push(Era {
                     reset: Some((at, start_offset)),
+                    state_epoch: Some(state_epoch),
                     from: event.t,
                     to: Nanos::MAX,
                     rises: Vec::new(),
@@ -213,8 +226,10 @@ impl<'a> Scene<'a> {
         let era_of = |t: Nanos| eras.partition_point(|era| era.to < t);
         let mut rises = HashMap::<usize, Vec<(i64, Nanos, u32)>>::new();
         for (at, t, view) in self.views() {
-            if let Some(offset) = view.start_offset {
-                let list = rises.entry(era_of(t)).or_default();
+            if let Some(offset) = view.start_offset
+                && let Some(era) = era_of_view(&eras, t, view, self.settings.skew)
+            {
+                let list = rises.entry(era).or_default();
                 if list.last().is_none_or(|&(highest, ..)| offset > highest) {
                     list.push((offset, t, at));
                 }
@@ -260,6 +275,20 @@ impl<'a> Scene<'a> {
         }
         failovers
     }
+}
+
+/// A reset takes place before it is seen, and may be seen by another clock. The state epoch, where it is shown, tells more.
+fn era_of_view(eras: &[Era], t: Nanos, view: &View, skew: Nanos) -> Option<usize> {
+    if let Some(epoch) = view.state_epoch
+        && let Some(found) = eras.iter().rposition(|era| era.state_epoch == Some(epoch))
+    {
+        return Some(found);
+    }
+    let number = eras.partition_point(|era| era.to < view.sent);
+    let era = eras.get(number)?;
+    let is_other = |epoch: i64| era.state_epoch.is_some_and(|own| own != epoch);
+    let is_within = view.sent >= era.from.saturating_add(skew) && t <= era.to.saturating_sub(skew);
+    (is_within && !view.state_epoch.is_some_and(is_other)).then_some(number)
 }
 
 impl Era {

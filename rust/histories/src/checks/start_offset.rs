@@ -14,9 +14,17 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
         return;
     }
     for (number, era) in scene.eras.iter().enumerate() {
-        let Some((t, view, true)) = era.passed(offset) else {
+        let Some((t, view, started)) = era.passed(offset) else {
             continue;
         };
+        // What is delivered lies within the share partition, whatever its first answer showed.
+        let is_delivered = life
+            .grants
+            .iter()
+            .any(|grant| scene.era_of(grant.t) == number);
+        if !started && !is_delivered {
+            continue;
+        }
         if let Some(last) = unsettled(scene, life, number, t) {
             let text = "the start offset passed a record that was not settled";
             found.push(scene.violation(Check::H5, life.span, text, vec![last, view]));
@@ -38,10 +46,14 @@ fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32
         .max_by_key(|grant| (grant.count, grant.t));
     let Some(last) = last else {
         // Somebody who went may have been given it unseen, and have settled nothing.
-        return life
-            .produced
-            .filter(|&(since, _)| since <= t)
-            .map(|(_, event)| event);
+        let produced = life.produced.filter(|&(since, _)| since <= t);
+        let later = life
+            .grants
+            .iter()
+            .find(|grant| scene.era_of(grant.t) == era);
+        return later
+            .map(|grant| grant.event)
+            .or(produced.map(|(_, event)| event));
     };
     let unseen = scene.gone_within(last.sent, by_then);
     let at_limit = last.count + unseen >= scene.settings.delivery_limit;
@@ -74,19 +86,23 @@ pub fn check_views(scene: &Scene<'_>, found: &mut Vec<Violation>) {
     let of_era = |t: Nanos, view: &View| era(scene, t, view);
     let shown = figures(scene, &START_OFFSET, of_era);
     check_figure(scene, START_OFFSET.text, shown, found);
-    let shown = figures(scene, &LEADER_EPOCH, |_, _| 0);
+    let shown = figures(scene, &LEADER_EPOCH, |_, _| Some(0));
     check_figure(scene, LEADER_EPOCH.text, shown, found);
-    let mut shown = figures(scene, &STATE_EPOCH, |_, _| 0);
+    let mut shown = figures(scene, &STATE_EPOCH, |_, _| Some(0));
     shown.extend(resets(scene));
     check_figure(scene, STATE_EPOCH.text, shown, found);
 }
 
-fn figures(scene: &Scene<'_>, figure: &Figure, era: impl Fn(Nanos, &View) -> i64) -> Vec<Shown> {
+fn figures(
+    scene: &Scene<'_>,
+    figure: &Figure,
+    era: impl Fn(Nanos, &View) -> Option<i64>,
+) -> Vec<Shown> {
     let views = scene.views().filter_map(|(event, t, view)| {
         Some(Shown {
             t,
             sent: view.sent,
-            era: era(t, view),
+            era: era(t, view)?,
             figure: (figure.of)(view)?,
             event,
         })
@@ -106,8 +122,9 @@ struct Shown {
 }
 
 /// The state epoch tells better than the time which state an answer is of.
-fn era(scene: &Scene<'_>, t: Nanos, view: &View) -> i64 {
-    view.state_epoch.unwrap_or(-1 - scene.era_of(t) as i64)
+fn era(scene: &Scene<'_>, t: Nanos, view: &View) -> Option<i64> {
+    let by_time = || Some(-1 - scene.era_of_view(t, view)? as i64);
+    view.state_epoch.or_else(by_time)
 }
 
 fn resets<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = Shown> + 'a {

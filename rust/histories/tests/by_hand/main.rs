@@ -5,70 +5,12 @@
     reason = "helpers of tests may fail loudly"
 )]
 
-use share_state_histories::{Check, Reader, Settings, check};
+mod lines;
+mod not_a_history;
+mod starts;
 
-const PRODUCED: &str =
-    r#"{"type":"produce","t":1000,"topic":"t","partition":0,"first":0,"last":9}"#;
-
-/// A line, with times in ms.
-fn line(t: i64, kind: &str, rest: &str) -> String {
-    let t = t * 1_000_000;
-    let place = match kind {
-        "produce" | "retained" => r#""topic":"t","partition":0"#,
-        "gone" | "drained" => r#""group":"g""#,
-        _ => r#""group":"g","topic":"t","partition":0"#,
-    };
-    let comma = if rest.is_empty() { "" } else { "," };
-    format!(r#"{{"type":"{kind}","t":{t},{place}{comma}{rest}}}"#)
-}
-
-fn grant(sent: i64, t: i64, member: &str, span: (i64, i64), count: i64, lock_ms: i64) -> String {
-    let (sent, (first, last)) = (sent * 1_000_000, span);
-    let rest = format!(
-        r#""sent":{sent},"member":"{member}","first":{first},"last":{last},"delivery_count":{count},"lock_ms":{lock_ms}"#
-    );
-    line(t, "grant", &rest)
-}
-
-fn ack(sent: i64, t: i64, member: &str, ranges: &str, outcome: &str) -> String {
-    let sent = sent * 1_000_000;
-    let rest =
-        format!(r#""sent":{sent},"member":"{member}","ranges":{ranges},"outcome":"{outcome}""#);
-    line(t, "ack", &rest)
-}
-
-fn view(sent: i64, t: i64, rest: &str) -> String {
-    line(t, "view", &format!(r#""sent":{},{rest}"#, sent * 1_000_000))
-}
-
-fn drained(t: i64) -> String {
-    line(t, "drained", "")
-}
-
-/// The checks that find something, each once, and their excerpts by position.
-fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
-    let mut reader = Reader::new();
-    reader.line(PRODUCED.as_bytes()).unwrap();
-    for line in lines {
-        reader
-            .line(line.as_bytes())
-            .unwrap_or_else(|error| panic!("{error}: {line}"));
-    }
-    let report = check(&reader.finish(), &Settings::default());
-    let mut found: Vec<_> = report
-        .violations
-        .into_iter()
-        .map(|violation| (violation.check, violation.excerpt))
-        .collect();
-    found.sort();
-    found
-}
-
-fn checks(lines: &[String]) -> Vec<Check> {
-    let mut checks: Vec<Check> = found(lines).into_iter().map(|(check, _)| check).collect();
-    checks.dedup();
-    checks
-}
+use lines::{ack, checks, drained, found, grant, line, view};
+use share_state_histories::Check;
 
 #[test]
 fn h1_what_was_accepted_is_not_delivered_again() {
@@ -238,93 +180,4 @@ fn h8_what_is_available_is_delivered() {
     let renewals = (1..7).map(|at| ack(at * 10_000, at * 10_000 + 5, "a", "[[0,4,4]]", "ok"));
     let locked: Vec<String> = [first].into_iter().chain(renewals).chain([late]).collect();
     assert_eq!(checks(&locked), []);
-}
-
-#[test]
-fn a_line_that_is_none_of_a_history_is_named_with_its_field() {
-    let cases = [
-        ("not JSON", None),
-        ("[1]", None),
-        (r#"{"t":1}"#, Some("type")),
-        (r#"{"type":"poll","t":1}"#, Some("type")),
-        (r#"{"type":7,"t":1}"#, Some("type")),
-        (r#"{"type":"drained"}"#, Some("t")),
-        (r#"{"type":"drained","t":"now"}"#, Some("t")),
-        (r#"{"type":"drained","t":1.5}"#, Some("t")),
-        (r#"{"type":"drained","t":99999999999999999999}"#, Some("t")),
-        (
-            r#"{"type":"produce","t":1,"topic":"t","partition":0,"first":3,"last":2}"#,
-            Some("last"),
-        ),
-        (
-            r#"{"type":"produce","t":1,"topic":"t","partition":0,"first":-3,"last":2}"#,
-            Some("first"),
-        ),
-        (
-            r#"{"type":"produce","t":1,"topic":"t","partition":-1,"first":0,"last":2}"#,
-            Some("partition"),
-        ),
-        (
-            r#"{"type":"produce","t":1,"topic":"t","partition":4294967296,"first":0,"last":2}"#,
-            Some("partition"),
-        ),
-        (
-            r#"{"type":"produce","t":1,"partition":0,"first":0,"last":2}"#,
-            Some("topic"),
-        ),
-        (r#"{"type":"gone","t":1,"group":"g"}"#, Some("member")),
-        (r#"{"type":"gone","t":1,"member":"a"}"#, Some("group")),
-        (
-            r#"{"type":"retained","t":1,"topic":"t","partition":0}"#,
-            Some("from"),
-        ),
-        (
-            r#"{"type":"reset","t":1,"group":"g","topic":"t","partition":0,"state_epoch":0}"#,
-            Some("start_offset"),
-        ),
-        (
-            r#"{"type":"grant","t":1,"sent":2,"group":"g","topic":"t","partition":0,"member":"a","first":0,"last":0,"delivery_count":1,"lock_ms":1}"#,
-            Some("sent"),
-        ),
-        (
-            r#"{"type":"grant","t":2,"sent":1,"group":"g","topic":"t","partition":0,"member":"a","first":0,"last":0,"delivery_count":1,"lock_ms":-1}"#,
-            Some("lock_ms"),
-        ),
-        (
-            r#"{"type":"grant","t":2,"sent":1,"group":"g","topic":"t","partition":0,"member":"a","first":0,"last":0,"lock_ms":1}"#,
-            Some("delivery_count"),
-        ),
-        (
-            r#"{"type":"ack","t":2,"sent":1,"group":"g","topic":"t","partition":0,"member":"a","ranges":[[0,1,5]],"outcome":"ok"}"#,
-            Some("ranges"),
-        ),
-        (
-            r#"{"type":"ack","t":2,"sent":1,"group":"g","topic":"t","partition":0,"member":"a","ranges":[[1,0,1]],"outcome":"ok"}"#,
-            Some("ranges"),
-        ),
-        (
-            r#"{"type":"ack","t":2,"sent":1,"group":"g","topic":"t","partition":0,"member":"a","ranges":[[1,0]],"outcome":"ok"}"#,
-            Some("ranges"),
-        ),
-        (
-            r#"{"type":"ack","t":2,"sent":1,"group":"g","topic":"t","partition":0,"member":"a","ranges":[],"outcome":"maybe"}"#,
-            Some("outcome"),
-        ),
-    ];
-    for (text, field) in cases {
-        let mut reader = Reader::new();
-        reader.line(br#"{"type":"drained","t":1}"#).unwrap();
-        reader.line(b"").unwrap();
-        let error = reader.line(text.as_bytes()).unwrap_err();
-        assert_eq!((error.line, error.field), (3, field), "{text}: {error}");
-    }
-    let mut reader = Reader::new();
-    reader.line(br#"{"type":"drained","t":5}"#).unwrap();
-    assert_eq!(
-        reader
-            .line(br#"{"type":"drained","t":4}"#)
-            .unwrap_err()
-            .field,
-        Some("t")
-    );
 }

@@ -1,0 +1,73 @@
+//! Lines of a history, and what the checker finds in them.
+
+use share_state_histories::{Check, Reader, Settings, check};
+
+const PRODUCED: &str =
+    r#"{"type":"produce","t":1000,"topic":"t","partition":0,"first":0,"last":9}"#;
+
+/// A line, with times in ms.
+pub fn line(t: i64, kind: &str, rest: &str) -> String {
+    let t = t * 1_000_000;
+    let place = match kind {
+        "produce" | "retained" => r#""topic":"t","partition":0"#,
+        "gone" | "drained" => r#""group":"g""#,
+        _ => r#""group":"g","topic":"t","partition":0"#,
+    };
+    let comma = if rest.is_empty() { "" } else { "," };
+    format!(r#"{{"type":"{kind}","t":{t},{place}{comma}{rest}}}"#)
+}
+
+pub fn grant(
+    sent: i64,
+    t: i64,
+    member: &str,
+    span: (i64, i64),
+    count: i64,
+    lock_ms: i64,
+) -> String {
+    let (sent, (first, last)) = (sent * 1_000_000, span);
+    let rest = format!(
+        r#""sent":{sent},"member":"{member}","first":{first},"last":{last},"delivery_count":{count},"lock_ms":{lock_ms}"#
+    );
+    line(t, "grant", &rest)
+}
+
+pub fn ack(sent: i64, t: i64, member: &str, ranges: &str, outcome: &str) -> String {
+    let sent = sent * 1_000_000;
+    let rest =
+        format!(r#""sent":{sent},"member":"{member}","ranges":{ranges},"outcome":"{outcome}""#);
+    line(t, "ack", &rest)
+}
+
+pub fn view(sent: i64, t: i64, rest: &str) -> String {
+    line(t, "view", &format!(r#""sent":{},{rest}"#, sent * 1_000_000))
+}
+
+pub fn drained(t: i64) -> String {
+    line(t, "drained", "")
+}
+
+/// The checks that find something, each once, and their excerpts by position.
+pub fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
+    let mut reader = Reader::new();
+    reader.line(PRODUCED.as_bytes()).unwrap();
+    for line in lines {
+        reader
+            .line(line.as_bytes())
+            .unwrap_or_else(|error| panic!("{error}: {line}"));
+    }
+    let report = check(&reader.finish(), &Settings::default());
+    let mut found: Vec<_> = report
+        .violations
+        .into_iter()
+        .map(|violation| (violation.check, violation.excerpt))
+        .collect();
+    found.sort();
+    found
+}
+
+pub fn checks(lines: &[String]) -> Vec<Check> {
+    let mut checks: Vec<Check> = found(lines).into_iter().map(|(check, _)| check).collect();
+    checks.dedup();
+    checks
+}

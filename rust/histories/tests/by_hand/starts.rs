@@ -1,0 +1,64 @@
+//! Where a share partition starts: `share.auto.offset.reset`, resets, and answers on either side of one.
+
+use share_state_histories::Check;
+
+use crate::lines::{ack, checks, drained, found, grant, line, view};
+
+#[test]
+fn a_share_partition_may_start_after_records_that_nobody_is_given() {
+    let first = view(100, 110, r#""start_offset":5"#);
+    let rest = grant(200, 210, "a", (5, 9), 1, 30_000);
+    let accepted = ack(300, 310, "a", "[[5,9,1]]", "ok");
+    assert_eq!(checks(&[first, rest, accepted, drained(90_000)]), []);
+}
+
+#[test]
+fn what_is_delivered_was_not_before_the_start() {
+    let first = view(100, 110, r#""start_offset":5"#);
+    let after = grant(200, 210, "a", (0, 9), 1, 30_000);
+    assert_eq!(
+        found(&[first.clone(), after.clone()]),
+        [(Check::H5, vec![1, 2])]
+    );
+    // Which of the two came first cannot be known, and either is wrong.
+    let crossing = grant(105, 210, "a", (0, 9), 1, 30_000);
+    assert_eq!(found(&[first, crossing]), [(Check::H5, vec![1, 2])]);
+    // All of it was settled before.
+    let settled = [
+        grant(10, 20, "a", (0, 9), 1, 30_000),
+        ack(30, 40, "a", "[[0,9,1]]", "ok"),
+        view(100, 110, r#""start_offset":10"#),
+    ];
+    assert_eq!(checks(&settled), []);
+}
+
+#[test]
+fn an_answer_that_crosses_a_reset_may_show_either_state() {
+    let reset = line(1000, "reset", r#""start_offset":0,"state_epoch":2"#);
+    let old = [
+        grant(100, 110, "a", (0, 9), 1, 30_000),
+        ack(200, 210, "a", "[[0,9,1]]", "ok"),
+        view(300, 310, r#""start_offset":10"#),
+        line(400, "gone", r#""member":"a""#),
+    ];
+    let again = grant(2000, 2010, "b", (0, 9), 1, 30_000);
+    for crossing in [
+        view(990, 1010, r#""start_offset":10"#),
+        view(1010, 1020, r#""start_offset":10"#),
+    ] {
+        let lines = [&old[..], &[reset.clone(), crossing, again.clone()]].concat();
+        assert_eq!(checks(&lines), [], "{lines:?}");
+    }
+    // The new start may be seen before the answer to the reset is.
+    let early = view(970, 990, r#""start_offset":0"#);
+    let lines = [&old[..], &[early, reset.clone(), again.clone()]].concat();
+    assert_eq!(checks(&lines), []);
+    // Well after it, or with the epoch of the new state, there is no doubt.
+    for broken in [
+        view(1100, 1110, r#""start_offset":10"#),
+        view(990, 1010, r#""start_offset":10,"state_epoch":2"#),
+    ] {
+        let lines = [&old[..], &[reset.clone(), broken, again.clone()]].concat();
+        assert_eq!(checks(&lines), [Check::H5], "{lines:?}");
+    }
+}

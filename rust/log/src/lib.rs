@@ -45,6 +45,8 @@ mod layout;
 mod meta;
 pub mod read;
 mod segment_log;
+#[cfg(feature = "sim")]
+pub mod sim;
 mod store;
 mod tail;
 

@@ -4,7 +4,7 @@
 //! name (created, renamed or removed) is durable after [`Disk::sync_dir`] of the directory that holds it.
 
 mod real;
-#[cfg(test)]
+#[cfg(any(test, feature = "sim"))]
 pub(crate) mod sim;
 
 use core::fmt;

@@ -100,7 +100,7 @@ impl ShareGroupStore {
         Self::open_on(Arc::new(RealDisk), root.as_ref(), config)
     }
 
-    fn open_on(
+    pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
         root: &Path,
         config: &GroupStoreConfig,

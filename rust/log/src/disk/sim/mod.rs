@@ -3,6 +3,12 @@
 //! Every file has what the operating system shows and what would survive; every directory likewise. A crash image is
 //! made from the two by one of several ways in which real disks lose what was not synced.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "for tests alone: what cannot be is to fail loudly"
+)]
+
 mod operations;
 
 use std::collections::BTreeMap;
@@ -37,7 +43,7 @@ struct State {
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// Power is lost at this operation: it happens by half, and every later one fails.
     PowerAt(u64),
     /// This operation fails, later ones work (a full disk, or the sync that fails once).
@@ -46,7 +52,7 @@ pub(crate) enum Fault {
 
 /// How names and bytes that were not synced come out of a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub enum Loss {
     /// All of them are gone.
     Everything,
     /// None of them is gone: the process was killed, the machine went on.
@@ -62,7 +68,8 @@ pub(crate) enum Loss {
 }
 
 impl Loss {
-    pub(crate) const ALL: [Self; 6] = [
+    /// All of them.
+    pub const ALL: [Self; 6] = [
         Self::Everything,
         Self::Nothing,
         Self::HalfOfBytes,
@@ -74,7 +81,7 @@ impl Loss {
 
 /// Shared by all its handles.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SimDisk(Arc<Mutex<State>>);
+pub struct SimDisk(Arc<Mutex<State>>);
 
 fn failure() -> io::Error {
     io::Error::other("simulated fault")
@@ -92,18 +99,21 @@ impl SimDisk {
     }
 
     /// Operations that could have failed so far.
-    pub(crate) fn operations(&self) -> u64 {
+    #[must_use]
+    pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    pub(crate) fn set_fault(&self, fault: Option<Fault>) {
+    /// Counts operations anew, and lets this go wrong.
+    pub fn set_fault(&self, fault: Option<Fault>) {
         let mut state = self.state();
         state.operations = 0;
         state.fault = fault;
     }
 
     /// The disk as it is found after the power came back.
-    pub(crate) fn after_crash(&self, loss: Loss) -> Self {
+    #[must_use]
+    pub fn after_crash(&self, loss: Loss) -> Self {
         let mut state = self.state().clone();
         state.fault = None;
         state.operations = 0;
@@ -131,12 +141,14 @@ impl SimDisk {
     }
 
     /// A copy that shares nothing, as an administrator's copy of the directory.
-    pub(crate) fn copy(&self) -> Self {
+    #[must_use]
+    pub fn copy(&self) -> Self {
         self.after_crash(Loss::Nothing)
     }
 
     /// The bytes of a file.
-    pub(crate) fn bytes(&self, path: &Path) -> Vec<u8> {
+    #[must_use]
+    pub fn bytes(&self, path: &Path) -> Vec<u8> {
         let state = self.state();
         match state.live.get(path) {
             Some(Node::File(inode)) => state.inodes[*inode].live.clone(),
@@ -145,7 +157,7 @@ impl SimDisk {
     }
 
     /// Puts a file there, durable.
-    pub(crate) fn put(&self, path: &Path, bytes: &[u8]) {
+    pub fn put(&self, path: &Path, bytes: &[u8]) {
         let mut state = self.state();
         let inode = state.inodes.len();
         state.inodes.push(Inode {
@@ -158,14 +170,15 @@ impl SimDisk {
     }
 
     /// Takes a file away, durably.
-    pub(crate) fn take(&self, path: &Path) {
+    pub fn take(&self, path: &Path) {
         let mut state = self.state();
         state.live.remove(path);
         state.durable.remove(path);
     }
 
     /// Every file and its bytes.
-    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let state = self.state();
         let mut files = BTreeMap::new();
         for (path, node) in &state.live {

@@ -1,0 +1,59 @@
+"""What an answer shows of the state: start offsets and leader epochs, asked for again and again, as events of a history."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from tests.gateway.wire import Connection, Disconnected
+from tests.histories.system import Line
+
+#: Seconds between two looks.
+_EVERY: Final = 0.3
+
+
+def look(bootstrap: str, group: str, topic: str, partitions: Sequence[int]) -> list[Line]:
+    """Ask for offsets as an administrator does; nothing where the server is away."""
+    asked = {"groupId": group, "topics": [{"topicName": topic, "partitions": list(partitions)}]}
+    sent = time.monotonic_ns()
+    try:
+        with Connection(bootstrap) as connection:
+            (answer,) = connection.ask("DescribeShareGroupOffsets", 0, {"groups": [asked]})["groups"]
+    except (OSError, Disconnected):
+        return []
+    t = time.monotonic_ns()
+    return [
+        {
+            "type": "view", "t": t, "sent": sent, "group": group, "topic": topic, "partition": one["partitionIndex"],
+            "start_offset": one["startOffset"], "leader_epoch": one["leaderEpoch"],
+        }
+        for found in answer["topics"] for one in found["partitions"] if one["errorCode"] == 0
+    ]  # fmt: skip
+
+
+class Looking:
+    """Looks until its ``with`` ends; ``lines`` is what it saw."""
+
+    def __init__(self, bootstrap: str, group: str, topic: str, partitions: Sequence[int]) -> None:
+        self.lines: list[Line] = []
+        #: Held while nobody is to look.
+        self.quiet = threading.Lock()
+        self._asked = (bootstrap, group, topic, partitions)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._over.wait(_EVERY):
+            with self.quiet:
+                self.lines += look(*self._asked)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
+        self._over.set()
+        self._thread.join()

@@ -1,0 +1,79 @@
+"""Members whose reports become events of a history: what a run needs of one, and each kind by its name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Protocol
+
+from tests.gateway.clients import members
+from tests.gateway.clients.plan import Plan
+from tests.histories.recorded import lines_of
+from tests.histories.system import Line
+
+
+class Recorded(Protocol):
+    """A member at work."""
+
+    name: str
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+
+    def pause(self) -> None:
+        """Stop it where it is, with its connections open."""
+
+    def resume(self) -> None:
+        """Let it go on."""
+
+    def stop(self) -> None:
+        """Have it leave in order."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it ends by itself; whether it did. One that does not is killed."""
+
+    def lines(self, lock_ms: int) -> Iterator[Line]:
+        """What it saw, once it has ended."""
+
+
+class OfProcess:
+    """A member in a process of its own, by a library for clients."""
+
+    def __init__(self, member: members.Member) -> None:
+        self.name = f"m{member.number}"
+        self._member = member
+        self._killed_at: int | None = None
+
+    def kill(self) -> None:
+        """See :class:`Recorded`."""
+        self._killed_at = time.monotonic_ns()
+        self._member.kill()
+
+    def pause(self) -> None:
+        """See :class:`Recorded`."""
+        self._member.pause()
+
+    def resume(self) -> None:
+        """See :class:`Recorded`."""
+        self._member.resume()
+
+    def stop(self) -> None:
+        """See :class:`Recorded`."""
+        self._member.stop()
+
+    def wait(self, seconds: float) -> bool:
+        """See :class:`Recorded`."""
+        return self._member.wait(seconds) == 0
+
+    def lines(self, lock_ms: int) -> Iterator[Line]:
+        """See :class:`Recorded`."""
+        return lines_of(self._member, lock_ms=lock_ms, killed_at=self._killed_at)
+
+
+def confluent(plan: Plan, number: int) -> Recorded:
+    """A member by confluent-kafka."""
+    return OfProcess(members.confluent(plan, number))
+
+
+#: The kinds of members by their names.
+KINDS: Final[Mapping[str, Callable[[Plan, int], Recorded]]] = {"confluent": confluent}

@@ -1,0 +1,122 @@
+"""A run on a server: members, a producer, somebody who looks, and faults, until everything is settled."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from tests.gateway.clients.plan import Plan
+from tests.gateway.groups import configure_group
+from tests.gateway.records import create_topic
+from tests.histories.faults import FAULTS
+from tests.histories.looking import Looking
+from tests.histories.members import KINDS, Recorded
+from tests.histories.producing import Producing
+from tests.histories.system import Line, Open, Order, Played, Server
+from tests.kafka.roundtrip.workload import BROKER_SETTINGS
+
+TOPIC: Final = "orders"
+GROUP: Final = "workers"
+#: A mock cluster makes topics of four partitions; two are used.
+PARTITIONS: Final = 2
+_MEMBERS: Final = 3
+#: How often a turn brings a fault.
+_FAULTY: Final = 0.15
+#: Beyond the lock's duration: for so long nothing comes to the last member, and it takes that for the end.
+_QUIET_S: Final = 4.0
+_DRAIN_S: Final = 180.0
+
+
+class Run:
+    """What is at work on a server.
+
+    Attributes:
+        members: those who joined, also those who went.
+        active: those of them who work.
+        lines: what nobody but the run itself can tell.
+    """
+
+    def __init__(self, server: Server, rng: random.Random, *, lock_ms: int, kinds: tuple[str, ...]) -> None:
+        self.server = server
+        self.rng = rng
+        self.lock_ms = lock_ms
+        self.lines: list[Line] = []
+        self.members: list[Recorded] = []
+        self.active: list[Recorded] = []
+        self.faults: Counter[str] = Counter()
+        self.besides: list[str] = []
+        self.producing = Producing(server.upstream, TOPIC)
+        self.looking = Looking(server.direct, GROUP, TOPIC, range(PARTITIONS))
+        self._kinds = kinds
+
+    def join(self, **plan: object) -> Recorded:
+        """Start a member of a kind that is drawn."""
+        wanted: dict[str, object] = {"weights": (16, 3, 1, 0), "commit": "mixed", "seed": self.rng.randrange(1 << 30), **plan}
+        start = KINDS[self.rng.choice(self._kinds)]
+        plan_of_it = Plan(bootstrap=self.server.bootstrap, group=GROUP, topics=[TOPIC], **wanted)  # type: ignore[arg-type]
+        member = start(plan_of_it, len(self.members))
+        self.members.append(member)
+        self.active.append(member)
+        return member
+
+    def gone(self, member: Recorded) -> None:
+        """Tell that a member may have been given what it never shows, or loses what it holds."""
+        self.lines.append({"type": "gone", "t": time.monotonic_ns(), "group": GROUP, "member": member.name})
+
+    def play(self, seconds: float, faults: tuple[str, ...]) -> None:
+        """Let everybody work for a while, then until everything is settled."""
+        with self.looking:
+            for _ in range(_MEMBERS):
+                self.join(**self._habit())
+            until = time.monotonic() + seconds
+            waiting = list(faults)
+            while time.monotonic() < until:
+                self.lines += self.producing.burst(self.rng.randrange(PARTITIONS), self.rng.randint(1, 200))
+                time.sleep(self.rng.random())
+                if faults and self.rng.random() < _FAULTY:
+                    # Each fault strikes once before any strikes again.
+                    waiting = waiting or list(faults)
+                    self.strike(waiting.pop(self.rng.randrange(len(waiting))))
+            for member in self.active:
+                member.stop()
+            self.drain()
+        self.lines += self.looking.lines
+        for member in self.members:
+            self.lines += member.lines(self.lock_ms)
+
+    def strike(self, fault: str) -> None:
+        """Have a fault."""
+        FAULTS[fault].strike(self)
+        self.faults[fault] += 1
+
+    def drain(self) -> None:
+        """Accept everything that is left; locks of those who went run out first."""
+        last = self.join(weights=(1, 0, 0, 0), commit="sync", idle_seconds=self.lock_ms / 1000 + _QUIET_S)
+        if not last.wait(_DRAIN_S):
+            raise RuntimeError("the last member has not come to an end: nothing is known of what is left")
+        self.lines.append({"type": "drained", "t": time.monotonic_ns(), "group": GROUP})
+
+    def _habit(self) -> dict[str, object]:
+        """Some members sit on what they have for longer than its locks hold."""
+        if self.rng.random() < 0.3:
+            return {"stall_after": self.rng.randint(100, 400), "stall_seconds": self.lock_ms / 1000 * 1.3}
+        return {}
+
+
+def play_on(open_: Open, order: Order, *, kinds: tuple[str, ...] = ("confluent",)) -> Played:
+    """Play one run on a server, of whatever kind."""
+    lock_ms = order.rng.choice((1000, 2000, 3000))
+    settings: Mapping[str, str] = {
+        **BROKER_SETTINGS,
+        "group.share.min.record.lock.duration.ms": "1000",
+        "group.share.record.lock.duration.ms": str(lock_ms),
+    }
+    with open_(order.directory, settings) as server:
+        create_topic(server.upstream, TOPIC, PARTITIONS)
+        configure_group(server.direct, GROUP, **{"share.auto.offset.reset": "earliest"})
+        run = Run(server, order.rng, lock_ms=lock_ms, kinds=kinds)
+        run.play(order.seconds, order.faults)
+    return Played(run.lines, run.faults, len(run.members), run.besides)

@@ -1,0 +1,114 @@
+"""What a history is recorded of: a server of share groups that members connect to, or anything else that keeps their promises.
+
+A :class:`System` plays one run and gives back what was seen. Most systems are a :class:`Server` on which
+:mod:`tests.histories.run` sets members and faults; a new one of these needs a function that opens it, and a row in
+:mod:`tests.histories.systems`.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from tests.histories.tcp import TcpProxy
+
+#: One event of docs/histories.md.
+Line = dict[str, Any]
+
+
+class Process(Protocol):
+    """A server's process."""
+
+    @property
+    def bootstrap(self) -> str:
+        """Where it listens; the same after every start."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+
+    def start(self) -> object:
+        """Start it, and wait until it answers."""
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+
+    def pause(self) -> None:
+        """Stop its threads where they are (SIGSTOP)."""
+
+    def resume(self) -> None:
+        """Let it go on."""
+
+
+@dataclass(slots=True)
+class Server:
+    """A server of share groups that runs."""
+
+    process: Process
+    #: Where producers write, and where records are deleted: the server itself, or the cluster behind it.
+    upstream: str
+    #: Stands between members and the server, where there is one.
+    proxy: TcpProxy | None = None
+    #: The cluster with the records, where it is another process that keeps its data.
+    source: Process | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """Where members connect."""
+        return self.direct if self.proxy is None else self.proxy.bootstrap
+
+    @property
+    def direct(self) -> str:
+        """The server itself, for requests that no fault of the network is to meet."""
+        return self.process.bootstrap
+
+    def room(self, size: int | None) -> None:
+        """Let its files grow to so many bytes; a write beyond that fails as on a full disk, with EFBIG for ENOSPC."""
+        hard = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+
+#: Opens a server with these settings (``group.share.*`` of a broker); it is gone after the ``with``.
+Open = Callable[[Path, Mapping[str, str]], AbstractContextManager[Server]]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is to be."""
+
+    rng: random.Random
+    seconds: float
+    #: Names of faults, drawn with equal chances; none for a quiet run.
+    faults: tuple[str, ...]
+    #: For logs and state.
+    directory: Path
+
+
+@dataclass(slots=True)
+class Played:
+    """What a run has left."""
+
+    lines: list[Line]
+    #: How often each fault struck.
+    faults: Counter[str] = field(default_factory=Counter)
+    members: int = 0
+    #: What is wrong that no event can tell, in words: a record of an aborted transaction was delivered.
+    besides: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system under test."""
+
+    name: str
+    play: Callable[[Order], Played]
+    #: The faults that it can have.
+    faults: tuple[str, ...]
+    #: Needs a JDK, and Kafka from the Maven registry.
+    needs_kafka: bool = False

@@ -1,0 +1,113 @@
+"""A proxy of bytes: connections that end between any two of them, and bytes that are late."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import Final, Self
+
+_CHUNK: Final = 65536
+
+
+class TcpProxy:
+    """Passes bytes on, both ways; a context manager.
+
+    Args:
+        server: whom it stands before; may be set later, before the first client comes.
+    """
+
+    def __init__(self, server: tuple[str, int] | None = None) -> None:
+        self.server = server
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._lock = threading.Lock()
+        #: The two ends of each connection.
+        self._pairs: set[tuple[socket.socket, socket.socket]] = set()
+        #: Answers still pass so many bytes before their connections end; None while nothing is to end.
+        self._left: int | None = None
+        self._flows = threading.Event()
+        self._flows.set()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients connect."""
+        return f"127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def cut(self) -> None:
+        """End every connection now."""
+        with self._lock:
+            pairs = list(self._pairs)
+        for pair in pairs:
+            self._end(pair)
+
+    def cut_after(self, count: int) -> None:
+        """End the connection of the next answers after so many bytes of them: a client is left with half of one."""
+        with self._lock:
+            self._left = count
+
+    def hold(self) -> None:
+        """Let no byte pass until :meth:`release`."""
+        self._flows.clear()
+
+    def release(self) -> None:
+        """Let what waits pass."""
+        self._flows.set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
+        self._listening.close()
+        self.release()
+        self.cut()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            try:
+                assert self.server is not None
+                server = socket.create_connection(self.server)
+            except OSError:
+                # The server is away.
+                client.close()
+                continue
+            for held in (client, server):
+                held.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            pair = (client, server)
+            with self._lock:
+                self._pairs.add(pair)
+            threading.Thread(target=self._pass, args=(pair, client, server, False), daemon=True).start()
+            threading.Thread(target=self._pass, args=(pair, server, client, True), daemon=True).start()
+
+    def _pass(self, pair: tuple[socket.socket, socket.socket], source: socket.socket, sink: socket.socket, answers: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(_CHUNK):
+                self._flows.wait()
+                most = self._take(len(data)) if answers else len(data)
+                sink.sendall(data[:most])
+                if most < len(data):
+                    break
+        self._end(pair)
+
+    def _take(self, wanted: int) -> int:
+        """How many bytes of an answer pass."""
+        with self._lock:
+            if self._left is None or wanted <= self._left:
+                if self._left is not None:
+                    self._left -= wanted
+                return wanted
+            passed, self._left = self._left, None
+            return passed
+
+    def _end(self, pair: tuple[socket.socket, socket.socket]) -> None:
+        with self._lock:
+            self._pairs.discard(pair)
+        for held in pair:
+            with suppress(OSError):
+                held.shutdown(socket.SHUT_RDWR)
+            held.close()

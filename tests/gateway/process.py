@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -63,6 +64,16 @@ class GatewayProcess:
         if self._process is not None:
             self._process.kill()
             self._ended()
+
+    def pause(self) -> None:
+        """Stop its threads where they are: connections stay open and nothing is answered."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after :meth:`pause`."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> int:
         """End it in order (SIGTERM); its exit status."""

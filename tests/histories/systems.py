@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from tests.histories import brokers, faults
+from tests.histories import brokers, faults, gateways
 from tests.histories.run import play_on
 from tests.histories.system import System
 from tests.kafka.home import VERSIONS
@@ -18,8 +18,8 @@ _ALL: Final = (
         System(f"kafka-{version}", partial(play_on, partial(brokers.opened, version)), _ON_BROKERS, needs_kafka=True)
         for version in VERSIONS
     ),
-    System("gateway", partial(play_on.over_mock), _ON_BROKERS),
-    System("gateway-over-4.4.0", partial(play_on.over_broker), _ON_BROKERS, needs_kafka=True),
+    System("gateway", partial(play_on, gateways.over_mock), _ON_BROKERS),
+    System("gateway-over-4.4.0", partial(play_on, gateways.over_broker), _ON_BROKERS, needs_kafka=True),
 )
 
 SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _ALL}

@@ -163,6 +163,36 @@ def test_a_request_has_a_greatest_size(monkeypatch: pytest.MonkeyPatch) -> None:
     run(test)
 
 
+def test_a_request_has_a_thousand_share_partitions_at_most_however_many_wait() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+            many = keys(2_400)
+            await asyncio.gather(*(client.initialize_state(key, 1, 0) for key in many))
+            # All were looked up, 500 a request.
+            assert [len(message["coordinatorKeys"]) for message in broker.said(FIND)] == [500, 500, 500, 500, 400]
+            states = await asyncio.gather(*(client.read_summary(key) for key in many))
+            assert len(states) == len(many)
+            # Half of them would be 1,200.
+            assert [len(partitions_of(message)) for message in broker.said(SUMMARY)] == [1000, 1000, 400]
+            await asyncio.gather(*(client.write_state(key, write()) for key in many))
+            assert [len(partitions_of(message)) for message in broker.said(WRITE)] == [1000, 1000, 400]
+
+    run(test)
+
+
+def test_a_request_has_a_mebibyte_at_most_but_for_one_write_that_is_longer() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+            await asyncio.gather(*(client.initialize_state(key, 1, 0) for key in keys(6)))
+            large = ss.WriteState(1, 1, 0, -1, [ss.StateBatch(2 * n, 2 * n, 2, 1) for n in range(20_000)])
+            await asyncio.gather(*(client.write_state(key, large) for key in keys(6)))
+            sizes = [len(partitions_of(message)) for message in broker.said(WRITE)]
+            assert sizes == [2, 2, 2]
+            assert folding.MAX_BYTES == 1_048_576
+
+    run(test)
+
+
 def test_a_call_that_breaks_the_rules_is_refused_before_it_joins_others() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:

@@ -45,6 +45,13 @@ pub(crate) enum BadCause {
     CutOff,
     /// The batch cannot be read.
     Wire(WireError),
+    /// The batch can be read, and is not at its place in the log.
+    Order {
+        /// The offset that should come here.
+        expected: i64,
+        /// The offset that does.
+        found: i64,
+    },
 }
 
 impl Bad {
@@ -53,7 +60,7 @@ impl Bad {
     /// (`Truncated`: a file that ends too early is [`BadCause::CutOff`]); and no crash makes up a format.
     pub fn may_be_unwritten(&self) -> bool {
         match self.cause {
-            BadCause::CutOff => true,
+            BadCause::CutOff | BadCause::Order { .. } => true,
             BadCause::Wire(error) => matches!(
                 error.kind,
                 WireErrorKind::Crc { .. }
@@ -146,6 +153,12 @@ impl BatchReader {
     pub fn decode(&self) -> Result<DecodedBatch<'_>, Bad> {
         decode_batch(&self.buffer, &self.limits)
             .map_err(|error| self.bad(BadCause::Wire(error), Some(self.buffer.len() as u64)))
+    }
+
+    /// What [`Step::Whole`] found, where another offset should come.
+    pub fn out_of_order(&self, expected: i64, found: i64) -> Bad {
+        let size = self.buffer.len() as u64;
+        self.bad(BadCause::Order { expected, found }, Some(size))
     }
 
     /// Gives the bytes that [`Step::Whole`] found the checksum that fits them, to see what can still be read of a damaged batch.

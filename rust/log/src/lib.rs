@@ -49,6 +49,7 @@ mod segment_log;
 pub mod sim;
 mod store;
 mod tail;
+mod wrong_header;
 
 pub use corrupt::{CorruptKind, CorruptLog, TornTail};
 pub use counters::Counters;

@@ -3,13 +3,15 @@
 //! One group commit is one batch, and the next is written only after its sync. So a crash can leave at most one
 //! unfinished batch, the last; and of that one any pages may be missing, not just the last ones. Whatever else is wrong
 //! was durable once and has been damaged since. So has what lies before the end that the meta file notes, and all of a log that
-//! was closed.
+//! was closed. And a batch that is whole but for its header was written whole ([`wrong_header`]), unless a page explains the
+//! header.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::batch_reader::{Bad, BadCause};
 use crate::corrupt::CorruptKind;
 use crate::meta::{Expected, Torn};
+use crate::wrong_header;
 
 /// What bad bytes at the end of the last segment are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,18 @@ pub(crate) fn judge(
     if !bad.may_be_unwritten() {
         return damage();
     }
+    if let Some(whole) = wrong_header::find(source, bad.position, next_offset)? {
+        // What follows was written after the sync of this batch, if every batch is synced.
+        let is_last = whole.end == source.seek(SeekFrom::End(0))?;
+        return if whole.is_unwritten && (is_last || expected.torn == Torn::Unsynced) {
+            Ok(Verdict::Torn)
+        } else {
+            damage()
+        };
+    }
+    if matches!(bad.cause, BadCause::Order { .. }) {
+        return damage();
+    }
     match expected.torn {
         Torn::Nothing => damage(),
         // Without a sync after every batch, later pages may be there while earlier ones are not.
@@ -83,6 +97,10 @@ pub(crate) fn kind(bad: &Bad) -> CorruptKind {
             remaining: bad.remaining,
         },
         BadCause::Wire(error) => CorruptKind::Batch(error),
+        BadCause::Order { expected, found } if found < expected => {
+            CorruptKind::OffsetBack { expected, found }
+        }
+        BadCause::Order { expected, found } => CorruptKind::OffsetGap { expected, found },
     }
 }
 

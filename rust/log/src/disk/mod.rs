@@ -3,6 +3,8 @@
 //! The promises a caller relies on are those of POSIX and no more: bytes are durable after [`DiskFile::sync`], and a
 //! name (created, renamed or removed) is durable after [`Disk::sync_dir`] of the directory that holds it.
 
+#[cfg(test)]
+pub(crate) mod changes;
 mod real;
 #[cfg(any(test, feature = "sim"))]
 pub(crate) mod sim;

@@ -240,9 +240,12 @@ fn read_segment(
             Ok(batch) => batch,
             Err(bad) => return Ok(Some(bad)),
         };
+        let found = batch.header.base_offset;
+        if found != *next_offset {
+            return Ok(Some(reader.out_of_order(*next_offset, found)));
+        }
         let position = reader.position();
-        *next_offset =
-            follows(&batch, *next_offset).map_err(|kind| corrupt(path, position, kind))?;
+        *next_offset = follows(&batch).map_err(|kind| corrupt(path, position, kind))?;
         visit(path, position, &batch)?;
         reader.accept();
     }
@@ -250,11 +253,8 @@ fn read_segment(
 }
 
 /// Checks what lies outside the checksum, and returns the offset after the batch.
-fn follows(batch: &DecodedBatch<'_>, next_offset: i64) -> Result<i64, CorruptKind> {
+fn follows(batch: &DecodedBatch<'_>) -> Result<i64, CorruptKind> {
     let header = &batch.header;
-    if let Some(kind) = out_of_order(next_offset, header.base_offset) {
-        return Err(kind);
-    }
     if header.partition_leader_epoch != LEADER_EPOCH {
         return Err(CorruptKind::LeaderEpoch {
             found: header.partition_leader_epoch,

@@ -11,6 +11,7 @@
 
 mod operations;
 
+use core::fmt;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,8 +81,15 @@ impl Loss {
 }
 
 /// Shared by all its handles.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct SimDisk(Arc<Mutex<State>>);
+
+impl fmt::Debug for SimDisk {
+    /// Without the bytes, which are no help in a message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SimDisk")
+    }
+}
 
 fn failure() -> io::Error {
     io::Error::other("simulated fault")

@@ -13,6 +13,7 @@ mod property;
 mod repair;
 mod sizes;
 mod threads;
+mod torn_and_damaged;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

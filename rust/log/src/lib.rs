@@ -49,6 +49,8 @@ mod segment_log;
 pub mod sim;
 mod store;
 mod tail;
+#[cfg(test)]
+mod trials;
 mod wrong_header;
 
 pub use corrupt::{CorruptKind, CorruptLog, TornTail};

@@ -54,6 +54,20 @@ impl Expected {
         self.torn != Torn::Nothing && self.end.is_none_or(|end| next_offset >= end.next_offset)
     }
 
+    /// The byte from which on the last segment, which begins at `segment`, may not be durable although it can be read: a sync
+    /// may have failed. `last_batch` is where its last batch begins.
+    pub fn unsure_from(&self, segment: i64, last_batch: u64) -> Option<u64> {
+        match self.torn {
+            Torn::Nothing => None,
+            Torn::LastBatch => Some(last_batch),
+            Torn::Unsynced => Some(
+                self.end
+                    .filter(|end| end.segment == segment)
+                    .map_or(0, |end| end.bytes),
+            ),
+        }
+    }
+
     /// Whether a log that ends here, and can be read up to there, is whole.
     pub fn is_met(&self, found: LogEnd) -> bool {
         self.end.is_none_or(|end| match self.torn {

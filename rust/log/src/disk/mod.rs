@@ -3,8 +3,6 @@
 //! The promises a caller relies on are those of POSIX and no more: bytes are durable after [`DiskFile::sync`], and a
 //! name (created, renamed or removed) is durable after [`Disk::sync_dir`] of the directory that holds it.
 
-#[cfg(test)]
-pub(crate) mod changes;
 mod real;
 #[cfg(any(test, feature = "sim"))]
 pub(crate) mod sim;
@@ -71,6 +69,9 @@ pub(crate) trait Disk: Send + Sync + fmt::Debug {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Opens a file that is there for appending.
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Writes the bytes of a file from `from` on once more where they are, so that the next sync writes them. After a sync that
+    /// failed the operating system shows bytes that it takes for written, and they may not be.
+    fn write_again(&self, path: &Path, from: u64) -> io::Result<()>;
     /// Opens a file for reading.
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>>;
     /// Gives a file another name in the same directory, in place of one that has it.

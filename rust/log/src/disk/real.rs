@@ -1,7 +1,7 @@
 //! The disk of the operating system.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::{Disk, DiskFile, Entry, Held, LockFailure, Source};
@@ -91,6 +91,21 @@ impl Disk for RealDisk {
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let file = OpenOptions::new().append(true).open(path)?;
         Ok(Box::new(RealFile(file)))
+    }
+
+    fn write_again(&self, path: &Path, from: u64) -> io::Result<()> {
+        let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+        let mut chunk = vec![0; 1 << 16];
+        let mut at = file.seek(SeekFrom::Start(from))?;
+        loop {
+            let read = file.read(&mut chunk)?;
+            if read == 0 {
+                return Ok(());
+            }
+            file.seek(SeekFrom::Start(at))?;
+            file.write_all(chunk.get(..read).unwrap_or_default())?;
+            at += read as u64;
+        }
     }
 
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>> {

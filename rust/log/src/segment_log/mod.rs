@@ -44,7 +44,7 @@ struct Active {
 
 impl SegmentLog {
     /// Opens what [`check`] has found in order, and makes good what a crash left: cuts the torn tail, removes drafts,
-    /// and syncs, because what was read may not have been durable. Done again after a crash it does the same.
+    /// and writes and syncs what was read and may not have been durable. Done again after a crash it does the same.
     pub fn open(
         disk: Arc<dyn Disk>,
         dir: PathBuf,
@@ -74,6 +74,9 @@ impl SegmentLog {
             let mut file = log.disk.open_append(&path).at("open", &path)?;
             if checked.cut {
                 file.truncate(checked.size).at("truncate", &path)?;
+            }
+            if let Some(from) = checked.unsure_from {
+                log.disk.write_again(&path, from).at("write", &path)?;
             }
             file.sync().at("sync", &path)?;
             log.tally.fsync();

@@ -80,6 +80,8 @@ pub(crate) struct Checked {
     pub next_offset: i64,
     /// What is cut without being asked for.
     pub torn: Option<TornTail>,
+    /// Byte of the last segment from which on the last sync may have failed.
+    pub unsure_from: Option<u64>,
 }
 
 impl Checked {
@@ -154,8 +156,15 @@ pub(crate) fn check(
         }
         let source = log.disk.open_read(&path).at("open", &path)?;
         let mut reader = BatchReader::new(source, Limits::default()).at("read", &path)?;
-        let bad = read_segment(&path, &mut reader, limit, &mut checked.next_offset, visit)?;
+        let mut last_batch = 0;
+        let mut noting = |path: &Path, position: u64, batch: &DecodedBatch<'_>| {
+            last_batch = position;
+            visit(path, position, batch)
+        };
+        let next_offset = &mut checked.next_offset;
+        let bad = read_segment(&path, &mut reader, limit, next_offset, &mut noting)?;
         let kept = reader.position();
+        checked.unsure_from = log.expected.unsure_from(*base, last_batch);
         if let Some(bad) = bad {
             // With nothing before it and nothing in it, the log would begin again below offsets that were given out.
             let is_all = kept == 0 && log.log_start > 0 && checked.segments.is_empty();

@@ -1,7 +1,7 @@
 //! A disk in memory that can lose power or fail at any operation.
 //!
 //! Every file has what the operating system shows and what would survive; every directory likewise. A crash image is
-//! made from the two by one of several ways in which real disks lose what was not synced.
+//! made from the two by one of several ways in which real disks lose what was not synced ([`crash`]).
 
 #![allow(
     clippy::expect_used,
@@ -9,13 +9,16 @@
     reason = "for tests alone: what cannot be is to fail loudly"
 )]
 
+mod crash;
 mod operations;
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+pub use crash::Loss;
 
 #[derive(Clone, Debug, Default)]
 struct Inode {
@@ -38,8 +41,13 @@ struct State {
     inodes: Vec<Inode>,
     live: Names,
     durable: Names,
+    /// Operations that change something.
     operations: u64,
+    /// These and all others.
+    asked: u64,
     fault: Option<Fault>,
+    short_reads: bool,
+    locked: BTreeSet<PathBuf>,
 }
 
 /// What goes wrong.
@@ -47,37 +55,13 @@ struct State {
 pub enum Fault {
     /// Power is lost at this operation: it happens by half, and every later one fails.
     PowerAt(u64),
-    /// This operation fails, later ones work (a full disk, or the sync that fails once).
+    /// This operation fails, later ones work (the sync that fails once). Reads do not count.
     FailOnce(u64),
-}
-
-/// How names and bytes that were not synced come out of a crash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// All of them are gone.
-    Everything,
-    /// None of them is gone: the process was killed, the machine went on.
-    Nothing,
-    /// Names are kept; half of the new bytes are.
-    HalfOfBytes,
-    /// Names are kept; the file has its new length, and zeros.
-    ZeroFilled,
-    /// Names are kept; the first page of the new bytes is zeros and the rest is there.
-    FirstPageZero,
-    /// Names are gone as far as they can be, bytes are kept.
-    Names,
-}
-
-impl Loss {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Everything,
-        Self::Nothing,
-        Self::HalfOfBytes,
-        Self::ZeroFilled,
-        Self::FirstPageZero,
-        Self::Names,
-    ];
+    /// This operation fails, and reads count too; later ones work. Of a write any part may be done, and a name may be changed
+    /// although the operation is said to have failed.
+    AnyFailsOnce(u64),
+    /// At this operation, reads count too, the disk is full and stays so: what needs room fails.
+    FullFrom(u64),
 }
 
 /// Shared by all its handles.
@@ -91,13 +75,38 @@ impl fmt::Debug for SimDisk {
     }
 }
 
-fn failure() -> io::Error {
-    io::Error::other("simulated fault")
-}
-
 fn not_found() -> io::Error {
     io::Error::from(io::ErrorKind::NotFound)
 }
+
+/// What an operation does to a disk that is not well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Changes nothing.
+    Read,
+    /// Needs room.
+    Grow,
+    /// Needs none.
+    Change,
+}
+
+/// An operation that fails.
+#[derive(Debug)]
+struct Failed {
+    /// How much of it is done nevertheless, in sixths.
+    sixths: usize,
+    error: io::Error,
+}
+
+impl From<Failed> for io::Error {
+    fn from(failed: Failed) -> Self {
+        failed.error
+    }
+}
+
+/// `EIO` and `ENOSPC`, by the numbers of Linux and of others.
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
 
 impl SimDisk {
     fn state(&self) -> MutexGuard<'_, State> {
@@ -106,46 +115,29 @@ impl SimDisk {
             .expect("no test panics inside the simulated disk")
     }
 
-    /// Operations that could have failed so far.
+    /// Operations that changed something, or could have failed to, so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.state().operations
+    }
+
+    /// All operations so far, with those that only read.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.state().asked
     }
 
     /// Counts operations anew, and lets this go wrong.
     pub fn set_fault(&self, fault: Option<Fault>) {
         let mut state = self.state();
         state.operations = 0;
+        state.asked = 0;
         state.fault = fault;
     }
 
-    /// The disk as it is found after the power came back.
-    #[must_use]
-    pub fn after_crash(&self, loss: Loss) -> Self {
-        let mut state = self.state().clone();
-        state.fault = None;
-        state.operations = 0;
-        if matches!(loss, Loss::Everything | Loss::Names) {
-            state.live = state.durable.clone();
-        }
-        for inode in &mut state.inodes {
-            let durable = std::mem::take(&mut inode.durable);
-            let grown = inode.live.get(durable.len()..).unwrap_or_default().to_vec();
-            inode.live = match loss {
-                Loss::Nothing | Loss::Names => std::mem::take(&mut inode.live),
-                Loss::Everything => durable,
-                Loss::HalfOfBytes => [durable, grown[..grown.len() / 2].to_vec()].concat(),
-                Loss::ZeroFilled => [durable, vec![0; grown.len()]].concat(),
-                Loss::FirstPageZero => {
-                    let page = grown.len().min(512);
-                    [durable, vec![0; page], grown[page..].to_vec()].concat()
-                }
-            };
-            inode.durable = inode.live.clone();
-            inode.dropped.clear();
-        }
-        state.durable = state.live.clone();
-        Self(Arc::new(Mutex::new(state)))
+    /// Lets every read bring a few bytes only, as it may.
+    pub fn read_by_little(&self) {
+        self.state().short_reads = true;
     }
 
     /// A copy that shares nothing, as an administrator's copy of the directory.
@@ -199,15 +191,40 @@ impl SimDisk {
 }
 
 impl State {
-    /// Counts an operation. `Err(true)` when it happens by half.
-    fn step(&mut self) -> Result<(), bool> {
+    /// Counts an operation.
+    fn step(&mut self, kind: Kind) -> Result<(), Failed> {
+        let asked = self.asked;
+        self.asked += 1;
         let now = self.operations;
-        self.operations += 1;
+        if kind != Kind::Read {
+            self.operations += 1;
+        }
+        let fails = |sixths, number| {
+            Err(Failed {
+                sixths,
+                error: io::Error::from_raw_os_error(number),
+            })
+        };
+        // Different parts at different operations.
+        let part = usize::try_from(asked % 7).unwrap_or(0);
         match self.fault {
-            Some(Fault::PowerAt(at)) if now == at => Err(true),
-            Some(Fault::PowerAt(at)) if now > at => Err(false),
-            Some(Fault::FailOnce(at)) if now == at => Err(true),
+            Some(Fault::PowerAt(at)) if kind != Kind::Read && now == at => fails(3, EIO),
+            Some(Fault::PowerAt(at)) if kind != Kind::Read && now > at => fails(0, EIO),
+            Some(Fault::FailOnce(at)) if kind != Kind::Read && now == at => fails(3, EIO),
+            Some(Fault::AnyFailsOnce(at)) if asked == at => fails(part, EIO),
+            Some(Fault::FullFrom(at)) if asked >= at && kind == Kind::Grow => fails(part, ENOSPC),
             _ => Ok(()),
+        }
+    }
+
+    /// Counts an operation on a name, which is done or not, whatever is said.
+    fn step_name(&mut self, kind: Kind) -> (bool, io::Result<()>) {
+        match self.step(kind) {
+            Ok(()) => (true, Ok(())),
+            // A full disk has no room for the name.
+            Err(Failed { sixths, error }) => {
+                (sixths > 3 && error.raw_os_error() == Some(EIO), Err(error))
+            }
         }
     }
 
@@ -216,5 +233,12 @@ impl State {
             Some(Node::File(inode)) => Ok(*inode),
             _ => Err(not_found()),
         }
+    }
+
+    fn new_file(&mut self, path: &Path) -> usize {
+        let inode = self.inodes.len();
+        self.inodes.push(Inode::default());
+        self.live.insert(path.to_owned(), Node::File(inode));
+        inode
     }
 }

@@ -1,10 +1,11 @@
-//! What the store asks of the simulated disk. Each operation that changes something counts, and may fail.
+//! What the store asks of the simulated disk. Each operation counts, and may fail.
 
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::{Disk, DiskFile, Entry, Held, LockFailure, Source};
-use super::{Inode, Node, SimDisk, failure, not_found};
+use super::{Failed, Kind, Node, SimDisk, not_found};
 
 #[derive(Debug)]
 struct SimFile {
@@ -15,10 +16,9 @@ struct SimFile {
 impl DiskFile for SimFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.disk.state();
-        let (written, result) = match state.step() {
+        let (written, result) = match state.step(Kind::Grow) {
             Ok(()) => (bytes.len(), Ok(())),
-            Err(true) => (bytes.len() / 2, Err(failure())),
-            Err(false) => (0, Err(failure())),
+            Err(Failed { sixths, error }) => (bytes.len() * sixths / 6, Err(error)),
         };
         state.inodes[self.inode]
             .live
@@ -28,11 +28,11 @@ impl DiskFile for SimFile {
 
     fn sync(&mut self) -> io::Result<()> {
         let mut state = self.disk.state();
-        let result = state.step();
+        let result = state.step(Kind::Change);
         let inode = &mut state.inodes[self.inode];
-        if result.is_err() {
+        if let Err(failed) = result {
             inode.dropped.push((inode.durable.len(), inode.live.len()));
-            return Err(failure());
+            return Err(failed.into());
         }
         inode.durable = inode.live.clone();
         for (from, to) in &inode.dropped {
@@ -45,30 +45,76 @@ impl DiskFile for SimFile {
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         let mut state = self.disk.state();
-        state.step().map_err(|_| failure())?;
-        state.inodes[self.inode]
-            .live
-            .resize(usize::try_from(length).expect("a small file"), 0);
+        state.step(Kind::Change)?;
+        let length = usize::try_from(length).expect("a small file");
+        let inode = &mut state.inodes[self.inode];
+        inode.live.resize(length, 0);
+        for (from, to) in &mut inode.dropped {
+            (*from, *to) = ((*from).min(length), (*to).min(length));
+        }
         Ok(())
     }
 }
 
-impl Source for Cursor<Vec<u8>> {
+/// A file as it was when it was opened.
+#[derive(Debug)]
+struct SimSource {
+    disk: SimDisk,
+    bytes: Cursor<Vec<u8>>,
+}
+
+impl Read for SimSource {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.disk.state();
+        state.step(Kind::Read)?;
+        let few = if state.short_reads {
+            1 + usize::try_from(state.asked % 61).unwrap_or(0)
+        } else {
+            buffer.len()
+        };
+        let wanted = few.min(buffer.len());
+        self.bytes.read(&mut buffer[..wanted])
+    }
+}
+
+impl Seek for SimSource {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
+}
+
+impl Source for SimSource {
     fn length(&self) -> io::Result<u64> {
-        Ok(self.get_ref().len() as u64)
+        self.disk.state().step(Kind::Read)?;
+        Ok(self.bytes.get_ref().len() as u64)
     }
 }
 
 #[derive(Debug)]
-struct NoLock;
+struct SimLock {
+    disk: SimDisk,
+    path: PathBuf,
+    released: AtomicBool,
+}
 
-impl Held for NoLock {
-    fn release(&self) {}
+impl Held for SimLock {
+    fn release(&self) {
+        if !self.released.swap(true, Ordering::SeqCst) {
+            self.disk.state().locked.remove(&self.path);
+        }
+    }
+}
+
+impl Drop for SimLock {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 impl Disk for SimDisk {
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
-        let state = self.state();
+        let mut state = self.state();
+        state.step(Kind::Read)?;
         match state.live.get(dir) {
             Some(Node::Dir) => {}
             Some(Node::File(_)) => return Err(io::Error::from(io::ErrorKind::NotADirectory)),
@@ -92,16 +138,18 @@ impl Disk for SimDisk {
 
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
         let mut state = self.state();
-        state.step().map_err(|_| failure())?;
-        for path in dir.ancestors() {
-            state.live.insert(path.to_owned(), Node::Dir);
+        let (done, result) = state.step_name(Kind::Grow);
+        if done {
+            for path in dir.ancestors() {
+                state.live.insert(path.to_owned(), Node::Dir);
+            }
         }
-        Ok(())
+        result
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let mut state = self.state();
-        state.step().map_err(|_| failure())?;
+        state.step(Kind::Change)?;
         let inside = |path: &PathBuf| path.parent() == Some(dir);
         state.durable.retain(|path, _| !inside(path));
         let kept: Vec<_> = state
@@ -111,17 +159,14 @@ impl Disk for SimDisk {
             .map(|(path, node)| (path.clone(), *node))
             .collect();
         state.durable.extend(kept);
-        // The tests' own root is there before the store.
-        state.durable.insert(dir.to_owned(), Node::Dir);
         Ok(())
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.state();
-        state.step().map_err(|_| failure())?;
-        let inode = state.inodes.len();
-        state.inodes.push(Inode::default());
-        state.live.insert(path.to_owned(), Node::File(inode));
+        let (done, result) = state.step_name(Kind::Grow);
+        let inode = if done { state.new_file(path) } else { 0 };
+        result?;
         Ok(Box::new(SimFile {
             disk: self.clone(),
             inode,
@@ -129,34 +174,70 @@ impl Disk for SimDisk {
     }
 
     fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let inode = self.state().file(path)?;
+        let mut state = self.state();
+        state.step(Kind::Read)?;
+        let inode = state.file(path)?;
         Ok(Box::new(SimFile {
             disk: self.clone(),
             inode,
         }))
     }
 
-    fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>> {
-        let state = self.state();
+    fn write_again(&self, path: &Path, from: u64) -> io::Result<()> {
+        let mut state = self.state();
+        // It has its room.
+        state.step(Kind::Change)?;
         let inode = state.file(path)?;
-        Ok(Box::new(Cursor::new(state.inodes[inode].live.clone())))
+        let from = usize::try_from(from).expect("a small file");
+        for (_, to) in &mut state.inodes[inode].dropped {
+            *to = from.min(*to);
+        }
+        Ok(())
+    }
+
+    fn open_read(&self, path: &Path) -> io::Result<Box<dyn Source>> {
+        let mut state = self.state();
+        state.step(Kind::Read)?;
+        let inode = state.file(path)?;
+        Ok(Box::new(SimSource {
+            disk: self.clone(),
+            bytes: Cursor::new(state.inodes[inode].live.clone()),
+        }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.state();
-        state.step().map_err(|_| failure())?;
-        let node = state.live.remove(from).ok_or_else(not_found)?;
-        state.live.insert(to.to_owned(), node);
-        Ok(())
+        let (done, result) = state.step_name(Kind::Change);
+        if done {
+            let node = state.live.remove(from).ok_or_else(not_found)?;
+            state.live.insert(to.to_owned(), node);
+        }
+        result
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut state = self.state();
-        state.step().map_err(|_| failure())?;
-        state.live.remove(path).map(|_| ()).ok_or_else(not_found)
+        let (done, result) = state.step_name(Kind::Change);
+        if done {
+            state.live.remove(path).ok_or_else(not_found)?;
+        }
+        result
     }
 
-    fn lock(&self, _path: &Path) -> Result<Box<dyn Held>, LockFailure> {
-        Ok(Box::new(NoLock))
+    fn lock(&self, path: &Path) -> Result<Box<dyn Held>, LockFailure> {
+        let mut state = self.state();
+        state
+            .step(Kind::Read)
+            .map_err(|failed| LockFailure::Io(failed.into()))?;
+        if !state.locked.insert(path.to_owned()) {
+            return Err(LockFailure::Held {
+                pid: Some(std::process::id()),
+            });
+        }
+        Ok(Box::new(SimLock {
+            disk: self.clone(),
+            path: path.to_owned(),
+            released: AtomicBool::new(false),
+        }))
     }
 }

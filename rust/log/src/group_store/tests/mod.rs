@@ -5,6 +5,7 @@ mod crash;
 mod damage;
 mod fault;
 mod format;
+mod lying_disks;
 mod rewriting;
 mod threads;
 

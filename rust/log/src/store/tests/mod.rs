@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 mod fault;
 mod format;
+mod lying_disks;
 mod many;
 mod noted;
 mod process;

@@ -1,7 +1,7 @@
 //! Damage in a log that a crash has torn as well: the torn batch is no excuse for what stands before it.
 
 use super::*;
-use crate::disk::changes::{Change, flips};
+use crate::trials::changes::{Change, flips};
 
 /// A log of seven batches that were confirmed and one that was not, with the states of the seven.
 fn confirmed_and_one_more() -> (SimDisk, Vec<u8>, Vec<u8>, States) {

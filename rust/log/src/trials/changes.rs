@@ -27,7 +27,7 @@ impl Change {
     }
 }
 
-fn asks_for_all() -> bool {
+pub(crate) fn asks_for_all() -> bool {
     std::env::var_os("SHARE_STATE_ALL_BYTES").is_some_and(|value| value == "1")
 }
 

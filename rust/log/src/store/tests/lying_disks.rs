@@ -1,0 +1,108 @@
+//! Disks that lie, for the store of states.
+
+use super::*;
+use crate::disk::sim::Fault;
+use crate::store::Recovery;
+use crate::trials::{self, Subject};
+
+impl Subject for StateStore {
+    type State = States;
+    const STEPS: usize = 25;
+
+    fn open(disk: &SimDisk, sync: SyncPolicy, repair: bool) -> Result<Self, OpenError> {
+        let config = StoreConfig {
+            segment_bytes: 1024,
+            sync,
+            repair,
+            ..config()
+        };
+        super::open(disk, &config)
+    }
+
+    fn step(&self, number: usize) -> Result<(), StoreError> {
+        flushed_script()[number].run(self, i64::try_from(number).unwrap() * TICK)
+    }
+
+    fn is_flush(number: usize) -> bool {
+        matches!(flushed_script()[number], Command::Flush)
+    }
+
+    fn one_more(&self) -> Result<(), StoreError> {
+        Command::Initialize(7).run(self, 10_000)
+    }
+
+    fn state(&self) -> Result<States, StoreError> {
+        self.states()
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Self::flush(self)
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        Self::close(self)
+    }
+
+    fn recovery(&self) -> &Recovery {
+        Self::recovery(self)
+    }
+}
+
+/// The script with flushes in it, so that something is durable under every policy.
+fn flushed_script() -> Vec<Command> {
+    let mut script = script();
+    script.insert(7, Command::Flush);
+    script.insert(14, Command::Flush);
+    script
+}
+
+#[test]
+fn the_script_is_as_long_as_it_says() {
+    assert_eq!(flushed_script().len(), StateStore::STEPS);
+}
+
+#[test]
+fn an_error_at_any_operation_loses_nothing_that_was_confirmed() {
+    let (faults, failed) = trials::faults::each_fault::<StateStore>(Fault::AnyFailsOnce);
+    assert!(
+        faults > 300 && failed > 300,
+        "{faults} faults, {failed} failed"
+    );
+}
+
+#[test]
+fn a_sync_that_fails_once_is_not_trusted_afterwards() {
+    let (faults, failed) = trials::faults::each_fault::<StateStore>(Fault::FailOnce);
+    assert!(
+        faults > 200 && failed > 200,
+        "{faults} faults, {failed} failed"
+    );
+}
+
+#[test]
+fn a_disk_that_fills_up_at_any_operation_loses_nothing_that_was_confirmed() {
+    let (faults, failed) = trials::faults::each_fault::<StateStore>(Fault::FullFrom);
+    assert!(
+        faults > 300 && failed > 300,
+        "{faults} faults, {failed} failed"
+    );
+}
+
+#[test]
+fn any_subset_of_what_was_not_synced_may_be_lost() {
+    let (cuts, images) = trials::power::each_subset::<StateStore>();
+    assert!(cuts > 200 && images > 1500, "{cuts} cuts, {images} images");
+}
+
+#[test]
+fn reads_may_bring_little() {
+    trials::faults::reads_by_little::<StateStore>();
+}
+
+#[test]
+fn a_second_opener_is_refused_at_every_step() {
+    assert_eq!(
+        trials::faults::two_openers::<StateStore>(),
+        StateStore::STEPS + 1
+    );
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::checkpoint::{self, CHECKPOINT_LIMIT, LogStarts};
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::disk::{
-    DRAFT_SUFFIX, Disk, Entry, Held, IoFailure, LockFailure, read_small, write_atomically,
+    At, DRAFT_SUFFIX, Disk, Entry, Held, IoFailure, LockFailure, read_small, write_atomically,
 };
 use crate::layout::{CHECKPOINT_FILE, LOCK_FILE, META_FILE};
 use crate::meta::{META_LIMIT, Meta};
@@ -21,6 +21,31 @@ pub(crate) fn take_lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Held>, O
         },
         LockFailure::Io(error) => IoFailure::new("lock", &path, &error).into(),
     })
+}
+
+/// Makes a directory and what is missing above it, each name durable: what is made below a name that a crash forgets is lost
+/// with it.
+pub(crate) fn make_dir(disk: &dyn Disk, dir: &Path) -> Result<(), IoFailure> {
+    let mut missing = Vec::new();
+    for above in dir
+        .ancestors()
+        .filter(|above| !above.as_os_str().is_empty())
+    {
+        match disk.list(above) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push(above),
+            there => {
+                there.at("list", above)?;
+                break;
+            }
+        }
+    }
+    for dir in missing.into_iter().rev() {
+        disk.create_dir(dir).at("create", dir)?;
+        if let Some(parent) = dir.parent() {
+            disk.sync_dir(parent).at("sync directory", parent)?;
+        }
+    }
+    Ok(())
 }
 
 /// The content of the meta file; `None` if there is none.

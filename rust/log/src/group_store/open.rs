@@ -14,7 +14,7 @@ use super::config::GroupStoreConfig;
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held};
-use crate::home::{is_unfinished, read_meta, read_starts, take_lock, write_meta};
+use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
 use crate::journal::{Journal, Rewriting};
 use crate::layout::{GROUP_TOPIC, group_dir};
 use crate::meta::{Expected, Meta, Noted, Torn};
@@ -110,7 +110,7 @@ fn find_or_make(
     // Looked at first without the lock, whose file would be a change in a directory that is somebody else's.
     if read_meta(disk, dir)?.is_none() {
         check_unused(disk, dir)?;
-        disk.create_dir(dir).at("create", dir)?;
+        make_dir(disk, dir)?;
     }
     let lock = take_lock(disk, dir)?;
     if let Some(meta) = read_meta(disk, dir)? {

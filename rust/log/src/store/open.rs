@@ -18,7 +18,7 @@ use super::state_partition::StatePartition;
 use crate::checkpoint::LogStarts;
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, IoFailure};
-use crate::home::{is_unfinished, read_meta, read_starts, take_lock, write_meta};
+use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
 use crate::layout::{META_FILE, STATE_TOPIC, group_dir, parse_partition_dir, partition_dir};
 use crate::meta::{Meta, Noted, Torn};
 use crate::segment_log::SegmentLog;
@@ -109,7 +109,7 @@ fn find_or_make(
         if !config.create || !may_become_a_store(disk, root)? {
             return Err(not_a_store());
         }
-        disk.create_dir(root).at("create", root)?;
+        make_dir(disk, root)?;
     }
     let lock = take_lock(disk, root)?;
     if let Some(meta) = read_meta(disk, root)? {

@@ -106,3 +106,24 @@ fn a_second_opener_is_refused_at_every_step() {
         StateStore::STEPS + 1
     );
 }
+
+/// Only the names in the last directory were durable: those above it went with a power cut, and the store with them.
+#[test]
+fn a_store_below_directories_that_it_made_survives_a_power_cut() {
+    let root = Path::new("/a/b/c/store");
+    let config = StoreConfig {
+        create: false,
+        ..config()
+    };
+    let open = |disk: &SimDisk, config: &StoreConfig| {
+        StateStore::open_on(Arc::new(disk.clone()), root, config, &mut |_| {
+            ControlFlow::Continue(())
+        })
+    };
+    let disk = SimDisk::default();
+    let store = open(&disk, &super::config()).unwrap();
+    Command::Initialize(0).run(&store, 0).unwrap();
+    let states = store.states().unwrap();
+    let again = open(&disk.after_crash(Loss::Everything), &config).unwrap();
+    assert_eq!(again.states().unwrap(), states);
+}

@@ -1,7 +1,8 @@
 """Offsets of share groups, and how far they lag (RPC 90 to 92); offsets of the log (RPC 2).
 
 Lag is end offset - start offset - delivery complete count (KIP-1226). The start offset is that of the share partition in
-memory, where there is one: it is newer than the one that was written.
+memory, where there is one: it is newer than the one that was written. Where there is none, it is the one that the share partition
+would have, were it loaded. Else the offset would go back when a gateway starts again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from share_state.gateway.clock import wall_ms
 from share_state.gateway.groups import Groups
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import SharePartitionManager
+from share_state.gateway.start_offsets import stored_start
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.offsets import LATEST, list_offsets
 from share_state.gateway.upstream.topics import ZERO_ID, Topic
@@ -205,11 +207,7 @@ class Offsets:
         if served is not None and served.is_ready:
             engine = served.engine
             return engine.start_offset, engine.delivery_complete_count, engine.leader_epoch
-        try:
-            summary = self._store.read_summary(SharePartitionKey(group, topic_id, partition))
-        except ShareStateError:
-            return -1, -1, 0
-        return summary.start_offset, summary.delivery_complete_count, summary.leader_epoch
+        return stored_start(self._store, SharePartitionKey(group, topic_id, partition))
 
     def _state_epoch(self, key: SharePartitionKey) -> int:
         try:

@@ -1,0 +1,51 @@
+"""What an administrator is shown of offsets stays when a gateway is killed: nobody has to fetch before it is right again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.gateway.faults.books import Books
+from tests.gateway.faults.member import Member
+from tests.gateway.faults.upstreams import values
+from tests.gateway.hostile import HostileUpstream
+from tests.gateway.process import GatewayProcess
+from tests.gateway.wire import Connection
+
+
+class Shown(NamedTuple):
+    """An answer of DescribeShareGroupOffsets, but for the leader epoch, which may rise."""
+
+    start_offset: int
+    lag: int
+
+
+def shown(bootstrap: str) -> Shown:
+    with Connection(bootstrap) as connection:
+        asked = {"groupId": "a", "topics": [{"topicName": "t", "partitions": [0]}]}
+        (group,) = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"]
+    ((row,),) = ([*topic["partitions"]] for topic in group["topics"])
+    assert row["errorCode"] == 0, row
+    return Shown(row["startOffset"], row["lag"])
+
+
+def test_the_start_offset_does_not_go_back(tmp_path: Path) -> None:
+    """The start offset that is written with an acknowledgement is the one before it; what is shown must not be."""
+    with HostileUpstream() as upstream:
+        upstream.create("t")
+        upstream.append("t", 0, values(0, 30))
+        upstream.append("t", 0, values(30, 30))
+        with (
+            GatewayProcess(tmp_path, upstream.bootstrap, {"share.auto.offset.reset": "earliest"}) as gateway,
+            Member(gateway.bootstrap, "a", ["t"], Books()) as member,
+        ):
+            held = member.join().poll(20_000, most=10)
+            assert len(held) == 30
+            # A hole is left: what is settled behind it counts for the lag, and not for the start offset.
+            member.acknowledge([place for place in held if place.offset != 20])
+            member.poll(0, most=1)
+            before = shown(gateway.bootstrap)
+            assert before == Shown(20, 31)
+            gateway.kill()
+            gateway.start()
+            assert shown(gateway.bootstrap) == before

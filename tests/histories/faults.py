@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.histories.system import Line
 
 if TYPE_CHECKING:
     from tests.histories.run import Run
@@ -54,3 +56,20 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "restart": Fault("SIGKILL of the server, which starts again at once", _restart),
     "freeze": Fault("SIGSTOP of the server for a part of the lock's duration, or longer", _freeze),
 }
+
+
+def without_records(lines: Iterable[Line], spans: Mapping[int, Iterable[tuple[int, int]]]) -> list[str]:
+    """Find deliveries of offsets that nobody may be given: of aborted transactions, and their markers.
+
+    Args:
+        lines: a history.
+        spans: the offsets, by partition.
+    """
+    none = {(number, offset) for number, found in spans.items() for first, last in found for offset in range(first, last + 1)}
+    given = {
+        (line["partition"], offset)
+        for line in lines
+        if line["type"] == "grant"
+        for offset in range(line["first"], line["last"] + 1)
+    }
+    return [f"{number}-{offset} of an aborted transaction was delivered" for number, offset in sorted(none & given)]

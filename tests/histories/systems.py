@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from tests.histories import brokers, faults, gateways
+from tests.histories.engine import play as engine
 from tests.histories.run import play_on
 from tests.histories.system import System
 from tests.kafka.home import VERSIONS
@@ -14,6 +15,7 @@ from tests.kafka.home import VERSIONS
 _ON_BROKERS: Final = (*faults.MEMBERS, *faults.PROCESS)
 
 _ALL: Final = (
+    System("engine", engine.play, tuple(engine.FAULTS)),
     *(
         System(f"kafka-{version}", partial(play_on, partial(brokers.opened, version)), _ON_BROKERS, needs_kafka=True)
         for version in VERSIONS

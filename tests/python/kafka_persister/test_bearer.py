@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from share_state.errors import ConfigError
+from share_state.kafka import OAuthBearer, Scram
 from share_state.kafka.bearer_tokens import INVALID_TOKEN, TokenRefusedError, token_of
 from share_state.kafka.logins import Login, Users, read_users
+from share_state.kafka.security import UnconvincedError
 
 
 @pytest.mark.parametrize(
@@ -204,3 +206,100 @@ def test_a_file_that_has_no_users_is_told(tmp_path: Path, content: bytes | None)
     expected = f"{path} cannot be read: " if content in (None, b"\xff:x") else f"{path} has no user"
     assert str(refused.value).startswith(expected)
     assert (refused.value.field, refused.value.value) == ("sasl_users", str(path))
+
+
+@pytest.mark.parametrize(
+    ("validator", "token", "acting_for", "why"),
+    [
+        (None, "alice", "", "tokens are not accepted here"),
+        (name_of, "nobody", "", "the token has no subject"),
+        (name_of, "alice", "bob", "the token is of 'alice', who may not act for 'bob'"),
+    ],
+)
+def test_a_refusal_names_its_field(validator: Any, token: str, acting_for: str, why: str) -> None:
+    with pytest.raises(TokenRefusedError) as refused:
+        asyncio.run(Login(None, validator)._bearer_of(token, acting_for))
+    assert (str(refused.value), refused.value.field) == (why, "authBytes")
+
+
+def test_a_password_may_have_a_zero_character() -> None:
+    login = Login(Users({"alice": "a\0b", "": "empty"}))
+    login.handshake({"mechanism": "PLAIN"})
+    assert asyncio.run(login.authenticate({"authBytes": b"\0alice\0a\0b"})) == answer(0, b"")
+    users = Users({"alice": "", "": "empty"})
+    assert [users.knows(*login) for login in (("alice", ""), ("", "empty"), ("bob", ""), ("", ""))] == [True, True, False, False]
+
+
+def test_the_keys_of_a_user_are_made_once_for_each_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, str, int]] = []
+
+    class Rules:
+        def __init__(self, mechanism: str) -> None:
+            self.mechanism = mechanism
+
+        def make_auth_info(self, password: str, *, iteration_count: int) -> str:
+            made.append((self.mechanism, password, iteration_count))
+            return f"keys of {password}"
+
+        def make_server(self, keys: Callable[[str], Any]) -> Callable[[str], Any]:
+            return keys
+
+    class Scramp:
+        ScramMechanism = Rules
+        ScramException = KeyError
+
+    users = Users({"alice": "secret"})
+    monkeypatch.setattr(users, "_scramp", Scramp)
+    claimed: list[str] = []
+    for _ in range(2):
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+            keys, raised = users.scram(mechanism, claimed.append)
+            assert (keys("alice"), raised) == ("keys of secret", KeyError)
+    assert made == [("SCRAM-SHA-256", "secret", 4096), ("SCRAM-SHA-512", "secret", 4096)]
+    assert claimed == ["alice"] * 4
+
+
+def test_without_scramp_only_passwords_in_clear_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    users = Users({"alice": "secret"})
+    monkeypatch.setattr(users, "_scramp", None)
+    assert users.mechanisms == ["PLAIN"]
+    with pytest.raises(ConfigError) as refused:
+        users.scram("SCRAM-SHA-256", print)
+    expected = ("SCRAM needs the package scramp", "sasl", "SCRAM-SHA-256")
+    assert (str(refused.value), refused.value.field, refused.value.value) == expected
+
+
+# A client's side.
+
+
+@pytest.mark.parametrize("token", [lambda: "abc", lambda: later("abc")])
+def test_a_client_sends_its_token_as_rfc_7628_says(token: Callable[[], str | Awaitable[str]]) -> None:
+    async def test() -> None:
+        conversation = OAuthBearer(token).start()
+        assert await conversation.first() == b"n,,\x01auth=Bearer abc\x01\x01"
+        assert await conversation.answer(b"") is None
+        conversation.check_ended()
+
+    asyncio.run(test())
+
+
+def test_a_client_acknowledges_a_refusal_and_raises_it() -> None:
+    async def test() -> None:
+        conversation = OAuthBearer(lambda: "abc").start()
+        assert await conversation.answer(b'{"status":"\xff"}') == b"\x01"
+        assert await conversation.answer(b"again") is None
+        with pytest.raises(UnconvincedError) as refused:
+            conversation.check_ended()
+        assert str(refused.value) == '{"status":"\ufffd"}'
+
+    asyncio.run(test())
+
+
+def test_a_token_that_would_end_its_message_is_not_sent() -> None:
+    with pytest.raises(UnconvincedError, match=r"^the token contains a character that cannot be sent$"):
+        asyncio.run(OAuthBearer(lambda: "a\x01b").start().first())
+
+
+def test_a_broker_has_to_prove_that_it_knows_the_password() -> None:
+    with pytest.raises(UnconvincedError, match=r"^the broker accepted the login before it proved that it knows the password$"):
+        Scram("alice", "secret").start().check_ended()

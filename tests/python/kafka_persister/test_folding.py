@@ -8,16 +8,20 @@ import pytest
 
 import share_state as ss
 from share_state.errors import InvalidRequestError, LimitExceededError
-from share_state.kafka import Topic, folding
+from share_state.kafka import BadAnswerError, BrokerUnreachableError, KafkaPersisterError, Topic, folding
+from share_state.kafka.peers import Address
 from tests.python.kafka_persister.scripted import (
     FIND,
     INITIALIZE,
     KEY,
+    METADATA,
     READ,
     SUMMARY,
     VERSIONS,
     WRITE,
     ScriptedBroker,
+    Turn,
+    close,
     held,
     partitions_of,
     persister,
@@ -231,8 +235,47 @@ def test_topic_ids_are_asked_for_by_name() -> None:
         topics = {"orders": Topic(KEY.topic_id, 3)}
         async with ScriptedBroker(topics=topics) as broker, persister(await broker.start()) as client:
             assert await client.topic_ids(["orders", "nobody's"]) == {"orders": KEY.topic_id}
+            by_name = [{"topicId": "A" * 22, "name": name} for name in ("orders", "nobody's")]
+            expected = {"topics": by_name, "allowAutoTopicCreation": False, "includeTopicAuthorizedOperations": False}
+            assert broker.said(METADATA) == [expected]
 
     run(test)
+
+
+def test_topic_ids_that_may_not_be_told_are_an_error() -> None:
+    async def test() -> None:
+        async def denied(turn: Turn) -> bytes:
+            topic = {"errorCode": 29, "name": "orders", "topicId": KEY.topic_id, "isInternal": False, "partitions": []}
+            broker = {"nodeId": 1, "host": "h", "port": 1, "rack": None}
+            answer = {"throttleTimeMs": 0, "brokers": [broker], "clusterId": "c", "controllerId": 1, "errorCode": 0}
+            return turn.answer({**answer, "topics": [{**topic, "topicAuthorizedOperations": 0}]})
+
+        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+            node = "{}:{}".format(*await client_address(broker))
+            broker.script[METADATA] += [denied, close, silly]
+            with pytest.raises(KafkaPersisterError) as refused:
+                await client.topic_ids(["orders"])
+            expected = f"{node}: topic 'orders': code 29 (TOPIC_AUTHORIZATION_FAILED)"
+            assert (str(refused.value), refused.value.kafka_code, refused.value.node) == (expected, 29, node)
+            for kind, code, reason in (
+                (BrokerUnreachableError, 13, "closed the connection"),
+                (BadAnswerError, -1, "what came is no answer: a frame announces -1 bytes, not 4 to 104857600"),
+            ):
+                with pytest.raises(kind) as lost:
+                    await client.topic_ids(["orders"])
+                assert type(lost.value) is kind
+                assert (str(lost.value), lost.value.kafka_code, lost.value.node) == (f"{node}: {reason}", code, node)
+
+    run(test)
+
+
+async def silly(_turn: Turn) -> bytes:
+    return b"\xff\xff\xff\xff"
+
+
+async def client_address(broker: ScriptedBroker) -> Address:
+    assert broker._server is not None
+    return Address(*broker._server.sockets[0].getsockname())
 
 
 def test_a_broker_without_the_newer_versions_is_asked_in_the_older() -> None:

@@ -205,7 +205,7 @@ class Calls:
 
 def closed() -> PersisterClosedError:
     """Make the error of a call that comes too late."""
-    return PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION)
+    return PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION, attempts=0)
 
 
 def _fail(call: Call, error: ShareStateError) -> None:

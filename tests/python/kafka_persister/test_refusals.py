@@ -1,0 +1,146 @@
+"""Errors of the client name the field and the value, the code and the broker, and never a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import sys
+from typing import Any
+
+import pytest
+
+from share_state.errors import ConfigError
+from share_state.kafka import AsyncKafkaPersister, KafkaPersister, PersisterClosedError, Plain, Scram, SecurityOptions
+from share_state.kafka.cluster import UnavailableError
+from share_state.kafka.connection import Connection, ConnectionOptions, _is_about_our_certificate
+from share_state.kafka.peers import API_VERSIONS, PERSISTER_APIS, Address, LostError, Node, spoken
+from share_state.kafka.security import UnconvincedError
+from tests.python.kafka_persister.scripted import KEY, TestClock, run
+
+NODE = Node(4, Address("host", 9092))
+
+
+@pytest.mark.parametrize("login", [("a\0b", "secret"), ("alice", "se\0cret"), ("\0", ""), ("", "\0")])
+def test_plain_cannot_send_a_zero_character(login: tuple[str, str]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        Plain(*login)
+    expected = ("a user name or password of PLAIN contains a zero character", "username", None)
+    assert (str(refused.value), refused.value.field, refused.value.value) == expected
+
+
+@pytest.mark.parametrize("name", ["SCRAM-SHA-1", "scram-sha-256", ""])
+def test_a_mechanism_of_scram_is_one_of_two(name: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        Scram("alice", "secret", name)
+    expected = (f"{name!r} is not one of SCRAM-SHA-256, SCRAM-SHA-512", "name", name)
+    assert (str(refused.value), refused.value.field, refused.value.value) == expected
+    assert Scram("alice", "secret").name == "SCRAM-SHA-512"
+
+
+def test_scram_says_which_package_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scramp", None)
+    with pytest.raises(ConfigError) as refused:
+        Scram("alice", "secret", "SCRAM-SHA-256").start()
+    assert str(refused.value).startswith("SCRAM needs the package scramp: ")
+    assert ".[kafka-scram]" in str(refused.value)
+    assert (refused.value.field, refused.value.value) == ("sasl", "SCRAM-SHA-256")
+
+
+@pytest.mark.parametrize("said", [b"r=other,s=eA==,i=4096", b"e=no", b"\xff"])
+def test_scram_says_why_it_is_not_convinced(said: bytes) -> None:
+    async def test() -> None:
+        conversation = Scram("alice", "secret", "SCRAM-SHA-256").start()
+        await conversation.first()
+        with pytest.raises(UnconvincedError) as refused:
+            await conversation.answer(said)
+        assert str(refused.value) not in {"", "None"}
+
+    asyncio.run(test())
+
+
+def test_a_name_to_check_needs_tls() -> None:
+    with pytest.raises(ConfigError, match="server_hostname needs an ssl_context") as refused:
+        SecurityOptions(server_hostname="broker")
+    assert (refused.value.field, refused.value.value) == ("server_hostname", "broker")
+
+
+@pytest.mark.parametrize(
+    ("reason", "ours"),
+    [
+        ("SSLV3_ALERT_BAD_CERTIFICATE", True),
+        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", True),
+        ("TLSV1_ALERT_UNKNOWN_CA", True),
+        ("TLSV1_ALERT_ACCESS_DENIED", True),
+        ("TLSV1_ALERT_PROTOCOL_VERSION", False),
+        ("CERTIFICATE_VERIFY_FAILED", False),
+        ("ACCESS_DENIED", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_an_alert_about_our_certificate_is_told_from_others(reason: str | None, ours: bool) -> None:
+    error = ssl.SSLError(1, "text")
+    error.reason = reason  # type: ignore[assignment]
+    assert _is_about_our_certificate(error) is ours
+    if ours:
+        options = ConnectionOptions(SecurityOptions(), TestClock(), "tester", 1, 1)
+        lost = Connection(NODE, options)._certificate_refused(error)
+        assert str(lost) == f"broker 4 (host:9092): our certificate is not taken, or none was shown: {reason}"
+        assert (lost.code, lost.sent, lost.retriable) == (58, False, False)
+
+
+def test_a_loss_is_told_again_and_as_unsent() -> None:
+    lost = LostError("node", "gone", code=7, sent=True, retriable=False)
+    for other, sent in ((lost.again(), True), (lost.unsent(), False)):
+        assert other is not lost
+        assert (str(other), other.node, other.reason, other.code, other.sent, other.retriable) == (
+            "node: gone", "node", "gone", 7, sent, False,
+        )  # fmt: skip
+    assert LostError("node", "gone", code=7, sent=True).retriable
+
+
+def test_a_broker_is_named_by_its_id_once_it_is_known() -> None:
+    assert str(NODE) == "broker 4 (host:9092)"
+    assert str(NODE._replace(id=0)) == "broker 0 (host:9092)"
+    assert str(NODE._replace(id=-1)) == "host:9092"
+
+
+def test_that_there_is_no_coordinator_has_its_code_and_its_broker() -> None:
+    error = UnavailableError("not now", code=15, node=NODE)
+    assert (str(error), error.code, error.node) == ("not now", 15, NODE)
+
+
+def test_versions_that_are_spoken() -> None:
+    assert spoken(10, since=6) == (6, 6)
+    assert spoken(10)[0] < 6
+    assert {key: API_VERSIONS[key] for key in (3, 10, 17, 18, 36)} == {
+        3: (12, 13),
+        10: (6, 6),
+        17: (1, 1),
+        18: (3, 3),
+        36: (2, 2),
+    }
+    assert PERSISTER_APIS == {83: (0, 0), 84: (0, 0), 85: (0, 1), 86: (0, 0), 87: (0, 1)}
+
+
+def told(error: PersisterClosedError) -> tuple[Any, ...]:
+    return str(error), error.kafka_code, error.attempts, error.outcome_unknown
+
+
+def test_a_closed_persister_says_so() -> None:
+    async def test() -> None:
+        client = AsyncKafkaPersister("a:1")
+        await client.close()
+        for asked in (client.read_summary(KEY), client.topic_ids(["orders"])):
+            with pytest.raises(PersisterClosedError) as refused:
+                await asked
+            assert told(refused.value) == ("the persister is closed", 13, 0, False)
+
+    run(test)
+    client = KafkaPersister("a:1")
+    client.close()
+    client.close()
+    for asked in (lambda: client.read_summary(KEY), lambda: client.topic_ids(["orders"]), lambda: client.requests_sent):
+        with pytest.raises(PersisterClosedError) as refused:
+            asked()
+        assert told(refused.value) == ("the persister is closed", 13, 0, False)

@@ -14,6 +14,7 @@ PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
 ASV_RANGE ?= HEAD~2..HEAD
+MUTANTS_ARGS ?=
 CARGO_FUZZ_VERSION := 0.13.2
 FUZZ_TOOLS := build/fuzz-tools
 DOCS_SITE := build/docs/site
@@ -271,6 +272,20 @@ fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder, coverage-guided (FUZZ_
 			$(abspath build/fuzz-corpus)/$$target $(abspath rust/fuzz/corpus)/$$target \
 			-- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048; done
 
+# What breaks the code, and tells whether a test noticed. Works in a copy below build/.
+MUTANTS_STAMP := $(VENV)/.mutants-installed
+$(MUTANTS_STAMP): requirements/mutants.txt $(DEPS_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: -r $<
+	@touch $@
+
+.PHONY: mutants-python
+mutants-python: build $(MUTANTS_STAMP) ## Try every mutant of the Python network code; one that lives and is not listed fails (MUTANTS_ARGS=...)
+	$(BIN)/python -m scripts.mutants_python $(MUTANTS_ARGS)
+
+.PHONY: mutants-python-sample
+mutants-python-sample: build $(MUTANTS_STAMP) ## Try some of them, drawn anew, in about a minute (MUTANTS_ARGS='--seed N')
+	$(BIN)/python -m scripts.mutants_python --sample $(MUTANTS_ARGS)
+
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-emit-find-links --no-header --quiet
 
@@ -284,6 +299,7 @@ lock: ## Renew the lock files of requirements/, and Cargo.lock (needs uv)
 	$(COMPILE) --group gateway-suite --constraint requirements/dev.txt --output-file requirements/gateway-suite.txt
 	$(COMPILE) pyproject.toml --group docs --constraint requirements/dev.txt --output-file requirements/docs.txt
 	$(COMPILE) pyproject.toml --group bench --constraint requirements/dev.txt --output-file requirements/bench.txt
+	$(COMPILE) pyproject.toml --group mutants --constraint requirements/dev.txt --output-file requirements/mutants.txt
 	$(CARGO) update --quiet
 
 .PHONY: semver

@@ -1,0 +1,76 @@
+"""The copy below build/ in which mutmut works, so that the tree stays as it is.
+
+mutmut wants a package beside its tests, so `python/share_state` stands at the top of the copy. A file that has not changed
+keeps its time there, and with it mutmut keeps the verdicts of its mutants.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+REPOSITORY: Final = Path(__file__).resolve().parents[2]
+_COPIED: Final = ("tests", "examples", "benches", "scripts", "deploy", "docs", "README.md", "pyproject.toml")
+_IGNORED: Final = ("__pycache__", ".hypothesis")
+
+
+class Workplace:
+    """A copy, and mutmut in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def renew(self) -> None:
+        """Bring the copy up to date with the tree."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _mirror(REPOSITORY / "python" / "share_state", self.folder / "share_state")
+        for name in _COPIED:
+            _mirror(REPOSITORY / name, self.folder / name)
+
+    def settle(self, modules: Iterable[str], tests: Iterable[str]) -> None:
+        """Say which modules are mutated and which tests are run."""
+        path = self.folder / "pyproject.toml"
+        config = (REPOSITORY / "pyproject.toml").read_text()
+        path.write_text(
+            config.replace(
+                "[tool.mutmut]\n",
+                f"[tool.mutmut]\nonly_mutate = {_toml(modules)}\npytest_add_cli_args_test_selection = {_toml(tests)}\n",
+            )
+        )
+
+    def mutmut(self, *arguments: str) -> int:
+        """Run mutmut; gives its status."""
+        # A test that fails beside a mutant says nothing by a line of its own.
+        environment = {
+            **os.environ,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(self.folder / ".hypothesis"),
+        }
+        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        command = [str(Path(sys.executable).parent / "mutmut"), *arguments]
+        return subprocess.run(command, cwd=self.folder, env=environment, check=False).returncode
+
+
+def _toml(texts: Iterable[str]) -> str:
+    return "[" + ", ".join(f'"{text}"' for text in texts) + "]"
+
+
+def _mirror(source: Path, target: Path) -> None:
+    """Make the target what the source is; files that are the same stay untouched."""
+    if source.is_file():
+        if not target.exists() or not filecmp.cmp(source, target, shallow=False):
+            shutil.copyfile(source, target)
+        return
+    target.mkdir(exist_ok=True)
+    wanted = {entry.name for entry in source.iterdir() if entry.name not in _IGNORED}
+    for entry in target.iterdir():
+        if entry.name not in wanted:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    for name in wanted:
+        _mirror(source / name, target / name)

@@ -2,22 +2,37 @@
 
 Their rules, bytes and memory are all in Rust. Here the judge's word on each scenario becomes part of the report; what the binding
 adds is tested in ``tests/python/test_share_coordinator.py`` and ``test_share_sessions.py``.
+
+Recordings of share partitions are played in Python. The judge alone knows what differs on purpose, and is asked where they do.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from .recordings import Json
-from .report import Difference, Outcome, Skip
+from .report import Deliberate, Difference, Outcome, Skip
 
 #: By file-name prefix.
 SUITES = frozenset({"share_coordinator_shard", "share_session"})
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _MANIFEST = _REPOSITORY / "rust" / "judge" / "Cargo.toml"
+
+
+class Explained(NamedTuple):
+    """A deliberate difference that the judge recognises in a recording of share partitions."""
+
+    op_index: int
+    partition: int
+    rule: str
+    what: str
+    #: Whether the states differ from there on.
+    apart: bool
 
 
 class JudgeFailedError(Exception):
@@ -32,6 +47,28 @@ def play(path: Path) -> list[Outcome | Skip]:
     Raises:
         JudgeFailedError: the text says why.
     """
+    return [_result(case, index) for index, case in enumerate(_cases(path))]
+
+
+def explained(path: Path) -> list[list[Explained]]:
+    """The deliberate differences of each scenario of share partitions of a file, in its order.
+
+    Raises:
+        JudgeFailedError: the text says why.
+    """
+    changed = path.stat()
+    return _explained(path, changed.st_mtime_ns, changed.st_size)
+
+
+@lru_cache(maxsize=16)
+def _explained(path: Path, _changed: int, _size: int) -> list[list[Explained]]:
+    return [
+        [Explained(one["at"], one["partition_index"], one["id"], one["what"], one["apart"]) for one in case]
+        for case in _cases(path)
+    ]
+
+
+def _cases(path: Path) -> list[Any]:
     # The directory decides which toolchain cargo takes, and where a relative CARGO_TARGET_DIR is.
     command = ["cargo", "run", "--quiet", "--locked", "--manifest-path", str(_MANIFEST), "--", "cases", str(path.resolve())]
     try:
@@ -40,8 +77,8 @@ def play(path: Path) -> list[Outcome | Skip]:
         raise JudgeFailedError(f"cargo: {error}") from error
     if ran.returncode != 0:
         raise JudgeFailedError(ran.stderr.decode("utf-8", "replace").strip())
-    cases: list[Json] = json.loads(ran.stdout)
-    return [_result(case, index) for index, case in enumerate(cases)]
+    cases: list[Any] = json.loads(ran.stdout)
+    return cases
 
 
 def _result(case: Json, index: int) -> Outcome | Skip:
@@ -52,4 +89,5 @@ def _result(case: Json, index: int) -> Outcome | Skip:
         Difference(name, -1 if point["at"] is None else point["at"], point["what"], point["expected"], point["actual"])
         for point in case["differences"]
     ]
-    return Outcome(name, index=index, differences=differences)
+    deliberate = [Deliberate(one["at"], one["id"], one["what"]) for one in case.get("deliberate", ())]
+    return Outcome(name, index=index, differences=differences, deliberate=deliberate)

@@ -10,15 +10,11 @@ from .effective import PartitionState
 from .kafka_names import expected_code
 from .partition import Parked, PartitionUnderTest
 from .recorded_writes import RecordedWrite
-from .recordings import FormatError, Json
+from .recordings import FormatError, Json, NotDrivable
 from .settling import settle_timeouts
 
 if TYPE_CHECKING:
     from .operations import Replay
-
-
-class NotDrivable(Exception):
-    """No caller of ours could bring this about; the scenario is skipped with this reason."""
 
 
 def inject(replay: Replay, op: Json, template: PartitionUnderTest) -> None:
@@ -153,4 +149,4 @@ def _scratch(leader_epoch: int, record_lock_ms: int, store: str) -> PartitionUnd
     return scratch
 
 
-__all__ = ["NotDrivable", "inject", "lock_timeout", "schedule_lock", "write_state"]
+__all__ = ["inject", "lock_timeout", "schedule_lock", "write_state"]

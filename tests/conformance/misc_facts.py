@@ -19,8 +19,11 @@ from .record_json import base64url
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require
+from .skips import refuse_unplayable
 
 _FIELDS = frozenset({"name", "source", "tags", "op", "key", "group", "partition", "input", "expect", "format", "note"})
+_PARSING = ("parse", "validate")
+_OPERATIONS = (*_PARSING, "round_trip")
 _MEMBER = "member-1"
 _ACCEPT, _RELEASE = 1, 2
 
@@ -43,9 +46,11 @@ def run(scenario: Scenario, store: str) -> Outcome:
             expected, actual = _fetch_lock(store)
         else:
             require(raw, _FIELDS, "the scenario")
+            if "input" not in raw:
+                refuse_unplayable([raw], _OPERATIONS)
             if "input" in raw:
                 expected, actual = raw["expect"], accumulate(raw["input"], store)
-            elif raw.get("op") in ("parse", "validate"):
+            elif raw.get("op") in _PARSING:
                 expected, actual = _parse(raw)
             elif raw.get("op") == "round_trip":
                 expected, actual = _round_trip(raw)

@@ -15,19 +15,22 @@ from .record_json import encode_record, hyphenated
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require
+from .skips import refuse_unplayable
 
 #: Kafka's "not set yet".
 _UNSET = 2**63 - 1
+_OPERATIONS = frozenset({"create", "updateState", "lastRedundantOffset"})
 _KEY_FIELDS = frozenset({"group", "topic_id", "partition"})
 
 
 def run(scenario: Scenario) -> Outcome:
     """One sequence of updates and questions."""
+    refuse_unplayable(scenario.ops, _OPERATIONS)
     outcome = Outcome(scenario.name)
     coordinator: ShareCoordinator | None = None
     for index, op in enumerate(scenario.ops):
         try:
-            if op["op"] == "create":
+            if op.get("op") == "create":
                 require(op, frozenset({"op"}), "create")
                 coordinator = ShareCoordinator()
                 continue

@@ -65,10 +65,8 @@ class Replay:
         if kind not in self._operations:
             raise FormatError(f"operation {kind} cannot be driven")
         if kind not in ("create", "inject_state"):
-            types = [kind_of for batch in op.get("batches", ()) for kind_of in _types(batch[2])]
-            renewing = kind == "acknowledge" and RENEW in types
             restart_split_locks(self.at(op), op, self.now_ms)
-            self.at(op).configure(op.get("group_config", {}), renewing)
+            self.at(op).configure(op.get("group_config", {}), self._renews(op))
         self._operations[kind](op)
         for number, partition in self.partitions.items():
             catch_up(partition, self.parked.values(), self._recorded_after(op, number), self.now_ms)
@@ -76,6 +74,23 @@ class Replay:
         for partition in self.partitions.values():
             for write in partition.poll_writes():
                 partition.notice("unexpected write", "none", write)
+
+    def is_half_answered(self, under_test: PartitionUnderTest) -> bool:
+        """Whether Kafka has archived some of the dead letters for which one write of ours waits (S2): ours has no such state."""
+        parked = self.parked.values()
+        return any(each.partition is under_test and not each.done and each.letters for each in parked)
+
+    def _renews(self, op: Json) -> bool | None:
+        """Whether renewals are allowed; ``None`` where the operation has none.
+
+        Where settings are recorded, they are not unless this operation says so. A recording without any, as of a release
+        that has no such switch, shows it by the answer.
+        """
+        if op["op"] != "acknowledge" or not any(RENEW in _types(batch[2]) for batch in op.get("batches", ())):
+            return None
+        if not any("group_config" in each for each in self.ops):
+            return bool(op["expect"]["result"] != {"error": "InvalidRecordStateException"})
+        return bool(op.get("group_config", {}).get("isRenewAcknowledgeEnabled", False))
 
     def at(self, op: Json) -> PartitionUnderTest:
         """The share partition an operation speaks of."""

@@ -79,15 +79,9 @@ class PartitionUnderTest:
     @classmethod
     def create(cls, config: Json, store: str) -> PartitionUnderTest:
         """From a ``create`` operation's ``config``."""
-        known = {
-            "leader_epoch",
-            "max_in_flight",
-            "max_delivery_count",
-            "record_lock_ms",
-            "initial_status",
-            "dlq_enabled",
-        }
-        if set(config) != known:
+        needed = {"leader_epoch", "max_in_flight", "max_delivery_count", "record_lock_ms", "initial_status"}
+        # A release without dead-letter queues does not tell.
+        if set(config) - {"dlq_enabled"} != needed:
             raise FormatError(f"create config has fields {sorted(config)}")
         settings: dict[str, Any] = {
             "partition_max_record_locks": config["max_in_flight"],
@@ -102,13 +96,13 @@ class PartitionUnderTest:
             config=GroupConfig(**settings),
             store=store,
         )
-        return cls(partition, settings, config["leader_epoch"], config["dlq_enabled"])
+        return cls(partition, settings, config["leader_epoch"], config.get("dlq_enabled", False))
 
-    def configure(self, group_config: Json, renewing: bool) -> None:
+    def configure(self, group_config: Json, renews: bool | None) -> None:
         """Take over the group configuration Kafka read during an operation.
 
-        Only what Kafka asked for is recorded, so a setting stays as it was last seen; renewal is the
-        exception: a renewing acknowledgement without the setting ran with renewal disabled.
+        Only what Kafka asked for is recorded, so a setting stays as it was last seen. Whether renewals are allowed
+        is told apart from that (``renews``), for operations that renew.
         """
         wanted = dict(self.settings)
         if "partitionMaxRecordLocksOrDefault" in group_config:
@@ -122,9 +116,8 @@ class PartitionUnderTest:
             wanted["dead_letter_queue_topic"] = _optional(group_config["errorsDLQTopicName"])
         if "autoOffsetReset" in group_config:
             wanted["auto_offset_reset"] = _strategy(group_config["autoOffsetReset"])
-        if renewing:
-            enabled = group_config.get("isRenewAcknowledgeEnabled", False)
-            wanted["renew_acknowledge_enable"] = enabled
+        if renews is not None:
+            wanted["renew_acknowledge_enable"] = renews
         if wanted != self.settings:
             self.partition.configure(GroupConfig(**wanted))
             self.settings = wanted

@@ -11,6 +11,7 @@ from .record_json import comparable, decode_record, encode_record, from_recordin
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require
+from .skips import refuse_unplayable
 
 _STATE_FIELDS = frozenset(
     {
@@ -28,12 +29,13 @@ _STATE_FIELDS = frozenset(
 
 def run(scenario: Scenario) -> Outcome:
     """Each operation of the scenario is a pure function of its arguments."""
+    refuse_unplayable(scenario.ops, _OPERATIONS)
     outcome = Outcome(scenario.name)
     for index, op in enumerate(scenario.ops):
         try:
             require(op, frozenset({"op", "args", "result"}), f"op {index}")
-            if op["op"] not in _OPERATIONS:
-                raise FormatError(f"unknown operation {op['op']}")
+            if op.get("op") not in _OPERATIONS:
+                raise FormatError(f"unknown operation {op.get('op')}")
             expected, actual = _OPERATIONS[op["op"]](op["args"], op["result"])
         except FormatError as error:
             expected, actual = "known", str(error)

@@ -27,6 +27,10 @@ PREFIXES = (
 )
 
 
+class NotDrivable(Exception):
+    """No caller of ours could bring this about; the scenario is skipped with this reason."""
+
+
 class FormatError(Exception):
     """The recording holds something the runner does not know, so it must not be guessed at."""
 

@@ -19,6 +19,15 @@ class Difference:
         return f"{self.scenario} op {self.op_index}: {self.what}\n      expected {self.expected}\n      we have  {self.actual}"
 
 
+@dataclass(frozen=True, slots=True)
+class Deliberate:
+    """A deliberate difference of a recording: where it is, its id in ``docs/deliberate-differences.md`` and what happens."""
+
+    op_index: int
+    rule: str
+    what: str
+
+
 @dataclass(slots=True)
 class Outcome:
     """One scenario run in one way."""
@@ -29,6 +38,8 @@ class Outcome:
     #: Place of the scenario in its file; several may share a name.
     index: int = 0
     differences: list[Difference] = field(default_factory=list)
+    #: What differs on purpose, on the way.
+    deliberate: list[Deliberate] = field(default_factory=list)
     #: The start offset differed somewhere although the effective state agreed (several are sound).
     start_offset_only: bool = False
 
@@ -87,13 +98,22 @@ class FileReport:
             line += f" FAILED: {self.failure}"
         return line
 
+    def _deliberate(self) -> list[str]:
+        """Each deliberate difference once, in however many ways it was met."""
+        met = {(outcome.index, outcome.scenario, each) for outcome in self.outcomes for each in outcome.deliberate}
+        return [
+            f"  deliberate {each.rule} {scenario} op {each.op_index}: {each.what}"
+            for _, scenario, each in sorted(met, key=lambda one: (one[0], one[2].op_index, one[2].rule))
+        ]
+
     def lines(self, max_differences: int) -> list[str]:
-        """The summary, each skip with its reason, each difference."""
+        """The summary, each skip with its reason, each deliberate difference and each other one."""
         lines = [self.summary()]
         lines += [f"  skipped {skip.scenario}: {skip.reason}" for skip in self.skips]
         moved = sum(outcome.start_offset_only for outcome in self.outcomes)
         if moved:
             lines.append(f"  {moved} agree in the effective state with another, equally sound start offset")
+        lines += self._deliberate()
         for outcome in self.outcomes:
             way = f" [{outcome.way}]" if outcome.way else ""
             shown = outcome.differences[:max_differences]

@@ -18,7 +18,7 @@ from . import (
     share_partition,
     simple_assignor,
 )
-from .recordings import FormatError, Recording, Scenario, find, load
+from .recordings import FormatError, NotDrivable, Recording, Scenario, find, load
 from .report import Difference, FileReport, Outcome, Skip
 from .skips import MAX_SKIPPED_PERCENT, too_many
 from .ways import FORMS, Way, ways
@@ -98,14 +98,22 @@ def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = (), for
     if runner is None:
         report.failure = "unknown prefix"
         return report
+    try:
+        _play(runner, recording, ways(stores, forms), report)
+    except judged.JudgeFailedError as error:
+        report.failure = str(error)
+    return report
+
+
+def _play(runner: Runner, recording: Recording, in_ways: Sequence[Way], report: FileReport) -> None:
+    """Every scenario of a file."""
     for scenario in recording.scenarios:
-        for result in _run_scenario(runner, recording, scenario, ways(stores, forms)):
+        for result in _run_scenario(runner, recording, scenario, in_ways):
             if isinstance(result, Skip):
                 report.skips.append(result)
             else:
                 result.index = scenario.index
                 report.outcomes.append(result)
-    return report
 
 
 def _judged(path: Path, report: FileReport) -> None:
@@ -123,16 +131,18 @@ def _run_scenario(suite: Runner, recording: Recording, scenario: Scenario, ways:
     """One scenario; one that is not of the format is a difference like any other and does not end the run."""
     try:
         return suite(recording, scenario, ways)
+    except NotDrivable as error:
+        return [Skip(scenario.name, str(error))]
     except (FormatError, ShareStateError, AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
         shown = f"{type(error).__name__}: {error}"
         return [Outcome(scenario.name, differences=[Difference(scenario.name, -1, "format", "known", shown)])]
 
 
 def _each_way(
-    run: Callable[[Scenario, Way], Outcome | Skip],
+    run: Callable[[Recording, Scenario, Way], Outcome | Skip],
 ) -> Runner:
-    def run_all(_: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
-        results = [run(scenario, way) for way in ways]
+    def run_all(recording: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
+        results = [run(recording, scenario, way) for way in ways]
         skips = [result for result in results if isinstance(result, Skip)]
         # A skip is a matter of the recording, so it counts once and not once a way.
         return [*skips[:1], *(result for result in results if isinstance(result, Outcome))]
@@ -155,7 +165,7 @@ def _facts(_: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcom
 
 _SUITES: dict[str, Runner] = {
     "share_partition": _each_way(share_partition.run),
-    "probes_reference_quirks": _each_way(probes.run),
+    "probes_reference_quirks": _each_way(lambda _, scenario, way: probes.run(scenario, way)),
     "misc_facts": _facts,
     "combiner": lambda recording, scenario, _: [combiner.run(recording, scenario)],
     "offsets_manager": lambda _, scenario, __: [offsets_manager.run(scenario)],

@@ -7,6 +7,7 @@ operation is an error, not a warning.
 from __future__ import annotations
 
 from .recordings import FormatError, Json, Scenario
+from .skips import refuse_unplayable
 
 _COMMON = frozenset({"op", "partition_index", "state", "states", "expect", "group_config"})
 _WRITES = frozenset({"persister_writes", "dlq_enqueued"})
@@ -93,11 +94,12 @@ def require(fields: object, allowed: frozenset[str], where: str) -> None:
 
 
 def check_share_partition(scenario: Scenario) -> None:
-    """Refuse a share-partition scenario of which some part would not be looked at."""
+    """Refuse a share-partition scenario of which some part would not be looked at, and skip one that cannot be played."""
     require(scenario.raw, _SCENARIO, "the scenario")
+    refuse_unplayable(scenario.ops, SHARE_PARTITION_OPS)
     for index, op in enumerate(scenario.ops):
         kind = op.get("op")
-        if kind not in SHARE_PARTITION_OPS:
+        if not isinstance(kind, str):
             raise FormatError(f"op {index} is of unknown kind {kind!r}")
         where = f"op {index} ({kind})"
         require(op, _COMMON | SHARE_PARTITION_OPS[kind], where)

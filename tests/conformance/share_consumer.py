@@ -24,6 +24,7 @@ from .report import Difference, Outcome
 from .schema import require
 from .share_cluster import Cluster
 from .share_member import ACCEPT, REJECT, RELEASE, RENEW, Member, NotHeldError, Polled, Record, RefusedError
+from .skips import refuse_unplayable
 
 _SCENARIO = frozenset({"name", "source", "setup", "ops", "note"})
 _SETUP = frozenset({"partitions", "auto_offset_reset", "ack_mode", "delivery_count_limit", "max_poll_records", "acquire_mode"})
@@ -41,6 +42,7 @@ def play(scenario: Scenario, bootstrap: str, data_bootstrap: str | None = None) 
     require(scenario.raw, _SCENARIO, "the scenario")
     setup = scenario.raw.get("setup", {})
     require(setup, _SETUP, "setup")
+    refuse_unplayable(scenario.ops, _OPERATIONS)
     for index, op in enumerate(scenario.ops):
         if op.get("op") not in _OPERATIONS:
             raise FormatError(f"unknown operation {op.get('op')}")

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from share_state.errors import EnginePoisonedError, ShareStateError
 
+from . import judged
 from .deliberate import as_ours
 from .effective import PartitionState, compare
-from .kafka_operations import NotDrivable
+from .explanations import Explanations
 from .operations import Replay
 from .partition import PartitionUnderTest
-from .recordings import FormatError, Json, Scenario
+from .recordings import FormatError, Json, NotDrivable, Recording, Scenario
 from .report import Difference, Outcome, Skip
 from .schema import check_share_partition
 from .skips import skip_reason
@@ -21,12 +22,13 @@ from .ways import Way
 MAX_DIFFERENCES = 3
 
 
-def run(scenario: Scenario, way: Way) -> Outcome | Skip:
+def run(recording: Recording, scenario: Scenario, way: Way) -> Outcome | Skip:
     """One scenario in one way."""
     reason = skip_reason(scenario)
     if reason is not None:
         return Skip(scenario.name, reason)
-    return replay(scenario, way, compared=comparable_operations(scenario))
+    explained = Explanations(lambda: judged.explained(recording.path)[scenario.index])
+    return replay(scenario, way, compared=comparable_operations(scenario), explained=explained)
 
 
 def comparable_operations(scenario: Scenario) -> int:
@@ -39,8 +41,11 @@ def comparable_operations(scenario: Scenario) -> int:
     return len(scenario.ops)
 
 
-def replay(scenario: Scenario, way: Way, compared: int) -> Outcome | Skip:
-    """Drive every operation, compare the first ``compared`` of them, check the invariants at each."""
+def replay(scenario: Scenario, way: Way, compared: int, explained: Explanations | None = None) -> Outcome | Skip:
+    """Drive every operation, compare the first ``compared`` of them, check the invariants at each.
+
+    A share partition whose state differs on purpose is not compared from there on.
+    """
     outcome = Outcome(scenario.name, str(way))
     try:
         check_share_partition(scenario)
@@ -48,23 +53,31 @@ def replay(scenario: Scenario, way: Way, compared: int) -> Outcome | Skip:
         outcome.differences.append(Difference(scenario.name, -1, "format", "known", str(error)))
         return outcome
     run_of = Replay(way, scenario.ops)
+    explained = explained or Explanations(lambda: ())
     for index, op in enumerate(scenario.ops):
+        number = op.get("partition_index", 0)
+        if op["op"] == "create":
+            explained.begin(number, index)
+        asked = index < compared and number not in explained.apart
+        moved = False
         try:
-            points, moved = _step(run_of, index, strict=index < compared)
+            points, moved = _step(run_of, index, strict=index < compared, explained=explained)
         except NotDrivable as error:
+            if asked:
+                return outcome if outcome.differences else Skip(scenario.name, str(error))
             if index >= compared:
                 # After a quirk of Kafka's there is nothing left to agree with.
                 break
-            return Skip(scenario.name, str(error))
+            continue
         except EnginePoisonedError as error:
-            points, moved = [("the engine panicked", "an answer", repr(error))], False
+            points = [("the engine panicked", "an answer", repr(error))]
         except ShareStateError as error:
-            if index >= compared:
-                # After a quirk of Kafka's the recorded calls need not fit our state any more.
+            if not asked or explained.explains(number, index):
+                # The recorded calls need not fit our state any more.
                 continue
-            points, moved = [("refused", "an answer", repr(error))], False
+            points = [("refused", "an answer", repr(error))]
         except FormatError as error:
-            points, moved = [("format", "known", str(error))], False
+            points = [("format", "known", str(error))]
         outcome.start_offset_only = outcome.start_offset_only or moved
         what = op["op"]
         outcome.differences += [
@@ -72,10 +85,11 @@ def replay(scenario: Scenario, way: Way, compared: int) -> Outcome | Skip:
         ]
         if len(outcome.differences) >= MAX_DIFFERENCES:
             break
+    outcome.deliberate = explained.met
     return outcome
 
 
-def _step(run_of: Replay, index: int, strict: bool) -> tuple[list[tuple[str, object, object]], bool]:
+def _step(run_of: Replay, index: int, strict: bool, explained: Explanations) -> tuple[list[tuple[str, object, object]], bool]:
     """One operation; the points in which it differs and whether only the start offset moved."""
     op = run_of.ops[index]
     run_of.run(index)
@@ -87,15 +101,21 @@ def _step(run_of: Replay, index: int, strict: bool) -> tuple[list[tuple[str, obj
         state = under_test.state()
         found = under_test.noticed
         under_test.noticed = []
-        if strict and under_test.recorded is not None:
+        asked = strict and number not in explained.apart
+        if asked and under_test.recorded is not None and not run_of.is_half_answered(under_test):
             comparison = compare(under_test.recorded, state)
             found += comparison.points
             moved = moved or comparison.start_offset_only
-        elif not strict:
-            found = [point for point in found if point[0].startswith("invariant")]
+        if not asked or (any(_is_of_kafka(point) for point in found) and explained.explains(number, index)):
+            found = [point for point in found if not _is_of_kafka(point)]
         found += under_test.invariants.check(under_test.partition, state)
         points += [(f"{where}{what}", expected, actual) for what, expected, actual in found]
     return points, moved
+
+
+def _is_of_kafka(point: tuple[str, object, object]) -> bool:
+    """Whether it is a difference from what was recorded, and no broken invariant of ours."""
+    return not point[0].startswith("invariant")
 
 
 def _take_recorded_states(run_of: Replay, op: Json) -> None:

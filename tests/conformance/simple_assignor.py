@@ -18,8 +18,10 @@ from share_state.errors import UnknownPartitionError
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
 from .schema import require
+from .skips import refuse_unplayable
 
 _NOT_ASSIGNABLE = "not_assignable_"
+_OPERATIONS = frozenset({"assign"})
 _FIELDS = frozenset({"op", "subscription_type", "members", "topics", "result"})
 _MEMBER_FIELDS = frozenset({"subscribed", "rack", "current"})
 #: How the recordings spell a topic that does not exist.
@@ -66,6 +68,7 @@ class Question:
 
 def run(scenario: Scenario) -> Outcome:
     """The questions of one scenario."""
+    refuse_unplayable(scenario.ops, _OPERATIONS)
     outcome = Outcome(scenario.name)
     for index, op in enumerate(scenario.ops):
 
@@ -82,8 +85,8 @@ def run(scenario: Scenario) -> Outcome:
 def _question(op: Json) -> Question:
     not_assignable = {name for name in op if name.startswith(_NOT_ASSIGNABLE)}
     require(op, _FIELDS | not_assignable, "the operation")
-    if op["op"] != "assign":
-        raise FormatError(f"unknown operation {op['op']}")
+    if op.get("op") not in _OPERATIONS:
+        raise FormatError(f"unknown operation {op.get('op')}")
     for member in op["members"].values():
         require(member, _MEMBER_FIELDS, "a member")
     return Question(

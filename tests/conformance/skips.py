@@ -7,7 +7,9 @@ No scenario is skipped by its name.
 
 from __future__ import annotations
 
-from .recordings import Scenario
+from collections.abc import Collection, Sequence
+
+from .recordings import Json, NotDrivable, Scenario
 
 #: Skips in a hundred scenarios that are too many over everything that was run.
 MAX_SKIPPED_PERCENT = 5
@@ -20,6 +22,17 @@ _THREADS = "threads: records an interleaving of concurrent calls, not a sequence
 def skip_reason(scenario: Scenario) -> str | None:
     """Why a scenario is not run, or ``None``."""
     return _THREADS if "multithreaded" in scenario.tags else None
+
+
+def refuse_unplayable(ops: Sequence[Json], known: Collection[str]) -> None:
+    """Skip a scenario with an operation that nobody here can play: what follows rests on it.
+
+    An operation without a name is not of the format, which its suite says.
+    """
+    for index, op in enumerate(ops):
+        name = op.get("op")
+        if isinstance(name, str) and name not in known:
+            raise NotDrivable(f"operation {index} ({name}) cannot be played")
 
 
 def too_many(skipped: int, scenarios: int) -> bool:

@@ -15,9 +15,8 @@ from typing import Any
 
 from share_state import RecordState
 
-from .kafka_operations import NotDrivable
 from .partition import PartitionUnderTest
-from .recordings import Json
+from .recordings import Json, NotDrivable
 
 
 def restart_split_locks(under_test: PartitionUnderTest, op: Json, now_ms: int) -> None:

@@ -66,7 +66,7 @@ def run(
 ) -> Result:
     """Run one profile, its sequences shared out among ``jobs`` pairs of processes; ``program`` is another build of our side.
 
-    With ``examples`` one of each deliberate difference is made small and exported too, a job.
+    With ``examples`` one of each deliberate difference is made small and exported too, a job; without ``shrink`` as it is.
     """
     command = judge_command()
     if program is None:

@@ -165,7 +165,11 @@ fn shown(
 ) -> io::Result<Vec<Value>> {
     let mut all = Vec::new();
     for (sequence, ops, difference) in differences {
-        let (ops, difference) = shrink(kafka, &ops, &difference)?;
+        let (ops, difference) = if arguments.shrink == 0 {
+            (ops, difference)
+        } else {
+            shrink(kafka, &ops, &difference)?
+        };
         let name = format!("differential-{}-{sequence}", arguments.seed);
         kafka.send(&request(&ops));
         let given = kafka.receive()?;

@@ -24,6 +24,8 @@ pub struct Point {
 pub enum Outcome {
     /// It was played; the points in which it differs.
     Played(Vec<Point>),
+    /// It was played up to a deliberate difference, by its operation, id and what happens, and agreed.
+    Deliberate(usize, &'static str, &'static str),
     /// It is left out, and why. The format itself announces what is `before_44`.
     Left {
         /// The reason.
@@ -38,6 +40,12 @@ pub enum Outcome {
 pub struct Points(Vec<(String, String, String)>);
 
 impl Points {
+    /// What differs, and what we have there.
+    pub fn ours(&self) -> impl Iterator<Item = (&str, &str)> {
+        let points = self.0.iter();
+        points.map(|(what, _, actual)| (what.as_str(), actual.as_str()))
+    }
+
     /// Notes a difference unless the two are the same.
     pub fn same<T: fmt::Debug + PartialEq>(&mut self, what: &str, expected: &T, actual: &T) {
         if expected != actual {
@@ -57,11 +65,19 @@ impl Points {
 
 /// A machine that plays recorded operations.
 pub trait Player {
+    /// What the operations are called that it plays.
+    const OPERATIONS: &'static [&'static str];
+
     /// Plays an operation, and notes where it differs.
     ///
     /// # Errors
     /// The operation is not of the format.
     fn step(&mut self, op: &Value, points: &mut Points) -> Result<(), Unknown>;
+
+    /// The deliberate difference that the points of an operation are, if they are one: its id and what happens.
+    fn deliberate(&self, _op: &Value, _points: &Points) -> Option<(&'static str, &'static str)> {
+        None
+    }
 }
 
 /// The operations of a scenario.
@@ -75,15 +91,37 @@ pub fn operations(scenario: &Value) -> Result<&[Value], Unknown> {
     }
 }
 
-/// Plays a scenario up to what is not of the format.
+/// The first operation that is none of these, by its place and name.
+fn not_among(ops: &[Value], known: &[&str]) -> Option<String> {
+    let mut named = ops.iter().enumerate();
+    named.find_map(|(at, op)| {
+        let name = op["op"].as_str().filter(|name| !known.contains(name))?;
+        Some(format!("operation {at} ({name}) cannot be played"))
+    })
+}
+
+/// Plays a scenario up to what is not of the format; one with an operation that the player does not know is left out.
 ///
 /// # Errors
 /// It has no operations.
-pub fn play_each(scenario: &Value, player: &mut impl Player) -> Result<Outcome, Unknown> {
+pub fn play_each<P: Player>(scenario: &Value, player: &mut P) -> Result<Outcome, Unknown> {
+    let ops = operations(scenario)?;
+    if let Some(why) = not_among(ops, P::OPERATIONS) {
+        return Ok(Outcome::Left {
+            why,
+            before_44: false,
+        });
+    }
     let mut all = Vec::new();
-    for (at, op) in operations(scenario)?.iter().enumerate() {
+    for (at, op) in ops.iter().enumerate() {
         let mut points = Points::default();
         let stepped = player.step(op, &mut points);
+        if stepped.is_ok()
+            && all.is_empty()
+            && let Some((id, what)) = player.deliberate(op, &points)
+        {
+            return Ok(Outcome::Deliberate(at, id, what));
+        }
         if let Err(Unknown(why)) = &stepped {
             points
                 .0
@@ -124,9 +162,11 @@ impl Cases {
                     actual: why,
                 }])
             });
-            if let (Outcome::Played(_), Ok(ops)) = (&outcome, operations(scenario)) {
-                cases.operations += ops.len();
-            }
+            cases.operations += match (&outcome, operations(scenario)) {
+                (Outcome::Played(_), Ok(ops)) => ops.len(),
+                (Outcome::Deliberate(at, ..), _) => *at,
+                _ => 0,
+            };
             let name = scenario["name"].as_str().unwrap_or("").to_owned();
             cases.cases.push((name, outcome));
         }
@@ -139,7 +179,7 @@ impl Cases {
 
     /// Scenarios that were played.
     pub fn run(&self) -> usize {
-        self.count(|outcome| matches!(outcome, Outcome::Played(_)))
+        self.count(|outcome| !matches!(outcome, Outcome::Left { .. }))
     }
 
     /// Scenarios that differ.
@@ -155,6 +195,9 @@ impl Cases {
                 "differences": points.iter().map(|point| json!({
                     "at": point.at, "what": point.what, "expected": point.expected, "actual": point.actual,
                 })).collect::<Vec<_>>(),
+            }),
+            Outcome::Deliberate(at, id, what) => json!({
+                "name": name, "differences": [], "deliberate": [{"at": at, "id": id, "what": what}],
             }),
             Outcome::Left { why, before_44 } => {
                 json!({"name": name, "left": why, "before_44": before_44})
@@ -176,6 +219,9 @@ impl fmt::Display for Cases {
         for (name, outcome) in &self.cases {
             match outcome {
                 Outcome::Left { why, .. } => write!(f, "\n  left {name}: {why}")?,
+                Outcome::Deliberate(at, id, what) => {
+                    write!(f, "\n  deliberate {name} op {at}: {id}, {what}")?;
+                }
                 Outcome::Played(points) => {
                     for point in points {
                         let Point {

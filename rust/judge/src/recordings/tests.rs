@@ -148,6 +148,5 @@ fn what_came_of_each_case_is_told() {
         assert!(!case["name"].as_str().unwrap().is_empty());
         assert_eq!(case["differences"], serde_json::json!([]));
     }
-    assert!(cases(&copies().join("share_partition_trunk.json.gz")).is_err());
     assert!(cases(&copies().join("combiner_table.json.gz")).is_err());
 }

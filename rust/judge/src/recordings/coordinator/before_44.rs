@@ -41,7 +41,7 @@ pub fn contradiction(scenario: &Value) -> Option<&'static str> {
     None
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -55,7 +55,7 @@ fn named(group: &Value, topic_id: &Value, partition: &Value) -> Key {
 }
 
 /// Every partition of a request.
-fn requests(op: &Value) -> Vec<(Key, &Value)> {
+pub(super) fn requests(op: &Value) -> Vec<(Key, &Value)> {
     match list(&op["args"]) {
         [request] => {
             let data = &request["data"];

@@ -4,6 +4,7 @@
 //! operation its memory must be what the recording shows.
 
 mod before_44;
+mod deliberate;
 mod memory;
 mod message;
 mod request;
@@ -21,6 +22,8 @@ use share_state_wire::state_record::{Decoded, decode, encode_key, encode_value};
 use super::cases::{Outcome, Player, Points, play_each};
 use super::fields::{Unknown, arguments, known, list, number, text, topic_id};
 use crate::bytes::{from_hex, to_hex};
+use crate::coordinator::RULES;
+use crate::deliberate::what_of;
 pub use before_44::is_before_44;
 
 const FIELDS: &[&str] = &[
@@ -69,6 +72,24 @@ struct Shard {
 }
 
 impl Player for Shard {
+    const OPERATIONS: &'static [&'static str] = &[
+        "create",
+        "replay",
+        "lastRedundantOffset",
+        "snapshotColdPartitions",
+        "maybeCleanupShareState",
+        "initializeState",
+        "readStateAndMaybeUpdateLeaderEpoch",
+        "writeState",
+        "deleteState",
+        "readStateSummary",
+    ];
+
+    fn deliberate(&self, op: &Value, points: &Points) -> Option<(&'static str, &'static str)> {
+        let id = deliberate::id_of(op, points)?;
+        Some((id, what_of(RULES, id)?))
+    }
+
     fn step(&mut self, op: &Value, points: &mut Points) -> Result<(), Unknown> {
         let name = text(&op["op"])?;
         if name == "create" {

@@ -15,7 +15,7 @@ const VALUE: &str = "00000000000000000001000000000000000000000005000000000000000
 fn points(ops: &[Value]) -> Vec<Point> {
     match play(&json!({"name": "by hand", "ops": ops}), false).unwrap() {
         Outcome::Played(points) => points,
-        Outcome::Left { why, .. } => panic!("{why}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -127,7 +127,7 @@ fn set(op: &mut Value, place: &str, value: Value) {
 fn what_is_not_of_the_format_is_no_agreement() {
     let wrong: [(usize, &str, Value); 6] = [
         (1, "/mystery", json!(1)),
-        (1, "/op", json!("mystery")),
+        (1, "/op", json!(1)),
         (1, "/args/0/data/topics/0/partitions/0/mystery", json!(1)),
         (2, "/state/mystery", json!({})),
         (2, "/state/share_state/0/0/mystery", json!(1)),
@@ -140,6 +140,14 @@ fn what_is_not_of_the_format_is_no_agreement() {
         let last = found.last().map(|point| (point.at, point.what.as_str()));
         assert_eq!(last, Some((Some(at), "format")), "{place}");
     }
+    let mut ops = initialised();
+    ops[1]["op"] = json!("mystery");
+    let scenario = json!({"name": "by hand", "ops": ops});
+    let left = Outcome::Left {
+        why: "operation 1 (mystery) cannot be played".to_owned(),
+        before_44: false,
+    };
+    assert_eq!(play(&scenario, false), Ok(left));
     assert!(play(&json!({"name": "by hand"}), false).is_err());
     assert!(play(&json!({"name": "by hand", "ops": []}), false).is_err());
 }
@@ -201,4 +209,42 @@ fn rules_before_44_are_recognised_by_what_was_recorded() {
         let expected = expected.map(|point| format!("pre-4.4 rule: {point}"));
         assert_eq!(why, expected, "{op}");
     }
+}
+
+/// Kafka 4.4.0 writes a repeated initialisation as one more snapshot, and takes a batch that is inverted.
+#[test]
+fn deliberate_differences_are_recognised_by_what_was_recorded() {
+    let repeated = || {
+        let mut ops = initialised().to_vec();
+        let mut again = ops[1].clone();
+        again["state"] = ops[2]["state"].clone();
+        ops.push(again);
+        ops
+    };
+    let outcome = |ops: Vec<Value>| play(&json!({"name": "by hand", "ops": ops}), false).unwrap();
+    assert_eq!(
+        outcome(repeated()),
+        Outcome::Deliberate(3, "I1", "a repetition")
+    );
+    // Another answer is another difference.
+    let mut ops = repeated();
+    let place = "/result/response/results/0/partitions/0/errorCode";
+    set(&mut ops[3], place, json!(3));
+    assert!(matches!(outcome(ops), Outcome::Played(points) if !points.is_empty()));
+
+    let write = |last: i64, count: i64| {
+        let mut ops = initialised().to_vec();
+        let batch = json!({"firstOffset": 9, "lastOffset": last, "deliveryState": 0, "deliveryCount": count});
+        ops.push(json!({
+            "op": "writeState", "now": 8, "state": ops[2]["state"],
+            "args": ["g", TOPIC, {"partition": 0, "stateEpoch": 1, "leaderEpoch": 0, "startOffset": 5,
+                                  "deliveryCompleteCount": 0, "stateBatches": [batch]}],
+            "result": {"error": "NullPointerException", "records": [], "response": null},
+        }));
+        outcome(ops)
+    };
+    let m1 = Outcome::Deliberate(3, "M1", "an unsound batch is written");
+    assert_eq!(write(8, 1), m1);
+    assert_eq!(write(9, -1), m1);
+    assert!(matches!(write(9, 1), Outcome::Played(points) if !points.is_empty()));
 }

@@ -14,12 +14,13 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use share_state_core::in_flight::IntervalStore;
 
 use crate::durable::Tally;
+use crate::engine::Engine;
 use crate::outcome::{Outcome, push};
-use crate::verdict::{Difference, durable_fault, judge, own_fault, play};
+use crate::verdict::{Difference, Verdict, durable_fault, judge, own_fault, play};
 
 /// Why a scenario is not played: only what no sequence has is a reason, and the tests count them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,21 +45,52 @@ pub struct Played {
     pub left: BTreeMap<Left, usize>,
     /// Scenarios that differ, by name.
     pub differences: Vec<(String, Difference)>,
+    /// Scenarios of which a recorded outcome is not in the form of one, by name.
+    pub malformed: Vec<(String, String)>,
 }
 
 /// Plays every scenario.
-///
-/// # Errors
-/// A recorded outcome is not in the form of an outcome.
-pub fn play_all(scenarios: &[Value]) -> Result<Played, String> {
+pub fn play_all(scenarios: &[Value]) -> Played {
     let mut played = Played::default();
     for scenario in scenarios {
         match read::sequence(scenario) {
-            Ok(sequence) => played.play(scenario, &sequence)?,
+            Ok(sequence) => played.play(scenario, &sequence),
             Err(why) => *played.left.entry(why).or_default() += 1,
         }
     }
-    Ok(played)
+    played
+}
+
+/// The deliberate differences on the way through a scenario, for `tests/conformance`: where each is, what it is, and whether the two
+/// states differ from there on. Nothing is told of a scenario that is not played here.
+pub fn explained(scenario: &Value) -> Value {
+    let Ok(sequence) = read::sequence(scenario) else {
+        return json!([]);
+    };
+    let Ok(verdict) = verdict_of(&sequence, &play::<IntervalStore>(&sequence.ops)) else {
+        return json!([]);
+    };
+    let told = verdict.explained.iter().filter_map(|difference| {
+        let rule = difference.class?;
+        let partition = sequence.ops[difference.at].partition;
+        Some(json!({
+            "at": sequence.places[difference.at],
+            "partition_index": sequence.indices[partition],
+            "id": rule.id,
+            "what": rule.what,
+            "apart": difference.points.iter().any(|point| point.what != "answer"),
+        }))
+    });
+    told.collect()
+}
+
+/// The recorded outcomes beside ours.
+fn verdict_of(
+    sequence: &read::Sequence,
+    engine: &Engine<IntervalStore>,
+) -> Result<Verdict, String> {
+    let ours: Vec<Outcome> = engine.outcomes.iter().map(without_deadlines).collect();
+    judge(&sequence.ops, &sequence.given, &ours).map_err(|error| error.0)
 }
 
 impl core::fmt::Display for Played {
@@ -70,13 +102,16 @@ impl core::fmt::Display for Played {
             self.operations,
             self.compared,
             self.split,
-            self.differences.len(),
+            self.differ(),
             self.left.values().sum::<usize>(),
             self.durable.reopened,
             self.explained,
         )?;
         for (Left(why), scenarios) in &self.left {
             write!(f, "\n  left {scenarios}: {why}")?;
+        }
+        for (name, why) in &self.malformed {
+            write!(f, "\n  differs {name}: {why}")?;
         }
         for (name, difference) in &self.differences {
             write!(
@@ -90,7 +125,12 @@ impl core::fmt::Display for Played {
 }
 
 impl Played {
-    fn play(&mut self, scenario: &Value, sequence: &read::Sequence) -> Result<(), String> {
+    /// How many scenarios differ, or are not of the form.
+    pub fn differ(&self) -> usize {
+        self.differences.len() + self.malformed.len()
+    }
+
+    fn play(&mut self, scenario: &Value, sequence: &read::Sequence) {
         let name = scenario["name"].as_str().unwrap_or("").to_owned();
         let ops = &sequence.ops;
         self.scenarios += 1;
@@ -98,16 +138,21 @@ impl Played {
         let engine = play::<IntervalStore>(ops);
         if let Some(fault) = own_fault(ops, &engine) {
             self.differences.push((name, fault));
-            return Ok(());
+            return;
         }
         let (tally, fault) = durable_fault(ops, &engine);
         self.durable += tally;
         if let Some(fault) = fault {
             self.differences.push((name, fault));
-            return Ok(());
+            return;
         }
-        let ours: Vec<Outcome> = engine.outcomes.iter().map(without_deadlines).collect();
-        let verdict = judge(ops, &sequence.given, &ours).map_err(|error| error.0)?;
+        let verdict = match verdict_of(sequence, &engine) {
+            Ok(verdict) => verdict,
+            Err(why) => {
+                self.malformed.push((name, why));
+                return;
+            }
+        };
         self.compared += verdict.compared.len();
         for difference in &verdict.explained {
             if let Some(rule) = difference.class {
@@ -120,7 +165,6 @@ impl Played {
                 .differences
                 .extend(other.map(|difference| (name, difference))),
         }
-        Ok(())
     }
 }
 

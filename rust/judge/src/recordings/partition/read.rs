@@ -16,6 +16,10 @@ use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
 pub struct Sequence {
     pub ops: Vec<Operation>,
     pub given: Vec<Value>,
+    /// Where each operation stands in the recording.
+    pub places: Vec<usize>,
+    /// The recorded number of each leader's share partition.
+    pub indices: Vec<u64>,
     /// Batches that Kafka has come to track by offset: the operation, the leader, first and last offset.
     pub split: Vec<(usize, usize, i64, i64)>,
 }
@@ -28,7 +32,11 @@ pub fn sequence(scenario: &Value) -> Result<Sequence, Left> {
         return Err(left("records an interleaving of concurrent calls"));
     }
     let ops = scenario["ops"].as_array();
-    for op in ops.ok_or_else(|| left("no list of operations"))? {
+    let ops = ops.filter(|ops| !ops.is_empty());
+    let ops = ops.ok_or_else(|| left("no list of operations"))?;
+    reading.is_without_settings = ops.iter().all(|op| op.get("group_config").is_none());
+    for (at, op) in ops.iter().enumerate() {
+        reading.at = at;
         reading.read(op)?;
     }
     Ok(reading.sequence)
@@ -44,6 +52,10 @@ struct Leader {
 #[derive(Default)]
 struct Reading {
     sequence: Sequence,
+    /// Index of the operation that is read.
+    at: usize,
+    /// Whether no operation tells a setting of the group.
+    is_without_settings: bool,
     leaders: Vec<Leader>,
     /// The place of each recorded share partition among the leaders.
     places: BTreeMap<u64, usize>,
@@ -98,6 +110,7 @@ impl Reading {
                 self.sequence.split.push((at, op.partition, first, last));
             }
         }
+        self.sequence.places.push(self.at);
         self.sequence.ops.push(op);
         self.sequence.given.push(given);
     }
@@ -147,6 +160,7 @@ impl Reading {
             limits: leader.limits,
         };
         self.places.insert(index, place);
+        self.sequence.indices.push(index);
         self.leaders.push(leader);
         let mut recorded = given(op, index, &mut self.members);
         if config["initial_status"] == "ACTIVE" {
@@ -195,7 +209,7 @@ impl Reading {
             "acknowledge" => Verb::Acknowledge {
                 member: self.member(op),
                 ranges: list(&op["batches"], range)?,
-                renew: op["group_config"]["isRenewAcknowledgeEnabled"] == true,
+                renew: self.renews(op),
             },
             "release_session" => Verb::Release {
                 member: self.member(op),
@@ -217,6 +231,15 @@ impl Reading {
             "mark_fenced" => Verb::Fence,
             other => return Err(left(format!("{other} reaches into Kafka's class"))),
         })
+    }
+
+    /// Whether renewals are allowed. Where settings are recorded, they are not unless this operation says so; a recording
+    /// without any, as of a release that has no such switch, shows it by the answer.
+    fn renews(&self, op: &Value) -> bool {
+        if self.is_without_settings {
+            return op["expect"]["result"]["error"] != "InvalidRecordStateException";
+        }
+        op["group_config"]["isRenewAcknowledgeEnabled"] == true
     }
 
     fn member(&mut self, op: &Value) -> u8 {

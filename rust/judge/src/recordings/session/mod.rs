@@ -51,6 +51,18 @@ struct OnSessions {
 }
 
 impl Player for OnSessions {
+    const OPERATIONS: &'static [&'static str] = &[
+        "size",
+        "totalPartitions",
+        "get",
+        "maybeCreateSession",
+        "remove",
+        "removeAllSessions",
+        "newContext",
+        "acknowledgeSessionUpdate",
+        "releaseSession",
+    ];
+
     fn step(&mut self, op: &Value, points: &mut Points) -> Result<(), Unknown> {
         known(op, FIELDS, "the operation")?;
         let max_sessions: usize = number::<u32>(&op["max_sessions"])? as usize;

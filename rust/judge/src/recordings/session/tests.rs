@@ -10,7 +10,7 @@ const ORDERS: &str = "AAAAAAAAAAAAAAAAAAAAAQ:orders-0";
 fn points(ops: &[Value]) -> Vec<Point> {
     match play(&json!({"name": "by hand", "ops": ops})).unwrap() {
         Outcome::Played(points) => points,
-        Outcome::Left { why, .. } => panic!("{why}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -76,7 +76,8 @@ fn what_is_not_of_the_format_is_no_agreement() {
     unknown["mystery"] = json!(1);
     let mut of_session = lived()[0].clone();
     of_session["sessions"][0]["mystery"] = json!(1);
-    let other = op("mystery", json!([]), json!(null), &[]);
+    let mut other = op("size", json!([]), json!(null), &[]);
+    other["op"] = json!(1);
     let mut short = lived()[3].clone();
     short["args"] = json!(["g"]);
     for wrong in [unknown, of_session, other, short] {
@@ -84,6 +85,16 @@ fn what_is_not_of_the_format_is_no_agreement() {
         assert_eq!(found.len(), 1, "{wrong}");
         assert_eq!(found[0].what, "format", "{wrong}");
     }
+    let left =
+        play(&json!({"name": "by hand", "ops": [op("mystery", json!([]), json!(null), &[])]}));
+    let why = "operation 0 (mystery) cannot be played".to_owned();
+    assert_eq!(
+        left,
+        Ok(Outcome::Left {
+            why,
+            before_44: false
+        })
+    );
     assert!(play(&json!({"name": "by hand"})).is_err());
 }
 

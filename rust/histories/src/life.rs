@@ -158,3 +158,23 @@ fn fill(life: &mut Life, scene: &Scene<'_>, span: Span, active: &[&Touch]) {
         }
     }
 }
+
+/// Whether the start offset may have passed the record by `until`, without the acknowledgement `but`.
+///
+/// Below the start offset an acknowledgement is confirmed and changes nothing, whoever sends it.
+pub fn may_have_passed(scene: &Scene<'_>, life: &Life, but: u32, until: Nanos) -> bool {
+    let by_then = until.saturating_add(scene.settings.skew);
+    let ended = || {
+        life.acks
+            .iter()
+            .any(|ack| ack.event != but && ack.may_end() && ack.sent <= by_then)
+    };
+    let at_limit = || {
+        let mut grants = life.grants.iter().filter(|grant| grant.sent <= by_then);
+        grants.any(|grant| {
+            let unseen = scene.gone_within(grant.sent, by_then);
+            grant.count + unseen >= scene.settings.delivery_limit
+        })
+    };
+    scene.may_be_gone(life.first()) || ended() || at_limit()
+}

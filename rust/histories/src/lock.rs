@@ -1,7 +1,7 @@
 //! How long a record is in a member's hands.
 
 use crate::event::{AckType, Nanos, Outcome};
-use crate::life::{Acked, Granted, Life};
+use crate::life::{Acked, Granted, Life, may_have_passed};
 use crate::scene::Scene;
 
 /// What is known of the end of a lock.
@@ -34,7 +34,8 @@ impl Lock {
         let own = || life.acks.iter().filter(|ack| ack.member == grant.member);
         for ack in own().filter(|ack| ack.kind == AckType::Renew) {
             if ack.t >= grant.t && ack.sent < next {
-                if ack.outcome == Outcome::Ok {
+                // Of a record below the start offset nothing is renewed.
+                if ack.outcome == Outcome::Ok && !may_have_passed(scene, life, ack.event, ack.t) {
                     deadline = deadline.max(ack.sent.saturating_add(grant.lock));
                 }
                 if ack.outcome != Outcome::Refused {

@@ -1,7 +1,7 @@
 //! H1: a record that was accepted, rejected or found to be a gap with a confirmed answer is never delivered again.
 
 use crate::event::{Nanos, Outcome};
-use crate::life::{Acked, Granted, Life};
+use crate::life::{Acked, Granted, Life, may_have_passed};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
@@ -46,9 +46,10 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
     let followed = grant.member != end.member
         && is_later
         && grant.t > held.sent
-        && grant.t > end.sent.saturating_add(scene.settings.skew);
+        && grant.t > end.sent.saturating_add(scene.settings.skew)
+        && !may_have_passed(scene, life, end.event, end.t);
     // By another member after the one that was acknowledged: the acknowledgement came first, or was of somebody who held
-    // nothing.
+    // nothing. Not so where it may have found the record below the start offset.
     followed.then(|| vec![held.event, end.event, grant.event])
 }
 

@@ -33,6 +33,12 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         of_era.filter(|grant| grant.sent <= at)
     };
     let Some(last) = grants().max_by_key(|grant| (grant.count, grant.t)) else {
+        if life
+            .produced
+            .is_some_and(|(t, _)| may_be_used_up(scene, t, at))
+        {
+            return None;
+        }
         let produced = life.produced.map(|(_, event)| event);
         return Some((
             "a record was never delivered",
@@ -60,6 +66,11 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         .map(|ack| ack.event)
         .next_back();
     Some((text, given_back.into_iter().chain([last.event]).collect()))
+}
+
+/// Whether members that went may have taken all deliveries of a record with them, and nobody saw one.
+pub fn may_be_used_up(scene: &Scene<'_>, from: Nanos, to: Nanos) -> bool {
+    scene.gone_within(from, to) >= scene.settings.delivery_limit
 }
 
 /// Whether the share partition has to deliver the record: it was there before the drain, and not before the share partition

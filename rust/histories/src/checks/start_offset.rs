@@ -1,5 +1,6 @@
 //! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no unsettled record.
 
+use crate::checks::drained::may_be_used_up;
 use crate::checks::unknown::may_have_ended;
 use crate::event::{Nanos, View, What};
 use crate::life::Life;
@@ -45,8 +46,10 @@ fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32
         .filter(|grant| scene.era_of(grant.t) == era && grant.sent <= by_then)
         .max_by_key(|grant| (grant.count, grant.t));
     let Some(last) = last else {
-        // Somebody who went may have been given it unseen, and have settled nothing.
-        let produced = life.produced.filter(|&(since, _)| since <= t);
+        // Somebody who went may have been given it unseen, and have settled nothing, unless they were as many as the limit.
+        let produced = life
+            .produced
+            .filter(|&(since, _)| since <= t && !may_be_used_up(scene, since, by_then));
         let later = life
             .grants
             .iter()

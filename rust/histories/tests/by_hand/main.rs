@@ -5,6 +5,7 @@
     reason = "helpers of tests may fail loudly"
 )]
 
+mod late;
 mod lines;
 mod not_a_history;
 mod starts;

@@ -41,6 +41,8 @@ class Looking:
         self.lines: list[Line] = []
         #: Held while nobody is to look.
         self.quiet = threading.Lock()
+        #: Whether offsets were reset: until a leader has read the new state, its leader epoch is 0, and says nothing.
+        self.was_reset = False
         self._asked = (bootstrap, group, topic, partitions)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -48,7 +50,11 @@ class Looking:
     def _run(self) -> None:
         while not self._over.wait(_EVERY):
             with self.quiet:
-                self.lines += look(*self._asked)
+                lines = look(*self._asked)
+                for line in lines:
+                    if self.was_reset and line["leader_epoch"] == 0:
+                        del line["leader_epoch"]
+                self.lines += lines
 
     def __enter__(self) -> Self:
         self._thread.start()

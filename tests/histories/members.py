@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from tests.gateway.clients import members
 from tests.gateway.clients.plan import Plan
+from tests.histories.bare import BareMember
 from tests.histories.recorded import lines_of
 from tests.histories.system import Line
 
@@ -76,4 +77,4 @@ def confluent(plan: Plan, number: int) -> Recorded:
 
 
 #: The kinds of members by their names.
-KINDS: Final[Mapping[str, Callable[[Plan, int], Recorded]]] = {"confluent": confluent}
+KINDS: Final[Mapping[str, Callable[[Plan, int], Recorded]]] = {"confluent": confluent, "bare": BareMember}

@@ -24,7 +24,10 @@ class Producing:
 
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._topic = topic
-        self._producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0, "linger.ms": 5, "enable.idempotence": False})
+        self._producer = Producer({
+            "bootstrap.servers": bootstrap, "log_level": 0, "linger.ms": 5, "enable.idempotence": False,
+            "reconnect.backoff.max.ms": 500,
+        })  # fmt: skip
 
     def burst(self, partition: int, count: int) -> list[Line]:
         """Produce so many records.
@@ -39,6 +42,54 @@ class Producing:
         if left or offsets.failed:
             raise RuntimeError(f"records were produced of which nobody knows whether they are there: {offsets.failed[:3]}")
         return produced(self._topic, offsets.of)
+
+
+class Transactions:
+    """Transactions on the same topic, one at a time: aborted, or open for a while.
+
+    Attributes:
+        aborted: spans of records that nobody who reads committed ones may be given, by partition.
+    """
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        self.aborted: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._bootstrap, self._topic = bootstrap, topic
+        self._producer: Producer | None = None
+        #: What the open transaction has written.
+        self._open: Offsets | None = None
+
+    def write(self, partition: int, count: int) -> None:
+        """Write records of a transaction, which is begun if there is none."""
+        if self._producer is None:
+            self._producer = Producer({
+                "bootstrap.servers": self._bootstrap, "log_level": 0, "transactional.id": "tx", "transaction.timeout.ms": 600_000,
+            })  # fmt: skip
+            self._producer.init_transactions(_PATIENCE_S)
+        if self._open is None:
+            self._producer.begin_transaction()
+            self._open = Offsets()
+        for number in range(count):
+            self._producer.produce(self._topic, b"tx %d" % number, partition=partition, on_delivery=self._open.answered)
+        if self._producer.flush(_PATIENCE_S) or self._open.failed:
+            raise RuntimeError(f"records of a transaction were not answered: {self._open.failed[:3]}")
+
+    def commit(self) -> list[Line]:
+        """End the open transaction, if there is one: its records are there from now on."""
+        if self._producer is None or self._open is None:
+            return []
+        found, self._open = self._open.of, None
+        # Told before: they may be delivered before the producer has its answer.
+        lines = produced(self._topic, found)
+        self._producer.commit_transaction(_PATIENCE_S)
+        return lines
+
+    def abort(self) -> None:
+        """End the open transaction: its records are never there."""
+        if self._producer is not None and self._open is not None:
+            for partition, offsets in self._open.of.items():
+                self.aborted[partition] += spans(offsets)
+            self._open = None
+            self._producer.abort_transaction(_PATIENCE_S)
 
 
 class Offsets:

@@ -8,13 +8,16 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from confluent_kafka import TopicPartition
+
 from tests.gateway.clients.plan import Plan
-from tests.gateway.groups import configure_group
+from tests.gateway.groups import configure_group, lag
 from tests.gateway.records import create_topic
-from tests.histories.faults import FAULTS
+from tests.histories.bare import BareMember
+from tests.histories.faults import FAULTS, TRANSACTIONS, without_records
 from tests.histories.looking import Looking
 from tests.histories.members import KINDS, Recorded
-from tests.histories.producing import Producing
+from tests.histories.producing import Producing, Transactions
 from tests.histories.system import Line, Open, Order, Played, Server
 from tests.kafka.roundtrip.workload import BROKER_SETTINGS
 
@@ -26,7 +29,9 @@ _MEMBERS: Final = 3
 #: How often a turn brings a fault.
 _FAULTY: Final = 0.15
 #: Beyond the lock's duration: for so long nothing comes to the last member, and it takes that for the end.
-_QUIET_S: Final = 4.0
+_QUIET_S: Final = 2.0
+#: On a machine with much else to do a member may see nothing for so long though something is left: the next one looks again.
+_ROUNDS: Final = 3
 _DRAIN_S: Final = 180.0
 
 
@@ -40,6 +45,7 @@ class Run:
     """
 
     def __init__(self, server: Server, rng: random.Random, *, lock_ms: int, kinds: tuple[str, ...]) -> None:
+        self.group, self.topic = GROUP, TOPIC
         self.server = server
         self.rng = rng
         self.lock_ms = lock_ms
@@ -50,43 +56,85 @@ class Run:
         self.besides: list[str] = []
         self.producing = Producing(server.upstream, TOPIC)
         self.looking = Looking(server.direct, GROUP, TOPIC, range(PARTITIONS))
+        self.transactions = Transactions(server.upstream, TOPIC)
+        self.log_starts = [0] * PARTITIONS
+        self.ends = [0] * PARTITIONS
+        self.resets = 0
         self._kinds = kinds
 
-    def join(self, **plan: object) -> Recorded:
-        """Start a member of a kind that is drawn."""
+    def join(self, kind: str | None = None, **plan: object) -> Recorded:
+        """Start a member, of a kind that is drawn where none is wanted."""
         wanted: dict[str, object] = {"weights": (16, 3, 1, 0), "commit": "mixed", "seed": self.rng.randrange(1 << 30), **plan}
-        start = KINDS[self.rng.choice(self._kinds)]
+        start = KINDS[kind or self.rng.choice(self._kinds)]
         plan_of_it = Plan(bootstrap=self.server.bootstrap, group=GROUP, topics=[TOPIC], **wanted)  # type: ignore[arg-type]
-        member = start(plan_of_it, len(self.members))
+        return self.enter(start(plan_of_it, len(self.members)))
+
+    def enter(self, member: Recorded) -> Recorded:
+        """Count a member in that has started."""
         self.members.append(member)
         self.active.append(member)
         return member
+
+    def join_all(self) -> None:
+        """Start as many members as a run begins with, one of each kind among them."""
+        kinds = [*self._kinds, *(None for _ in range(_MEMBERS - len(self._kinds)))]
+        for kind in kinds:
+            self.join(kind, **self._habit())
+
+    def leave_all(self) -> None:
+        """Have everybody leave."""
+        for member in self.active:
+            member.stop()
+        self.active.clear()
 
     def gone(self, member: Recorded) -> None:
         """Tell that a member may have been given what it never shows, or loses what it holds."""
         self.lines.append({"type": "gone", "t": time.monotonic_ns(), "group": GROUP, "member": member.name})
 
+    def gone_all(self) -> None:
+        """Tell that of every member: the server lets go of what a connection held."""
+        for member in self.active:
+            self.gone(member)
+
+    def join_as(self, other: BareMember | None) -> None:
+        """Start a bare member with the id of another one, or two with one id."""
+        plan = Plan(
+            bootstrap=self.server.bootstrap, group=GROUP, topics=[TOPIC], weights=(16, 3, 1, 0), seed=self.rng.randrange(99)
+        )
+        for _ in range(1 if other else 2):
+            other = BareMember(plan, len(self.members), member_id=other.name if other else None)
+            self.enter(other)
+
     def play(self, seconds: float, faults: tuple[str, ...]) -> None:
         """Let everybody work for a while, then until everything is settled."""
         with self.looking:
-            for _ in range(_MEMBERS):
-                self.join(**self._habit())
+            self.join_all()
             until = time.monotonic() + seconds
             waiting: list[str] = []
             # However slow the machine is: each fault strikes.
             while time.monotonic() < until or not all(self.faults[fault] for fault in faults):
-                self.lines += self.producing.burst(self.rng.randrange(PARTITIONS), self.rng.randint(1, 200))
+                self.produce()
                 time.sleep(self.rng.random())
                 if faults and self.rng.random() < _FAULTY:
                     # Each fault strikes once before any strikes again.
                     waiting = waiting or list(faults)
                     self.strike(waiting.pop(self.rng.randrange(len(waiting))))
-            for member in self.active:
-                member.stop()
+            self.lines += self.transactions.commit()
+            self.leave_all()
             self.drain()
-        self.lines += self.looking.lines
-        for member in self.members:
-            self.lines += member.lines(self.lock_ms)
+        self.besides += without_records(self.all_lines(), self.transactions.aborted)
+
+    def all_lines(self) -> list[Line]:
+        """Everything that anybody can tell."""
+        of_members = [line for member in self.members for line in member.lines(self.lock_ms)]
+        return [*self.lines, *self.looking.lines, *of_members]
+
+    def produce(self) -> None:
+        """Have more records in a partition."""
+        lines = self.producing.burst(self.rng.randrange(PARTITIONS), self.rng.randint(1, 200))
+        for line in lines:
+            self.ends[line["partition"]] = line["last"] + 1
+        self.lines += lines
 
     def strike(self, fault: str) -> None:
         """Have a fault."""
@@ -95,9 +143,13 @@ class Run:
 
     def drain(self) -> None:
         """Accept everything that is left; locks of those who went run out first."""
-        last = self.join(weights=(1, 0, 0, 0), commit="sync", idle_seconds=self.lock_ms / 1000 + _QUIET_S)
-        if not last.wait(_DRAIN_S):
-            raise RuntimeError("the last member has not come to an end: nothing is known of what is left")
+        for _ in range(_ROUNDS):
+            last = self.join("confluent", weights=(1, 0, 0, 0), commit="sync", idle_seconds=self.lock_ms / 1000 + _QUIET_S)
+            if not last.wait(_DRAIN_S):
+                raise RuntimeError("the last member has not come to an end: nothing is known of what is left")
+            # A marker at the end of the log may stay, and counts for the lag.
+            if all(lag(self.server.direct, GROUP, TopicPartition(TOPIC, one)) == 0 for one in range(PARTITIONS)):
+                break
         self.lines.append({"type": "drained", "t": time.monotonic_ns(), "group": GROUP})
 
     def _habit(self) -> dict[str, object]:
@@ -107,7 +159,7 @@ class Run:
         return {}
 
 
-def play_on(open_: Open, order: Order, *, kinds: tuple[str, ...] = ("confluent",)) -> Played:
+def play_on(open_: Open, order: Order, *, kinds: tuple[str, ...] = ("confluent", "bare")) -> Played:
     """Play one run on a server, of whatever kind."""
     lock_ms = order.rng.choice((1000, 2000, 3000))
     settings: Mapping[str, str] = {
@@ -117,7 +169,9 @@ def play_on(open_: Open, order: Order, *, kinds: tuple[str, ...] = ("confluent",
     }
     with open_(order.directory, settings) as server:
         create_topic(server.upstream, TOPIC, PARTITIONS)
-        configure_group(server.direct, GROUP, **{"share.auto.offset.reset": "earliest"})
+        # Where the cluster knows of transactions, nobody is given what was aborted.
+        isolation = "read_committed" if set(order.faults) & set(TRANSACTIONS) else "read_uncommitted"
+        configure_group(server.direct, GROUP, **{"share.auto.offset.reset": "earliest", "share.isolation.level": isolation})
         run = Run(server, order.rng, lock_ms=lock_ms, kinds=kinds)
         run.play(order.seconds, order.faults)
-    return Played(run.lines, run.faults, len(run.members), run.besides)
+    return Played(run.all_lines(), run.faults, len(run.members), run.besides)

@@ -12,7 +12,9 @@ from tests.histories.run import play_on
 from tests.histories.system import System
 from tests.kafka.home import VERSIONS
 
-_ON_BROKERS: Final = (*faults.MEMBERS, *faults.PROCESS)
+_ON_SERVERS: Final = (*faults.MEMBERS, *faults.PROCESS, *faults.NETWORK, *faults.GROUP)
+#: A mock cluster deletes no records, and keeps nothing of transactions.
+_ON_BROKERS: Final = (*_ON_SERVERS, *faults.LOG, *faults.TRANSACTIONS)
 
 _ALL: Final = (
     System("engine", engine.play, tuple(engine.FAULTS)),
@@ -20,8 +22,8 @@ _ALL: Final = (
         System(f"kafka-{version}", partial(play_on, partial(brokers.opened, version)), _ON_BROKERS, needs_kafka=True)
         for version in VERSIONS
     ),
-    System("gateway", partial(play_on, gateways.over_mock), _ON_BROKERS),
-    System("gateway-over-4.4.0", partial(play_on, gateways.over_broker), _ON_BROKERS, needs_kafka=True),
+    System("gateway", partial(play_on, gateways.over_mock), _ON_SERVERS),
+    System("gateway-over-4.4.0", partial(play_on, gateways.over_broker), (*_ON_BROKERS, *faults.UPSTREAM), needs_kafka=True),
 )
 
 SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _ALL}

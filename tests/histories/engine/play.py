@@ -160,6 +160,6 @@ def _none(run: Run) -> dict[int, list[tuple[int, int]]]:
     if not run.spec.read_committed:
         return {}
     return {
-        number: [(batch.first, batch.last) for batch in log if batch.aborted or batch.control is not None]
+        number: [(batch.first, batch.last) for batch in log if batch.aborted and batch.control is None]
         for number, log in enumerate(run.spec.logs)
     }

@@ -182,7 +182,7 @@ kafka: venv ## Fetch real Kafka from Maven and build its driver, the judge of te
 # The group `kafka` of the tests: Kafka's own classes as judge, and real brokers.
 .PHONY: test-kafka
 test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Maven)
-	$(BIN)/python -m pytest -m kafka tests/kafka tests/gateway tests/python/kafka_persister $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m kafka tests/kafka tests/gateway tests/histories tests/python/kafka_persister $(PYTEST_ARGS)
 
 .PHONY: test-gateway-lab
 test-gateway-lab: build kafka ## Run the tests of the gateway's lab against real Kafka (needs a JDK and Maven)

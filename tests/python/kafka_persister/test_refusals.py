@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from share_state.errors import ConfigError
-from share_state.kafka import AsyncKafkaPersister, KafkaPersister, PersisterClosedError, Plain, Scram, SecurityOptions
+import share_state as ss
+from share_state.errors import ConfigError, InvalidRequestError
+from share_state.kafka import AsyncKafkaPersister, KafkaPersister, PersisterClosedError, Plain, Scram, SecurityOptions, operations
 from share_state.kafka.cluster import UnavailableError
 from share_state.kafka.connection import Connection, ConnectionOptions, _is_about_our_certificate
 from share_state.kafka.peers import API_VERSIONS, PERSISTER_APIS, Address, LostError, Node, spoken
 from share_state.kafka.security import UnconvincedError
-from tests.python.kafka_persister.scripted import KEY, TestClock, run
+from tests.python.kafka_persister.scripted import KEY, TOPIC, TestClock, run
 
 NODE = Node(4, Address("host", 9092))
 
@@ -144,3 +145,35 @@ def test_a_closed_persister_says_so() -> None:
         with pytest.raises(PersisterClosedError) as refused:
             asked()
         assert told(refused.value) == ("the persister is closed", 13, 0, False)
+
+
+def test_operations_are_these_elements_of_their_requests() -> None:
+    state = ss.WriteState(1, 2, 3, 4, [ss.StateBatch(5, 6, 2, 1), ss.StateBatch(7, 7, 0, 1)])
+    assert operations.initialize(KEY, 1, 2) == (83, "initialize", KEY, {"partition": 0, "stateEpoch": 1, "startOffset": 2}, 64)
+    assert operations.read(KEY, 3) == (84, "read", KEY, {"partition": 0, "leaderEpoch": 3}, 64)
+    assert operations.write(KEY, state) == (85, "write", KEY, (TOPIC, 0, state), 64 + 2 * 22)
+    assert operations.delete(KEY) == (86, "delete", KEY, {"partition": 0}, 64)
+    assert operations.summary(KEY) == (87, "read the summary of", KEY, {"partition": 0, "leaderEpoch": 0}, 64)
+
+
+def test_answers_of_operations_are_read() -> None:
+    batch = {"firstOffset": 5, "lastOffset": 6, "deliveryState": 2, "deliveryCount": 1}
+    read = operations.read_result({"stateEpoch": 1, "startOffset": 2, "stateBatches": [batch]})
+    assert read == ss.ReadStateResult(1, 2, [ss.StateBatch(5, 6, 2, 1)])
+    summary = {"stateEpoch": 1, "leaderEpoch": 2, "startOffset": 3}
+    assert operations.summary_result({**summary, "deliveryCompleteCount": 4}) == ss.StateSummary(1, 2, 3, 4)
+    assert operations.summary_result(summary) == ss.StateSummary(1, 2, 3, -1)
+
+
+def test_a_group_that_cannot_be_sent_is_refused_and_keys_are_spelled_in_base64() -> None:
+    spelled = KEY._replace(topic_id="00010203-0405-0607-0809-0a0b0c0d0e0f", group="a:b")
+    assert operations.normal(spelled) == ("a:b", TOPIC, 0)
+    for group in ("\ud800", "g" * 32_760):
+        with pytest.raises(InvalidRequestError, match=r"^the group cannot be sent: ") as refused:
+            operations.normal(KEY._replace(group=group))
+        assert refused.value.field == "groupId"
+
+
+def test_a_persister_that_nobody_closes_does_not_keep_the_process() -> None:
+    with KafkaPersister("a:1") as client:
+        assert (client._thread.daemon, client._thread.name) == (True, "share-state-kafka")

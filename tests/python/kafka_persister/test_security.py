@@ -14,6 +14,7 @@ import scramp  # type: ignore[import-untyped]
 from share_state.errors import ConfigError
 from share_state.kafka import (
     AuthenticationFailedError,
+    KafkaPersisterError,
     NotAuthorizedError,
     OAuthBearer,
     Plain,
@@ -21,7 +22,6 @@ from share_state.kafka import (
     Scram,
     SecurityOptions,
 )
-from share_state.kafka.security import UnconvincedError
 from tests.python.kafka_persister.scripted import (
     AUTHENTICATE,
     FIND,
@@ -151,11 +151,11 @@ def test_a_mechanism_that_the_broker_does_not_take() -> None:
         security = SecurityOptions(sasl=Scram("alice", "alice-secret"))
         async with (
             sasl_broker(plain_step, ["PLAIN", "GSSAPI"]) as broker,
-            persister(await broker.start(), security=security) as client,
+            persister(address := await broker.start(), security=security) as client,
         ):
             with pytest.raises(AuthenticationFailedError, match="PLAIN, GSSAPI") as raised:
                 await client.read_summary(KEY)
-            assert raised.value.kafka_code == 33
+            assert (raised.value.kafka_code, raised.value.node) == (33, f"{address.host}:{address.port}")
             assert not broker.said(AUTHENTICATE)
 
     run(test)
@@ -172,10 +172,11 @@ def test_a_broker_that_does_not_know_the_password_itself(answer: bytes) -> None:
         security = SecurityOptions(sasl=Scram("alice", "alice-secret", "SCRAM-SHA-256"))
         async with (
             sasl_broker(impostor, ["SCRAM-SHA-256"]) as broker,
-            persister(await broker.start(), security=security) as client,
+            persister(address := await broker.start(), security=security) as client,
         ):
-            with pytest.raises(AuthenticationFailedError):
+            with pytest.raises(AuthenticationFailedError) as raised:
                 await client.read_summary(KEY)
+            assert (raised.value.kafka_code, raised.value.node) == (58, f"{address.host}:{address.port}")
             assert not broker.said(FIND)
 
     run(test)
@@ -215,11 +216,6 @@ def test_a_token_that_is_not_taken_is_acknowledged_as_refused() -> None:
             assert asked == [b"n,,\x01auth=Bearer bad\x01\x01", b"\x01"]
 
     run(test)
-
-
-def test_scram_is_not_over_before_the_broker_has_shown_what_it_knows() -> None:
-    with pytest.raises(UnconvincedError):
-        Scram("alice", "alice-secret").start().check_ended()
 
 
 def test_a_coroutine_may_give_the_token() -> None:
@@ -262,6 +258,43 @@ def test_a_session_that_ends_is_followed_by_another() -> None:
     run(test)
 
 
+@pytest.mark.parametrize(("lifetime_ms", "waits"), [(0, []), (1, [0.00085])])
+def test_a_session_without_an_end_is_not_retired(lifetime_ms: int, waits: list[float]) -> None:
+    async def test() -> None:
+        def for_so_long(turn: Turn, said: bytes) -> dict[str, Any]:
+            return plain_step(turn, said) | {"sessionLifetimeMs": lifetime_ms}
+
+        clock = TestClock(hold_waits=True)
+        security = SecurityOptions(sasl=Plain("alice", "alice-secret"))
+        async with (
+            sasl_broker(for_so_long, ["PLAIN"]) as broker,
+            persister(await broker.start(), security=security, clock=clock) as client,
+        ):
+            await client.initialize_state(KEY, 1, 0)
+            assert clock.waits == pytest.approx(waits)
+
+    run(test)
+
+
+def test_a_handshake_that_fails_is_told_with_its_code() -> None:
+    async def refuse(turn: Turn) -> bytes:
+        return turn.answer({"errorCode": 34, "mechanisms": []})
+
+    async def test() -> None:
+        security = SecurityOptions(sasl=Plain("alice", "alice-secret"))
+        async with (
+            sasl_broker(plain_step, ["PLAIN"]) as broker,
+            persister(await broker.start(), security=security) as client,
+        ):
+            broker.script[HANDSHAKE].append(refuse)
+            with pytest.raises(
+                KafkaPersisterError, match=r"SaslHandshake failed with code 34 \(ILLEGAL_SASL_STATE\): no reason given$"
+            ):
+                await client.read_summary(KEY)
+
+    run(test)
+
+
 def test_a_principal_without_the_right_is_told_so() -> None:
     async def test() -> None:
         deny: Action = error(31, "Cluster authorization failed.")
@@ -272,16 +305,6 @@ def test_a_principal_without_the_right_is_told_so() -> None:
             assert (raised.value.kafka_code, raised.value.attempts) == (31, 1)
 
     run(test)
-
-
-def test_options_that_cannot_be_meant() -> None:
-    with pytest.raises(ConfigError):
-        SecurityOptions(server_hostname="broker")
-    with pytest.raises(ConfigError):
-        Scram("alice", "secret", "SCRAM-SHA-1")
-    with pytest.raises(ConfigError) as raised:
-        Plain("alice", "sec\0ret")
-    assert "sec" not in str(raised.value).replace("character", "")
 
 
 def test_secrets_are_not_shown() -> None:

@@ -58,6 +58,23 @@ fn l1_settled_batches_below_the_start_offset_are_forgotten<S: InFlightStore>() {
     ));
     // They take no room either.
     play::<S>(&format!("{passed}acquire m1 28-36,37 => 28-37:1"));
+    // The log start passes settled batches while a gap before them, or a record that is given back, holds the start offset.
+    for held in [
+        "init 0 [5-9 acknowledged 1] => active",
+        "init 0 => active
+        acquire m1 0-9 => 0-9:1
+        ack m1 0-9 release => w0 + w0 start 0 complete 0 [0-9 available 1]
+        ok w0 => NONE",
+    ] {
+        play::<S>(&format!(
+            "config locks=10 => ok
+            {held}
+            logstart 28 => moved
+            window => start 28 end 28 next 28 length 0 complete 0
+            ack m1 30-38 accept => 121 NotFound at 30
+            acquire m1 28-37 mode=record_limit => 28-37:1"
+        ));
+    }
     // Nothing is in flight where the range begins, whatever is further on.
     play::<S>(
         "init 29 [38-39 available 1] => active

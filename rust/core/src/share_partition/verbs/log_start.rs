@@ -3,7 +3,8 @@
 //! Steps:
 //! 1. the start offset moves, and the records that it passes no longer count as complete;
 //! 2. gaps before it need not be read again;
-//! 3. available records below it are archived, in memory only. Acquired ones stay with their member.
+//! 3. available records below it are archived, in memory only. Acquired ones stay with their member;
+//! 4. where all that is in flight lies below it and is settled, the window is empty.
 
 use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, before};
@@ -39,6 +40,10 @@ impl<S: InFlightStore> SharePartition<S> {
         if let Some(passed) = passed {
             let changes = self.pull_at_once(passed, Trigger::LogStartMove);
             self.activity.make().tally.rest.make().log_start_archived += changes.records;
+        }
+        if self.cached().is_none() {
+            // Settled batches below the start offset are over (deliberate difference L1).
+            self.advance_start_offset();
         }
         self.unblock();
         true

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -12,18 +12,10 @@ from confluent_kafka.admin import AdminClient
 from tests.gateway.patience import wait_until
 from tests.gateway.wire import Connection
 from tests.histories.bare import BareMember
-from tests.histories.system import Line
+from tests.histories.system import Fault, Line
 
 if TYPE_CHECKING:
     from tests.histories.run import Run
-
-
-class Fault(NamedTuple):
-    """A fault."""
-
-    #: What it is, for docs/verdicts.md.
-    text: str
-    strike: Callable[[Run], None]
 
 
 def _kill(run: Run) -> None:
@@ -150,7 +142,7 @@ GROUP: Final = ("reset",)
 TRANSACTIONS: Final = ("abort", "open")
 UPSTREAM: Final = ("upstream",)
 
-FAULTS: Final[Mapping[str, Fault]] = {
+FAULTS: Final[Mapping[str, Fault[Run]]] = {
     "kill": Fault("SIGKILL of a member; another one joins", _kill),
     "stall": Fault("SIGSTOP of a member for longer than its locks hold", _stall),
     "duplicate": Fault("another member with the id of one that is there", _duplicate),

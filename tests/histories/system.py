@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tests.histories.tcp import TcpProxy
 
@@ -72,6 +72,17 @@ class Server:
         """Let its files grow to so many bytes; a write beyond that fails as on a full disk, with EFBIG for ENOSPC."""
         hard = resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE)[1]
         resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+
+R = TypeVar("R")
+
+
+class Fault(NamedTuple, Generic[R]):
+    """What goes wrong in a run, of whatever kind the run is."""
+
+    #: For docs/verdicts.md.
+    text: str
+    strike: Callable[[R], None]
 
 
 #: Opens a server with these settings (``group.share.*`` of a broker); it is gone after the ``with``.

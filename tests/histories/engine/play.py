@@ -11,7 +11,7 @@ from typing import Final
 from tests.histories.engine.spec import LogBatch, Spec
 from tests.histories.engine.starts import Start
 from tests.histories.faults import without_records
-from tests.histories.system import Line, Order, Played
+from tests.histories.system import Fault, Line, Order, Played
 
 _PARTITIONS: Final = 2
 #: How often a turn brings a fault.
@@ -119,17 +119,21 @@ def _step(run: Run) -> None:
     run.at_work.tell("step", milliseconds=run.rng.randint(-most, most))
 
 
-FAULTS: Final[Mapping[str, Callable[[Run], None]]] = {
-    "kill": lambda run: run.again(Start.kill),
-    "restart": lambda run: run.again(Start.stop),
-    "freeze": _freeze,
-    "stall": lambda run: run.at_work.tell("stall", which=run.which()),
-    "leave": lambda run: run.at_work.tell("leave", which=run.which()),
-    "duplicate": lambda run: run.at_work.tell("duplicate", which=run.which()),
-    "retain": _retain,
-    "reset": _reset,
-    "full": _full,
-    "step": _step,
+def _of_a_thread(what: str) -> Callable[[Run], None]:
+    return lambda run: run.at_work.tell(what, which=run.which())
+
+
+FAULTS: Final[Mapping[str, Fault[Run]]] = {
+    "kill": Fault("SIGKILL of the process, which starts again on its directory", lambda run: run.again(Start.kill)),
+    "restart": Fault("the process ends in order, and starts again", lambda run: run.again(Start.stop)),
+    "freeze": Fault("SIGSTOP of the process for a part of the lock's duration, or longer", _freeze),
+    "stall": Fault("a thread sits on its records for longer than their locks hold", _of_a_thread("stall")),
+    "leave": Fault("a member leaves and gives back what it holds; another one joins", _of_a_thread("leave")),
+    "duplicate": Fault("another thread with the member id of one that is there", _of_a_thread("duplicate")),
+    "retain": Fault("the log start moves", _retain),
+    "reset": Fault("the state begins again at another offset, with the next state epoch", _reset),
+    "full": Fault("no room on the disk, beyond any byte of the next writes; then SIGKILL, and a start with room", _full),
+    "step": Fault("the process's clock steps, forward or back", _step),
 }
 
 
@@ -146,7 +150,7 @@ def play(order: Order) -> Played:
             # Each fault strikes once before any strikes again.
             waiting = waiting or list(order.faults)
             fault = waiting.pop(run.rng.randrange(len(waiting)))
-            FAULTS[fault](run)
+            FAULTS[fault].strike(run)
             run.faults[fault] += 1
     run.at_work.tell("drain")
     run.ended(Start.stop)

@@ -7,6 +7,7 @@ would have, were it loaded. Else the offset would go back when a gateway starts 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -186,7 +187,7 @@ class Offsets:
         ends = await list_offsets(self._upstream, [(topic, index, LATEST) for topic, index in wanted])
         found = {}
         for topic, index in wanted:
-            start, complete, leader_epoch = self._start_of(group, topic.topic_id, index)
+            start, complete, leader_epoch = await self._start_of(group, topic.topic_id, index)
             end = ends[topic.topic_id, index]
             lag = -1
             if start >= 0 and complete >= 0 and end.error_code == codes.NONE:
@@ -201,13 +202,15 @@ class Offsets:
             }
         return found
 
-    def _start_of(self, group: str, topic_id: str, partition: int) -> tuple[int, int, int]:
+    async def _start_of(self, group: str, topic_id: str, partition: int) -> tuple[int, int, int]:
         """Give start offset, delivery complete count and leader epoch; -1, -1, 0 where there is no state."""
         served = self._manager.get(group, topic_id, partition)
         if served is not None and served.is_ready:
             engine = served.engine
             return engine.start_offset, engine.delivery_complete_count, engine.leader_epoch
-        return stored_start(self._store, SharePartitionKey(group, topic_id, partition))
+        key = SharePartitionKey(group, topic_id, partition)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, stored_start, self._store, key, self._manager.generation)
 
     def _state_epoch(self, key: SharePartitionKey) -> int:
         try:

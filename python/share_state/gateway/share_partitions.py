@@ -103,7 +103,7 @@ class SharePartitionManager:
         self._executor = executor
         self._readers = readers
         self._configs = configs
-        self._generation = generation
+        self.generation = generation
         self._start_offsets = start_offsets
         self._served: dict[SharePartitionKey, ServedPartition] = {}
         self._held: dict[tuple[str, str], set[ServedPartition]] = {}
@@ -132,7 +132,7 @@ class SharePartitionManager:
         else:
             config = self._configs.resolved(group)
             reader = self._readers.reader(topic, partition, int(config.isolation_level == _READ_COMMITTED))
-            engine = SharePartition(*key, leader_epoch=self._generation, config=config)
+            engine = SharePartition(*key, leader_epoch=self.generation, config=config)
             served = self._served[key] = ServedPartition(key, engine, reader)
             reader.served.add(served)
             task = asyncio.get_running_loop().create_task(self._load(served, topic))
@@ -269,7 +269,7 @@ class SharePartitionManager:
     async def _read(self, served: ServedPartition, topic: Topic) -> int:
         engine, loop = served.engine, asyncio.get_running_loop()
         engine.begin_initialize()
-        (read,) = await loop.run_in_executor(self._executor, self._store.read_states, [(served.key, self._generation)])
+        (read,) = await loop.run_in_executor(self._executor, self._store.read_states, [(served.key, self.generation)])
         if isinstance(read, ShareStateError):
             # Raises, with the code for the clients.
             engine.initialize_failed(read.kafka_code or codes.UNKNOWN_SERVER_ERROR)
@@ -282,7 +282,7 @@ class SharePartitionManager:
             return codes.OFFSET_NOT_AVAILABLE
         engine.resolve_start_offset(offset)
         # Kept at once: after a restart "latest" would be another offset, and the records between would be lost.
-        state = WriteState(read.state_epoch, self._generation, offset, engine.delivery_complete_count, [])
+        state = WriteState(read.state_epoch, self.generation, offset, engine.delivery_complete_count, [])
         (wrong,) = await loop.run_in_executor(self._executor, self._store.write_states, [(served.key, state)])
         return codes.NONE if wrong is None else codes.UNKNOWN_SERVER_ERROR
 

@@ -65,10 +65,15 @@ class StartOffsets:
         return found[topic.topic_id, partition]
 
 
-def stored_start(store: StateStore, key: SharePartitionKey) -> tuple[int, int, int]:
+def stored_start(store: StateStore, key: SharePartitionKey, generation: int) -> tuple[int, int, int]:
     """Give start offset, delivery complete count and leader epoch that a share partition would have, were it loaded.
 
     The start offset that was written with the last acknowledgement is the one before it.
+
+    Args:
+        store: the states of share partitions.
+        key: one that is not loaded.
+        generation: the leader epoch that it would be loaded with.
 
     Returns:
         -1, -1, 0 where there is no state.
@@ -77,10 +82,12 @@ def stored_start(store: StateStore, key: SharePartitionKey) -> tuple[int, int, i
         summary = store.read_summary(key)
     except ShareStateError:
         return -1, -1, 0
-    if summary.start_offset >= 0 and summary.leader_epoch >= 0:
-        with suppress(ShareStateError):
-            engine = SharePartition(*key, leader_epoch=summary.leader_epoch)
-            # By the leader that there is: nothing is written.
-            engine.initialize(store.read_state(key, summary.leader_epoch))
-            return engine.start_offset, engine.delivery_complete_count, engine.leader_epoch
+    if summary.start_offset >= 0:
+        # Read by the leader that there is, nothing is written. A state that began again shows none, though one is known: then
+        # this gateway is the next.
+        for leader_epoch in (summary.leader_epoch, generation):
+            with suppress(ShareStateError):
+                engine = SharePartition(*key, leader_epoch=leader_epoch)
+                engine.initialize(store.read_state(key, leader_epoch))
+                return engine.start_offset, engine.delivery_complete_count, engine.leader_epoch
     return summary.start_offset, summary.delivery_complete_count, summary.leader_epoch

@@ -49,3 +49,30 @@ def test_the_start_offset_does_not_go_back(tmp_path: Path) -> None:
             gateway.kill()
             gateway.start()
             assert shown(gateway.bootstrap) == before
+
+
+def test_it_does_not_go_back_after_a_reset_either(tmp_path: Path) -> None:
+    """The state that began again shows no leader epoch, though the store knows one."""
+    with HostileUpstream() as upstream:
+        upstream.create("t")
+        upstream.append("t", 0, values(0, 30))
+        upstream.append("t", 0, values(30, 30))
+        with GatewayProcess(tmp_path, upstream.bootstrap, {"share.auto.offset.reset": "earliest"}) as gateway:
+            with Member(gateway.bootstrap, "a", ["t"], Books()) as member:
+                member.acknowledge(member.join().poll(20_000, most=10))
+                member.poll(0, most=1)
+                ask = member.connection.ask
+                leave = {"groupId": "a", "memberId": member.name, "memberEpoch": -1, "rackId": None, "subscribedTopicNames": None}
+                assert ask("ShareGroupHeartbeat", 1, leave)["errorCode"] == 0
+                rows = [{"topicName": "t", "partitions": [{"partitionIndex": 0, "startOffset": 5}]}]
+                assert ask("AlterShareGroupOffsets", 0, {"groupId": "a", "topics": rows})["errorCode"] == 0
+            with Member(gateway.bootstrap, "a", ["t"], Books()) as member:
+                held = member.join().poll(20_000, most=10)
+                assert held[0].offset == 5
+                member.acknowledge(held[:10])
+                member.poll(0, most=1)
+                before = shown(gateway.bootstrap)
+                assert before == Shown(15, 45)
+                gateway.kill()
+                gateway.start()
+                assert shown(gateway.bootstrap) == before

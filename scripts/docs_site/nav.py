@@ -29,6 +29,7 @@ PARTS = (
             "docs/kafka-cluster.md",
             "docs/operate.md",
             "docs/histories.md",
+            "docs/verdicts.md",
             "docs/history-and-anomalies.md",
             "docs/spark.md",
         ),

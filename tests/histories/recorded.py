@@ -99,6 +99,11 @@ def _spans(records: Iterable[tuple[Any, int, Any]]) -> Iterator[tuple[Any, int, 
 
 def write(path: Path, lines: Iterable[Line]) -> int:
     """Write a history in order of time, and return how many events it has."""
-    ordered = sorted(lines, key=lambda line: line["t"])
-    path.write_text("".join(json.dumps(line) + "\n" for line in ordered), encoding="utf-8")
-    return len(ordered)
+    written = encoded(lines)
+    path.write_bytes(b"".join(written))
+    return len(written)
+
+
+def encoded(lines: Iterable[Line]) -> list[bytes]:
+    """The lines of a history, in order of time."""
+    return [json.dumps(line).encode() + b"\n" for line in sorted(lines, key=lambda line: line["t"])]

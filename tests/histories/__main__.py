@@ -12,6 +12,7 @@ import random
 import sys
 from pathlib import Path
 
+from tests.histories.members import CHOICES
 from tests.histories.systems import SYSTEMS
 from tests.histories.verdict import judge, table
 from tests.kafka.home import JUDGE
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30, help="of each run")
     parser.add_argument("--seed", type=int, default=None, help="of the first run; the next ones count on")
     parser.add_argument("--faults", default=None, help="names with commas, empty for none; all that a system can have without it")
+    parser.add_argument("--members", choices=CHOICES, default="confluent", help="by which library")
     parser.add_argument("--out", type=Path, default=Path("build/histories"), help="where histories are kept")
     parser.add_argument("--json", action="store_true", help="one object a run instead of the table")
     arguments = parser.parse_args()
@@ -38,7 +40,8 @@ def main() -> int:
         if unknown := set(faults) - set(system.faults):
             parser.error(f"{name} has no fault {', '.join(sorted(unknown))}; it has {', '.join(system.faults)}")
         print(f"{name}: seed {seed}", file=sys.stderr, flush=True)
-        verdict, violations = judge(system, seed, arguments.seconds, faults, arguments.out / f"{name}-{seed}.jsonl")
+        history = arguments.out / f"{name}-{seed}.jsonl"
+        verdict, violations = judge(system, seed, arguments.seconds, faults, history, kinds=CHOICES[arguments.members])
         verdicts.append(verdict)
         for violation in violations[:20]:
             print(violation.check, violation.partition, violation.first, violation.last, violation.text, file=sys.stderr)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Final, Protocol
 
 from tests.gateway.clients import members
@@ -11,6 +13,7 @@ from tests.gateway.clients.plan import Plan
 from tests.histories.bare import BareMember
 from tests.histories.recorded import lines_of
 from tests.histories.system import Line
+from tests.kafka.home import VERSIONS
 
 
 class Recorded(Protocol):
@@ -35,6 +38,9 @@ class Recorded(Protocol):
 
     def lines(self, lock_ms: int) -> Iterator[Line]:
         """What it saw, once it has ended."""
+
+    def failure(self) -> str | None:
+        """The error that ended it, if one did."""
 
 
 class OfProcess:
@@ -70,11 +76,29 @@ class OfProcess:
         """See :class:`Recorded`."""
         return lines_of(self._member, lock_ms=lock_ms, killed_at=self._killed_at)
 
+    def failure(self) -> str | None:
+        """See :class:`Recorded`."""
+        return next((str(event["text"]) for event in self._member.errors() if event["fatal"]), None)
+
 
 def confluent(plan: Plan, number: int) -> Recorded:
     """A member by confluent-kafka."""
     return OfProcess(members.confluent(plan, number))
 
 
+def java(version: str, plan: Plan, number: int) -> Recorded:
+    """A member by KafkaShareConsumer of a release. It renews as well, where the plan has it do more than accept."""
+    renewing = replace(plan, weights=(*plan.weights[:3], max(1, sum(plan.weights) // 10))) if sum(plan.weights[1:]) else plan
+    return OfProcess(members.java_member(renewing, number, version=version))
+
+
+_JAVA: Final = {f"java-{version}": partial(java, version) for version in VERSIONS}
 #: The kinds of members by their names.
-KINDS: Final[Mapping[str, Callable[[Plan, int], Recorded]]] = {"confluent": confluent, "bare": BareMember}
+KINDS: Final[Mapping[str, Callable[[Plan, int], Recorded]]] = {"confluent": confluent, "bare": BareMember, **_JAVA}
+#: What ``--members`` may say, and the kinds that are at work then.
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "bare": ("bare",),
+    "confluent": ("confluent", "bare"),
+    "java": (*_JAVA, "bare"),
+    "mixed": tuple(KINDS),
+}

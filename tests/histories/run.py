@@ -123,6 +123,8 @@ class Run:
             self.leave_all()
             self.drain()
         self.besides += without_records(self.all_lines(), self.transactions.aborted)
+        ended = Counter(failure for member in self.members if (failure := member.failure()))
+        self.besides += [f"{count} members ended by {failure}" for failure, count in ended.items()]
 
     def all_lines(self) -> list[Line]:
         """Everything that anybody can tell."""
@@ -147,6 +149,9 @@ class Run:
             last = self.join("confluent", weights=(1, 0, 0, 0), commit="sync", idle_seconds=self.lock_ms / 1000 + _QUIET_S)
             if not last.wait(_DRAIN_S):
                 raise RuntimeError("the last member has not come to an end: nothing is known of what is left")
+            if last.failure():
+                # It has not asked for what is left: that nothing is left cannot be said.
+                return
             # A marker at the end of the log may stay, and counts for the lag.
             if all(lag(self.server.direct, GROUP, TopicPartition(TOPIC, one)) == 0 for one in range(PARTITIONS)):
                 break
@@ -159,7 +164,7 @@ class Run:
         return {}
 
 
-def play_on(open_: Open, order: Order, *, kinds: tuple[str, ...] = ("confluent", "bare")) -> Played:
+def play_on(open_: Open, order: Order) -> Played:
     """Play one run on a server, of whatever kind."""
     lock_ms = order.rng.choice((1000, 2000, 3000))
     settings: Mapping[str, str] = {
@@ -172,6 +177,6 @@ def play_on(open_: Open, order: Order, *, kinds: tuple[str, ...] = ("confluent",
         # Where the cluster knows of transactions, nobody is given what was aborted.
         isolation = "read_committed" if set(order.faults) & set(TRANSACTIONS) else "read_uncommitted"
         configure_group(server.direct, GROUP, **{"share.auto.offset.reset": "earliest", "share.isolation.level": isolation})
-        run = Run(server, order.rng, lock_ms=lock_ms, kinds=kinds)
+        run = Run(server, order.rng, lock_ms=lock_ms, kinds=order.kinds)
         run.play(order.seconds, order.faults)
     return Played(run.all_lines(), run.faults, len(run.members), run.besides)

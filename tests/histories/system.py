@@ -99,6 +99,8 @@ class Order:
     faults: tuple[str, ...]
     #: For logs and state.
     directory: Path
+    #: Kinds of members, drawn with equal chances.
+    kinds: tuple[str, ...] = ("confluent", "bare")
 
 
 @dataclass(slots=True)

@@ -20,6 +20,8 @@ class Verdict:
     """What a run came to."""
 
     system: str
+    #: Kinds of its members.
+    kinds: tuple[str, ...]
     seed: int
     #: Where the history is kept.
     history: str
@@ -47,16 +49,25 @@ class Verdict:
         return asdict(self)
 
 
-def judge(system: System, seed: int, seconds: float, faults: Iterable[str], history: Path) -> tuple[Verdict, list[Violation]]:
+def judge(
+    system: System,
+    seed: int,
+    seconds: float,
+    faults: Iterable[str],
+    history: Path,
+    *,
+    kinds: tuple[str, ...] = ("confluent", "bare"),
+) -> tuple[Verdict, list[Violation]]:
     """Play a run, keep its history and check it."""
     rng = random.Random(seed)  # noqa: S311 - a workload
     with tempfile.TemporaryDirectory() as directory:
-        played = system.play(Order(rng, seconds, tuple(faults), Path(directory)))
+        played = system.play(Order(rng, seconds, tuple(faults), Path(directory), kinds))
     events = write(history, played.lines)
     with history.open("rb") as lines:
         report = check_history(lines)
     verdict = Verdict(
         system=system.name,
+        kinds=kinds,
         seed=seed,
         history=str(history),
         events=events,
@@ -88,13 +99,13 @@ def tally(lines: Iterable[Line]) -> dict[str, int]:
 
 def table(verdicts: Iterable[Verdict]) -> str:
     """One row a run."""
-    head = ("system", "seed", "events", "deliveries", "ok", "refused", "unknown", "faults", "found")
+    head = ("system", "members", "seed", "events", "deliveries", "ok", "refused", "unknown", "faults", "found")
     rows: list[tuple[str, ...]] = [head]
     for one in verdicts:
         faults = " ".join(f"{name}:{count}" for name, count in sorted(one.faults.items())) or "-"
         found = " ".join(f"{check}:{count}" for check, count in sorted(one.found.items()))
         found = " ".join(filter(None, [found, *(f"({text})" for text in one.besides)])) or "nothing"
         figures = (one.events, one.deliveries, one.confirmed, one.refused, one.unknown)
-        rows.append((one.system, str(one.seed), *(f"{figure:,}" for figure in figures), faults, found))
+        rows.append((one.system, " ".join(one.kinds), str(one.seed), *(f"{figure:,}" for figure in figures), faults, found))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)

@@ -35,7 +35,7 @@ public final class ShareWorkload {
     private final JsonNode plan;
     private final Random random;
     private final KafkaShareConsumer<byte[], byte[]> consumer;
-    /** Poll gives these again until they are settled. */
+    /** Poll gives these deliveries again until they are settled. One whose renewal is refused comes again with another count. */
     private final Set<List<Object>> renewed = new HashSet<>();
     private volatile boolean told;
     private int received;
@@ -112,7 +112,7 @@ public final class ShareWorkload {
         lastRecord = System.nanoTime();
         ArrayNode fresh = JSON.createArrayNode();
         for (ConsumerRecord<byte[], byte[]> record : polled) {
-            if (!renewed.contains(place(record))) {
+            if (!renewed.contains(delivery(record))) {
                 fresh.add(row(record).add(record.deliveryCount().map(Short::intValue).orElse(-1)));
             }
         }
@@ -138,7 +138,7 @@ public final class ShareWorkload {
         List<AcknowledgeType> chosen = new ArrayList<>();
         ArrayNode asked = JSON.createArrayNode();
         for (ConsumerRecord<byte[], byte[]> record : polled) {
-            AcknowledgeType type = renewed.remove(place(record)) ? AcknowledgeType.ACCEPT : choose(record);
+            AcknowledgeType type = renewed.remove(delivery(record)) ? AcknowledgeType.ACCEPT : choose(record);
             chosen.add(type);
             asked.add(row(record).add(type.name()));
         }
@@ -147,7 +147,7 @@ public final class ShareWorkload {
         for (ConsumerRecord<byte[], byte[]> record : polled) {
             AcknowledgeType type = chosen.get(number++);
             if (type == AcknowledgeType.RENEW) {
-                renewed.add(place(record));
+                renewed.add(delivery(record));
             }
             consumer.acknowledge(record, type);
         }
@@ -204,6 +204,10 @@ public final class ShareWorkload {
 
     private static List<Object> place(ConsumerRecord<?, ?> record) {
         return List.of(record.topic(), record.partition(), record.offset());
+    }
+
+    private static List<Object> delivery(ConsumerRecord<?, ?> record) {
+        return List.of(place(record), record.deliveryCount());
     }
 
     private static ArrayNode row(ConsumerRecord<?, ?> record) {

@@ -129,6 +129,17 @@ impl Meta {
         }
     }
 
+    /// The same with another end of one log.
+    pub(crate) fn with_end(&self, partition: u32, end: LogEnd) -> Self {
+        let mut meta = self.clone();
+        if let Noted::Ends(ends) = &mut meta.noted
+            && let Some(noted) = ends.get_mut(partition as usize)
+        {
+            *noted = end;
+        }
+        meta
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let torn = match self.torn {
             Torn::Nothing => "nothing",

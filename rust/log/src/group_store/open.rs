@@ -11,14 +11,15 @@ use share_state_wire::record_batch::{Compression, DecodedBatch};
 
 use super::Inner;
 use super::config::GroupStoreConfig;
+use crate::checkpoint::{self, LogStarts};
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::counters::Tally;
-use crate::disk::{At, Disk, Held};
+use crate::disk::{At, Disk, Held, write_atomically};
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
 use crate::journal::{Journal, Rewriting};
-use crate::layout::{GROUP_TOPIC, group_dir};
+use crate::layout::{CHECKPOINT_FILE, GROUP_TOPIC, group_dir};
 use crate::meta::{Expected, Meta, Noted, Torn};
-use crate::segment_log::{self, Checked, Found, Keep, Loaded, Log, SegmentLog};
+use crate::segment_log::{self, Checked, Found, Keep, Loaded, Log, RecordStart, SegmentLog};
 use crate::store::{OpenError, Recovery};
 
 /// The log has one partition, in its own directory.
@@ -88,7 +89,10 @@ pub(super) fn open(
         Arc::clone(&tally),
         Arc::new(OnceLock::new()),
     )
-    .rewritten(Rewriting::new(config.rewrite_bytes, log_bytes));
+    .rewritten(
+        Rewriting::new(config.rewrite_bytes, log_bytes),
+        record_start(Arc::clone(&disk), dir.clone(), meta),
+    );
     Ok(Inner {
         disk,
         dir,
@@ -98,6 +102,17 @@ pub(super) fn open(
         lock,
         pid: std::process::id(),
         released: AtomicBool::new(false),
+    })
+}
+
+/// Notes where a log that was rewritten ends, and then where it begins: without what stood before, less of it would be another
+/// state. It is alone in its directory, so it keeps its log start there.
+fn record_start(disk: Arc<dyn Disk>, dir: PathBuf, meta: Meta) -> Box<RecordStart> {
+    Box::new(move |log_start, end| {
+        write_meta(disk.as_ref(), &dir, &meta.with_end(PARTITION, end))?;
+        let starts = LogStarts::from([(PARTITION, log_start)]);
+        let checkpoint = checkpoint::encode(GROUP_TOPIC, &starts);
+        write_atomically(disk.as_ref(), &dir, CHECKPOINT_FILE, &checkpoint)
     })
 }
 

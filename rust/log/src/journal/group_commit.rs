@@ -141,11 +141,12 @@ impl<M: Machine> Journal<M> {
             let (bytes, batches) = group
                 .to_batches(self.compression)
                 .map_err(|error| self.fail(PoisonCause::Encode(error)))?;
+            let offsets = group.base_offset()..group.next_offset();
             let appended = if group.is_whole() {
-                log.begin_anew(group.base_offset(), &bytes)
+                log.begin_anew(offsets, &bytes, &self.record_start.0)
                     .map(|removed| self.tally.pruned(removed))
             } else {
-                log.append(group.base_offset(), &bytes)
+                log.append(offsets, &bytes)
             };
             appended.map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
             self.tally.batches(batches, group.len(), bytes.len());

@@ -21,7 +21,7 @@ use share_state_wire::record_batch::Compression;
 
 use crate::counters::Tally;
 use crate::end_note::LogEnd;
-use crate::segment_log::SegmentLog;
+use crate::segment_log::{RecordStart, SegmentLog};
 use crate::store::{PoisonCause, StoreError, SyncPolicy};
 use group::Group;
 
@@ -65,6 +65,17 @@ pub(crate) struct Journal<M> {
     tally: Arc<Tally>,
     /// Common to all partitions of the store.
     poison: Arc<OnceLock<Arc<PoisonCause>>>,
+    /// Of a log that is rewritten.
+    record_start: Recording,
+}
+
+/// A [`RecordStart`] that shows nothing of itself.
+struct Recording(Box<RecordStart>);
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recording")
+    }
 }
 
 /// What the mutex guards.
@@ -122,11 +133,13 @@ impl<M: Machine> Journal<M> {
             compression,
             tally,
             poison,
+            record_start: Recording(Box::new(|_, _| Ok(()))),
         }
     }
 
-    /// Makes the journal rewrite its log whenever that is due.
-    pub fn rewritten(mut self, rewriting: Rewriting) -> Self {
+    /// Makes the journal rewrite its log whenever that is due. `record` makes the new log start durable.
+    pub fn rewritten(mut self, rewriting: Rewriting, record: Box<RecordStart>) -> Self {
+        self.record_start = Recording(record);
         // No other thread has seen it yet, so none can have panicked while it held the mutex.
         if let Ok(shared) = self.shared.get_mut() {
             shared.rewriting = Some(rewriting);
@@ -175,8 +188,15 @@ impl<M: Machine> Journal<M> {
 
     /// The end of the log. Call it only on a closed journal, whose end is final.
     pub fn end(&self) -> Result<LogEnd, StoreError> {
-        let next_offset = self.lock()?.next_offset;
-        Ok(self.log()?.end(next_offset))
+        self.healthy()?;
+        Ok(self.log()?.end())
+    }
+
+    /// The end of a log up to which all is on disk.
+    pub fn durable_end(&self, log: &mut SegmentLog) -> Result<LogEnd, StoreError> {
+        log.sync()
+            .map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
+        Ok(log.end())
     }
 
     /// Returns once no thread writes. Call it only on a closed or poisoned journal, where no thread starts to write.

@@ -4,14 +4,14 @@ mod recovery;
 mod survey;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::checkpoint::{self, LogStarts};
 use crate::counters::Tally;
-use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure, write_atomically};
+use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure};
 use crate::end_note::LogEnd;
-use crate::layout::{CHECKPOINT_FILE, GROUP_TOPIC, segment_name};
+use crate::layout::segment_name;
 
 pub(crate) use recovery::{Checked, Found, Keep, Log, check, ends_elsewhere, find, out_of_order};
 pub(crate) use survey::{Loaded, load};
@@ -29,8 +29,13 @@ pub(crate) struct SegmentLog {
     /// Base offsets, ascending.
     segments: VecDeque<i64>,
     active: Option<Active>,
+    /// Offset of the next record.
+    next_offset: i64,
     tally: Arc<Tally>,
 }
+
+/// Records durably that a log begins at an offset, and that it is whole up to an end.
+pub(crate) type RecordStart = dyn Fn(i64, LogEnd) -> Result<(), IoFailure> + Send + Sync;
 
 /// The segment that is appended to.
 #[derive(Debug)]
@@ -67,6 +72,7 @@ impl SegmentLog {
             segment_bytes,
             segments: checked.segments.iter().copied().collect(),
             active: None,
+            next_offset: checked.next_offset,
             tally,
         };
         if let Some(base) = log.segments.back() {
@@ -91,18 +97,18 @@ impl SegmentLog {
         Ok(log)
     }
 
-    /// Where the log ends, whose next record has this offset.
-    pub fn end(&self, next_offset: i64) -> LogEnd {
+    /// Where the log ends.
+    pub fn end(&self) -> LogEnd {
         LogEnd {
-            segment: self.segments.back().copied().unwrap_or(next_offset),
+            segment: self.segments.back().copied().unwrap_or(self.next_offset),
             bytes: self.active.as_ref().map_or(0, |active| active.size),
-            next_offset,
+            next_offset: self.next_offset,
         }
     }
 
-    /// Appends one batch, in a new segment if the active one would grow beyond the size limit. A batch larger than
-    /// the limit has its own segment.
-    pub fn append(&mut self, base_offset: i64, batch: &[u8]) -> Result<(), IoFailure> {
+    /// Appends one batch of these offsets, in a new segment if the active one would grow beyond the size limit. A batch larger
+    /// than the limit has its own segment.
+    pub fn append(&mut self, offsets: Range<i64>, batch: &[u8]) -> Result<(), IoFailure> {
         let size = batch.len() as u64;
         match &mut self.active {
             Some(active) if active.size.saturating_add(size) <= self.segment_bytes => {
@@ -110,8 +116,9 @@ impl SegmentLog {
                 active.file.append(batch).at("append", &active.path)?;
                 active.size += size;
             }
-            _ => self.roll(base_offset, batch)?,
+            _ => self.roll(offsets.start, batch)?,
         }
+        self.next_offset = offsets.end;
         Ok(())
     }
 
@@ -181,15 +188,18 @@ impl SegmentLog {
         Ok(removed)
     }
 
-    /// Begins a segment with batches that make all before it superfluous, and lets that go. Returns how many segments went.
-    ///
-    /// The log keeps its own log start here, for it is alone in its directory.
-    pub fn begin_anew(&mut self, base_offset: i64, batches: &[u8]) -> Result<usize, IoFailure> {
-        self.roll(base_offset, batches)?;
-        let starts = LogStarts::from([(0, base_offset)]);
-        let checkpoint = checkpoint::encode(GROUP_TOPIC, &starts);
-        write_atomically(self.disk.as_ref(), &self.dir, CHECKPOINT_FILE, &checkpoint)?;
-        self.remove_below(base_offset)
+    /// Begins a segment with batches of these offsets that make all before it superfluous, and lets that go once `record` has
+    /// made the new log start durable. Returns how many segments went.
+    pub fn begin_anew(
+        &mut self,
+        offsets: Range<i64>,
+        batches: &[u8],
+        record: &RecordStart,
+    ) -> Result<usize, IoFailure> {
+        self.roll(offsets.start, batches)?;
+        self.next_offset = offsets.end;
+        record(offsets.start, self.end())?;
+        self.remove_below(offsets.start)
     }
 
     fn sync_dir(&self) -> Result<(), IoFailure> {

@@ -1,17 +1,49 @@
 //! What the store's handle, its thread and its closing share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::error::{PoisonCause, StoreError};
 use super::recovery::Recovery;
 use super::state_partition::StatePartition;
-use crate::checkpoint::LogStarts;
+use crate::checkpoint::{self, LogStarts};
 use crate::counters::Tally;
-use crate::disk::{Disk, Held};
+use crate::disk::{Disk, Held, IoFailure, write_atomically};
+use crate::end_note::LogEnd;
 use crate::home::write_meta;
+use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
 use crate::meta::{Meta, Noted, Torn};
+
+/// What the files beside the logs hold.
+#[derive(Debug)]
+pub(super) struct NotedFiles {
+    pub starts: LogStarts,
+    pub meta: Meta,
+}
+
+impl NotedFiles {
+    /// Notes that a log begins later, and before that where it ends: it is whole up to there. Without what stands before the
+    /// new beginning, a log that was cut back behind the end would be another state, and none that ever was.
+    pub fn move_start(
+        &mut self,
+        disk: &dyn Disk,
+        root: &Path,
+        partition: u32,
+        log_start: i64,
+        end: LogEnd,
+    ) -> Result<(), IoFailure> {
+        let meta = self.meta.with_end(partition, end);
+        write_meta(disk, root, &meta)?;
+        self.meta = meta;
+        let mut starts = self.starts.clone();
+        starts.insert(partition, log_start);
+        let checkpoint = checkpoint::encode(STATE_TOPIC, &starts);
+        write_atomically(disk, root, CHECKPOINT_FILE, &checkpoint)?;
+        self.starts = starts;
+        Ok(())
+    }
+}
 
 /// An open store.
 #[derive(Debug)]
@@ -20,7 +52,7 @@ pub(super) struct Inner {
     pub root: PathBuf,
     pub partitions: Vec<StatePartition>,
     /// Locked for as long as a prune or a close is in progress, so that a closed store changes nothing.
-    pub starts: Mutex<LogStarts>,
+    pub noted: Mutex<NotedFiles>,
     pub recovery: Recovery,
     pub tally: Arc<Tally>,
     pub lock: Box<dyn Held>,
@@ -33,8 +65,8 @@ impl Inner {
         u32::try_from(self.partitions.len()).unwrap_or(u32::MAX)
     }
 
-    pub fn starts(&self) -> Result<MutexGuard<'_, LogStarts>, StoreError> {
-        self.starts.lock().map_err(|_| StoreError::Poisoned {
+    pub fn noted(&self) -> Result<MutexGuard<'_, NotedFiles>, StoreError> {
+        self.noted.lock().map_err(|_| StoreError::Poisoned {
             cause: Arc::new(PoisonCause::Panic),
         })
     }
@@ -44,7 +76,7 @@ impl Inner {
     }
 
     pub fn close(&self) -> Result<(), StoreError> {
-        let starts = self.starts();
+        let noted = self.noted();
         if self.released.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
@@ -52,7 +84,7 @@ impl Inner {
         // The next writer may come as soon as the lock is free: nobody here may still be writing then.
         self.partitions.iter().for_each(StatePartition::quiesce);
         self.lock.release();
-        drop(starts);
+        drop(noted);
         closed
     }
 

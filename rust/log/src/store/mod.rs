@@ -36,10 +36,8 @@ pub use many::Answers;
 pub use progress::Progress;
 pub use recovery::Recovery;
 
-use crate::checkpoint;
 use crate::counters::Counters;
-use crate::disk::{Disk, RealDisk, write_atomically};
-use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
+use crate::disk::{Disk, RealDisk};
 use inner::Inner;
 use state_partition::StatePartition;
 
@@ -84,7 +82,7 @@ impl StateStore {
             disk,
             root: root.to_owned(),
             partitions: opened.partitions,
-            starts: Mutex::new(opened.starts),
+            noted: Mutex::new(opened.noted),
             recovery: opened.recovery,
             tally: opened.tally,
             lock: opened.lock,
@@ -246,22 +244,19 @@ impl StateStore {
     /// The store cannot be used, or deleting failed ([`StoreError::Prune`]; the store stays usable).
     pub fn prune(&self) -> Result<usize, StoreError> {
         let partitions = self.partitions()?;
-        let mut starts = self.inner.starts()?;
+        let mut noted = self.inner.noted()?;
         let mut removed = 0;
         for (index, partition) in (0..).zip(partitions) {
-            removed += partition.prune(|log_start| {
-                let mut moved = starts.clone();
-                moved.insert(index, log_start);
-                let Inner { disk, root, .. } = self.inner.as_ref();
-                write_atomically(
-                    disk.as_ref(),
-                    root,
-                    CHECKPOINT_FILE,
-                    &checkpoint::encode(STATE_TOPIC, &moved),
-                )
-                .map_err(StoreError::Prune)?;
-                *starts = moved;
-                Ok(())
+            removed += partition.prune(|log_start, end| {
+                noted
+                    .move_start(
+                        self.inner.disk.as_ref(),
+                        &self.inner.root,
+                        index,
+                        log_start,
+                        end,
+                    )
+                    .map_err(StoreError::Prune)
             })?;
         }
         Ok(removed)

@@ -12,10 +12,10 @@ use share_state_core::coordinator::ShareCoordinator;
 
 use super::config::StoreConfig;
 use super::error::OpenError;
+use super::inner::NotedFiles;
 use super::load::{OnProgress, Source};
 use super::recovery::Recovery;
 use super::state_partition::StatePartition;
-use crate::checkpoint::LogStarts;
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, IoFailure};
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
@@ -27,7 +27,7 @@ use crate::segment_log::SegmentLog;
 pub(super) struct Opened {
     pub lock: Box<dyn Held>,
     pub partitions: Vec<StatePartition>,
-    pub starts: LogStarts,
+    pub noted: NotedFiles,
     pub recovery: Recovery,
     pub tally: Arc<Tally>,
 }
@@ -89,7 +89,7 @@ pub(super) fn open(
     Ok(Opened {
         lock,
         partitions,
-        starts,
+        noted: NotedFiles { starts, meta },
         recovery: loaded.recovery,
         tally,
     })

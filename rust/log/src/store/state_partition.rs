@@ -7,6 +7,7 @@ use share_state_wire::WireError;
 use share_state_wire::state_record::{encode_key, encode_value};
 
 use super::error::StoreError;
+use crate::end_note::LogEnd;
 use crate::journal::{Durability, Journal, Machine, Shared};
 
 impl Machine for ShareCoordinator {
@@ -97,11 +98,11 @@ impl StatePartition {
         Ok(seen)
     }
 
-    /// Deletes the whole segments that nobody needs, after `record` has made the new log start durable. The snapshots
-    /// that make them redundant are made durable before. Returns how many segments went.
+    /// Deletes the whole segments that nobody needs, after `record` has made the new log start durable, and where the log ends.
+    /// The snapshots that make them redundant are made durable before. Returns how many segments went.
     pub fn prune(
         &self,
-        record: impl FnOnce(i64) -> Result<(), StoreError>,
+        record: impl FnOnce(i64, LogEnd) -> Result<(), StoreError>,
     ) -> Result<usize, StoreError> {
         let shared = self.enter()?;
         let redundant = shared.machine.last_redundant_offset();
@@ -111,7 +112,7 @@ impl StatePartition {
         let Some(log_start) = redundant.and_then(|offset| log.prunable(offset)) else {
             return Ok(0);
         };
-        record(log_start)?;
+        record(log_start, self.durable_end(&mut log)?)?;
         let removed = log.remove_below(log_start).map_err(StoreError::Prune)?;
         self.tally().pruned(removed);
         Ok(removed)

@@ -1,5 +1,6 @@
 //! Disks that lie, for every store alike: the walks over faults, power cuts and damage, and what a store has to be for them.
 
+pub(crate) mod at_rest;
 pub(crate) mod changes;
 pub(crate) mod faults;
 pub(crate) mod power;

@@ -109,3 +109,18 @@ fn a_second_opener_is_refused_at_every_step() {
     let refused = trials::faults::two_openers::<ShareGroupStore>();
     assert_eq!(refused, ShareGroupStore::STEPS + 1);
 }
+
+#[test]
+fn every_changed_byte_at_rest_is_refused_or_changes_no_answer() {
+    let mut cases = 0;
+    for sync in [SyncPolicy::Always, SyncPolicy::Never] {
+        let outcomes = trials::at_rest::each_byte::<ShareGroupStore>(sync);
+        assert!(outcomes.refused > 4_000, "{outcomes:?}");
+        assert!(
+            outcomes.unchanged > 20 && outcomes.torn > 100,
+            "{outcomes:?}"
+        );
+        cases += outcomes.cases();
+    }
+    assert!(cases > 10_000, "{cases}");
+}

@@ -127,3 +127,18 @@ fn a_store_below_directories_that_it_made_survives_a_power_cut() {
     let again = open(&disk.after_crash(Loss::Everything), &config).unwrap();
     assert_eq!(again.states().unwrap(), states);
 }
+
+#[test]
+fn every_changed_byte_at_rest_is_refused_or_changes_no_answer() {
+    let mut cases = 0;
+    for sync in [SyncPolicy::Always, SyncPolicy::Never] {
+        let outcomes = trials::at_rest::each_byte::<StateStore>(sync);
+        assert!(outcomes.refused > 4_000, "{outcomes:?}");
+        assert!(
+            outcomes.unchanged > 20 && outcomes.torn > 100,
+            "{outcomes:?}"
+        );
+        cases += outcomes.cases();
+    }
+    assert!(cases > 10_000, "{cases}");
+}

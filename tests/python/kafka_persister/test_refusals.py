@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import ssl
 import sys
 from typing import Any
@@ -11,12 +12,23 @@ import pytest
 
 import share_state as ss
 from share_state.errors import ConfigError, InvalidRequestError
-from share_state.kafka import AsyncKafkaPersister, KafkaPersister, PersisterClosedError, Plain, Scram, SecurityOptions, operations
+from share_state.kafka import (
+    AsyncKafkaPersister,
+    CoordinatorUnavailableError,
+    KafkaPersister,
+    PersisterClosedError,
+    Plain,
+    RetryPolicy,
+    Scram,
+    SecurityOptions,
+    blocking,
+    operations,
+)
 from share_state.kafka.cluster import UnavailableError
 from share_state.kafka.connection import Connection, ConnectionOptions, _is_about_our_certificate
 from share_state.kafka.peers import API_VERSIONS, PERSISTER_APIS, Address, LostError, Node, spoken
 from share_state.kafka.security import UnconvincedError
-from tests.python.kafka_persister.scripted import KEY, TOPIC, TestClock, run
+from tests.python.kafka_persister.scripted import FIND, KEY, TOPIC, ScriptedBroker, TestClock, error, persister, run
 
 NODE = Node(4, Address("host", 9092))
 
@@ -177,3 +189,57 @@ def test_a_group_that_cannot_be_sent_is_refused_and_keys_are_spelled_in_base64()
 def test_a_persister_that_nobody_closes_does_not_keep_the_process() -> None:
     with KafkaPersister("a:1") as client:
         assert (client._thread.daemon, client._thread.name) == (True, "share-state-kafka")
+
+
+@pytest.mark.parametrize("kind", [AsyncKafkaPersister, KafkaPersister])
+def test_options_reach_the_connections(kind: Any) -> None:
+    def options(client: Any) -> ConnectionOptions:
+        found = client._client._cluster._connections._options
+        if kind is KafkaPersister:
+            client.close()
+        assert isinstance(found, ConnectionOptions)
+        return found
+
+    usual = options(kind("a:1"))
+    assert (usual.client_id, usual.connect_timeout, usual.request_timeout) == ("share-state", 10.0, 30.0)
+    security, clock = SecurityOptions(sasl=Plain("alice", "secret")), TestClock()
+    chosen = options(kind("a:1", security=security, client_id="me", connect_timeout=1, request_timeout=2, clock=clock))
+    assert (chosen.security, chosen.client_id, chosen.connect_timeout, chosen.request_timeout) == (security, "me", 1, 2)
+    assert chosen.clock is clock
+
+
+def test_a_thread_that_is_interrupted_gives_its_call_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def acquire(self) -> None:
+            raise KeyboardInterrupt
+
+    answer = blocking._Answer()
+    answer._ready = Interrupted()  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        answer.wait()
+    assert answer.done()
+
+    with KafkaPersister("a:1") as client:
+        abandoned: queue.Queue[Any] = queue.Queue()
+        monkeypatch.setattr(client._client.calls, "start", lambda _call: None)
+        monkeypatch.setattr(client._client.calls, "abandon", abandoned.put)
+        monkeypatch.setattr(blocking, "_Answer", lambda: answer)
+        with pytest.raises(KeyboardInterrupt):
+            client.read_summary(KEY)
+        assert abandoned.get(timeout=60).result is answer
+
+
+def test_a_call_without_a_coordinator_says_what_the_broker_said() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker:
+            address = await broker.start()
+            async with persister(address, retry=RetryPolicy(attempts=1)) as client:
+                broker.always[FIND] = error(15, "not now")
+                with pytest.raises(CoordinatorUnavailableError) as refused:
+                    await client.read_summary(KEY)
+            node = f"{address.host}:{address.port}"
+            said = f"{node}: no coordinator for {KEY!r}: code 15 (COORDINATOR_NOT_AVAILABLE): not now"
+            assert str(refused.value) == f"cannot read the summary of {KEY!r}: {said}"
+            assert (refused.value.kafka_code, refused.value.node, refused.value.key) == (15, node, KEY)
+
+    run(test)

@@ -300,7 +300,7 @@ mutants-python: build $(MUTANTS_STAMP) ## Try every mutant of the Python network
 
 .PHONY: mutants-python-sample
 mutants-python-sample: build $(MUTANTS_STAMP) ## Try some of them, drawn anew, in about a minute (MUTANTS_ARGS='--seed N')
-	$(BIN)/python -m scripts.mutants_python --sample $(MUTANTS_ARGS)
+	$(BIN)/python -m scripts.mutants_python --sample 40 $(MUTANTS_ARGS)
 
 COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-emit-find-links --no-header --quiet

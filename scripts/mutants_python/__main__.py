@@ -10,17 +10,19 @@ import argparse
 import random
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from scripts.mutants_python.known import change_of, complaints, listed
 from scripts.mutants_python.results import CAUGHT, LIVES, NO_TYPES, TIMED_OUT, UNTESTED, UNTRIED, WORDS, Mutant, mutants
+from scripts.mutants_python.viable import refuse
 from scripts.mutants_python.workplace import REPOSITORY, Workplace
 
 _BUILD: Final = REPOSITORY / "build"
 #: Workers: a mutant that hangs needs none of the processor.
 _CHILDREN: Final = 12
-#: Lines of source that a sample's modules have at least.
-_SAMPLED_LINES: Final = 300
+#: Modules of a sample: to make their mutants and to check their types takes most of its time.
+_SAMPLED_MODULES: Final = 3
 
 
 class Area(NamedTuple):
@@ -54,66 +56,69 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="mutants_python", description=__doc__)
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"of {', '.join(AREAS)}; otherwise all")
     parser.add_argument("--modules", nargs="*", help="only these, as share_state/kafka/framing.py")
-    parser.add_argument("--sample", action="store_true", help="a tenth of some modules, drawn anew")
-    parser.add_argument("--seed", type=int, help="repeats a sample")
     parser.add_argument("--again", action="store_true", help="try again what lived")
+    parser.add_argument("--sample", type=int, metavar="COUNT", help="only so many mutants of some modules, drawn anew")
+    parser.add_argument("--seed", type=int, help="repeats a sample")
     arguments = parser.parse_args()
     if unknown := set(arguments.areas) - set(AREAS):
         parser.error(f"no area: {', '.join(sorted(unknown))}")
-    if arguments.sample:
-        return _sample(random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed)
-    return max(_whole(name, arguments.modules, again=arguments.again) for name in arguments.areas or AREAS)
+    if arguments.sample is not None:
+        # The tests of the gateway alone take longer than a minute: it is drawn where it is named.
+        seed = random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed
+        return max(_sample(name, seed, arguments.sample) for name in arguments.areas or ["kafka"])
+    return max(
+        _whole(name, arguments.modules or AREAS[name].modules(), again=arguments.again) for name in arguments.areas or AREAS
+    )
 
 
-def _whole(name: str, modules: list[str] | None, *, again: bool) -> int:
-    area = AREAS[name]
-    place = Workplace(_BUILD / "mutants-python" / name)
+def _made(name: str, folder: Path, modules: list[str]) -> Workplace:
+    """Make the mutants of some modules, and leave out what has no types; whole runs and samples begin with it."""
+    place = Workplace(folder / name)
     place.renew()
-    place.settle(modules or area.modules(), area.tests)
+    place.settle(modules, AREAS[name].tests)
+    if status := place.generate():
+        raise SystemExit(status)
+    refuse(place.folder, modules)
+    return place
+
+
+def _whole(name: str, modules: list[str], *, again: bool) -> int:
+    place = _made(name, _BUILD / "mutants-python", modules)
     known = listed()
-    names = []
-    if again:
-        lived = [one for one in mutants(place.folder) if one.verdict in {LIVES, UNTESTED} and change_of(one) not in known]
-        names = [one.name for one in lived]
-    if status := place.mutmut("run", "--max-children", str(_CHILDREN), *names):
+    lived = [one.name for one in _of(place, modules) if one.verdict in {LIVES, UNTESTED} and change_of(one) not in known]
+    if again and lived and (status := place.try_all(_CHILDREN, lived)):
         return status
-    wanted = {module.removesuffix(".py").replace("/", ".") for module in modules or area.modules()}
-    found = [one for one in mutants(place.folder) if one.name.partition(".x")[0] in wanted]
-    return _judge(found, whole=True)
+    if status := place.try_all(_CHILDREN):
+        return status
+    made = _of(place, modules)
+    return _judge(made, made)
 
 
-def _sample(seed: int) -> int:
+def _sample(name: str, seed: int, size: int) -> int:
     chance = random.Random(seed)  # noqa: S311  a test's
-    name = chance.choice(sorted(AREAS))
-    area = AREAS[name]
-    modules: list[str] = []
-    lines = 0
-    for module in chance.sample(area.modules(), len(area.modules())):
-        if lines < _SAMPLED_LINES:
-            modules.append(module)
-            lines += len((REPOSITORY / "python" / module).read_text().splitlines())
-    digit = chance.randrange(10)
-    print(f"seed {seed}: the mutants of {', '.join(modules)} whose number ends in {digit}")
-    place = Workplace(_BUILD / "mutants-python-sample" / name)
-    place.renew()
-    place.settle(modules, area.tests)
-    status = place.mutmut("run", "--max-children", str(_CHILDREN), f"*__mutmut_*{digit}")
-    if status:
+    modules = chance.sample(AREAS[name].modules(), _SAMPLED_MODULES)
+    place = _made(name, _BUILD / "mutants-python-sample", modules)
+    viable = [one.name for one in _of(place, modules) if one.verdict != NO_TYPES]
+    drawn = set(chance.sample(viable, min(size, len(viable))))
+    print(f"seed {seed}: {len(drawn)} of the {len(viable)} viable mutants of {', '.join(modules)}", flush=True)
+    if drawn and (status := place.try_all(_CHILDREN, sorted(drawn))):
         return status
-    tried = [one for one in mutants(place.folder) if one.verdict != UNTRIED and one.name.endswith(str(digit))]
-    if not tried:
-        print("no mutant was tried", file=sys.stderr)
-        return 1
-    return _judge(tried, whole=False)
+    made = _of(place, modules)
+    return _judge([one for one in made if one.name in drawn], made)
 
 
-def _judge(found: list[Mutant], *, whole: bool) -> int:
-    if not found:
-        print("no mutant was made", file=sys.stderr)
+def _of(place: Workplace, modules: list[str]) -> list[Mutant]:
+    wanted = {module.removesuffix(".py").replace("/", ".") for module in modules}
+    return [one for one in mutants(place.folder) if one.name.partition(".x")[0] in wanted]
+
+
+def _judge(tried: list[Mutant], made: list[Mutant]) -> int:
+    if not tried or any(one.verdict == UNTRIED for one in tried):
+        print("a mutant was not tried, or there is none", file=sys.stderr)
         return 1
     known = listed()
     rows: dict[str, Counter[str]] = {}
-    for mutant in found:
+    for mutant in tried:
         verdict = "listed" if mutant.verdict in {LIVES, UNTESTED} and change_of(mutant) in known else mutant.verdict
         module = mutant.name.partition(".x")[0].removeprefix("share_state.")
         for row in (module, "all"):
@@ -122,14 +127,14 @@ def _judge(found: list[Mutant], *, whole: bool) -> int:
     print("| module | mutants | no types | viable | caught | of them by time | words | listed | live | untested | % |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for module, counts in rows.items():
-        viable = counts.total() - counts[NO_TYPES] - counts[UNTRIED]
+        viable = counts.total() - counts[NO_TYPES]
         caught = counts[CAUGHT] + counts[TIMED_OUT]
         share = f"{100 * caught / viable:.1f}" if viable else "–"
         print(
             f"| {module} | {counts.total()} | {counts[NO_TYPES]} | {viable} | {caught} | {counts[TIMED_OUT]} "
             f"| {counts[WORDS]} | {counts['listed']} | {counts[LIVES]} | {counts[UNTESTED]} | {share} |"
         )
-    wrong = complaints(found, known, whole=whole)
+    wrong = complaints(tried, made, known)
     for line in wrong:
         print(line)
     return 1 if wrong else 0

@@ -43,26 +43,29 @@ def change_of(mutant: Mutant) -> Change:
     return Change(mutant.function, mutant.was, mutant.now)
 
 
-def complaints(found: Iterable[Mutant], known: dict[Change, str], *, whole: bool) -> list[str]:
-    """Name what lives and is not listed, and what is listed and is no mutant; after a whole run, also what is listed and dies."""
-    found = list(found)
+def complaints(tried: Iterable[Mutant], made: Iterable[Mutant], known: dict[Change, str]) -> list[str]:
+    """Name what lives and is not listed, and what is listed and is no mutant of a module that was broken, or died."""
+    tried = list(tried)
     there: dict[Change, set[str]] = {}
-    for mutant in found:
+    for mutant in tried:
         there.setdefault(change_of(mutant), set()).add(mutant.verdict)
     unlisted = [
         f"{mutant.verdict}: {mutant.name}\n  - {mutant.was}\n  + {mutant.now}"
-        for mutant in found
+        for mutant in tried
         if (mutant.verdict in {LIVES, UNTESTED} or mutant.verdict.startswith("status")) and change_of(mutant) not in known
     ]
-    modules = {mutant.name.partition(".x")[0] for mutant in found}
+    changes, modules = set(), set()
+    for mutant in made:
+        changes.add(change_of(mutant))
+        modules.add(mutant.name.partition(".x")[0])
     stale = [
         f"listed, and there is no such mutant: {change}"
         for change in known
-        if change not in there and any(change.function.startswith(f"{module}.") for module in modules)
+        if change not in changes and any(change.function.startswith(f"{module}.") for module in modules)
     ]
-    caught = [
+    died = [
         f"listed as living, and it is {', '.join(sorted(there[change]))}: {change}"
         for change in known
-        if whole and change in there and not there[change] & {LIVES, UNTESTED}
+        if change in there and not there[change] & {LIVES, UNTESTED}
     ]
-    return [*unlisted, *stale, *caught]
+    return [*unlisted, *stale, *died]

@@ -35,25 +35,24 @@ class Workplace:
 
     def settle(self, modules: Iterable[str], tests: Iterable[str]) -> None:
         """Say which modules are mutated and which tests are run."""
-        path = self.folder / "pyproject.toml"
         config = (REPOSITORY / "pyproject.toml").read_text()
-        path.write_text(
-            config.replace(
-                "[tool.mutmut]\n",
-                f"[tool.mutmut]\nonly_mutate = {_toml(modules)}\npytest_add_cli_args_test_selection = {_toml(tests)}\n",
-            )
-        )
+        table = "[tool.mutmut]\n"
+        if config.count(table) != 1:
+            raise ValueError(f"pyproject.toml has {table.strip()} {config.count(table)} times, not once")
+        settled = f"{table}only_mutate = {_toml(modules)}\npytest_add_cli_args_test_selection = {_toml(tests)}\n"
+        (self.folder / "pyproject.toml").write_text(config.replace(table, settled))
 
-    def mutmut(self, *arguments: str) -> int:
-        """Run mutmut; gives its status."""
-        # A test that fails beside a mutant says nothing by a line of its own.
-        environment = {
-            **os.environ,
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "HYPOTHESIS_STORAGE_DIRECTORY": str(self.folder / ".hypothesis"),
-        }
-        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        command = [str(Path(sys.executable).parent / "mutmut"), *arguments]
+    def generate(self) -> int:
+        """Make the mutants; gives the status."""
+        return self._run(sys.executable, "-m", "scripts.mutants_python.generation")
+
+    def try_all(self, children: int, names: Iterable[str] = ()) -> int:
+        """Run the tests for these mutants, or for all that have no verdict; gives the status."""
+        return self._run(str(Path(sys.executable).parent / "mutmut"), "run", "--max-children", str(children), *names)
+
+    def _run(self, *command: str) -> int:
+        places = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        environment = {**os.environ, "PATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(command, cwd=self.folder, env=environment, check=False).returncode
 
 

@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 from scripts.mutants_python.known import LIST, Change, complaints, listed
-from scripts.mutants_python.results import CAUGHT, LIVES, NO_TYPES, TIMED_OUT, UNTESTED, WORDS, Mutant, is_about_words, mutants
+from scripts.mutants_python.results import (
+    CAUGHT,
+    LIVES,
+    NO_TYPES,
+    TIMED_OUT,
+    UNTESTED,
+    UNTRIED,
+    WORDS,
+    Mutant,
+    is_about_words,
+    mutants,
+)
 
 SOURCES = Path(__file__).parents[2] / "python"
 
@@ -68,25 +79,29 @@ def mutant(verdict: str, function: str = "f", was: str = "a < b") -> Mutant:
     )
 
 
+OTHER = mutant(CAUGHT, "g")
+
+
 @pytest.mark.parametrize(
-    ("found", "known", "whole", "expected"),
+    ("tried", "made", "known", "expected"),
     [
-        ([mutant(CAUGHT), mutant(TIMED_OUT), mutant(NO_TYPES), mutant(WORDS)], {}, True, []),
-        ([mutant(LIVES)], {}, True, ["lives: "]),
-        ([mutant(UNTESTED)], {}, False, ["untested: "]),
-        ([mutant("status 139")], {}, False, ["status 139: "]),
-        ([mutant(LIVES)], {CHANGE: "why"}, True, []),
-        ([mutant(LIVES, was="a < c")], {CHANGE: "why"}, True, ["lives: ", "listed, and there is no such mutant: "]),
-        ([mutant(CAUGHT)], {CHANGE: "why"}, True, ["listed as living, and it is caught: "]),
-        # A sample does not try all that may live.
-        ([mutant(CAUGHT)], {CHANGE: "why"}, False, []),
-        ([mutant(CAUGHT, "g")], {Change("share_state.kafka.calls.f", "a < b", "a <= b"): "why"}, True, []),
+        ([mutant(CAUGHT), mutant(TIMED_OUT), mutant(NO_TYPES), mutant(WORDS)], [], {}, []),
+        ([mutant(LIVES)], [], {}, ["lives: "]),
+        ([mutant(UNTESTED)], [], {}, ["untested: "]),
+        ([mutant("status 139")], [], {}, ["status 139: "]),
+        ([mutant(LIVES)], [mutant(LIVES)], {CHANGE: "why"}, []),
+        ([mutant(LIVES, was="a < c")], [], {CHANGE: "why"}, ["lives: "]),
+        ([mutant(CAUGHT)], [mutant(CAUGHT)], {CHANGE: "why"}, ["listed as living, and it is caught: "]),
+        # A sample does not try all that may live; what was made says whether there is such a mutant.
+        ([OTHER], [OTHER, mutant(UNTRIED)], {CHANGE: "why"}, []),
+        ([OTHER], [OTHER], {CHANGE: "why"}, ["listed, and there is no such mutant: "]),
+        ([OTHER], [OTHER], {Change("share_state.kafka.calls.f", "a < b", "a <= b"): "why"}, []),
     ],
 )
 def test_the_judge_names_what_lives_unlisted_and_what_is_listed_in_vain(
-    found: list[Mutant], known: dict[Change, str], whole: bool, expected: list[str]
+    tried: list[Mutant], made: list[Mutant], known: dict[Change, str], expected: list[str]
 ) -> None:
-    told = complaints(found, known, whole=whole)
+    told = complaints(tried, made, known)
     assert len(told) == len(expected)
     assert all(line.startswith(start) for line, start in zip(told, expected, strict=True))
 

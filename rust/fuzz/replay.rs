@@ -51,13 +51,28 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
+/// Runs a target over its corpus and over the usual number of mutations of it.
+#[allow(
+    dead_code,
+    reason = "a crate whose targets take longer chooses the number"
+)]
+pub fn replay(target: &str, run: fn(&[u8]) -> bool, corpus_size: usize, least: usize) {
+    replay_some(target, run, corpus_size, least, MUTATIONS);
+}
+
 /// Runs a target over its corpus and over mutations of it. `least` inputs of the corpus, and of the mutations, must
 /// be accepted: a body that refuses everything would test nothing.
 #[expect(
     clippy::unwrap_used,
     reason = "a helper of tests: without its corpus the test must fail"
 )]
-pub fn replay(target: &str, run: fn(&[u8]) -> bool, corpus_size: usize, least: usize) {
+pub fn replay_some(
+    target: &str,
+    run: fn(&[u8]) -> bool,
+    corpus_size: usize,
+    least: usize,
+    mutations: usize,
+) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../fuzz/corpus")
         .join(target);
@@ -75,7 +90,7 @@ pub fn replay(target: &str, run: fn(&[u8]) -> bool, corpus_size: usize, least: u
 
     let mut random = Random(0x5eed_0000_0000_0000 + target.len() as u64);
     let mut accepted = 0;
-    for _ in 0..MUTATIONS {
+    for _ in 0..mutations {
         let mut data = corpus[random.below(corpus.len())].clone();
         let other = &corpus[random.below(corpus.len())];
         for _ in 0..=random.below(4) {
@@ -85,6 +100,6 @@ pub fn replay(target: &str, run: fn(&[u8]) -> bool, corpus_size: usize, least: u
     }
     assert!(
         accepted >= least,
-        "{accepted} of {MUTATIONS} mutations were accepted"
+        "{accepted} of {mutations} mutations were accepted"
     );
 }

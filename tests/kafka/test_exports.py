@@ -40,8 +40,8 @@ def _coordinator(scenario: dict[str, Any]) -> None:
 
 
 def _engine(scenario: dict[str, Any]) -> None:
-    acquired = next(op for op in scenario["ops"] if op["op"] == "acquire")
-    acquired["expect"] = {"acquired": [[77, 77, 1]], "count": 1}
+    read = next(op for op in scenario["ops"] if op["op"] == "initialize")
+    read["expect"]["result"] = {"error": "FencedStateEpochException"}
 
 
 #: Another outcome than the recorded one, before or instead of what differs on purpose.

@@ -34,6 +34,8 @@ def _stall(run: Run) -> None:
 
 
 def _restart(run: Run) -> None:
+    # A change of the leader shows only beside a view of the one before.
+    wait_until(run.looking.has_seen_all, "offsets of every partition are shown")
     run.server.process.kill()
     run.server.process.start()
 
@@ -122,6 +124,7 @@ def _reset(run: Run) -> None:
 
 
 def _full(run: Run) -> None:
+    wait_until(run.looking.has_seen_all, "offsets of every partition are shown")
     run.server.room(run.rng.choice((1, 4096)))
     time.sleep(run.rng.uniform(0.2, 1.0))
     _restart(run)

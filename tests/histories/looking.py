@@ -47,6 +47,10 @@ class Looking:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
+    def has_seen_all(self) -> bool:
+        """Whether there is a view of every partition."""
+        return {line["partition"] for line in list(self.lines)} >= set(self._asked[3])
+
     def _run(self) -> None:
         while not self._over.wait(_EVERY):
             with self.quiet:

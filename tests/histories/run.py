@@ -136,7 +136,7 @@ class Run:
         lines = self.producing.burst(self.rng.randrange(PARTITIONS), self.rng.randint(1, 200))
         for line in lines:
             self.ends[line["partition"]] = line["last"] + 1
-        self.lines += lines
+        self.lines += self.transactions.readable(lines)
 
     def strike(self, fault: str) -> None:
         """Have a fault."""

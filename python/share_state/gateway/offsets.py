@@ -1,8 +1,7 @@
 """Offsets of share groups, and how far they lag (RPC 90 to 92); offsets of the log (RPC 2).
 
 Lag is end offset - start offset - delivery complete count (KIP-1226). The start offset is that of the share partition in
-memory, where there is one: it is newer than the one that was written. Where there is none, it is the one that the share partition
-would have, were it loaded. Else the offset would go back when a gateway starts again.
+memory, where there is one: it is newer than the one that was written. Else it is the one that would be loaded.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from share_state._core import StateStore
-from share_state.errors import ShareStateError
+from share_state.errors import ShareStateError, StoreError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.answers import text_of
 from share_state.gateway.clock import wall_ms
@@ -187,17 +186,19 @@ class Offsets:
         ends = await list_offsets(self._upstream, [(topic, index, LATEST) for topic, index in wanted])
         found = {}
         for topic, index in wanted:
-            start, complete, leader_epoch = await self._start_of(group, topic.topic_id, index)
             end = ends[topic.topic_id, index]
-            lag = -1
-            if start >= 0 and complete >= 0 and end.error_code == codes.NONE:
-                lag = end.offset - start - complete
+            try:
+                start, complete, leader_epoch = await self._start_of(group, topic.topic_id, index)
+                code = end.error_code if start >= 0 else codes.NONE
+            except StoreError:
+                start, complete, leader_epoch, code = -1, -1, 0, codes.COORDINATOR_NOT_AVAILABLE
+            is_known = start >= 0 and complete >= 0 and end.error_code == codes.NONE
             found[topic.topic_id, index] = {
                 "partitionIndex": index,
                 "startOffset": start,
                 "leaderEpoch": leader_epoch,
-                "lag": lag,
-                "errorCode": end.error_code if start >= 0 else codes.NONE,
+                "lag": end.offset - start - complete if is_known else -1,
+                "errorCode": code,
                 "errorMessage": None,
             }
         return found
@@ -205,12 +206,13 @@ class Offsets:
     async def _start_of(self, group: str, topic_id: str, partition: int) -> tuple[int, int, int]:
         """Give start offset, delivery complete count and leader epoch; -1, -1, 0 where there is no state."""
         served = self._manager.get(group, topic_id, partition)
-        if served is not None and served.is_ready:
-            engine = served.engine
-            return engine.start_offset, engine.delivery_complete_count, engine.leader_epoch
         key = SharePartitionKey(group, topic_id, partition)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, stored_start, self._store, key, self._manager.generation)
+        # What runs out or moves is shown once it is kept: a start offset that a crash takes back is none.
+        if served is not None and served.is_ready and served.engine.writes_under_way == 0:
+            self._store.read_summary(key)
+            return served.engine.start_offset, served.engine.delivery_complete_count, served.engine.leader_epoch
+        call = asyncio.get_running_loop().run_in_executor
+        return await call(self._executor, stored_start, self._store, key, self._manager.generation)
 
     def _state_epoch(self, key: SharePartitionKey) -> int:
         try:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from share_state._core import SharePartition, StateStore, offset_reset_duration_ms
-from share_state.errors import ShareStateError
+from share_state.errors import ShareStateError, StoreError
 from share_state.gateway.clock import wall_ms
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.offsets import EARLIEST, LATEST, Found, list_offsets
@@ -77,9 +77,14 @@ def stored_start(store: StateStore, key: SharePartitionKey, generation: int) -> 
 
     Returns:
         -1, -1, 0 where there is no state.
+
+    Raises:
+        StoreError: the store cannot be used, so nobody knows what it keeps.
     """
     try:
         summary = store.read_summary(key)
+    except StoreError:
+        raise
     except ShareStateError:
         return -1, -1, 0
     if summary.start_offset >= 0:

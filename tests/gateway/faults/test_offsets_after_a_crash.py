@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from tests.gateway.faults.books import Books
+from tests.gateway.faults.books import RELEASE, Books
 from tests.gateway.faults.member import Member
+from tests.gateway.faults.test_disk_full import room
 from tests.gateway.faults.upstreams import values
 from tests.gateway.hostile import HostileUpstream
+from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
 from tests.gateway.wire import Connection
+from tests.gateway.wire.codec import Message
 
 
 class Shown(NamedTuple):
@@ -20,11 +23,16 @@ class Shown(NamedTuple):
     lag: int
 
 
-def shown(bootstrap: str) -> Shown:
+def row_of(bootstrap: str) -> Message:
     with Connection(bootstrap) as connection:
         asked = {"groupId": "a", "topics": [{"topicName": "t", "partitions": [0]}]}
         (group,) = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"]
     ((row,),) = ([*topic["partitions"]] for topic in group["topics"])
+    return cast(Message, row)
+
+
+def shown(bootstrap: str) -> Shown:
+    row = row_of(bootstrap)
     assert row["errorCode"] == 0, row
     return Shown(row["startOffset"], row["lag"])
 
@@ -76,3 +84,30 @@ def test_it_does_not_go_back_after_a_reset_either(tmp_path: Path) -> None:
                 gateway.kill()
                 gateway.start()
                 assert shown(gateway.bootstrap) == before
+
+
+def test_what_runs_out_and_cannot_be_kept_is_not_shown(tmp_path: Path) -> None:
+    """At the delivery limit a lock that runs out ends its records. The start offset passes them, and a crash takes that back."""
+    settings = {
+        "share.auto.offset.reset": "earliest",
+        "group.share.record.lock.duration.ms": "1000",
+        "group.share.min.record.lock.duration.ms": "1000",
+        "group.share.delivery.count.limit": "2",
+    }
+    with HostileUpstream() as upstream:
+        upstream.create("t")
+        upstream.append("t", 0, values(0, 30))
+        with (
+            GatewayProcess(tmp_path, upstream.bootstrap, settings) as gateway,
+            Member(gateway.bootstrap, "a", ["t"], Books()) as member,
+        ):
+            member.acknowledge(member.join().poll(20_000, most=30), RELEASE)
+            # With the answer to its release it is given all of them for the last time.
+            assert len(member.poll(20_000, most=30)) == 30
+            assert shown(gateway.bootstrap) == Shown(0, 30)
+            room(gateway, 1)
+            wait_until(lambda: row_of(gateway.bootstrap)["errorCode"] != 0, "nobody knows what is kept")
+            assert row_of(gateway.bootstrap)["startOffset"] == -1
+            gateway.kill()
+            gateway.start()
+            assert shown(gateway.bootstrap) == Shown(0, 30)

@@ -1,0 +1,42 @@
+"""docs/verdicts.md names every system and every fault, in the words of the tables that the runs draw from."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.histories import faults
+from tests.histories.engine import play as engine
+from tests.histories.systems import SYSTEMS
+from tests.kafka.home import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "verdicts.md"
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[list[str]]:
+    """The rows of all tables of the page."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+
+
+def test_every_fault_is_told(rows: list[list[str]]) -> None:
+    told = {(row[0].strip("`"), row[1]) for row in rows if len(row) == 2}
+    wanted = [(name, fault.text) for table in (faults.FAULTS, engine.FAULTS) for name, fault in table.items()]
+    assert len(wanted) > 20
+    assert [one for one in wanted if one not in told] == []
+
+
+def test_every_system_is_told_and_was_run(rows: list[list[str]]) -> None:
+    described = {name for row in rows if len(row) == 2 for name in re.findall(r"`([^`]+)`", row[0])}
+    run = {row[0].strip("`") for row in rows if len(row) > 2}
+    assert described >= SYSTEMS.keys()
+    assert run >= SYSTEMS.keys()
+
+
+def test_a_system_can_have_only_faults_that_there_are() -> None:
+    for system in SYSTEMS.values():
+        table = engine.FAULTS if system.name == "engine" else faults.FAULTS
+        assert set(system.faults) <= table.keys()
+        assert system.faults

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from tests.histories import brokers, faults, gateways
+from tests.histories import brokers, faults, gateways, kfakes
 from tests.histories.engine import play as engine
 from tests.histories.run import play_on
 from tests.histories.system import System
@@ -24,6 +24,7 @@ _ALL: Final = (
     ),
     System("gateway", partial(play_on, gateways.over_mock), _ON_SERVERS),
     System("gateway-over-4.4.0", partial(play_on, gateways.over_broker), (*_ON_BROKERS, *faults.UPSTREAM), needs_kafka=True),
+    System("kfake", partial(play_on, kfakes.opened), _ON_BROKERS),
 )
 
 SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _ALL}

@@ -84,6 +84,13 @@ pub enum CorruptKind {
         /// Offset of the next record now; where it is the same, the bytes are not.
         found: i64,
     },
+    /// A record of a share partition whose state another state partition keeps: the log is not in its place.
+    StatePartition {
+        /// Offset of the record.
+        offset: i64,
+        /// The state partition in which it belongs.
+        partition: u32,
+    },
     /// The file is named like a segment but not by an offset in 20 digits.
     SegmentName,
     /// A state partition has no directory.
@@ -149,6 +156,10 @@ impl fmt::Display for CorruptKind {
             Self::EndsElsewhere { noted, found } => write!(
                 f,
                 "the log ends at offset {found}, and the store noted its end at {noted}"
+            ),
+            Self::StatePartition { offset, partition } => write!(
+                f,
+                "the record at offset {offset} belongs into state partition {partition}"
             ),
             Self::SegmentName => f.write_str("not a segment's name"),
             Self::MissingPartition => f.write_str("the state partition has no directory"),

@@ -6,6 +6,9 @@ use share_state_core::ids::SharePartitionKey;
 /// coordinator key, made non-negative, modulo. With 0 partitions the answer is 0.
 #[must_use]
 pub fn state_partition(key: &SharePartitionKey, partitions: u32) -> u32 {
+    if partitions <= 1 {
+        return 0;
+    }
     let hash = java_hash(&key.coordinator_key());
     // Kafka's `Utils.abs`: the one number without a counterpart becomes 0.
     let positive = hash.checked_abs().unwrap_or(0).unsigned_abs();

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use share_state_core::coordinator::ShareCoordinator;
+use share_state_wire::partitioner::state_partition;
 use share_state_wire::record_batch::DecodedBatch;
 use share_state_wire::state_record::{DecodedKey, RecordDecoder, Seen, decode_key};
 
@@ -68,7 +69,8 @@ impl Source<'_> {
                 expected: self.meta.expected(partition),
             };
             let read = |keep| {
-                let mut loading = Loading::new(self.empty, progress);
+                let place = (partition, self.meta.partitions);
+                let mut loading = Loading::new(self.empty, place, progress);
                 let checked = segment_log::check(&log, found, keep, &mut |segment, at, batch| {
                     loading.batch(segment, at, batch, on_progress)
                 })?;
@@ -123,6 +125,8 @@ impl Source<'_> {
 /// One state partition while it is read.
 struct Loading {
     coordinator: ShareCoordinator,
+    /// Its number, and how many there are.
+    place: (u32, u32),
     decoder: RecordDecoder,
     seen: Recovery,
     /// With what was read before it.
@@ -132,9 +136,10 @@ struct Loading {
 }
 
 impl Loading {
-    fn new(empty: &ShareCoordinator, progress: Progress) -> Self {
+    fn new(empty: &ShareCoordinator, place: (u32, u32), progress: Progress) -> Self {
         Self {
             coordinator: empty.clone(),
+            place,
             decoder: RecordDecoder::default(),
             seen: Recovery::default(),
             progress,
@@ -187,6 +192,11 @@ impl Loading {
                 .ok_or_else(|| corrupt(CorruptKind::NullKey { offset }))?;
             match self.decoder.decode(key, record.value) {
                 Ok(Seen::Record { key, value, .. }) => {
+                    let (here, partitions) = self.place;
+                    let partition = state_partition(key, partitions);
+                    if partition != here {
+                        return Err(corrupt(CorruptKind::StatePartition { offset, partition }));
+                    }
                     self.coordinator.replay_value(offset, key, value);
                 }
                 Ok(Seen::UnknownType(_)) => self.seen.unknown_types += 1,

@@ -13,6 +13,7 @@ mod process;
 mod property;
 mod repair;
 mod sizes;
+mod swapped;
 mod threads;
 mod torn_and_damaged;
 

@@ -166,16 +166,16 @@ pub(crate) fn check(
         let kept = reader.position();
         checked.unsure_from = log.expected.unsure_from(*base, last_batch);
         if let Some(bad) = bad {
-            // With nothing before it and nothing in it, the log would begin again below offsets that were given out.
-            let is_all = kept == 0 && log.log_start > 0 && checked.segments.is_empty();
-            let verdict = if segments.peek().is_none() && !is_all {
-                tail::judge(reader.raw(), &bad, checked.next_offset, log.expected)
-                    .at("read", &path)?
+            let verdict = if segments.peek().is_none() {
+                let expected = log.expected;
+                tail::judge(reader.raw(), &bad, checked.next_offset, expected).at("read", &path)?
             } else {
                 Verdict::Damage(tail::kind(&bad))
             };
             match verdict {
                 Verdict::Damage(kind) => return Err(corrupt(&path, bad.position, kind)),
+                // A segment gets its name when its first batch is durable, so no crash tears that one.
+                Verdict::Torn if kept == 0 => return Err(corrupt(&path, 0, tail::kind(&bad))),
                 Verdict::Torn => {
                     checked.torn = Some(TornTail {
                         partition: log.partition,
@@ -183,10 +183,6 @@ pub(crate) fn check(
                         position: bad.position,
                         bytes: bad.remaining,
                     });
-                    if kept == 0 {
-                        checked.remove.push(path);
-                        continue;
-                    }
                 }
             }
         }

@@ -240,6 +240,8 @@ impl Scan {
         if target.is_first {
             self.expected = None;
         }
+        // A segment is named by the offset with which it begins; it was not compacted.
+        self.expected = self.expected.or(base_offset);
         let (length, is_last) = (target.length, target.is_last);
         self.current = OpenSegment::open(self.disk.as_ref(), target, &mut self.findings)?;
         if self.current.is_none() {

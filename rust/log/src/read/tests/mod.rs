@@ -1,6 +1,7 @@
 //! Reading logs that are whole, torn, damaged, foreign, or being written to.
 
 mod as_of;
+mod at_rest;
 mod beside;
 mod damage;
 mod ends;

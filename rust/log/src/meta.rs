@@ -54,17 +54,13 @@ impl Expected {
         self.torn != Torn::Nothing && self.end.is_none_or(|end| next_offset >= end.next_offset)
     }
 
-    /// The byte from which on the last segment, which begins at `segment`, may not be durable although it can be read: a sync
-    /// may have failed. `last_batch` is where its last batch begins.
+    /// From which byte on the last segment may not be durable although it can be read: a sync may have failed.
     pub fn unsure_from(&self, segment: i64, last_batch: u64) -> Option<u64> {
+        let noted = self.end.filter(|end| end.segment == segment);
         match self.torn {
             Torn::Nothing => None,
             Torn::LastBatch => Some(last_batch),
-            Torn::Unsynced => Some(
-                self.end
-                    .filter(|end| end.segment == segment)
-                    .map_or(0, |end| end.bytes),
-            ),
+            Torn::Unsynced => Some(noted.map_or(0, |end| end.bytes)),
         }
     }
 
@@ -132,10 +128,9 @@ impl Meta {
     /// The same with another end of one log.
     pub(crate) fn with_end(&self, partition: u32, end: LogEnd) -> Self {
         let mut meta = self.clone();
-        if let Noted::Ends(ends) = &mut meta.noted
-            && let Some(noted) = ends.get_mut(partition as usize)
-        {
-            *noted = end;
+        if let Noted::Ends(ends) = &mut meta.noted {
+            let noted = ends.get_mut(partition as usize);
+            noted.into_iter().for_each(|noted| *noted = end);
         }
         meta
     }

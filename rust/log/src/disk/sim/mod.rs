@@ -127,7 +127,7 @@ impl SimDisk {
         self.state().asked
     }
 
-    /// Counts operations anew, and lets this go wrong.
+    /// Counts operations from 0 again, and lets this go wrong.
     pub fn set_fault(&self, fault: Option<Fault>) {
         let mut state = self.state();
         state.operations = 0;

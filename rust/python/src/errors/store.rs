@@ -138,11 +138,15 @@ pub fn open(py: Python<'_>, error: &OpenError) -> PyErr {
                 .fact("value", *asked)
                 .done();
         }
+        OpenError::Io(failure) => {
+            return Raise::new(py, "StoreError", error)
+                .fact("errno", failure.os_error)
+                .done();
+        }
         OpenError::Locked { .. }
         | OpenError::NotAStore { .. }
         | OpenError::Meta { .. }
-        | OpenError::Interrupted(_)
-        | OpenError::Io(_) => "StoreError",
+        | OpenError::Interrupted(_) => "StoreError",
     };
     Raise::new(py, class, error).done()
 }

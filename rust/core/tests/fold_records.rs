@@ -223,3 +223,40 @@ fn replaying_a_log_twice_is_replaying_it_once() {
     let compacted = compacted.expect("there is a state");
     assert_eq!(folded(&[ShareValue::Snapshot(compacted)]), once);
 }
+
+#[test]
+fn an_update_that_changes_one_thing_says_so() {
+    let changes = |update: &ShareUpdate| {
+        let mut state = Some(ShareGroupOffset::from_snapshot(&snapshot()));
+        ShareGroupOffset::fold(&mut state, &ShareValue::Update(update.clone()))
+    };
+    let epoch = ShareUpdate {
+        leader_epoch: 6,
+        ..update()
+    };
+    let count = ShareUpdate {
+        delivery_complete_count: 5,
+        ..update()
+    };
+    // Below the first batch: nothing is clipped.
+    let start = ShareUpdate {
+        start_offset: 9,
+        ..update()
+    };
+    let batch = ShareUpdate {
+        state_batches: vec![b(10, 10, 0, 2)],
+        ..update()
+    };
+    let unknown = ShareUpdate {
+        unknown_tagged_fields: vec![tag(9, b"x")],
+        ..update()
+    };
+    assert_eq!(
+        [epoch, count, start, batch].map(|update| changes(&update)),
+        [true; 4]
+    );
+    assert_eq!(
+        [update(), unknown].map(|update| changes(&update)),
+        [false; 2]
+    );
+}

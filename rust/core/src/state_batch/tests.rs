@@ -206,3 +206,85 @@ fn long_lists_merge_to_their_canonical_form() {
         .collect();
     assert_eq!(combine(&alternating, &alternating, -1), alternating);
 }
+
+/// The short way for a leader's own lists takes only what a merge would leave as it is.
+#[test]
+fn a_list_is_merged_with_nothing_as_with_itself() {
+    let lists = [
+        vec![b(0, 5, 0, 1)],
+        vec![b(0, 4, 0, 1), b(5, 9, 0, 1)],
+        vec![b(0, 4, 0, 1), b(5, 9, 2, 1)],
+        vec![b(0, 4, 0, 1), b(5, 9, 0, 2)],
+        vec![b(0, 4, 0, 1), b(6, 9, 0, 1)],
+        vec![b(0, 5, 0, 1), b(5, 9, 2, 1)],
+        vec![b(5, 9, 0, 1), b(0, 4, 2, 1)],
+        vec![b(9, 5, 0, 1)],
+        vec![b(0, 9, 0, 1), b(0, 9, 0, 1)],
+    ];
+    for list in lists {
+        for start_offset in [-1, 0, 1, 5, 7, 10] {
+            let merged = combine(&list, &list, start_offset);
+            assert_eq!(
+                combine(&[], &list, start_offset),
+                merged,
+                "{list:?} from {start_offset}"
+            );
+        }
+    }
+    assert_eq!(combine(&[], &[b(0, 5, 0, 1)], 1), [b(1, 5, 0, 1)]);
+    assert_eq!(combine(&[], &[b(9, 5, 0, 1)], -1), []);
+    let overlap = [b(0, 5, 0, 1), b(5, 9, 2, 1)];
+    let apart = [b(0, 4, 0, 1), b(5, 9, 2, 1)];
+    assert_eq!(combine(&[], &overlap, -1), apart);
+}
+
+#[test]
+fn runs_can_be_asked_for_by_range_and_compared() {
+    use crate::offset::OffsetRange;
+
+    let empty = StateBatches::new();
+    let all = StateBatches::from_batches(&[b(10, 19, 0, 1), b(30, 39, 2, 1)]);
+    assert_eq!((empty.is_empty(), empty.len()), (true, 0));
+    assert_eq!((all.is_empty(), all.len()), (false, 2));
+    assert_eq!(empty.bounds(), None);
+    assert_eq!(all.bounds(), OffsetRange::new(10, 39));
+    let within = |first, last| -> Vec<StateBatch> {
+        let range = OffsetRange::new(first, last).unwrap();
+        all.within(range).collect()
+    };
+    assert_eq!(within(15, 30), [b(15, 19, 0, 1), b(30, 30, 2, 1)]);
+    assert_eq!(within(15, 29), [b(15, 19, 0, 1)]);
+    assert_eq!(within(20, 29), []);
+    assert_ne!(all, StateBatches::from_batches(&[b(10, 19, 0, 1)]));
+    assert_ne!(
+        all,
+        StateBatches::from_batches(&[b(10, 19, 0, 1), b(30, 39, 2, 2)])
+    );
+    let text = format!("{:?}", StateBatches::from_batches(&[b(1, 2, 0, 3)]));
+    assert_eq!(text, format!("{:?}", [b(1, 2, 0, 3)]));
+}
+
+/// A state that starts at 1 is clipped like any other; only -1 leaves all.
+#[test]
+fn a_clip_takes_what_lies_below() {
+    let list = [b(0, 4, 0, 1)];
+    for (start_offset, clipped, left) in [
+        (-1, false, vec![b(0, 4, 0, 1)]),
+        (0, false, vec![b(0, 4, 0, 1)]),
+        (1, true, vec![b(1, 4, 0, 1)]),
+        (5, true, vec![]),
+    ] {
+        let mut batches = StateBatches::from_batches(&list);
+        assert_eq!(batches.clip(start_offset), clipped, "{start_offset}");
+        assert_eq!(batches.to_vec(), left);
+    }
+}
+
+#[test]
+fn a_merge_says_whether_anything_changed() {
+    let mut batches = StateBatches::new();
+    assert!(batches.merge(&[b(0, 4, 0, 1)], -1));
+    assert!(!batches.merge(&[b(0, 4, 0, 1)], -1));
+    assert!(batches.merge(&[b(5, 9, 0, 1), b(0, 4, 0, 1)], -1));
+    assert!(batches.merge(&[b(0, 4, 0, 1), b(10, 19, 0, 1)], -1));
+}

@@ -102,3 +102,35 @@ fn records_of_a_state_without_a_start_offset_are_cut_too() {
     assert_eq!(snapshot.start_offset, -1);
     assert_eq!(snapshot.state_batches, [b(15, 16, 2, 1)]);
 }
+
+#[test]
+fn the_snapshot_of_a_cut_is_new_and_names_its_time() {
+    let mut owner = Owner::initialized("a", 10);
+    owner.write("a", &write(10, 5, &[b(10, 14, 2, 1)])).unwrap();
+    let before = owner.state("a").to_snapshot();
+    owner.now.0 += 777;
+    let records = owner
+        .coordinator
+        .decide_log_truncated(TOPIC, 0, 12, owner.now);
+    let cut = snapshot_of(&records[0]);
+    assert_eq!(cut.snapshot_epoch, before.snapshot_epoch + 1);
+    assert_eq!(cut.state_epoch, before.state_epoch + 1);
+    assert_eq!(cut.create_timestamp, owner.now.0);
+    assert_eq!(cut.write_timestamp, owner.now.0);
+}
+
+/// The count on the wire has 31 bits, and a state may hold more records.
+#[test]
+fn a_count_that_does_not_fit_is_unknown() {
+    let mut owner = Owner::initialized("a", 0);
+    let most = i64::from(i32::MAX);
+    owner
+        .write("a", &write(0, -1, &[b(0, most + 10, 2, 1)]))
+        .unwrap();
+    for (offset, count) in [(most, i32::MAX), (most + 1, -1)] {
+        let records = owner
+            .coordinator
+            .decide_log_truncated(TOPIC, 0, offset, owner.now);
+        assert_eq!(snapshot_of(&records[0]).delivery_complete_count, count);
+    }
+}

@@ -11,7 +11,7 @@ use crate::store::StoreError;
 
 /// A group takes no more records once it has this many bytes of keys and values; Kafka's largest batch
 /// (`max.message.bytes`) less room for the frames.
-const GROUP_BYTES: usize = 1_000_000;
+pub(super) const GROUP_BYTES: usize = 1_000_000;
 
 /// The most bytes of keys and values of one request, so that a group commit fits into memory and into what a reader
 /// of the log allows.

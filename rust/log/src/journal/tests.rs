@@ -1,34 +1,68 @@
-//! Which round a thread waits for.
+//! Which round a thread waits for, what fits into a group, and who is woken.
 
-use super::group::Records;
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use super::group::{GROUP_BYTES, Records};
 use super::*;
+use crate::disk::Disk;
+use crate::disk::sim::{Fault, SimDisk};
+use crate::segment_log::Checked;
 use share_state_core::time::WallTime;
 
-/// A machine of records that hold nothing.
+/// A machine of records that are so many bytes.
 #[derive(Debug)]
-struct Nothing;
+struct Sizes;
 
-impl Machine for Nothing {
-    type Record = ();
+impl Machine for Sizes {
+    type Record = usize;
 
-    fn encode((): &()) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError> {
-        Ok((Vec::new(), None))
+    fn encode(size: &usize) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError> {
+        Ok((vec![0; *size], None))
     }
 
-    fn replay(&mut self, _: i64, (): &()) {}
+    fn replay(&mut self, _: i64, _: &usize) {}
+}
+
+fn records(sizes: &[usize]) -> Records {
+    Records::encode_all::<Sizes>(sizes, WallTime(0)).unwrap()
 }
 
 fn group(base_offset: i64, next_offset: i64) -> Group {
-    let records = vec![(); usize::try_from(next_offset - base_offset).unwrap()];
-    let records = Records::encode_all::<Nothing>(&records, WallTime(0)).unwrap();
-    Group::new(base_offset, records)
+    let sizes = vec![0; usize::try_from(next_offset - base_offset).unwrap()];
+    Group::new(base_offset, records(&sizes))
+}
+
+fn journal(disk: &SimDisk) -> Journal<Sizes> {
+    let tally = Arc::new(Tally::default());
+    let dir = Path::new("/log");
+    disk.create_dir(dir).unwrap();
+    let log = SegmentLog::open(
+        Arc::new(disk.clone()),
+        dir.to_owned(),
+        1 << 20,
+        &Checked::default(),
+        Arc::clone(&tally),
+    )
+    .unwrap();
+    let poison = Arc::default();
+    Journal::new(
+        Sizes,
+        log,
+        0,
+        SyncPolicy::Always,
+        Compression::None,
+        tally,
+        poison,
+    )
 }
 
 /// A thread may look for its round while its own group is being written and the next group has formed.
 #[test]
 fn a_thread_waits_for_the_round_that_writes_its_records() {
     let shared = Shared {
-        machine: Nothing,
+        machine: Sizes,
         groups: [group(8, 9), group(9, 12)].into(),
         next_offset: 12,
         appended: 5,
@@ -49,5 +83,54 @@ fn a_thread_waits_for_the_round_that_writes_its_records() {
         (12, 9),
     ] {
         assert_eq!(shared.round_of(ticket), round, "ticket {ticket}");
+    }
+}
+
+#[test]
+fn a_group_takes_records_up_to_its_size_and_no_byte_more() {
+    let mut group = Group::new(0, records(&[GROUP_BYTES - 7]));
+    assert!(group.has_room_for(&records(&[7])));
+    assert!(group.has_room_for(&records(&[3, 4])));
+    assert!(!group.has_room_for(&records(&[8])));
+    group.add(records(&[6]));
+    assert!(group.has_room_for(&records(&[1])));
+    assert!(!group.has_room_for(&records(&[2])));
+    assert!(!Group::whole(0, records(&[1])).has_room_for(&records(&[1])));
+}
+
+const WAITING: usize = 6;
+
+/// One thread leads, and waits for the log, which the test holds; the others are asleep, because a thread frees the mutex under
+/// which it took in its record only when it leads or sleeps.
+#[test]
+fn all_who_wait_hear_of_a_write_that_failed() {
+    let disk = SimDisk::default();
+    let journal = Arc::new(journal(&disk));
+    let log = journal.log().unwrap();
+    let (done, told) = channel();
+    for _ in 0..WAITING {
+        let (journal, done) = (Arc::clone(&journal), done.clone());
+        std::thread::spawn(move || {
+            let mut shared = journal.enter().unwrap();
+            journal
+                .take_in(&mut shared, &[1], WallTime(0))
+                .expect("nothing failed yet");
+            let ticket = shared.ticket();
+            let answer = journal.wait(shared, ticket, Durability::ByPolicy);
+            done.send(answer).unwrap();
+        });
+    }
+    while journal.enter().unwrap().ticket() < WAITING as i64 {
+        std::thread::yield_now();
+    }
+    disk.set_fault(Some(Fault::FailOnce(0)));
+    drop(log);
+    for at in 0..WAITING {
+        let answer = told.recv_timeout(Duration::from_secs(60));
+        let answer = answer.unwrap_or_else(|_| panic!("only {at} of {WAITING} were told"));
+        assert!(
+            matches!(answer, Err(StoreError::Poisoned { .. })),
+            "{answer:?}"
+        );
     }
 }

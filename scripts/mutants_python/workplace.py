@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
-_COPIED: Final = ("tests", "examples", "benches", "scripts", "deploy", "docs", "README.md", "pyproject.toml")
+_COPIED: Final = ("tests", "examples", "benches", "scripts", "deploy", "docs", "README.md")
 _IGNORED: Final = ("__pycache__", ".hypothesis")
 
 
@@ -40,7 +40,12 @@ class Workplace:
         if config.count(table) != 1:
             raise ValueError(f"pyproject.toml has {table.strip()} {config.count(table)} times, not once")
         settled = f"{table}only_mutate = {_toml(modules)}\npytest_add_cli_args_test_selection = {_toml(tests)}\n"
-        (self.folder / "pyproject.toml").write_text(config.replace(table, settled))
+        config = config.replace(table, settled)
+        path = self.folder / "pyproject.toml"
+        if not path.exists() or path.read_text() != config:
+            # Verdicts of other tests, or by other rules, are none.
+            shutil.rmtree(self.folder / "mutants", ignore_errors=True)
+            path.write_text(config)
 
     def generate(self) -> int:
         """Make the mutants; gives the status."""

@@ -28,7 +28,19 @@ from share_state.kafka.cluster import UnavailableError
 from share_state.kafka.connection import Connection, ConnectionOptions, _is_about_our_certificate
 from share_state.kafka.peers import API_VERSIONS, PERSISTER_APIS, Address, LostError, Node, spoken
 from share_state.kafka.security import UnconvincedError
-from tests.python.kafka_persister.scripted import FIND, KEY, TOPIC, ScriptedBroker, TestClock, error, persister, run
+from tests.python.kafka_persister.scripted import (
+    FIND,
+    KEY,
+    TOPIC,
+    WRITE,
+    ScriptedBroker,
+    TestClock,
+    error,
+    held,
+    persister,
+    run,
+    write,
+)
 
 NODE = Node(4, Address("host", 9092))
 
@@ -241,5 +253,31 @@ def test_a_call_without_a_coordinator_says_what_the_broker_said() -> None:
             said = f"{node}: no coordinator for {KEY!r}: code 15 (COORDINATOR_NOT_AVAILABLE): not now"
             assert str(refused.value) == f"cannot read the summary of {KEY!r}: {said}"
             assert (refused.value.kafka_code, refused.value.node, refused.value.key) == (15, node, KEY)
+
+    run(test)
+
+
+def test_a_call_that_is_answered_cannot_be_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+            calls = client._client.calls
+            started: list[Any] = []
+            start = calls.start
+
+            def noted(call: Any) -> None:
+                started.append(call)
+                start(call)
+
+            monkeypatch.setattr(calls, "start", noted)
+            await client.initialize_state(KEY, 1, 0)
+            release = asyncio.Event()
+            broker.script[WRITE].append(held(release))
+            following = asyncio.create_task(client.write_state(KEY, write(start_offset=5)))
+            await broker.until(lambda: bool(broker.said(WRITE)))
+            # Its share partition is that of the next call by now.
+            calls.abandon(started[0])
+            release.set()
+            await following
+            assert broker.store.read_summary(KEY).start_offset == 5
 
     run(test)

@@ -63,6 +63,7 @@ def test_every_operation_and_refusal_is_reached() -> None:
         "meeting: a release by nobody",
         "meeting: a renewal in a lock's last millisecond",
         "meeting: a state with holes is read",
+        "meeting: a window of over 1,000 offsets",
         "meeting: an acknowledgement by nobody",
         "meeting: an acquire by nobody",
         "meeting: the dead-letter queue answers an earlier leader",

@@ -130,6 +130,16 @@ impl Seen {
             }
             _ => {}
         }
+        let width = self.state.end - self.state.start + 1;
+        let held = !runs.is_empty();
+        note(
+            "meeting: a window of over 1,000 offsets",
+            held && width > 1_000,
+        );
+        note(
+            "meeting: a window of over 5,000 offsets",
+            held && width > 5_000,
+        );
         let letters = !outcome.letters.is_empty();
         note(
             "meeting: the dead-letter queue is silent",

@@ -24,7 +24,7 @@ impl Log {
             batches: Vec::new(),
             next: start,
             transactions: random.percent(20),
-            sizes: random.pick(&[(1, 1), (1, 4), (3, 12), (5, 30), (1, 60)]),
+            sizes: random.pick(&[(1, 1), (1, 4), (3, 12), (5, 30), (1, 60), (200, 900)]),
             gaps: random.pick(&[0, 10, 40]),
             open: Vec::new(),
             aborted: Vec::new(),

@@ -19,7 +19,7 @@ impl Generator {
     pub(super) fn change_limits(&mut self) {
         let limits = &mut self.limits;
         match self.random.below(4) {
-            0 => limits.max_locks = self.random.pick(&[5, 10, 20, 50, 200, 1_000]),
+            0 => limits.max_locks = self.random.pick(&[5, 10, 20, 50, 200, 1_000, 10_000]),
             1 => limits.delivery_limit = self.random.pick(&[2, 3, 4, 5, 7, 10]),
             2 => limits.lock_ms = self.random.pick(&[50, 100, 1_000, 30_000]),
             _ => limits.dead_letters = !limits.dead_letters,

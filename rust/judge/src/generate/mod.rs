@@ -74,7 +74,7 @@ impl Generator {
             log: Log::new(&mut random, log_start),
             log_start,
             limits: Limits {
-                max_locks: random.pick(&[10, 20, 50, 200, 1_000]),
+                max_locks: random.pick(&[10, 20, 50, 200, 1_000, 10_000]),
                 delivery_limit: random.pick(&[2, 2, 3, 4, 5, 5, 7]),
                 lock_ms: random.pick(&[100, 100, 1_000, 30_000]),
                 dead_letters: random.percent(25),

@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def copy_tree() -> None:
     """Copy the files that git knows, as they are now: they are changed in place, so that one build serves all."""
     shutil.rmtree(_TREE, ignore_errors=True)
-    names = _output(["git", "-C", str(REPOSITORY), "ls-files", "-z", "rust", "benches/rust", "Cargo.*", ".cargo", "*.md", "docs"])
+    names = _output(["git", "ls-files", "-z"])
     for name in filter(None, names.split("\0")):
         if (REPOSITORY / name).is_file():
             (_TREE / name).parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ mod full_states;
 mod laws;
 #[cfg(test)]
 mod pruning;
+mod questions;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]

@@ -262,6 +262,12 @@ bench-persister: build ## Measure the Kafka persisters beside Kafka's own (needs
 bench-gateway: build kafka ## Measure share groups through the gateway beside a broker's own (needs a JDK and Maven; about an hour)
 	$(BIN)/python -m benches.gateway.run $(BENCH_ARGS)
 
+# One thread plays a world, so a seed gives the same again: a world with a finding is made smaller and its command is printed.
+WORLDS_SECONDS ?= 120
+.PHONY: worlds
+worlds: ## Play fresh simulated worlds (WORLDS_SECONDS=120, WORLDS_JOBS=1, WORLDS_ARGS=...)
+	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds $(WORLDS_SECONDS) --jobs $(or $(WORLDS_JOBS),1) $(WORLDS_ARGS)
+
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.
 $(FUZZ_TOOLS)/bin/cargo-fuzz:

@@ -19,9 +19,10 @@ MAY_KNOW = {
     "drafts": {"core"},
     "log": {"core", "wire"},
     "python": {"core", "wire", "analysis", "gateway", "histories", "log"},
+    "sim": {"core", "histories", "log"},
 }
-#: Crates that are not published: the extension module, and the forms of the state that no Kafka ever wrote.
-_UNPUBLISHED = {"python", "drafts"}
+#: Crates that are not published: the extension module, the forms of the state that no Kafka ever wrote, the simulated world.
+_UNPUBLISHED = {"python", "drafts", "sim"}
 #: Clock, files, network, threads, processes: what a pure crate has no business with.
 _OUTSIDE_WORLD = re.compile(r"\bstd::(?:env|fs|net|os|process|thread|time)\b|\b(?:SystemTime|Instant)\b")
 

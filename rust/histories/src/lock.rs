@@ -34,8 +34,11 @@ impl Lock {
         let own = || life.acks.iter().filter(|ack| ack.member == grant.member);
         for ack in own().filter(|ack| ack.kind == AckType::Renew) {
             if ack.t >= grant.t && ack.sent < next {
-                // Of a record below the start offset nothing is renewed.
-                if ack.outcome == Outcome::Ok && !may_have_passed(scene, life, ack.event, ack.t) {
+                // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
+                let is_held = ack.t <= deadline;
+                if ack.outcome == Outcome::Ok
+                    && (is_held || !may_have_passed(scene, life, ack.event, ack.t))
+                {
                     deadline = deadline.max(ack.sent.saturating_add(grant.lock));
                 }
                 if ack.outcome != Outcome::Refused {

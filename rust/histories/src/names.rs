@@ -12,8 +12,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of a name.
-    pub(crate) fn number(&mut self, text: &str) -> Name {
+    /// The number of a name; a new one if it is not in the table.
+    pub fn number(&mut self, text: &str) -> Name {
         if let Some(&number) = self.numbers.get(text) {
             return number;
         }

@@ -62,6 +62,18 @@ impl SimDisk {
         found_again(state)
     }
 
+    /// The disk as the next process finds it: this one was killed, and the machine goes on. What was not synced is there, and may
+    /// still be lost.
+    #[must_use]
+    pub fn after_kill(&self) -> Self {
+        let mut state = self.state().clone();
+        state.fault = None;
+        state.operations = 0;
+        state.asked = 0;
+        state.locked.clear();
+        Self(Arc::new(Mutex::new(state)))
+    }
+
     /// The disk as it is found after a power cut that kept any subset of the pages and of the names that were not synced. The
     /// same seed keeps the same.
     #[must_use]

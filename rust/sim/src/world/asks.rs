@@ -1,0 +1,247 @@
+//! What a broker does with a member's request.
+
+use share_state_core::ids::TopicId;
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::share_partition::{AcknowledgeBatch, AcknowledgeError, RecordStateReason};
+use share_state_core::share_session::{ShareFetchRequest, TopicIdPartition};
+
+use super::World;
+use super::events::{Asked, Request, Told, What};
+use super::types::{Parked, Waiter};
+use crate::broken::Broken;
+use crate::meeting::Meeting;
+use crate::recorder::Said;
+
+/// The one topic.
+pub const TOPIC: TopicId = TopicId([7; 16]);
+
+/// The one group.
+pub const GROUP: &str = "g";
+
+/// A partition of the topic, as sessions name it.
+pub fn partition(part: usize) -> TopicIdPartition {
+    TopicIdPartition {
+        topic_id: TOPIC,
+        partition: i32::try_from(part).unwrap_or(i32::MAX),
+    }
+}
+
+impl<S: InFlightStore> World<S> {
+    pub(super) fn at_broker(&mut self, broker: usize, request: Request) {
+        if !self.brokers[broker].is_up {
+            return;
+        }
+        match &request.asked {
+            Asked::Fetch { wait_us } => {
+                let wait_us = *wait_us;
+                self.fetch_arrives(broker, &request, wait_us);
+            }
+            Asked::Acknowledge { part, said } => {
+                self.acknowledgement_arrives(broker, &request, *part, said);
+            }
+            Asked::Close => self.close_arrives(broker, request.member),
+        }
+        self.serve(broker);
+    }
+
+    fn id_of(&self, member: usize) -> std::sync::Arc<str> {
+        self.members.get(member).map_or_else(
+            || std::sync::Arc::from(""),
+            |own| std::sync::Arc::clone(&own.id),
+        )
+    }
+
+    fn fetch_arrives(&mut self, broker: usize, request: &Request, wait_us: i64) {
+        let id = self.id_of(request.member);
+        let partitions: Vec<_> = (0..self.plan.partitions).map(partition).collect();
+        let opens = request.epoch == 0;
+        if opens {
+            let replaces = self.brokers[broker]
+                .sessions
+                .sessions()
+                .any(|view| view.member == &*id && view.connection() != request.connection);
+            let twins = self
+                .members
+                .iter()
+                .filter(|own| own.is_alive && own.id == id)
+                .count();
+            if replaces && twins > 1 {
+                self.meet(Meeting::TwinTakesSession);
+            }
+        }
+        let own = &mut self.brokers[broker];
+        let admitted = own.sessions.fetch(&ShareFetchRequest {
+            group: GROUP,
+            member: &id,
+            epoch: request.epoch,
+            connection: request.connection,
+            added: if opens { &partitions } else { &[] },
+            forgotten: &[],
+            acknowledges: false,
+        });
+        let (member, connection) = (request.member, request.connection);
+        let told = match admitted {
+            Err(_) => Told::Session,
+            Ok(_) if !own.leads => Told::NotLeader,
+            Ok(context) => {
+                own.parked.push(Parked {
+                    member,
+                    connection,
+                    request: request.request,
+                    context,
+                });
+                let (life, request) = (own.life, request.request);
+                self.later(
+                    wait_us,
+                    What::FetchEnds {
+                        broker,
+                        life,
+                        request,
+                    },
+                );
+                return;
+            }
+        };
+        self.answer(member, connection, request.request, told);
+    }
+
+    fn acknowledgement_arrives(
+        &mut self,
+        broker: usize,
+        request: &Request,
+        part: usize,
+        said: &[Said],
+    ) {
+        let id = self.id_of(request.member);
+        let is_overtaken = self.is_overtaken(broker, part);
+        if is_overtaken {
+            self.meet(Meeting::OvertakenTakes);
+        }
+        let answers_early = self.is(Broken::AnswersEarly);
+        let renews_not = self.is(Broken::RenewsNot);
+        let hides = self.is(Broken::HidesRefusal);
+        let now = self.brokers[broker].now(self.now);
+        let own = &mut self.brokers[broker];
+        let told = if own.sessions.acknowledge(GROUP, &id, request.epoch).is_err() {
+            Told::Session
+        } else if let Some(Some(led)) = own.led.get_mut(part) {
+            let mut batches: Vec<_> = said
+                .iter()
+                .map(|(first, last, kind)| AcknowledgeBatch {
+                    first: *first,
+                    last: *last,
+                    types: core::slice::from_ref(kind),
+                })
+                .collect();
+            if renews_not {
+                batches.retain(|batch| batch.types != [4]);
+            }
+            let under_way = led.part.writes_under_way();
+            match led.part.acknowledge(&id, &batches, now) {
+                Ok(Some(token)) if !answers_early => {
+                    let (member, connection, request) =
+                        (request.member, request.connection, request.request);
+                    led.waiting.push(Waiter {
+                        token,
+                        member,
+                        connection,
+                        request,
+                    });
+                    self.pump(broker, part);
+                    return;
+                }
+                Ok(_) => Told::Done {
+                    counts: !is_overtaken,
+                },
+                Err(error) => {
+                    let mut met = Vec::new();
+                    if let AcknowledgeError::InvalidRecordState { reason, .. } = &error
+                        && matches!(
+                            reason,
+                            RecordStateReason::NotAcquired | RecordStateReason::OtherMember
+                        )
+                    {
+                        met.push(Meeting::LateAcknowledgement);
+                        if said.iter().all(|said| said.2 == 4) {
+                            met.push(Meeting::LateRenewal);
+                        }
+                    }
+                    if let AcknowledgeError::InvalidRecordState {
+                        reason: RecordStateReason::WriteUnderWay,
+                        ..
+                    } = &error
+                        && under_way > 0
+                    {
+                        met.push(Meeting::RepeatWhileHeld);
+                    }
+                    for meeting in met {
+                        self.meet(meeting);
+                    }
+                    if hides && error.kafka_code() == KafkaCode::InvalidRecordState {
+                        Told::Done { counts: true }
+                    } else {
+                        Told::Refused
+                    }
+                }
+            }
+        } else {
+            Told::NotLeader
+        };
+        let is_repeat = self.members.get(request.member).is_some_and(|own| {
+            own.held.is_empty() && own.before.as_ref().is_some_and(|before| before.1 == said)
+        });
+        if is_repeat && matches!(told, Told::Refused) {
+            self.meet(Meeting::RepeatRefused);
+        }
+        self.answer(request.member, request.connection, request.request, told);
+        self.pump(broker, part);
+    }
+
+    fn close_arrives(&mut self, broker: usize, member: usize) {
+        let id = self.id_of(member);
+        if self.brokers[broker]
+            .sessions
+            .acknowledge(GROUP, &id, -1)
+            .is_ok()
+        {
+            self.brokers[broker].sessions.close(GROUP, &id);
+            self.release(broker, &id);
+        }
+    }
+
+    pub(super) fn disconnected(&mut self, broker: usize, connection: u64) {
+        let mut keys = self.brokers[broker].sessions.connection_closed(connection);
+        keys.sort();
+        for key in keys {
+            self.release(broker, &key.member);
+        }
+        self.brokers[broker]
+            .parked
+            .retain(|parked| parked.connection != connection);
+        self.serve(broker);
+    }
+
+    /// Gives back what a member holds. From then on nobody holds it, whoever else has the member's id.
+    fn release(&mut self, broker: usize, id: &str) {
+        let mut all = 0;
+        for part in 0..self.plan.partitions {
+            let now = self.brokers[broker].now(self.now);
+            if let Some(Some(led)) = self.brokers[broker].led.get_mut(part) {
+                let under_way = led.part.writes_under_way();
+                let released = led.part.release(id, now);
+                all += released;
+                if under_way > 0 && released > 0 {
+                    self.meet(Meeting::ReleaseInWrite);
+                }
+                self.pump(broker, part);
+            }
+        }
+        if all > 0 {
+            let ahead = self.members.iter().rev().find(|own| *own.id == *id);
+            let t = self.now + ahead.map_or(0, |own| own.ahead);
+            let name = self.recorder.name(id);
+            self.recorder.gone(t, name);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Fixed worlds: nothing is found in them, and a seed always gives the same one.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
+
+use share_state_core::in_flight::{IntervalStore, TwinStore};
+use share_state_sim::{Cuts, Fault, Meeting, Plan, Tally, World, play};
+
+/// Worlds with a finding that nobody has explained yet, and the rule. One that is no longer found has to go from here.
+const OPEN: [(u64, &str); 1] = [(1095, "H1")];
+
+/// `WORLDS=100000` plays more of them.
+#[test]
+fn fixed_worlds_keep_every_promise_and_every_meeting_happens() {
+    let worlds: u64 = std::env::var("WORLDS").map_or(1500, |n| n.parse().unwrap());
+    let mut tally = Tally::default();
+    for seed in 0..worlds {
+        tally.take(seed, &play(seed, &Cuts::default(), None));
+    }
+    let of_rule = |(seed, text): &(u64, String)| {
+        (*seed, text.split(':').next().unwrap_or_default().to_owned())
+    };
+    let found: Vec<_> = tally.found.iter().map(of_rule).collect();
+    let open = OPEN.map(|(seed, rule)| (seed, rule.to_owned()));
+    assert_eq!(found, open, "{:?}", tally.found);
+    assert_eq!(tally.worlds, worlds);
+    assert!(tally.steps > 500 * worlds, "{} steps", tally.steps);
+    assert!(tally.events > 50 * worlds, "{} events", tally.events);
+    for meeting in Meeting::ALL {
+        let count = tally.meetings.count(meeting);
+        assert!(count > 0, "never: {}", meeting.text());
+    }
+    for (fault, count) in Fault::ALL.into_iter().zip(tally.faults) {
+        assert!(count > 0, "never: {}", fault.name());
+    }
+}
+
+/// What happened in a world, whichever in-flight store it has.
+fn traces(seed: u64) -> [(u64, u64); 3] {
+    let plan = Plan::draw(seed);
+    let once = World::<IntervalStore>::new(&plan, None).play();
+    let again = World::<IntervalStore>::new(&plan, None).play();
+    let twin = World::<TwinStore>::new(&plan, None).play();
+    [once, again, twin].map(|played| (played.steps, played.trace))
+}
+
+#[test]
+fn a_seed_gives_one_world_on_both_in_flight_stores() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 5000..5150 {
+        let [once, again, twin] = traces(seed);
+        assert_eq!(once, again, "seed {seed}");
+        assert_eq!(once, twin, "seed {seed}");
+        seen.insert(once.1);
+    }
+    assert_eq!(seen.len(), 150);
+}
+
+#[test]
+fn a_cut_takes_away_and_adds_nothing() {
+    let plan = Plan::draw(3);
+    let without = plan.faults().next().unwrap();
+    let cuts = Cuts {
+        without: vec![without],
+        members: Some(1),
+        records: Some(7),
+        faulty_ms: Some(100),
+    };
+    let cut = plan.cut(&cuts);
+    assert_eq!(cut.faults().count() + 1, plan.faults().count());
+    assert_eq!((cut.members, cut.records, cut.faulty_us), (1, 7, 100_000));
+    assert_eq!(cut.cut(&Cuts::default()), cut);
+    assert_eq!(
+        cuts.arguments(),
+        format!(
+            " --without {} --members 1 --records 7 --faulty-ms 100",
+            without.name()
+        )
+    );
+}

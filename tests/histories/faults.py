@@ -136,7 +136,7 @@ def _upstream(run: Run) -> None:
     run.server.source.start()
 
 
-#: Of a member, the server's process, the network, the log, the group, transactions, the disk, and the cluster behind.
+#: Of a member, the server's process, the network, the log, the group, transactions, the disk, and the cluster with the records.
 MEMBERS: Final = ("kill", "stall", "duplicate")
 PROCESS: Final = ("restart", "freeze", "full")
 NETWORK: Final = ("cut", "delay")
@@ -157,7 +157,7 @@ FAULTS: Final[Mapping[str, Fault[Run]]] = {
     "retain": Fault("records are deleted up to an offset: the log start moves", _retain),
     "reset": Fault("members leave, and an administrator sets the offset of the empty group", _reset),
     "abort": Fault("a transaction is aborted, where only committed records are read", _abort),
-    "open": Fault("a transaction stays open while others write behind it", _open),
+    "open": Fault("a transaction stays open while others write after it", _open),
     "upstream": Fault("SIGKILL of the cluster with the records, which starts again", _upstream),
 }
 

@@ -55,9 +55,9 @@ class Transactions:
         self.aborted: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._bootstrap, self._topic = bootstrap, topic
         self._producer: Producer | None = None
-        #: What the open transaction has written, and what was written behind it.
+        #: What the open transaction has written, and what was written after it.
         self._open: Offsets | None = None
-        self._behind: list[Line] = []
+        self._after: list[Line] = []
 
     def write(self, partition: int, count: int) -> None:
         """Write records of a transaction, which is begun if there is none."""
@@ -75,19 +75,19 @@ class Transactions:
             raise RuntimeError(f"records of a transaction were not answered: {self._open.failed[:3]}")
 
     def readable(self, lines: list[Line]) -> list[Line]:
-        """Keep back the events of records behind the open transaction: nobody is given them before it ends."""
+        """Keep back the events of records after the open transaction: nobody is given them before it ends."""
         held = [line for line in lines if self._open is not None and line["partition"] in self._open.of]
-        self._behind += held
+        self._after += held
         return [line for line in lines if line not in held]
 
     def commit(self) -> list[Line]:
-        """End the open transaction, if there is one: its records, and those behind it, are there from now on."""
+        """End the open transaction, if there is one: its records, and those after it, are there from now on."""
         if self._producer is None or self._open is None:
             return []
         found, self._open = self._open.of, None
         # Told before: they may be delivered before the producer has its answer.
-        behind, self._behind = self._behind, []
-        lines = [*produced(self._topic, found), *({**line, "t": time.monotonic_ns()} for line in behind)]
+        after, self._after = self._after, []
+        lines = [*produced(self._topic, found), *({**line, "t": time.monotonic_ns()} for line in after)]
         self._producer.commit_transaction(_PATIENCE_S)
         return lines
 

@@ -1,4 +1,4 @@
-//! A whole batch behind a wrong header. The checksum covers what follows it, so it tells where the batch ends even if the
+//! A whole batch after a wrong header. The checksum covers what follows it, so it tells where the batch ends even if the
 //! length does not.
 //!
 //! A crash leaves pages that were never written, and these hold zeros. It changes no other byte. So a header that is wrong in

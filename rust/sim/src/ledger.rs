@@ -124,7 +124,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the store holds a record as acknowledged, or behind its start offset.
+    /// Whether the store holds a record as acknowledged, or below its start offset.
     pub fn is_held_as_acknowledged(held: &ShareGroupOffset, offset: i64) -> bool {
         offset < held.start_offset
             || held

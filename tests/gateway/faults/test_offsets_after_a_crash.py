@@ -49,7 +49,7 @@ def test_the_start_offset_does_not_go_back(tmp_path: Path) -> None:
         ):
             held = member.join().poll(20_000, most=10)
             assert len(held) == 30
-            # A hole is left: what is settled behind it counts for the lag, and not for the start offset.
+            # A hole is left: what is settled after it counts for the lag, and not for the start offset.
             member.acknowledge([place for place in held if place.offset != 20])
             member.poll(0, most=1)
             before = shown(gateway.bootstrap)

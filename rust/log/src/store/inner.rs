@@ -24,7 +24,7 @@ pub(super) struct NotedFiles {
 
 impl NotedFiles {
     /// Notes that a log begins later, and before that where it ends: it is whole up to there. Without what stands before the
-    /// new beginning, a log that was cut back behind the end would be another state, and none that ever was.
+    /// new beginning, a log that was cut back to before the end would be another state, and none that ever was.
     pub fn move_start(
         &mut self,
         disk: &dyn Disk,

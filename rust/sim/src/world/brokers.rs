@@ -116,7 +116,7 @@ impl<S: InFlightStore> World<S> {
         }
     }
 
-    /// Another broker leads, or the same one anew.
+    /// Another broker leads, or the same one again.
     pub(super) fn take_over(&mut self, aware: bool) {
         let old = self.leader;
         let other = 1 - old;

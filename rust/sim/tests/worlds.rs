@@ -5,7 +5,7 @@ use share_state_core::in_flight::{IntervalStore, TwinStore};
 use share_state_sim::{Cuts, Fault, Meeting, Plan, Tally, World, play};
 
 /// Worlds with a finding that nobody has explained yet, and the rule. One that is no longer found has to go from here.
-const OPEN: [(u64, &str); 1] = [(1095, "H1")];
+const OPEN: [(u64, &str); 0] = [];
 
 /// `WORLDS=100000` plays more of them.
 #[test]

@@ -33,8 +33,10 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
     }
     let acknowledged = acknowledged(life, end);
     let is_later = acknowledged.is_some_and(|held| grant.count > held.count);
-    // Two clients may have two clocks; what the counts say needs none.
-    let apart: Nanos = if is_later || acknowledged.is_none() {
+    let passed = may_have_passed(scene, life, end.event, end.t);
+    // Two clients may have two clocks. What the counts say needs none, unless the acknowledgement was late: it may have found
+    // the record, delivered and ended since, below the start offset.
+    let apart: Nanos = if (is_later || acknowledged.is_none()) && !passed {
         0
     } else {
         scene.settings.skew
@@ -47,9 +49,11 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
         && is_later
         && grant.t > held.sent
         && grant.t > end.sent.saturating_add(scene.settings.skew)
-        && !may_have_passed(scene, life, end.event, end.t);
+        && !passed
+        && !scene.failed_over(grant.sent, held.t);
     // By another member after the one that was acknowledged: the acknowledgement came first, or was of somebody who held
-    // nothing. Not so where it may have found the record below the start offset.
+    // nothing. Not so where it may have found the record below the start offset, or where the delivery may be of a leader
+    // before, which counted by itself.
     followed.then(|| vec![held.event, end.event, grant.event])
 }
 

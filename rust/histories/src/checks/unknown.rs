@@ -1,7 +1,8 @@
 //! H6: an acknowledgement of unknown outcome happened once or not at all, and later reads agree.
 //!
 //! All ranges of an acknowledgement happen together. So it is wrong if one record shows that it happened, and one that it did
-//! not.
+//! not. Two leaders may show either: one gives up a write, takes its records back and delivers them, and the next one finds
+//! that the write has arrived.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,14 @@ pub struct Shown {
     acks: BTreeMap<u32, Evidence>,
 }
 
-/// The first records that show it, and the events.
+/// The records that show it best. The earlier it is seen that it happened, and the later a delivery left that denies it, the
+/// fewer failovers lie between them.
 #[derive(Debug, Default)]
 struct Evidence {
-    happened: Option<(Span, Vec<u32>)>,
-    did_not: Option<(Span, Vec<u32>)>,
+    /// When it was seen, and the event.
+    happened: Option<(Nanos, u32)>,
+    /// The delivery, and its record.
+    did_not: Option<(Granted, Span)>,
 }
 
 impl Shown {
@@ -40,24 +44,27 @@ impl Shown {
                 to_another(scene, life, ack, held).or_else(|| after_passed(scene, life, ack, held));
             let ended = ended(scene, life, ack, held);
             let evidence = self.acks.entry(ack.event).or_default();
-            if let Some(grant) = again {
-                evidence.did_not.get_or_insert((span, vec![grant.event]));
+            if let Some(grant) = again
+                && evidence
+                    .did_not
+                    .is_none_or(|(known, _)| known.sent < grant.sent)
+            {
+                evidence.did_not = Some((*grant, span));
             }
-            if let Some(event) = ended {
-                evidence.happened.get_or_insert((span, vec![event]));
-            }
+            evidence.happened = evidence.happened.into_iter().chain(ended).min();
         }
     }
 
     /// Finds those that happened and did not.
     pub fn check(self, scene: &Scene<'_>, found: &mut Vec<Violation>) {
         for (ack, evidence) in self.acks {
-            if let (Some((_, happened)), Some((span, did_not))) =
+            if let (Some((seen, happened)), Some((grant, span))) =
                 (evidence.happened, evidence.did_not)
+                && !scene.failed_over(grant.sent, seen)
             {
                 let text =
                     "one answer shows that an acknowledgement happened, another that it did not";
-                let excerpt = [vec![ack], happened, did_not].concat();
+                let excerpt = vec![ack, happened, grant.event];
                 found.push(scene.violation(Check::H6, Some(span), text, excerpt));
             }
         }
@@ -65,12 +72,12 @@ impl Shown {
 }
 
 /// Whether the record may have ended by `until` with an acknowledgement: it was confirmed, or its outcome is unknown and no
-/// delivery until then shows that it did not happen.
+/// delivery until then shows that it did not happen: one that is denied by a leader may be found by the next.
 pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos) -> bool {
     let refuted = || {
         acknowledged(life, ack)
             .and_then(|held| to_another(scene, life, ack, held))
-            .is_some_and(|grant| grant.t <= until)
+            .is_some_and(|grant| grant.t <= until && !scene.failed_over(grant.sent, until))
     };
     ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
 }
@@ -115,9 +122,9 @@ fn after_passed<'a>(
     })
 }
 
-/// The event that shows that the acknowledgement happened: the start offset passed the record, or a drain left it, and
-/// nothing else explains that.
-fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<u32> {
+/// The event that shows that the acknowledgement happened, and its time: the start offset passed the record, or a drain left
+/// it, and nothing else explains that.
+fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<(Nanos, u32)> {
     let offset = life.first();
     let number = scene.era_of(ack.sent);
     let era = scene.eras.get(number)?;
@@ -148,5 +155,5 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
             .grants
             .iter()
             .any(|grant| grant.count > held.count && grant.t <= t);
-    (!explained && !delivered_again).then_some(event)
+    (!explained && !delivered_again).then_some((t, event))
 }

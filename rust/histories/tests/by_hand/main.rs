@@ -6,6 +6,7 @@
 )]
 
 mod late;
+mod leaders;
 mod lines;
 mod not_a_history;
 mod starts;

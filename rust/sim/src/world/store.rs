@@ -164,6 +164,14 @@ impl<S: InFlightStore> World<S> {
                         if waited {
                             self.meet(Meeting::ReadInGroup);
                         }
+                        // The leader is shown what it reads. An observer might never see its epoch, if a reset comes first.
+                        self.show(Seen {
+                            sent: self.now,
+                            part: call.part,
+                            start_offset: state.start_offset,
+                            leader_epoch,
+                            state_epoch: state.state_epoch,
+                        });
                         self.answer_call(call, CallAnswer::State(state));
                     }
                     Err(error) => self.refuse(call, &error),

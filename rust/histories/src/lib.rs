@@ -8,6 +8,7 @@
 
 mod check;
 mod checks;
+mod era;
 mod event;
 mod gather;
 mod history;

@@ -23,6 +23,8 @@ pub struct Granted {
     pub member: Name,
     pub count: i64,
     pub lock: Nanos,
+    /// Between which resets it was, if that is known.
+    pub era: Option<usize>,
     pub event: u32,
 }
 
@@ -48,6 +50,12 @@ impl Life {
     /// The first offset of the span.
     pub fn first(&self) -> i64 {
         self.span.map_or(0, |span| span.first)
+    }
+
+    /// Whether a delivery may be of this era, and may be of another.
+    pub fn has_crossing(&self, scene: &Scene<'_>, era: usize) -> bool {
+        let mut unsure = self.grants.iter().filter(|grant| grant.era.is_none());
+        unsure.any(|grant| scene.eras_of(grant.sent, grant.t).contains(&era))
     }
 }
 
@@ -143,6 +151,7 @@ fn fill(life: &mut Life, scene: &Scene<'_>, span: Span, active: &[&Touch]) {
                 member: grant.member,
                 count: grant.delivery_count,
                 lock: grant.lock,
+                era: scene.only_era_of(grant.sent, event.t),
                 event: touch.event,
             }),
             What::Ack(ack) => life.acks.push(Acked {

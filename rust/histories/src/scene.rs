@@ -1,7 +1,9 @@
 //! A share partition with all that the life of its records is judged by.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
+use crate::era::{Era, era_of_view, eras_of, only};
 use crate::event::{Event, Grant, Name, Nanos, Span, View, What};
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};
 use crate::history::History;
@@ -29,23 +31,6 @@ pub struct Scene<'a> {
     pub drained: Vec<(Nanos, u32)>,
     /// When the history ends.
     pub end: Nanos,
-}
-
-/// The time between two resets.
-#[derive(Debug)]
-pub struct Era {
-    /// The reset that it begins with, and the offset that was set.
-    pub reset: Option<(u32, i64)>,
-    /// The epoch that the reset set.
-    pub state_epoch: Option<i64>,
-    /// When it begins.
-    pub from: Nanos,
-    /// When it ends.
-    pub to: Nanos,
-    /// The views that showed a greater start offset than all before, in order: offset, time, event.
-    pub rises: Vec<(i64, Nanos, u32)>,
-    /// The grants of lower offsets than all before, in order: time, offset.
-    pub lows: Vec<(Nanos, i64)>,
 }
 
 /// A change of the leader; locks that it did not know of have ended.
@@ -169,6 +154,16 @@ impl<'a> Scene<'a> {
         self.eras.partition_point(|era| era.to < t)
     }
 
+    /// Which eras the step of a request may belong to.
+    pub fn eras_of(&self, sent: Nanos, t: Nanos) -> RangeInclusive<usize> {
+        eras_of(&self.eras, sent, t, self.settings.skew)
+    }
+
+    /// Which era the step of a request belongs to; `None` if it may be on either side of a reset.
+    pub fn only_era_of(&self, sent: Nanos, t: Nanos) -> Option<usize> {
+        only(&self.eras_of(sent, t))
+    }
+
     /// Which era an answer that shows state belongs to; `None` if it may be of either side of a reset.
     pub fn era_of_view(&self, t: Nanos, view: &View) -> Option<usize> {
         era_of_view(&self.eras, t, view, self.settings.skew)
@@ -223,7 +218,6 @@ impl<'a> Scene<'a> {
                 });
             }
         }
-        let era_of = |t: Nanos| eras.partition_point(|era| era.to < t);
         let mut rises = HashMap::<usize, Vec<(i64, Nanos, u32)>>::new();
         for (at, t, view) in self.views() {
             if let Some(offset) = view.start_offset
@@ -237,7 +231,10 @@ impl<'a> Scene<'a> {
         }
         let mut lows = HashMap::<usize, Vec<(Nanos, i64)>>::new();
         for (_, t, grant) in self.grants() {
-            let list = lows.entry(era_of(t)).or_default();
+            let Some(era) = only(&eras_of(&eras, grant.sent, t, self.settings.skew)) else {
+                continue;
+            };
+            let list = lows.entry(era).or_default();
             if list
                 .last()
                 .is_none_or(|&(_, lowest)| grant.span.first < lowest)
@@ -274,39 +271,5 @@ impl<'a> Scene<'a> {
             }
         }
         failovers
-    }
-}
-
-/// A reset takes place before it is seen, and may be seen by another clock. The state epoch, where it is shown, tells more.
-fn era_of_view(eras: &[Era], t: Nanos, view: &View, skew: Nanos) -> Option<usize> {
-    if let Some(epoch) = view.state_epoch
-        && let Some(found) = eras.iter().rposition(|era| era.state_epoch == Some(epoch))
-    {
-        return Some(found);
-    }
-    let number = eras.partition_point(|era| era.to < view.sent);
-    let era = eras.get(number)?;
-    let is_other = |epoch: i64| era.state_epoch.is_some_and(|own| own != epoch);
-    let is_within = view.sent >= era.from.saturating_add(skew) && t <= era.to.saturating_sub(skew);
-    (is_within && !view.state_epoch.is_some_and(is_other)).then_some(number)
-}
-
-impl Era {
-    /// The first view of the era that shows a start offset above `offset`, and whether an earlier one, a grant or the
-    /// reset showed that the share partition did not start after it: offset, time and event of the view.
-    pub fn passed(&self, offset: i64) -> Option<(Nanos, u32, bool)> {
-        let at = self.rises.partition_point(|&(start, ..)| start <= offset);
-        let &(_, t, view) = self.rises.get(at)?;
-        let started = at > 0
-            || self.reset.is_some_and(|(_, start)| start <= offset)
-            || self
-                .lowest_granted(t)
-                .is_some_and(|lowest| lowest <= offset);
-        Some((t, view, started))
-    }
-
-    fn lowest_granted(&self, until: Nanos) -> Option<i64> {
-        let at = self.lows.partition_point(|&(t, _)| t <= until);
-        self.lows.get(at.checked_sub(1)?).map(|&(_, lowest)| lowest)
     }
 }

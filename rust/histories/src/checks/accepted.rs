@@ -12,9 +12,11 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
         .iter()
         .filter(|ack| ack.kind.is_terminal() && ack.outcome == Outcome::Ok);
     for end in ends {
-        let era = scene.era_of(end.sent);
+        let Some(era) = scene.only_era_of(end.sent, end.t) else {
+            continue;
+        };
         for grant in &life.grants {
-            if scene.era_of(grant.t) != era {
+            if grant.era != Some(era) {
                 continue;
             }
             if let Some(excerpt) = after(scene, life, end, grant) {

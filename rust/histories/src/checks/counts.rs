@@ -18,7 +18,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
         let mut grants: Vec<&Granted> = life
             .grants
             .iter()
-            .filter(|grant| scene.era_of(grant.t) == era)
+            .filter(|grant| grant.era == Some(era))
             .collect();
         into_order(scene, &mut grants);
         first(scene, life, era, &grants, found);
@@ -66,7 +66,8 @@ fn first(
     let Some((since, event)) = reset.or(life.produced) else {
         return;
     };
-    if grant.t < since {
+    // The first one may be one whose answer crossed the reset.
+    if grant.t < since || life.has_crossing(scene, era) {
         return;
     }
     let unseen = grant.count - 1;

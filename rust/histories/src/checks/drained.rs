@@ -2,10 +2,11 @@
 //! delivery limit.
 
 use crate::checks::unknown::may_have_ended;
+use crate::era::Era;
 use crate::event::Nanos;
 use crate::life::Life;
 use crate::lock::Lock;
-use crate::scene::{Era, Scene};
+use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
 /// Finds records that have vanished.
@@ -25,11 +26,11 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         return None;
     }
     let era = scene.era_of(at);
+    if life.has_crossing(scene, era) {
+        return None;
+    }
     let grants = || {
-        let of_era = life
-            .grants
-            .iter()
-            .filter(|grant| scene.era_of(grant.t) == era);
+        let of_era = life.grants.iter().filter(|grant| grant.era == Some(era));
         of_era.filter(|grant| grant.sent <= at)
     };
     let Some(last) = grants().max_by_key(|grant| (grant.count, grant.t)) else {
@@ -83,7 +84,7 @@ fn is_wanted(scene: &Scene<'_>, life: &Life, at: Nanos) -> bool {
     let was_granted = life
         .grants
         .iter()
-        .any(|grant| scene.era_of(grant.t) == scene.era_of(at) && grant.t <= at);
+        .any(|grant| grant.era == Some(scene.era_of(at)) && grant.t <= at);
     let was_produced = life.produced.is_some_and(|(t, _)| t <= at);
     was_granted || (was_produced && !starts_after(life, era, offset))
 }

@@ -61,8 +61,8 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
         let earlier = life.grants.iter().zip(&locks).take(at).rev().take(EARLIER);
         let (mut two, mut early) = (None, None);
         for (before, lock) in earlier {
-            if scene.era_of(before.t) != scene.era_of(later.t) {
-                break;
+            if before.era.is_none() || before.era != later.era {
+                continue;
             }
             let both = held
                 .least

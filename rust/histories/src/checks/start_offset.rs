@@ -19,10 +19,7 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
             continue;
         };
         // What is delivered lies within the share partition, whatever its first answer showed.
-        let is_delivered = life
-            .grants
-            .iter()
-            .any(|grant| scene.era_of(grant.t) == number);
+        let is_delivered = life.grants.iter().any(|grant| grant.era == Some(number));
         if !started && !is_delivered {
             continue;
         }
@@ -37,23 +34,20 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
 fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32> {
     let by_then = t.saturating_add(scene.settings.skew);
     let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
-    if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
+    if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) || life.has_crossing(scene, era) {
         return None;
     }
     let last = life
         .grants
         .iter()
-        .filter(|grant| scene.era_of(grant.t) == era && grant.sent <= by_then)
+        .filter(|grant| grant.era == Some(era) && grant.sent <= by_then)
         .max_by_key(|grant| (grant.count, grant.t));
     let Some(last) = last else {
         // Somebody who went may have been given it unseen, and have settled nothing, unless they were as many as the limit.
         let produced = life
             .produced
             .filter(|&(since, _)| since <= t && !may_be_used_up(scene, since, by_then));
-        let later = life
-            .grants
-            .iter()
-            .find(|grant| scene.era_of(grant.t) == era);
+        let later = life.grants.iter().find(|grant| grant.era == Some(era));
         return later
             .map(|grant| grant.event)
             .or(produced.map(|(_, event)| event));

@@ -99,7 +99,7 @@ fn to_another<'a>(
     held: &Granted,
 ) -> Option<&'a Granted> {
     let era = scene.era_of(ack.sent);
-    let is_later = |grant: &&Granted| grant.count > held.count && scene.era_of(grant.t) == era;
+    let is_later = |grant: &&Granted| grant.count > held.count && grant.era == Some(era);
     let mut later = life.grants.iter().filter(is_later);
     let first = later.clone().find(|grant| grant.t > held.sent);
     later
@@ -117,9 +117,9 @@ fn after_passed<'a>(
     let era = scene.era_of(ack.sent);
     let (passed, ..) = scene.eras.get(era)?.passed(life.first())?;
     let since = passed.saturating_add(scene.settings.skew);
-    life.grants.iter().find(|grant| {
-        grant.sent >= since && grant.count > held.count && scene.era_of(grant.t) == era
-    })
+    life.grants
+        .iter()
+        .find(|grant| grant.sent >= since && grant.count > held.count && grant.era == Some(era))
 }
 
 /// The event that shows that the acknowledgement happened, and its time: the start offset passed the record, or a drain left

@@ -62,3 +62,36 @@ fn an_answer_that_crosses_a_reset_may_show_either_state() {
         assert_eq!(checks(&lines), [Check::H5], "{lines:?}");
     }
 }
+
+#[test]
+fn a_delivery_that_crosses_a_reset_may_be_of_either_state() {
+    // It was given of the old state, and its answer came after the reset.
+    let story = |crossing: i64, start: i64| {
+        vec![
+            view(10, 20, r#""start_offset":0,"state_epoch":1"#),
+            line(
+                1000,
+                "reset",
+                &format!(r#""start_offset":{start},"state_epoch":2"#),
+            ),
+            grant(crossing, 1200, "a", (0, 9), 1, 30_000),
+            line(1210, "gone", r#""member":"a""#),
+            view(
+                2000,
+                2010,
+                &format!(r#""start_offset":{start},"state_epoch":2"#),
+            ),
+        ]
+    };
+    // The start offset of the new state passes nothing.
+    assert_eq!(checks(&story(900, 10)), []);
+    assert_eq!(checks(&story(1100, 10)), [Check::H5]);
+    // The first delivery of the new state is the first.
+    let again = |crossing: i64| {
+        let mut lines = story(crossing, 0);
+        lines.push(grant(3000, 3010, "b", (0, 9), 1, 30_000));
+        checks(&lines)
+    };
+    assert_eq!(again(900), []);
+    assert_eq!(again(1100), [Check::H4]);
+}

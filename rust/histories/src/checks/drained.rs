@@ -34,10 +34,8 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         of_era.filter(|grant| grant.sent <= at)
     };
     let Some(last) = grants().max_by_key(|grant| (grant.count, grant.t)) else {
-        if life
-            .produced
-            .is_some_and(|(t, _)| may_be_used_up(scene, t, at))
-        {
+        let unseen = |t| may_be_used_up(scene, t, at) || may_have_ended_unseen(scene, life, t, at);
+        if life.produced.is_some_and(|(t, _)| unseen(t)) {
             return None;
         }
         let produced = life.produced.map(|(_, event)| event);
@@ -72,6 +70,15 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
 /// Whether members that went may have taken all deliveries of a record with them, and nobody saw one.
 pub fn may_be_used_up(scene: &Scene<'_>, from: Nanos, to: Nanos) -> bool {
     scene.gone_within(from, to) >= scene.settings.delivery_limit
+}
+
+/// Whether a member that went, and so may have been given the record unseen, came back and ended it.
+fn may_have_ended_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, at: Nanos) -> bool {
+    let by_then = at.saturating_add(scene.settings.skew);
+    life.acks.iter().any(|ack| {
+        let gone = scene.gone_of(ack.member, from.saturating_sub(scene.settings.skew));
+        gone.is_some_and(|gone| gone <= ack.t) && may_have_ended(scene, life, ack, by_then)
+    })
 }
 
 /// Whether the share partition has to deliver the record: it was there before the drain, and not before the share partition

@@ -46,3 +46,24 @@ fn what_comes_after_the_start_offset_is_confirmed_whoever_sends_it() {
     nobody[1] = grant(1130, 1300, "b", (0, 9), 2, 1000);
     assert_eq!(checks(&nobody), [Check::H1]);
 }
+
+#[test]
+fn h3_a_member_that_went_may_come_back_and_end_what_it_was_given_unseen() {
+    // The answer to a was lost, which is all the same as if a had gone; then it accepts what it holds.
+    let story = |gone: i64, outcome| {
+        let mut lines = vec![
+            line(gone, "gone", r#""member":"a""#),
+            ack(300, 310, "a", "[[0,9,1]]", outcome),
+            drained(400),
+        ];
+        if gone > 310 {
+            lines.swap(0, 1);
+        }
+        checks(&lines)
+    };
+    assert_eq!(story(200, "ok"), []);
+    assert_eq!(story(200, "unknown"), []);
+    assert_eq!(story(200, "refused"), [Check::H3]);
+    // It went only after its accept, and nobody else did.
+    assert_eq!(story(350, "ok"), [Check::H3]);
+}

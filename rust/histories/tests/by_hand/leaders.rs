@@ -91,3 +91,30 @@ fn h3_h5_and_h6_a_write_that_one_leader_gave_up_may_be_found_by_the_next() {
     let excerpt = found(&given_up(false, 6000));
     assert!(excerpt.contains(&(Check::H6, vec![2, 3, 5])), "{excerpt:?}");
 }
+
+#[test]
+fn h1_an_accept_after_the_last_lock_may_be_confirmed_for_a_record_that_was_archived_unwritten() {
+    let story = |count: i64, sent: i64, to: i64| {
+        let [old, new] = takeover(5, to);
+        in_order(vec![
+            old,
+            new,
+            grant(10, 20, "a", (0, 9), count, 1000),
+            ack(sent, sent + 10, "a", "[[0,9,1]]", "ok"),
+            grant(1400, 1410, "b", (0, 9), count - 1, 1000),
+        ])
+    };
+    // The lock ran out at the limit. The next leader does not know that the record was archived.
+    assert!(!checks(&story(5, 1100, 1300)).contains(&Check::H1));
+    // It was accepted while the lock held; it had a delivery left; the same leader knows.
+    assert!(checks(&story(5, 500, 1300)).contains(&Check::H1));
+    assert!(checks(&story(4, 1100, 1300)).contains(&Check::H1));
+    let [old, _] = takeover(5, 6);
+    let same = story(5, 1100, 1300);
+    let same: Vec<String> = same
+        .into_iter()
+        .filter(|line| !line.contains("leader_epoch"))
+        .chain([old])
+        .collect();
+    assert!(checks(&in_order(same)).contains(&Check::H1));
+}

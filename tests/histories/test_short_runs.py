@@ -95,7 +95,7 @@ def test_a_wrong_count_is_found(sound: list[Line]) -> None:
 
 
 def test_a_delivery_that_was_not_told_is_found(sound: list[Line]) -> None:
-    """Of all deliveries of the last record produced: it was produced, and nobody was given it. Members that go might have been."""
+    """Of all deliveries of the last record produced: nobody was given it, and nobody went who might have been."""
     last = max((line for line in sound if line["type"] == "produce"), key=lambda line: line["t"])
     place = (last["partition"], last["last"])
     lines = [

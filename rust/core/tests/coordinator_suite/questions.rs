@@ -1,10 +1,10 @@
 //! What a coordinator tells of itself, and how a refusal names the field.
 
 use share_state_core::coordinator::{
-    CoordinatorConfig, CoordinatorError, RequestField as Field, ShareCoordinator,
+    CoordinatorConfig, CoordinatorError, RedundantOffset, RequestField as Field, ShareCoordinator,
 };
 
-use crate::support::Owner;
+use crate::support::{Owner, key};
 
 #[test]
 fn a_refused_field_is_named_with_what_it_may_be() {
@@ -86,4 +86,14 @@ fn a_coordinator_tells_its_settings_and_whether_it_knows_a_key() {
     let owner = Owner::initialized("g", 0);
     assert!(!owner.coordinator.is_empty());
     assert_eq!(owner.coordinator.len(), 1);
+}
+
+#[test]
+fn the_keys_that_hold_the_log_are_told() {
+    let mut redundant = RedundantOffset::new();
+    assert!(redundant.is_empty());
+    redundant.update(&key("g"), 3, false);
+    assert!(!redundant.is_empty());
+    redundant.update(&key("g"), 4, true);
+    assert!(redundant.is_empty());
 }

@@ -163,3 +163,63 @@ pub(in crate::share_partition) fn cut(range: OffsetRange, offset: i64) -> [Optio
     let tail = OffsetRange::new(range.first.max(offset), range.last);
     [head, tail]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record_state::RecordState::{Acknowledged, Archiving};
+
+    const fn at(first: i64, last: i64) -> OffsetRange {
+        OffsetRange { first, last }
+    }
+
+    fn archiving(ranges: &[(i64, i64)]) -> Changes {
+        let mut changes = Changes::default();
+        for (first, last) in ranges {
+            changes.add_all(&[at(*first, *last)], Archiving, 1);
+            let cause = DeadLetterCause::ClientReject;
+            changes.give_up(at(*first, *last), 1, cause);
+        }
+        changes
+    }
+
+    fn batches(changes: &Changes) -> Vec<(i64, i64)> {
+        let batches = changes.batches.as_slice().iter();
+        batches.map(|b| (b.first_offset, b.last_offset)).collect()
+    }
+
+    fn given_up(changes: &Changes) -> Vec<(i64, i64)> {
+        let given_up = changes.given_up.iter();
+        given_up.map(|g| (g.range.first, g.range.last)).collect()
+    }
+
+    #[test]
+    fn changes_in_any_order_are_joined_in_order() {
+        let changes = archiving(&[(5, 9), (20, 29), (0, 4)]).in_order();
+        assert_eq!(batches(&changes), [(0, 9), (20, 29)]);
+        assert_eq!(given_up(&changes), [(0, 9), (20, 29)]);
+    }
+
+    #[test]
+    fn records_given_up_in_a_row_are_joined_if_they_are_alike() {
+        let mut changes = archiving(&[(0, 4), (5, 9)]);
+        assert_eq!(given_up(&changes), [(0, 9)]);
+        changes.give_up(at(10, 14), 2, DeadLetterCause::ClientReject);
+        changes.give_up(at(15, 19), 2, DeadLetterCause::DeliveryCountExceeded);
+        changes.give_up(at(21, 21), 2, DeadLetterCause::DeliveryCountExceeded);
+        assert_eq!(given_up(&changes), [(0, 9), (10, 14), (15, 19), (21, 21)]);
+    }
+
+    #[test]
+    fn a_part_of_the_changes_takes_what_is_given_up_with_it() {
+        let mut changes = archiving(&[(0, 4), (10, 14), (20, 24)]);
+        changes.add_all(&[at(25, 29)], Acknowledged, 1);
+        changes.give_up(at(30, 34), 2, DeadLetterCause::ClientReject);
+        assert!(changes.split(4).is_none());
+        let rest = changes.split(2).expect("two more");
+        assert_eq!(batches(&changes), [(0, 4), (10, 14)]);
+        assert_eq!(batches(&rest), [(20, 24), (25, 29)]);
+        assert_eq!(given_up(&changes), [(0, 4), (10, 14)]);
+        assert_eq!(given_up(&rest), [(20, 24), (30, 34)]);
+    }
+}

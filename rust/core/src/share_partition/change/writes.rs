@@ -250,3 +250,23 @@ impl<S: InFlightStore> SharePartition<S> {
         token
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one_range_and_there_are_no_more_than_batches() {
+        let batch = |first_offset, last_offset, delivery_state| StateBatch {
+            first_offset,
+            last_offset,
+            delivery_state,
+            delivery_count: 1,
+        };
+        let batches = [batch(0, 4, 2), batch(5, 9, 4), batch(11, 14, 2)];
+        let ranges = Ranges(&batches);
+        assert_eq!(ranges.size_hint(), (0, Some(3)));
+        let ends: Vec<_> = ranges.map(|range| (range.first, range.last)).collect();
+        assert_eq!(ends, [(0, 9), (11, 14)]);
+    }
+}

@@ -15,7 +15,8 @@ use share_state_core::in_flight::InFlightStore;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::WriteToken;
 use share_state_core::share_partition::{
-    AcknowledgeBatch, AcknowledgeError, Initialized, RecordStateReason, SharePartition, Status,
+    AcknowledgeBatch, AcknowledgeError, CorruptField, FetchedBatch, InitializeError, Initialized,
+    RecordStateReason, SharePartition, Status,
 };
 use share_state_core::time::LockTime;
 
@@ -71,6 +72,102 @@ fn each_counter_counts_its_own<S: InFlightStore>() {
             ("state_batches_written", 4),
         ]
     );
+}
+
+fn what_is_given_back_and_given_up_is_counted<S: InFlightStore>() {
+    let lab = play::<S>(
+        "config lock=100 limit=2 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1
+        ack m1 0-5 release => w0 + w0 start 0 complete 0 [0-5 available 1]
+        ok w0 => NONE
+        acquire m2 0-9 => 0-5:2
+        ack m2 0-2 release => w1 + w1 start 0 complete 3 [0-2 archived 2]
+        ok w1 => NONE
+        time 100 => 7 + w2 start 3 complete 3 [3-5 archived 2] [6-9 available 1]
+        logstart 8 => moved",
+    );
+    let counters = lab.sp.counters();
+    let counted = (
+        counters.made_available,
+        counters.archived,
+        counters.delivery_limit_reached,
+        counters.log_start_archived,
+    );
+    assert_eq!(counted, (10, 8, 6, 2));
+}
+
+fn a_lent_write_says_whether_a_member_waits_for_it<S: InFlightStore>() {
+    let mut lab = Lab::<S>::new();
+    lab.acquire("m1", &Fetch::of(&[(0, 9)])).unwrap();
+    let batch = AcknowledgeBatch {
+        first: 0,
+        last: 4,
+        types: &[1],
+    };
+    lab.sp.acknowledge("m1", &[batch], LockTime(0)).unwrap();
+    assert!(lab.sp.lend_write().is_some_and(|write| write.is_awaited));
+    lab.sp.handle_timeout(LockTime(30_000));
+    assert!(lab.sp.lend_write().is_some_and(|write| !write.is_awaited));
+    assert!(lab.sp.lend_write().is_none());
+}
+
+fn no_more_locks_run_out_in_one_call_than_configured<S: InFlightStore>() {
+    let mut lab = Lab::<S>::new();
+    lab.configure(|config| config.max_lock_timeouts_per_call = 2);
+    assert_eq!(lab.sp.config().max_lock_timeouts_per_call, 2);
+    for first in [0, 10, 20, 30, 40] {
+        lab.acquire("m1", &Fetch::of(&[(first, first)])).unwrap();
+        lab.now += 1;
+    }
+    assert_eq!(lab.time(60_000), 2);
+    assert_eq!(lab.time(60_000), 2);
+    assert_eq!(lab.time(60_000), 1);
+    assert_eq!(lab.time(60_000), 0);
+}
+
+fn a_state_may_begin_at_epoch_and_offset_0<S: InFlightStore>() {
+    let mut sp: SharePartition<S> =
+        SharePartition::new(key(), 0, ShareGroupConfig::default()).unwrap();
+    let mut read = read_result(-1, &[]);
+    read.state_epoch = 0;
+    assert!(matches!(
+        sp.initialize(read),
+        Ok(Initialized::NeedsStartOffset(_))
+    ));
+    assert_eq!(sp.resolve_start_offset(0), Ok(Initialized::Active));
+    assert_eq!((sp.state_epoch(), sp.start_offset()), (0, 0));
+}
+
+#[test]
+fn a_corrupt_state_is_named_by_its_field() {
+    for (field, index, text) in [
+        (CorruptField::StateEpoch, None, "state_epoch"),
+        (CorruptField::StartOffset, None, "start_offset"),
+        (
+            CorruptField::LastOffset,
+            Some(3),
+            "state_batches[3].last_offset",
+        ),
+        (
+            CorruptField::Overlap,
+            Some(0),
+            "state_batches[0].first_offset",
+        ),
+    ] {
+        let value = -7;
+        let error = InitializeError::Corrupt {
+            field,
+            index,
+            value,
+        };
+        assert_eq!(error.to_string(), format!("{text} is -7: corrupt state"));
+    }
+}
+
+#[test]
+fn a_plain_batch_has_no_producer() {
+    assert_eq!(FetchedBatch::plain(0, 4).producer_id, -1);
 }
 
 fn epochs_and_queues_are_told<S: InFlightStore>() {
@@ -179,4 +276,8 @@ on_both_stores!(
     a_renewed_record_is_locked_anew_for_a_full_duration,
     each_counter_counts_its_own,
     epochs_and_queues_are_told,
+    what_is_given_back_and_given_up_is_counted,
+    a_lent_write_says_whether_a_member_waits_for_it,
+    no_more_locks_run_out_in_one_call_than_configured,
+    a_state_may_begin_at_epoch_and_offset_0,
 );

@@ -211,6 +211,92 @@ fn what_the_start_offset_has_passed_is_told_apart<S: InFlightStore>() {
     assert_eq!(passed, [0, 4, 2, 0, 0]);
 }
 
+fn records_are_joined_only_if_they_are_neighbours_with_one_delivery_count<S: InFlightStore>() {
+    play::<S>(
+        "config limit=10 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1
+        ack m1 0-4 release => w0 + w0 start 0 complete 0 [0-4 available 1]
+        ok w0 => NONE
+        acquire m2 0-9 => 0-4:2
+        release m2 => 5 + w1 start 0 complete 0 [0-4 available 2]
+        ok w1 => NONE
+        ack m1 5-6 release, 8-9 release => w2 + w2 start 0 complete 0 [5-6 available 1] [8-9 available 1]
+        ok w2 => NONE
+        acquire m3 0-9 => 0-4:3 5-6:2 8-9:2",
+    );
+}
+
+fn records_that_fail_often_come_alone<S: InFlightStore>() {
+    play::<S>(
+        "init 0 [0-9 available 3] [10-19 available 1] [20-29 available 3] => active
+        acquire m1 0-9,10-19,20-29 => 0-4:4
+        acquire m2 0-9,10-19,20-29 => 5-9:4
+        acquire m3 0-9,10-19,20-29 => 10-19:2
+        acquire m4 0-9,10-19,20-29 => 20-24:4",
+    );
+}
+
+fn as_many_as_asked_for_end_with_their_log_batch<S: InFlightStore>() {
+    play::<S>(
+        "init 0 => active
+        acquire m1 0-9,10-19 max=10 => 0-9:1
+        acquire m1 10-19,20-29 max=9 => 10-19:1
+        acquire m1 20-29,30-39 size=5 mode=record_limit => 20-39:1",
+    );
+}
+
+fn only_what_is_aborted_is_taken_out<S: InFlightStore>() {
+    play::<S>(
+        "init 0 => active
+        acquire m1 0-4,5-9t7,10a7,11-14,15-19t7,20a7 size=1 aborted=7@5 aborted=7@15 => 0-4:1 10:1 11-14:1 20:1
+        window => start 0 end 20 next 21 length 21 complete 10 | 0-4 acquired 1 m1 | 5-9 archived 1 \
+            | 10-14 acquired 1 m1 | 15-19 archived 1 | 20 acquired 1 m1",
+    );
+    play::<S>(
+        "init 0 => active
+        acquire m1 0-4t7,5a7 max=4 mode=record_limit => 0-3:1
+        acquire m2 0-4t7,5a7 at=4 aborted=7@0 => 5:1",
+    );
+    play::<S>(
+        "init 0 => active
+        acquire m1 0-4,5-9t7,10a7 aborted=7@5 => 0-4:1 10:1",
+    );
+}
+
+fn a_full_window_waits_for_the_write_of_what_ran_out<S: InFlightStore>() {
+    play::<S>(
+        "config locks=10 limit=1 lock=100 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1
+        time 100 => 10 + w0 start 0 complete 10 [0-9 archived 1]
+        config limit=2 => ok
+        window => start 0 end 9 next 10 length 10 complete 10 | 0-9 archived 1
+        ok w0 => NONE
+        window => start 10 end 10 next 10 length 0 complete 0",
+    );
+}
+
+fn a_dead_letter_whose_write_is_refused_after_its_lock_is_archived<S: InFlightStore>() {
+    play::<S>(
+        "config dlq=on limit=1 lock=100 => ok
+        init 0 => active
+        acquire m1 0-9 => 0-9:1
+        ack m1 0-4 reject => w0 + w0 start 0 complete 0 [0-4 archiving 1]
+        time 100 => 5 + w1 start 0 complete 0 [5-9 archiving 1]
+        refuse w0 => COORDINATOR_NOT_AVAILABLE
+        window => start 0 end 9 next 10 length 10 complete 5 | 0-4 archived 1 | 5-9 archiving 1",
+    );
+}
+
+fn a_record_may_not_be_acknowledged_twice_in_a_request<S: InFlightStore>() {
+    play::<S>(
+        "init 0 => active
+        acquire m1 0-9 => 0-9:1
+        ack m1 0-4 accept, 0-5 accept => 121 AcknowledgedTwice at 0",
+    );
+}
+
 on_both_stores!(
     what_the_start_offset_has_passed_is_told_apart,
     a_one_in_flight_batch_takes_all_that_was_fetched,
@@ -226,4 +312,11 @@ on_both_stores!(
     k_a_record_that_always_fails_is_isolated_and_given_up,
     l_offsets_below_the_log_start_are_ignored_and_given_up_with_their_lock,
     m_a_type_for_every_offset,
+    records_are_joined_only_if_they_are_neighbours_with_one_delivery_count,
+    records_that_fail_often_come_alone,
+    as_many_as_asked_for_end_with_their_log_batch,
+    only_what_is_aborted_is_taken_out,
+    a_full_window_waits_for_the_write_of_what_ran_out,
+    a_dead_letter_whose_write_is_refused_after_its_lock_is_archived,
+    a_record_may_not_be_acknowledged_twice_in_a_request,
 );

@@ -132,4 +132,62 @@ mod tests {
             .collect();
         assert_eq!(parts, [250, 125, 62, 31, 1]);
     }
+
+    /// What is taken of 10 records at limit 5, one range with its delivery count after the other.
+    fn taken(record_limit: Option<u64>, ranges: &[(i64, i64, i16)]) -> Vec<Option<(i64, i64)>> {
+        let mut pace = Pace {
+            batch_len: 10,
+            delivery_count_limit: 5,
+            record_limit,
+            cap: None,
+            taken: 0,
+            over: false,
+        };
+        let mut taken = Vec::new();
+        for (first, last, delivery_count) in ranges {
+            assert!(!pace.is_over());
+            let range = OffsetRange {
+                first: *first,
+                last: *last,
+            };
+            let part = pace.take(range, *delivery_count);
+            taken.push(part.map(|part| (part.first, part.last)));
+        }
+        taken
+    }
+
+    #[test]
+    fn a_last_attempt_is_not_made_with_other_records() {
+        assert_eq!(taken(None, &[(0, 4, 0), (5, 9, 4)]), [Some((0, 4)), None]);
+    }
+
+    #[test]
+    fn a_cap_counts_what_was_taken_before_unless_that_is_as_much_already() {
+        for (before, then) in [(2, (2, 4)), (4, (4, 4)), (5, (5, 9)), (6, (6, 9))] {
+            let parts = taken(None, &[(0, before - 1, 0), (before, 9, 3)]);
+            assert_eq!(parts, [Some((0, before - 1)), Some(then)]);
+        }
+    }
+
+    #[test]
+    fn a_batch_is_over_at_its_last_attempt_its_record_limit_or_its_cap() {
+        let over = |record_limit, delivery_count| {
+            let mut pace = Pace {
+                batch_len: 10,
+                delivery_count_limit: 5,
+                record_limit,
+                cap: None,
+                taken: 0,
+                over: false,
+            };
+            let all = OffsetRange { first: 0, last: 9 };
+            let len = pace.take(all, delivery_count).map_or(0, OffsetRange::len);
+            (len, pace.is_over())
+        };
+        assert_eq!(over(None, 0), (10, false));
+        assert_eq!(over(Some(20), 0), (10, false));
+        assert_eq!(over(Some(3), 0), (3, true));
+        assert_eq!(over(None, 3), (5, true));
+        assert_eq!(over(None, 4), (1, true));
+    }
 }

@@ -11,9 +11,11 @@ mod common;
 
 use common::lab::{Fetch, Lab, key, read_result};
 use common::script::play;
-use share_state_core::in_flight::InFlightStore;
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::in_flight::{InFlightQuestions, InFlightStore};
+use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::persister::WriteToken;
+use share_state_core::persister::{InlinePersister, WriteStateRef, WriteToken};
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcknowledgeError, CorruptField, FetchedBatch, InitializeError, Initialized,
     RecordStateReason, SharePartition, Status,
@@ -84,7 +86,9 @@ fn what_is_given_back_and_given_up_is_counted<S: InFlightStore>() {
         acquire m2 0-9 => 0-5:2
         ack m2 0-2 release => w1 + w1 start 0 complete 3 [0-2 archived 2]
         ok w1 => NONE
-        time 100 => 7 + w2 start 3 complete 3 [3-5 archived 2] [6-9 available 1]
+        ack m2 3 accept => w2 + w2 start 3 complete 1 [3 acknowledged 2]
+        ok w2 => NONE
+        time 100 => 6 + w3 start 4 complete 2 [4-5 archived 2] [6-9 available 1]
         logstart 8 => moved",
     );
     let counters = lab.sp.counters();
@@ -94,7 +98,7 @@ fn what_is_given_back_and_given_up_is_counted<S: InFlightStore>() {
         counters.delivery_limit_reached,
         counters.log_start_archived,
     );
-    assert_eq!(counted, (10, 8, 6, 2));
+    assert_eq!(counted, (10, 7, 5, 2));
 }
 
 fn a_lent_write_says_whether_a_member_waits_for_it<S: InFlightStore>() {
@@ -112,6 +116,46 @@ fn a_lent_write_says_whether_a_member_waits_for_it<S: InFlightStore>() {
     assert!(lab.sp.lend_write().is_none());
 }
 
+fn who_asks_for_no_record_changes_none<S: InFlightStore>() {
+    play::<S>(
+        "init 0 [0-9 available 1] => active
+        acquire m1 5-9 at=0 max=0 => nothing
+        window => start 0 end 9 next 0 length 10 complete 0 | 0-9 available 1",
+    );
+}
+
+/// Keeps the first offset of each write.
+#[derive(Default)]
+struct Firsts(Vec<i64>);
+
+impl InlinePersister for Firsts {
+    fn write_state(&mut self, _: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode {
+        self.0.push(state.state_batches[0].first_offset);
+        KafkaCode::None
+    }
+}
+
+fn a_write_inside_the_call_comes_after_those_that_wait<S: InFlightStore>() {
+    for types in [&[3][..], &[3, 1]] {
+        let mut lab = Lab::<S>::new();
+        lab.configure(|config| config.dead_letter_queue = true);
+        lab.acquire("m1", &Fetch::of(&[(0, 0)])).unwrap();
+        lab.now = 1;
+        lab.acquire("m2", &Fetch::of(&[(1, 2), (3, 4)])).unwrap();
+        let mut persister = Firsts::default();
+        for first in [1, 3] {
+            let (last, now) = (first + 1, LockTime(30_000));
+            let batch = AcknowledgeBatch { first, last, types };
+            let settlement = lab
+                .sp
+                .acknowledge_and_settle("m2", &[batch], now, &mut persister);
+            assert_eq!(settlement.unwrap().member_code, KafkaCode::None);
+        }
+        assert_eq!(persister.0, [0, 1, 3]);
+        assert_eq!(lab.sp.dead_letters_to_poll(), 2);
+    }
+}
+
 fn no_more_locks_run_out_in_one_call_than_configured<S: InFlightStore>() {
     let mut lab = Lab::<S>::new();
     lab.configure(|config| config.max_lock_timeouts_per_call = 2);
@@ -120,6 +164,7 @@ fn no_more_locks_run_out_in_one_call_than_configured<S: InFlightStore>() {
         lab.acquire("m1", &Fetch::of(&[(first, first)])).unwrap();
         lab.now += 1;
     }
+    assert!(!lab.sp.store().is_empty());
     assert_eq!(lab.time(60_000), 2);
     assert_eq!(lab.time(60_000), 2);
     assert_eq!(lab.time(60_000), 1);
@@ -280,4 +325,6 @@ on_both_stores!(
     a_lent_write_says_whether_a_member_waits_for_it,
     no_more_locks_run_out_in_one_call_than_configured,
     a_state_may_begin_at_epoch_and_offset_0,
+    who_asks_for_no_record_changes_none,
+    a_write_inside_the_call_comes_after_those_that_wait,
 );

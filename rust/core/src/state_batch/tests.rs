@@ -288,3 +288,10 @@ fn a_merge_says_whether_anything_changed() {
     assert!(batches.merge(&[b(5, 9, 0, 1), b(0, 4, 0, 1)], -1));
     assert!(batches.merge(&[b(0, 4, 0, 1), b(10, 19, 0, 1)], -1));
 }
+
+#[test]
+fn batches_tell_their_size() {
+    let batches: Vec<StateBatch> = (0..1_000).map(|i| b(2 * i, 2 * i, 2, 1)).collect();
+    let bytes = StateBatches::from_batches(&batches).heap_bytes();
+    assert!(bytes >= 1_000 * 16, "{bytes}");
+}

@@ -262,4 +262,20 @@ mod tests {
             assert_eq!(members.find(&name), Some(gone));
         }
     }
+
+    #[test]
+    fn those_that_hold_nothing_are_forgotten_when_the_names_have_doubled() {
+        let mut members = Members::default();
+        for name in ["a", "b"] {
+            assert_eq!(members.intern(name, |_| true), MemberIndex(0));
+        }
+        assert_eq!(places(&members), 1);
+        // At four names e is forgotten, and three hold something: the next look is at six names.
+        let is_idle = |member: MemberIndex| member.0 >= 3;
+        for name in ["c", "d", "e", "f", "g", "h"] {
+            members.intern(name, is_idle);
+        }
+        let known = ["d", "e", "f", "g", "h"].map(|name| members.find(name).is_some());
+        assert_eq!(known, [true, false, true, true, true]);
+    }
 }

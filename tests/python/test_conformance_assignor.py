@@ -9,7 +9,7 @@ import pytest
 
 from share_state import simple_assignment
 from tests.conformance import simple_assignor
-from tests.conformance.recordings import Scenario, load
+from tests.conformance.recordings import NotDrivable, Scenario, load
 
 COPY = Path(__file__).resolve().parents[1] / "data" / "conformance" / "simple_assignor_trunk.json.gz"
 
@@ -57,12 +57,14 @@ def test_a_wrong_assignor_is_found_out(monkeypatch: pytest.MonkeyPatch, wrong: o
     assert any(difference.what.startswith(complaint) for outcome in outcomes for difference in outcome.differences), outcomes
 
 
-def test_an_unknown_field_or_operation_is_no_agreement() -> None:
+def test_an_unknown_field_is_no_agreement_and_an_unknown_operation_is_skipped() -> None:
     good = {"op": "assign", "members": {}, "topics": {}, "result": {}, "subscription_type": "Homogeneous"}
-    for wrong in ({"mystery": 1}, {"op": "mystery"}, {"members": {"A": {"mystery": 1}}}):
+    for wrong in ({"mystery": 1}, {"members": {"A": {"mystery": 1}}}):
         outcome = simple_assignor.run(Scenario("wrong", 0, {"ops": [good | wrong]}))
         assert [difference.what for difference in outcome.differences] == ["format"]
     assert simple_assignor.run(Scenario("good", 0, {"ops": [good]})).agrees
+    with pytest.raises(NotDrivable, match="mystery"):
+        simple_assignor.run(Scenario("unknown", 0, {"ops": [good | {"op": "mystery"}]}))
 
 
 def test_an_assignor_without_memory_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 //! H1: a record that was accepted, rejected or found to be a gap with a confirmed answer is never delivered again.
 
-use crate::event::{Nanos, Outcome};
+use crate::event::{AckType, Nanos, Outcome};
 use crate::life::{Acked, Granted, Life, may_have_passed};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
@@ -35,7 +35,8 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
     }
     let acknowledged = acknowledged(life, end);
     let is_later = acknowledged.is_some_and(|held| grant.count > held.count);
-    let passed = may_have_passed(scene, life, end.event, end.t);
+    let passed = !acknowledged.is_some_and(|held| holds(scene, life, held, end))
+        && may_have_passed(scene, life, end.event, end.t);
     // Two clients may have two clocks. What the counts say needs none, unless the acknowledgement was late: it may have found
     // the record, delivered and ended since, below the start offset.
     let apart: Nanos = if (is_later || acknowledged.is_none()) && !passed {
@@ -57,6 +58,21 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
     // nothing. Not so where it may have found the record below the start offset, or where the delivery may be of a leader
     // before, which counted by itself.
     followed.then(|| vec![held.event, end.event, grant.event])
+}
+
+/// Whether the member held the record for certain until its acknowledgement was answered: then the start offset had not passed it.
+fn holds(scene: &Scene<'_>, life: &Life, held: &Granted, end: &Acked) -> bool {
+    let given_back = life.acks.iter().any(|ack| {
+        let is_other = ack.event != end.event && ack.kind != AckType::Renew;
+        is_other && ack.member == end.member && ack.t >= held.sent && ack.sent <= end.t
+    });
+    let went = scene.gone_of(end.member, held.sent);
+    end.t < held.sent.saturating_add(held.lock)
+        && held.t <= end.sent
+        && !given_back
+        && went.is_none_or(|t| t > end.t)
+        && !scene.failed_over(held.sent, end.t)
+        && !scene.may_be_gone(life.first())
 }
 
 /// The delivery that was acknowledged: the member's last one before the answer.

@@ -67,3 +67,15 @@ fn h3_a_member_that_went_may_come_back_and_end_what_it_was_given_unseen() {
     // It went only after its accept, and nobody else did.
     assert_eq!(story(350, "ok"), [Check::H3]);
 }
+
+#[test]
+fn h1_an_accept_within_its_lock_was_not_late() {
+    // Another member is given the record at once, and accepts it within the distance of two clocks.
+    let lines = [
+        grant(10, 20, "a", (0, 9), 1, 1000),
+        ack(30, 34, "a", "[[0,9,1]]", "ok"),
+        grant(36, 38, "b", (0, 9), 2, 1000),
+        ack(40, 44, "b", "[[0,9,1]]", "ok"),
+    ];
+    assert_eq!(checks(&lines), [Check::H1]);
+}

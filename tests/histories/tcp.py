@@ -76,9 +76,14 @@ class TcpProxy:
                 # The server is away.
                 client.close()
                 continue
-            for held in (client, server):
-                held.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             pair = (client, server)
+            try:
+                for held in pair:
+                    held.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            except OSError:
+                # One of the two is gone already.
+                self._end(pair)
+                continue
             with self._lock:
                 self._pairs.add(pair)
             threading.Thread(target=self._pass, args=(pair, client, server, False), daemon=True).start()

@@ -1,4 +1,4 @@
-"""A short run on each system, with its faults; and histories in which the recorder lies, which the checker must not believe."""
+"""Short runs of the engine and the gateway, with faults; and histories in which the recorder lies."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from share_state.histories import check_history
 from tests.histories.system import Line
 from tests.histories.systems import SYSTEMS
 from tests.histories.verdict import Verdict, judge
-from tests.kafka.home import VERSIONS
 
 Tell = Callable[[str], None]
-
-#: Of brokers no restart, which takes longer than all else; the long runs have it.
-_ON_BROKERS = ("kill", "stall", "cut", "abort")
 
 
 def short_run(name: str, seconds: float, faults: tuple[str, ...], directory: Path, tell: Tell) -> Verdict:
@@ -41,13 +37,6 @@ def test_the_engine_is_killed(tmp_path: Path, tell: Tell) -> None:
 
 def test_the_gateway_is_killed(tmp_path: Path, tell: Tell) -> None:
     short_run("gateway", 4, ("kill", "restart", "cut", "duplicate"), tmp_path, tell)
-
-
-@pytest.mark.kafka
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_broker(version: str, tmp_path: Path, tell: Tell) -> None:
-    short_run(f"kafka-{version}", 4, _ON_BROKERS, tmp_path, tell)
 
 
 @pytest.fixture(scope="module")

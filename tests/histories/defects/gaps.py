@@ -37,7 +37,7 @@ def _k1(stage: Stage) -> Script:
     topic = _broken_window(stage)
     topic.view()
     yield
-    topic.crashed()
+    topic.disconnect()
     first, second, _ = _holders(topic)
     topic.delete_before(9)
     first.fetch()
@@ -52,7 +52,7 @@ def _k5(stage: Stage) -> Script:
     topic = _broken_window(stage)
     topic.view()
     yield
-    topic.crashed()
+    topic.disconnect()
     first, second, third = _holders(topic)
     lags = []
     for start, holder in ((9, first), (18, second), (37, third)):
@@ -75,7 +75,7 @@ def _k2(stage: Stage) -> Script:
     assert member.acknowledge((15, 17, REJECT)) == 0
     topic.view()
     yield
-    topic.crashed()
+    topic.disconnect()
     member = topic.member()
     topic.delete_before(2)
     taken: list[int] = []
@@ -99,7 +99,7 @@ def _l1(stage: Stage) -> Script:
     assert member.acknowledge((5, 9, ACCEPT)) == 0
     topic.view()
     yield
-    topic.crashed()
+    topic.disconnect()
     topic.produce(18)
     member = topic.member()
     topic.delete_before(28)
@@ -121,7 +121,7 @@ def _f1(stage: Stage) -> Script:
     left = {*range(9), *range(19, 32)}
     topic.view()
     yield
-    topic.crashed()
+    topic.disconnect()
     members = topic.members(3)
 
     def work(member: Member) -> set[int]:

@@ -34,17 +34,17 @@ def opened(system: str, directory: Path) -> Iterator[Server]:
 
 def play(server: Server, scenarios: Iterable[Scenario]) -> dict[str, Found]:
     """Play scenarios; what each has found, by defect."""
-    stage = Stage(server)
     found: dict[str, Found] = {}
-    scripts = {one.defect: one.script(stage) for one in scenarios}
-    while scripts:
-        for defect, script in list(scripts.items()):
-            try:
-                next(script)
-            except StopIteration as end:
-                found[defect] = end.value
-                del scripts[defect]
-        if scripts:
-            server.process.kill()
-            server.process.start()
+    with Stage(server) as stage:
+        scripts = {one.defect: one.script(stage) for one in scenarios}
+        while scripts:
+            for defect, script in list(scripts.items()):
+                try:
+                    next(script)
+                except StopIteration as end:
+                    found[defect] = end.value
+                    del scripts[defect]
+            if scripts:
+                server.process.kill()
+                server.process.start()
     return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 from confluent_kafka import Producer
 
@@ -28,11 +28,11 @@ _FIRST_BATCH_AT: Final = 1_700_000_000_000
 
 
 class Stage:
-    """A server on which scenarios have topics and groups of their own."""
+    """A server on which scenarios have topics and groups of their own; after its ``with`` no member has a connection."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._topics = 0
+        self._topics: list[Topic] = []
         with Connection(server.upstream) as connection:
             change = {"name": "log.cleaner.backoff.ms", "configOperation": 0, "value": "100"}
             resource = {"resourceType": _BROKER, "resourceName": "", "configs": [change]}
@@ -57,14 +57,22 @@ class Stage:
 
     def topic(self, configs: Mapping[str, str] | None = None, **group: str) -> Topic:
         """A topic of one partition, and a group that begins with its first record; ``group`` has underscores for dots."""
-        self._topics += 1
-        topic = Topic(self.server, f"topic-{self._topics}", f"group-{self._topics}")
+        number = len(self._topics) + 1
+        topic = Topic(self.server, f"topic-{number}", f"group-{number}")
+        self._topics.append(topic)
         create_topic(self.server.upstream, topic.name, 1, configs=configs)
         with Connection(self.server.upstream) as connection:
             topic.topic_id = connection.ask("Metadata", 12, {"topics": [{"name": topic.name}]})["topics"][0]["topicId"]
         named = {name.replace("_", "."): value for name, value in group.items()}
         configure_group(self.server.direct, topic.group, **{"share.auto.offset.reset": "earliest", **named})
         return topic
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
+        for topic in self._topics:
+            topic.disconnect()
 
 
 def log_end(bootstrap: str, topic: str, partition: int) -> int:
@@ -99,11 +107,10 @@ class Topic:
         """Members that have joined."""
         return [self.member() for _ in range(count)]
 
-    def crashed(self) -> None:
-        """The server was killed, and with it every connection."""
+    def disconnect(self) -> None:
+        """Every member loses its connection: the server was killed, or the scenario is over."""
         for member in self._members:
-            with suppress(OSError):
-                member.close()
+            member.close()
         self._members.clear()
 
     def produce(self, *sizes: int, keys: Sequence[Sequence[str]] | None = None) -> None:

@@ -83,13 +83,28 @@ impl Lock {
 }
 
 /// Whether an acknowledgement, sent before the answer with this grant came, is for certain of an earlier grant: one whose
-/// lock still held when it was answered.
+/// lock still held when it was answered, and that nothing else of the member's had ended.
 fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -> bool {
+    let skew = scene.settings.skew;
+    let may_be_over = |other: &Granted| {
+        let is_gone = scene.gone_of(grant.member, other.sent);
+        let ended_it = |another: &Acked| {
+            another.event != ack.event
+                && another.member == grant.member
+                && another.kind != AckType::Renew
+                && another.outcome != Outcome::Refused
+                && another.t >= other.sent
+                && another.sent <= ack.t
+        };
+        is_gone.is_some_and(|gone| gone <= ack.t.saturating_add(skew))
+            || life.acks.iter().any(ended_it)
+    };
     let held = |other: &Granted| {
         other.member == grant.member
             && other.t <= ack.sent
-            && other.sent.saturating_add(other.lock) > ack.t
+            && other.sent.saturating_add(other.lock) > ack.t.saturating_add(skew)
             && !scene.failed_over(other.sent, ack.t)
+            && !may_be_over(other)
     };
     ack.sent < grant.t && life.grants.iter().any(held)
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Nanos, Outcome, Span};
-use crate::life::{Acked, Granted, Life};
+use crate::life::{Acked, Granted, Life, may_have_passed};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
@@ -40,8 +40,11 @@ impl Shown {
             let Some(held) = acknowledged(life, ack) else {
                 continue;
             };
-            let again =
-                to_another(scene, life, ack, held).or_else(|| after_passed(scene, life, ack, held));
+            // Below the start offset it changes nothing, and may have happened to the other records.
+            let denies = !may_have_passed(scene, life, ack.event, ack.t);
+            let again = to_another(scene, life, ack, held)
+                .or_else(|| after_passed(scene, life, ack, held))
+                .filter(|_| denies);
             let ended = ended(scene, life, ack, held);
             let evidence = self.acks.entry(ack.event).or_default();
             if let Some(grant) = again

@@ -1,6 +1,6 @@
 //! What nobody saw, and what comes too late to matter, breaks no promise.
 
-use super::lines::{ack, checks, drained, grant, line, view};
+use super::lines::{ack, checks, drained, found, grant, line, view};
 use share_state_histories::Check;
 
 #[test]
@@ -78,4 +78,46 @@ fn h1_an_accept_within_its_lock_was_not_late() {
         ack(40, 44, "b", "[[0,9,1]]", "ok"),
     ];
     assert_eq!(checks(&lines), [Check::H1]);
+}
+
+#[test]
+fn h6_a_late_acknowledgement_of_records_that_ended_may_have_happened_to_the_others() {
+    let story = |outcome| {
+        vec![
+            grant(100, 110, "a", (5, 9), 1, 1000),
+            grant(1100, 1110, "a", (0, 4), 1, 1000),
+            grant(1200, 1210, "b", (5, 9), 2, 1000),
+            ack(1220, 1500, "b", "[[5,9,1]]", outcome),
+            ack(1300, 1600, "a", "[[0,4,1],[5,9,1]]", "unknown"),
+            view(1700, 1710, r#""start_offset":5"#),
+        ]
+    };
+    // Once b has accepted 5 to 9, the start offset passes them with 0 to 4, and a is late for them alone.
+    assert_eq!(found(&story("unknown")), []);
+    assert_eq!(found(&story("refused")), [(Check::H6, vec![3, 5, 6])]);
+}
+
+#[test]
+fn h7_an_acknowledgement_may_be_of_a_delivery_whose_answer_is_on_its_way() {
+    // The fetch of a second process of member a waited: it was given what the first one gave back, and gave it back unseen.
+    let story = |end: String| {
+        vec![
+            grant(100, 110, "a", (0, 9), 1, 30_000),
+            end,
+            grant(190, 325, "a", (0, 9), 2, 30_000),
+            ack(320, 330, "a", "[[0,9,2]]", "ok"),
+            grant(340, 350, "b", (0, 9), 3, 30_000),
+        ]
+    };
+    let released = ack(200, 210, "a", "[[0,9,2]]", "ok");
+    assert_eq!(found(&story(released.clone())), []);
+    assert_eq!(found(&story(line(150, "gone", r#""member":"a""#))), []);
+    let mut once = story(released);
+    once.remove(3);
+    let both = [(Check::H2, vec![3, 4]), (Check::H7, vec![3, 4])];
+    assert_eq!(found(&once), both);
+    // Its lock may have run out just before.
+    let mut short = story(ack(200, 210, "a", "[[0,9,1]]", "refused"));
+    short[0] = grant(100, 110, "a", (0, 9), 1, 260);
+    assert_eq!(found(&short), []);
 }

@@ -48,6 +48,7 @@ mod segment_log;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod store;
+mod sync;
 mod tail;
 #[cfg(test)]
 mod trials;

@@ -4,14 +4,13 @@
 //! Rounds are numbered, and each writes one group. Threads that wait for an even round wait apart from those that wait for an odd
 //! one. The end of a round wakes the threads whose records it wrote, and one other thread, which leads the next round.
 
-use std::sync::{Condvar, MutexGuard, PoisonError};
-
 use share_state_core::offset::plus_saturating;
 use share_state_core::time::WallTime;
 
 use super::group::{Group, Records};
 use super::{Durability, Journal, Machine, Shared};
 use crate::store::{PoisonCause, StoreError, SyncPolicy};
+use crate::sync::{Condvar, MutexGuard, PoisonError};
 
 impl<M> Shared<M> {
     /// The round that writes the last record below `ticket`, while a round is in progress. A record that no group holds is being
@@ -73,7 +72,11 @@ impl<M: Machine> Journal<M> {
             if self.reached(&shared, how) >= ticket {
                 return Ok(());
             }
-            self.healthy()?;
+            if let Err(poisoned) = self.healthy() {
+                // Another partition's journal may have failed. This thread may be the only one that a round's end woke.
+                self.wake_all();
+                return Err(poisoned);
+            }
             if shared.led {
                 shared = self
                     .round_end(shared.round_of(ticket))

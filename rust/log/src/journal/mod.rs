@@ -14,7 +14,7 @@ mod tests;
 
 use core::fmt;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use share_state_wire::WireError;
 use share_state_wire::record_batch::Compression;
@@ -23,6 +23,7 @@ use crate::counters::Tally;
 use crate::end_note::LogEnd;
 use crate::segment_log::{RecordStart, SegmentLog};
 use crate::store::{PoisonCause, StoreError, SyncPolicy};
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use group::Group;
 
 #[cfg(test)]

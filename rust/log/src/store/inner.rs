@@ -1,8 +1,8 @@
 //! What the store's handle, its thread and its closing share.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::error::{PoisonCause, StoreError};
 use super::recovery::Recovery;
@@ -14,6 +14,7 @@ use crate::end_note::LogEnd;
 use crate::home::write_meta;
 use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
 use crate::meta::{Meta, Noted, Torn};
+use crate::sync::{Mutex, MutexGuard};
 
 /// What the files beside the logs hold.
 #[derive(Debug)]

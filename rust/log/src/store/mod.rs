@@ -16,8 +16,8 @@ mod tests;
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
 use share_state_core::coordinator::ShareCoordinator;
 use share_state_core::group_offset::ShareGroupOffset;
@@ -38,6 +38,7 @@ pub use recovery::Recovery;
 
 use crate::counters::Counters;
 use crate::disk::{Disk, RealDisk};
+use crate::sync::Mutex;
 use inner::Inner;
 use state_partition::StatePartition;
 

@@ -12,6 +12,8 @@ mod noted;
 mod process;
 mod property;
 mod repair;
+#[cfg(feature = "schedules")]
+mod schedules;
 mod sizes;
 mod swapped;
 mod threads;

@@ -91,8 +91,18 @@ SPARK_GROUP := $(subst kafka,spark,$(KAFKA_GROUP))
 left-out-spark:
 	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
 
+# After what needs both cores to compile, two lanes beside one another: a group of tests uses one core, or waits for a broker.
 .PHONY: test
-test: lint-rust lint-python lint-docs test-rust types test-python $(KAFKA_GROUP) $(SPARK_GROUP) ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
+test: lint-rust lint-python lint-docs test-rust types ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
+	@echo 'Two lanes of tests run now; each shows what it printed when it ends.'
+	@$(MAKE) --jobs=2 --output-sync=recurse lane-python lane-kafka
+
+.PHONY: lane-python lane-kafka
+lane-python:
+	@$(MAKE) --jobs=1 test-python $(SPARK_GROUP)
+
+lane-kafka:
+	@$(MAKE) --jobs=1 test-schedules $(KAFKA_GROUP)
 
 # The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
 # build/check, so that neither `make build` nor a measurement sees it.
@@ -147,6 +157,11 @@ man-page: build ## Renew docs/share-state.1 from the help of the commands
 test-rust: venv ## Run the Rust tests
 	$(CARGO) test --workspace --exclude share-state-python --locked --quiet
 	$(CARGO) test $(JUDGE) --locked --quiet
+
+# A build of its own, in which the locks are those of a scheduler.
+.PHONY: test-schedules
+test-schedules: venv ## Run threads on one store in orders that a scheduler draws (SCHEDULES=300 of each kind)
+	$(CARGO) test --package share-state-log --features schedules --lib --locked --quiet schedules
 
 .PHONY: types
 types: build ## Check the types, and the stubs and their docstrings against the built extension

@@ -140,7 +140,7 @@ fn resets<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = Shown> + 'a {
     })
 }
 
-/// An answer shows no less than any that came before its question left.
+/// An answer shows no less than any that came before its question left, by whichever clock.
 fn check_figure(
     scene: &Scene<'_>,
     text: &'static str,
@@ -157,8 +157,9 @@ fn check_figure(
         if highest.is_some_and(|highest| highest.era != view.era) {
             highest = None;
         }
+        let since = view.sent.saturating_sub(scene.settings.skew);
         while let Some(answer) =
-            answers.next_if(|answer| (answer.era, answer.t) <= (view.era, view.sent))
+            answers.next_if(|answer| (answer.era, answer.t) < (view.era, since))
         {
             if answer.era == view.era
                 && answer.event != view.event

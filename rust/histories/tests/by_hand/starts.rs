@@ -95,3 +95,17 @@ fn a_delivery_that_crosses_a_reset_may_be_of_either_state() {
     assert_eq!(again(900), []);
     assert_eq!(again(1100), [Check::H4]);
 }
+
+#[test]
+fn which_of_two_answers_came_first_may_not_be_known() {
+    let seen = |by: i64| {
+        checks(&[
+            view(100, 110, r#""start_offset":0,"leader_epoch":2"#),
+            view(by, by.max(110), r#""start_offset":0,"leader_epoch":1"#),
+        ])
+    };
+    // At one time, and at two that the clocks of two observers do not tell apart.
+    assert_eq!(seen(110), []);
+    assert_eq!(seen(160), []);
+    assert_eq!(seen(161), [Check::H5]);
+}

@@ -283,6 +283,11 @@ WORLDS_SECONDS ?= 120
 worlds: ## Play fresh simulated worlds (WORLDS_SECONDS=120, WORLDS_JOBS=1, WORLDS_ARGS=...)
 	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds $(WORLDS_SECONDS) --jobs $(or $(WORLDS_JOBS),1) $(WORLDS_ARGS)
 
+# Part of the gate, on one core: it may run beside the tests of Python, which use one as well.
+.PHONY: test-worlds
+test-worlds: ## Play fresh simulated worlds for 100 s on one core; a finding, or a meeting that never happens, fails
+	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds 100 --every-meeting
+
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.
 $(FUZZ_TOOLS)/bin/cargo-fuzz:

@@ -17,16 +17,19 @@ pub struct Arguments {
     pub cuts: Cuts,
     pub broken: Option<Broken>,
     pub json: bool,
+    /// Whether a fault or a meeting that never comes is a failure.
+    pub every_meeting: bool,
     /// Where the histories of worlds with findings go.
     pub keep: Option<String>,
 }
 
 /// What the command understands.
-pub const USAGE: &str = "share-state-sim [--worlds N] [--seed S] [--seconds T] [--jobs J] [--json] [--keep FOLDER]
-    [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--broken RULE]
+pub const USAGE: &str = "share-state-sim [--worlds N] [--seed S] [--seconds T] [--jobs J] [--every-meeting] [--json]
+    [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--broken RULE]
 
 Plays worlds from one seed on, and ends with 1 if anything is found. Without --seed it takes a fresh one and prints it. With
---seconds it plays until the time is over; without it and --worlds, one world.";
+--seconds it plays until the time is over; without it and --worlds, one world. With --every-meeting it ends with 1 too if a fault
+or a meeting never came; where the time is over before, it plays on for that, up to 20,000 worlds in all.";
 
 impl Arguments {
     /// Reads them.
@@ -40,12 +43,20 @@ impl Arguments {
             cuts: Cuts::default(),
             broken: None,
             json: false,
+            every_meeting: false,
             keep: None,
         };
         while let Some(name) = words.next() {
-            if name == "--json" {
-                arguments.json = true;
-                continue;
+            match name.as_str() {
+                "--json" => {
+                    arguments.json = true;
+                    continue;
+                }
+                "--every-meeting" => {
+                    arguments.every_meeting = true;
+                    continue;
+                }
+                _ => {}
             }
             let value = words
                 .next()

@@ -6,7 +6,7 @@ use share_state_core::in_flight::{IntervalStore, TwinStore};
 
 use crate::broken::Broken;
 use crate::fault::Fault;
-use crate::meeting::Meetings;
+use crate::meeting::{Meeting, Meetings};
 use crate::plan::{Cuts, Plan};
 use crate::world::{Played, World};
 
@@ -53,6 +53,19 @@ impl Tally {
         if let Some(first) = played.findings.first() {
             self.found.push((seed, first.clone()));
         }
+    }
+
+    /// Faults and meetings that never came, in words.
+    #[must_use]
+    pub fn missing(&self) -> Vec<&'static str> {
+        let faults = Fault::ALL.into_iter().zip(self.faults);
+        let faults = faults.filter(|(_, count)| *count == 0);
+        let meetings = Meeting::ALL.into_iter();
+        let meetings = meetings.filter(|&meeting| self.meetings.count(meeting) == 0);
+        faults
+            .map(|(fault, _)| fault.name())
+            .chain(meetings.map(Meeting::text))
+            .collect()
     }
 
     /// Adds what another thread has seen.

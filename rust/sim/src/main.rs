@@ -12,6 +12,9 @@ use share_state_sim::{Fault, Meeting, Tally, play, shrink};
 /// Findings that are made smaller; the others are counted.
 const SHOWN: usize = 3;
 
+/// Worlds in which every fault and every meeting has come. The rarest comes once in a few hundred.
+const ENOUGH: u64 = 20_000;
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.iter().any(|word| word == "--help") {
@@ -35,7 +38,18 @@ fn run(arguments: &Arguments) -> ExitCode {
     // A panic is a finding, and told as such.
     std::panic::set_hook(Box::new(|_| {}));
     let begun = Instant::now();
-    let tally = campaign(arguments, begun);
+    let mut tally = campaign(arguments, begun);
+    while arguments.every_meeting
+        && tally.worlds < ENOUGH.min(arguments.worlds)
+        && !tally.missing().is_empty()
+    {
+        tally.add(play_on(arguments, tally.worlds));
+    }
+    let missing = if arguments.every_meeting {
+        tally.missing()
+    } else {
+        Vec::new()
+    };
     let seconds = begun.elapsed().as_secs_f64();
     if arguments.json {
         println!("{}", json(arguments, &tally, seconds));
@@ -45,12 +59,27 @@ fn run(arguments: &Arguments) -> ExitCode {
     for (seed, _) in tally.found.iter().take(SHOWN) {
         show(arguments, *seed);
     }
-    if tally.found.is_empty() {
+    for never in &missing {
+        println!("never: {never}");
+    }
+    if !tally.found.is_empty() {
+        println!("{} worlds with findings", tally.found.len());
+    }
+    if tally.found.is_empty() && missing.is_empty() {
         ExitCode::SUCCESS
     } else {
-        println!("{} worlds with findings", tally.found.len());
         ExitCode::FAILURE
     }
+}
+
+/// Some more worlds, after so many.
+fn play_on(arguments: &Arguments, played: u64) -> Tally {
+    let mut more = Tally::default();
+    for number in played..(played + 100).min(arguments.worlds) {
+        let seed = arguments.seed.wrapping_add(number);
+        more.take(seed, &play(seed, &arguments.cuts, arguments.broken));
+    }
+    more
 }
 
 /// Plays the worlds, each thread the next one that is free.
@@ -145,7 +174,7 @@ fn show(arguments: &Arguments, seed: u64) {
         format!(" --broken {}", broken.name())
     });
     println!(
-        "  again: share-state-sim --seed {seed}{}{broken}",
+        "  again: cargo run --release -p share-state-sim -- --seed {seed}{}{broken}",
         cuts.arguments()
     );
     if let Some(folder) = &arguments.keep {

@@ -335,7 +335,7 @@ impl<S: InFlightStore> World<S> {
         self.wake(member, 0);
     }
 
-    fn crash_member(&mut self, member: usize) {
+    pub(super) fn crash_member(&mut self, member: usize) {
         if let Some(own) = self.members.get(member) {
             let (broker, connection) = (own.broker, own.connection);
             let delay = self.delay();

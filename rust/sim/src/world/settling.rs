@@ -1,5 +1,8 @@
 //! Records are produced; and in the end the faults stop, and what is left is delivered.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::share_partition::{SharePartition, Status};
 
@@ -77,6 +80,7 @@ impl<S: InFlightStore> World<S> {
         for member in &mut self.members {
             member.is_leaving = false;
         }
+        self.twins_go();
         for broker in 0..self.brokers.len() {
             if !self.brokers[broker].is_up {
                 self.later(10 * MS, What::BrokerStarts { broker });
@@ -90,6 +94,23 @@ impl<S: InFlightStore> World<S> {
             self.later(10 * MS, What::NewMember);
         }
         self.later(100 * MS, What::Drain);
+    }
+
+    /// Of those with one id one stays: they would take each other's session without end.
+    fn twins_go(&mut self) {
+        let mut known = BTreeSet::new();
+        let alive = self
+            .members
+            .iter()
+            .enumerate()
+            .filter(|(_, own)| own.is_alive);
+        let twins: Vec<usize> = alive
+            .filter(|(_, own)| !known.insert(Arc::clone(&own.id)))
+            .map(|(number, _)| number)
+            .collect();
+        for member in twins {
+            self.crash_member(member);
+        }
     }
 
     /// The world is over once every record has ended, or when it takes too long.

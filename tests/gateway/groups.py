@@ -42,6 +42,8 @@ def lag(bootstrap: str, group: str, place: TopicPartition) -> int:
     asked = {"groupId": group, "topics": [{"topicName": place.topic, "partitions": [place.partition]}]}
     with Connection(bootstrap.partition(",")[0]) as connection:
         (told,) = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"]
+    if told["errorCode"] in _NOT_YET:
+        return -1
     (topic,) = told["topics"]
     (partition,) = topic["partitions"]
     return int(partition["lag"])

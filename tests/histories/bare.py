@@ -41,7 +41,7 @@ class BareMember:
         self._killed = threading.Event()
         self._going = threading.Event()
         self._going.set()
-        self._lock_ms = 0
+        self._failure: str | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -75,20 +75,24 @@ class BareMember:
             yield {**line, "lock_ms": lock_ms} if line["type"] == "grant" else line
 
     def failure(self) -> str | None:
-        """See :class:`tests.histories.members.Recorded`: it goes on after every error."""
-        return None
+        """See :class:`tests.histories.members.Recorded`: it goes on after every error but an answer that it cannot read."""
+        return self._failure
 
     def _run(self) -> None:
-        while not self._leaving.is_set():
-            try:
-                self._turn()
-            except (OSError, Disconnected):
-                self._lose()
-                self._leaving.wait(_RETRY_S)
-            self._going.wait()
-        if not self._killed.is_set():
-            self._tell_gone()
-        self._lose()
+        try:
+            while not self._leaving.is_set():
+                try:
+                    self._turn()
+                except (OSError, Disconnected):
+                    self._lose()
+                    self._leaving.wait(_RETRY_S)
+                self._going.wait()
+        except Exception as error:  # noqa: BLE001 - of the verdict, and not of a thread that nobody looks at
+            self._failure = repr(error)
+        finally:
+            if not self._killed.is_set():
+                self._tell_gone()
+            self._lose()
 
     def _turn(self) -> None:
         if self._connection is None:

@@ -40,7 +40,7 @@ class Recorded(Protocol):
         """What it saw, once it has ended."""
 
     def failure(self) -> str | None:
-        """The error that ended it, if one did."""
+        """What ended it, other than its plan and its run."""
 
 
 class OfProcess:
@@ -50,6 +50,7 @@ class OfProcess:
         self.name = f"m{member.number}"
         self._member = member
         self._killed_at: int | None = None
+        self._status = 0
 
     def kill(self) -> None:
         """See :class:`Recorded`."""
@@ -66,11 +67,12 @@ class OfProcess:
 
     def stop(self) -> None:
         """See :class:`Recorded`."""
-        self._member.stop()
+        self._ended(self._member.stop())
 
     def wait(self, seconds: float) -> bool:
         """See :class:`Recorded`."""
-        return self._member.wait(seconds) == 0
+        self._ended(self._member.wait(seconds))
+        return self._status == 0
 
     def lines(self, lock_ms: int) -> Iterator[Line]:
         """See :class:`Recorded`."""
@@ -78,7 +80,16 @@ class OfProcess:
 
     def failure(self) -> str | None:
         """See :class:`Recorded`."""
-        return next((str(event["text"]) for event in self._member.errors() if event["fatal"]), None)
+        fatal = next((str(event["text"]) for event in self._member.errors() if event["fatal"]), None)
+        if fatal is None and self._status != 0:
+            return f"status {self._status}: {self._member.complaints[-500:]}"
+        return fatal
+
+    def _ended(self, status: int) -> None:
+        self._status = status
+        if status != 0:
+            # It did not leave in order: what it has sent may still be on its way.
+            self._killed_at = time.monotonic_ns()
 
 
 def confluent(plan: Plan, number: int) -> Recorded:

@@ -6,7 +6,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 from confluent_kafka import TopicPartition
 
@@ -62,6 +63,14 @@ class Run:
         self.resets = 0
         self._kinds = kinds
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
+        # None is left at work by a run that did not come to its end.
+        for member in self.active:
+            member.kill()
+
     def join(self, kind: str | None = None, **plan: object) -> Recorded:
         """Start a member, of a kind that is drawn where none is wanted."""
         wanted: dict[str, object] = {"weights": (16, 3, 1, 0), "commit": "mixed", "seed": self.rng.randrange(1 << 30), **plan}
@@ -113,16 +122,22 @@ class Run:
             waiting: list[str] = []
             # However slow the machine is: each fault strikes.
             while time.monotonic() < until or not all(self.faults[fault] for fault in faults):
-                self.produce()
+                self.produce(self.rng.randrange(PARTITIONS))
                 time.sleep(self.rng.random())
-                if faults and self.rng.random() < _FAULTY:
+                if faults and (self.rng.random() < _FAULTY or time.monotonic() > until):
                     # Each fault strikes once before any strikes again.
                     waiting = waiting or list(faults)
                     self.strike(waiting.pop(self.rng.randrange(len(waiting))))
             self.lines += self.transactions.commit()
+            for partition in range(PARTITIONS):
+                # A marker at the end of a log would stay, and count for the lag.
+                self.produce(partition)
             self.leave_all()
             self.drain()
-        self.besides += without_records(self.all_lines(), self.transactions.aborted)
+        lines = self.all_lines()
+        if not any(line["type"] == "grant" for line in lines):
+            self.besides.append("nobody was given a record")
+        self.besides += without_records(lines, self.transactions.aborted)
         ended = Counter(failure for member in self.members if (failure := member.failure()))
         self.besides += [f"{count} members ended by {failure}" for failure, count in ended.items()]
 
@@ -131,9 +146,9 @@ class Run:
         of_members = [line for member in self.members for line in member.lines(self.lock_ms)]
         return [*self.lines, *self.looking.lines, *of_members]
 
-    def produce(self) -> None:
+    def produce(self, partition: int) -> None:
         """Have more records in a partition."""
-        lines = self.producing.burst(self.rng.randrange(PARTITIONS), self.rng.randint(1, 200))
+        lines = self.producing.burst(partition, self.rng.randint(1, 200))
         for line in lines:
             self.ends[line["partition"]] = line["last"] + 1
         self.lines += self.transactions.readable(lines)
@@ -147,12 +162,13 @@ class Run:
         """Accept everything that is left; locks of those who went run out first."""
         for _ in range(_ROUNDS):
             last = self.join("confluent", weights=(1, 0, 0, 0), commit="sync", idle_seconds=self.lock_ms / 1000 + _QUIET_S)
-            if not last.wait(_DRAIN_S):
-                raise RuntimeError("the last member has not come to an end: nothing is known of what is left")
+            ended = last.wait(_DRAIN_S)
+            self.active.remove(last)
+            if not ended:
+                raise RuntimeError(f"the last member ended by {last.failure()}: nothing is known of what is left")
             if last.failure():
                 # It has not asked for what is left: that nothing is left cannot be said.
                 return
-            # A marker at the end of the log may stay, and counts for the lag.
             if all(lag(self.server.direct, GROUP, TopicPartition(TOPIC, one)) == 0 for one in range(PARTITIONS)):
                 break
         self.lines.append({"type": "drained", "t": time.monotonic_ns(), "group": GROUP})
@@ -177,6 +193,6 @@ def play_on(open_: Open, order: Order) -> Played:
         # Where the cluster knows of transactions, nobody is given what was aborted.
         isolation = "read_committed" if set(order.faults) & set(TRANSACTIONS) else "read_uncommitted"
         configure_group(server.direct, GROUP, **{"share.auto.offset.reset": "earliest", "share.isolation.level": isolation})
-        run = Run(server, order.rng, lock_ms=lock_ms, kinds=order.kinds)
-        run.play(order.seconds, order.faults)
+        with Run(server, order.rng, lock_ms=lock_ms, kinds=order.kinds) as run:
+            run.play(order.seconds, order.faults)
     return Played(run.all_lines(), run.faults, len(run.members), run.besides)

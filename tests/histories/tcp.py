@@ -10,6 +10,9 @@ from typing import Final, Self
 
 _CHUNK: Final = 65536
 
+#: Towards the client, and towards the server.
+Pair = tuple[socket.socket, socket.socket]
+
 
 class TcpProxy:
     """Passes bytes on, both ways; a context manager.
@@ -22,13 +25,14 @@ class TcpProxy:
         self.server = server
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._lock = threading.Lock()
-        #: The two ends of each connection.
-        self._pairs: set[tuple[socket.socket, socket.socket]] = set()
+        #: The two ends of each connection, by the thread that closes them.
+        self._pairs: dict[threading.Thread, Pair] = {}
         #: Answers still pass so many bytes before their connections end; None while nothing is to end.
         self._left: int | None = None
         self._flows = threading.Event()
         self._flows.set()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     @property
     def bootstrap(self) -> str:
@@ -38,9 +42,9 @@ class TcpProxy:
     def cut(self) -> None:
         """End every connection now."""
         with self._lock:
-            pairs = list(self._pairs)
+            pairs = list(self._pairs.values())
         for pair in pairs:
-            self._end(pair)
+            _end(pair)
 
     def cut_after(self, count: int) -> None:
         """End the connection of the next answers after so many bytes of them: a client is left with half of one."""
@@ -59,9 +63,16 @@ class TcpProxy:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
+        # Not only close: the port stays open while a thread waits in accept.
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._accepting.join()
         self._listening.close()
         self.release()
         self.cut()
+        with self._lock:
+            threads = list(self._pairs)
+        for thread in threads:
+            thread.join()
 
     def _accept(self) -> None:
         while True:
@@ -77,19 +88,26 @@ class TcpProxy:
                 client.close()
                 continue
             pair = (client, server)
-            try:
+            serving = threading.Thread(target=self._serve, args=(pair,), daemon=True)
+            with self._lock:
+                self._pairs[serving] = pair
+            serving.start()
+
+    def _serve(self, pair: Pair) -> None:
+        client, server = pair
+        answers = threading.Thread(target=self._pass, args=(pair, server, client), kwargs={"answers": True}, daemon=True)
+        # Closed by one thread, and when no other has them in its hands: their numbers are given to other files at once.
+        with client, server:
+            with suppress(OSError):
                 for held in pair:
                     held.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            except OSError:
-                # One of the two is gone already.
-                self._end(pair)
-                continue
-            with self._lock:
-                self._pairs.add(pair)
-            threading.Thread(target=self._pass, args=(pair, client, server, False), daemon=True).start()
-            threading.Thread(target=self._pass, args=(pair, server, client, True), daemon=True).start()
+            answers.start()
+            self._pass(pair, client, server, answers=False)
+            answers.join()
+        with self._lock:
+            del self._pairs[threading.current_thread()]
 
-    def _pass(self, pair: tuple[socket.socket, socket.socket], source: socket.socket, sink: socket.socket, answers: bool) -> None:
+    def _pass(self, pair: Pair, source: socket.socket, sink: socket.socket, *, answers: bool) -> None:
         with suppress(OSError):
             while data := source.recv(_CHUNK):
                 self._flows.wait()
@@ -97,7 +115,7 @@ class TcpProxy:
                 sink.sendall(data[:most])
                 if most < len(data):
                     break
-        self._end(pair)
+        _end(pair)
 
     def _take(self, wanted: int) -> int:
         """How many bytes of an answer pass."""
@@ -109,10 +127,9 @@ class TcpProxy:
             passed, self._left = self._left, None
             return passed
 
-    def _end(self, pair: tuple[socket.socket, socket.socket]) -> None:
-        with self._lock:
-            self._pairs.discard(pair)
-        for held in pair:
-            with suppress(OSError):
-                held.shutdown(socket.SHUT_RDWR)
-            held.close()
+
+def _end(pair: Pair) -> None:
+    """Both ways; whoever reads or writes is told."""
+    for held in pair:
+        with suppress(OSError):
+            held.shutdown(socket.SHUT_RDWR)

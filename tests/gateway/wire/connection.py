@@ -24,7 +24,11 @@ class Connection:
     def __init__(self, address: str, client_id: str | None = "lab") -> None:
         host, _, port = address.rpartition(":")
         self._socket = socket.create_connection((host, int(port)), timeout=_PATIENCE_S)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError:
+            self._socket.close()
+            raise
         self._client_id = client_id
         self._correlation = 0
 

@@ -1,4 +1,4 @@
-"""Short runs of the engine and the gateway, with faults; and histories in which the recorder lies."""
+"""A short run on each system, with its faults; and histories in which the recorder lies, which the checker must not believe."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from share_state.histories import check_history
 from tests.histories.system import Line
 from tests.histories.systems import SYSTEMS
 from tests.histories.verdict import Verdict, judge
+from tests.kafka.home import JUDGE
 
 Tell = Callable[[str], None]
+
+#: Neither a restart of the broker nor a reset, which take longer than all else; the long runs have them.
+_ON_BROKERS = ("kill", "stall", "cut", "abort")
 
 
 def short_run(name: str, seconds: float, faults: tuple[str, ...], directory: Path, tell: Tell) -> Verdict:
@@ -37,6 +41,13 @@ def test_the_engine_is_killed(tmp_path: Path, tell: Tell) -> None:
 
 def test_the_gateway_is_killed(tmp_path: Path, tell: Tell) -> None:
     short_run("gateway", 4, ("kill", "restart", "cut", "duplicate"), tmp_path, tell)
+
+
+@pytest.mark.kafka
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("system", [f"kafka-{JUDGE}", "gateway-over-4.4.0"])
+def test_beside_a_broker(system: str, tmp_path: Path, tell: Tell) -> None:
+    short_run(system, 4, _ON_BROKERS, tmp_path, tell)
 
 
 @pytest.fixture(scope="module")

@@ -56,6 +56,7 @@ def _k6(stage: Stage) -> Found:
     holding, asking = topic.members(2)
     holding.take(4, most=5)
     topic.delete_before(8)
+    topic.followed(8)
     taken = [first for first, _, _ in asking.take(12)]
     return Found(topic, min(taken) < 8, f"with the log start at 8, records are delivered from {min(taken)} on")
 

@@ -146,6 +146,11 @@ class Topic:
         assert (row["errorCode"], row["lowWatermark"]) == (0, offset), row
         self.lines.append({"type": "retained", "t": time.monotonic_ns(), **self.place, "from": offset})
 
+    def followed(self, offset: int) -> None:
+        """Wait until a gateway shows that it knows of the log start: what it has read ahead it gives to members until then."""
+        if self._server.upstream != self._server.direct:
+            wait_until(lambda: self.view()["start_offset"] >= offset, f"the gateway knows that the log starts at {offset}")
+
     def compacted(self, offset: int, first: int) -> None:
         """Wait until a read at an offset finds the batch that begins at another one: compaction has removed what was between."""
         wait_until(lambda: self._read(offset) == first, f"nothing is left between {offset} and {first}")

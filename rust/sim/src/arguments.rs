@@ -25,7 +25,8 @@ pub struct Arguments {
 
 /// What the command understands.
 pub const USAGE: &str = "share-state-sim [--worlds N] [--seed S] [--seconds T] [--jobs J] [--every-meeting] [--json]
-    [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--broken RULE]
+    [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--queued]
+    [--broken RULE]
 
 Plays worlds from one seed on, and ends with 1 if anything is found. Without --seed it takes a fresh one and prints it. With
 --seconds it plays until the time is over; without it and --worlds, one world. With --every-meeting it ends with 1 too if a fault
@@ -50,6 +51,10 @@ impl Arguments {
             match name.as_str() {
                 "--json" => {
                     arguments.json = true;
+                    continue;
+                }
+                "--queued" => {
+                    arguments.cuts.queued = true;
                     continue;
                 }
                 "--every-meeting" => {

@@ -34,6 +34,8 @@ broken! {
     GivesTwice "gives-twice" "Records are given to a second member that waits.";
     RenewsNot "renews-not" "A renewal is confirmed and not done.";
     ReadsOn "reads-on" "The log is read after the window, whatever was given back in it.";
+    KeepsFailed "keeps-failed" "The change of a write that failed is not rolled back.";
+    HidesFailure "hides-failure" "A write inside a call fails, and the share partition is told that it succeeded.";
     DropsBatch "drops-batch" "The persister loses the last state batch of a write that has several.";
 }
 

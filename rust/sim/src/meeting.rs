@@ -51,6 +51,9 @@ meetings! {
     LetterToTheGone "the dead-letter queue answers a leader that is gone";
     LetterAgain "a new leader gives records to the dead-letter queue again";
     GiveUpThenLate "a write that was given up arrives after all";
+    FailsInline "a write inside a call fails";
+    FencedInline "a write inside a call is fenced";
+    InlineThenLost "a write inside a call is made, and its answer is lost";
     CrashInInitialize "a leader crashes while it reads the state";
     FlipRefused "a flipped bit is found when the store is opened";
     FlipHarmless "a flipped bit changes nothing";

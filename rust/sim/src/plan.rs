@@ -49,6 +49,8 @@ pub struct Plan {
     pub updates_per_snapshot: u32,
     /// State partitions of the coordinator.
     pub state_partitions: u32,
+    /// Whether leaders make their writes inside their calls.
+    pub inline: bool,
 }
 
 /// What is taken away from a plan.
@@ -62,6 +64,8 @@ pub struct Cuts {
     pub records: Option<i64>,
     /// Faults come for at most so many milliseconds.
     pub faulty_ms: Option<i64>,
+    /// Leaders queue their writes.
+    pub queued: bool,
 }
 
 impl Plan {
@@ -103,6 +107,7 @@ impl Plan {
             segment_bytes: chance.of(&[1024, 4096, 1 << 20], 4096),
             updates_per_snapshot: chance.of(&[0, 1, 3, 10, 500], 3),
             state_partitions: chance.of(&[1, 1, 3], 1),
+            inline: Chance::new(seed, 3).once_in(4),
         };
         if plan.rate(Fault::Drift) > 0 {
             plan.drift_ppm = drift;
@@ -126,6 +131,7 @@ impl Plan {
         plan.records = plan.records.min(cuts.records.unwrap_or(plan.records));
         let faulty_us = cuts.faulty_ms.map_or(plan.faulty_us, |ms| ms * MS);
         plan.faulty_us = plan.faulty_us.min(faulty_us);
+        plan.inline &= !cuts.queued;
         plan
     }
 
@@ -156,6 +162,9 @@ impl Cuts {
             ("faulty-ms", self.faulty_ms),
         ] {
             text += &value.map_or(String::new(), |value| format!(" --{name} {value}"));
+        }
+        if self.queued {
+            text += " --queued";
         }
         text
     }

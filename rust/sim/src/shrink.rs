@@ -60,6 +60,12 @@ fn candidates(seed: u64, cuts: &Cuts) -> Vec<Cuts> {
             });
         }
     }
+    if plan.inline {
+        all.push(Cuts {
+            queued: true,
+            ..cuts.clone()
+        });
+    }
     if plan.members > 1 {
         let members = Some(plan.members - 1);
         all.push(Cuts {

@@ -3,6 +3,7 @@
 use share_state_core::ids::TopicId;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
+use share_state_core::persister::WriteToken;
 use share_state_core::share_partition::{AcknowledgeBatch, AcknowledgeError, RecordStateReason};
 use share_state_core::share_session::{ShareFetchRequest, TopicIdPartition};
 
@@ -25,6 +26,15 @@ pub fn partition(part: usize) -> TopicIdPartition {
         topic_id: TOPIC,
         partition: i32::try_from(part).unwrap_or(i32::MAX),
     }
+}
+
+/// What came of an acknowledgement that is not refused.
+enum Acknowledged {
+    /// It waits for a write.
+    Waits(WriteToken),
+    Done,
+    /// Its write failed.
+    Failed,
 }
 
 impl<S: InFlightStore> World<S> {
@@ -118,72 +128,30 @@ impl<S: InFlightStore> World<S> {
         if is_overtaken {
             self.meet(Meeting::OvertakenTakes);
         }
-        let answers_early = self.is(Broken::AnswersEarly);
-        let renews_not = self.is(Broken::RenewsNot);
-        let hides = self.is(Broken::HidesRefusal);
-        let now = self.brokers[broker].now(self.now);
         let own = &mut self.brokers[broker];
         let told = if own.sessions.acknowledge(GROUP, &id, request.epoch).is_err() {
             Told::Session
-        } else if let Some(Some(led)) = own.led.get_mut(part) {
-            let mut batches: Vec<_> = said
-                .iter()
-                .map(|(first, last, kind)| AcknowledgeBatch {
-                    first: *first,
-                    last: *last,
-                    types: core::slice::from_ref(kind),
-                })
-                .collect();
-            if renews_not {
-                batches.retain(|batch| batch.types != [4]);
-            }
-            let under_way = led.part.writes_under_way();
-            match led.part.acknowledge(&id, &batches, now) {
-                Ok(Some(token)) if !answers_early => {
-                    let (member, connection, request) =
-                        (request.member, request.connection, request.request);
-                    led.waiting.push(Waiter {
-                        token,
-                        member,
-                        connection,
-                        request,
-                    });
+        } else if let Some(Some(led)) = own.led.get(part) {
+            let under_way = led.part.writes_under_way() > 0;
+            match self.acknowledges(broker, part, &id, said) {
+                Some(Ok(Acknowledged::Waits(token))) => {
+                    if let Some(Some(led)) = self.brokers[broker].led.get_mut(part) {
+                        led.waiting.push(Waiter {
+                            token,
+                            member: request.member,
+                            connection: request.connection,
+                            request: request.request,
+                        });
+                    }
                     self.pump(broker, part);
                     return;
                 }
-                Ok(_) => Told::Done {
+                Some(Ok(Acknowledged::Done)) => Told::Done {
                     counts: !is_overtaken,
                 },
-                Err(error) => {
-                    let mut met = Vec::new();
-                    if let AcknowledgeError::InvalidRecordState { reason, .. } = &error
-                        && matches!(
-                            reason,
-                            RecordStateReason::NotAcquired | RecordStateReason::OtherMember
-                        )
-                    {
-                        met.push(Meeting::LateAcknowledgement);
-                        if said.iter().all(|said| said.2 == 4) {
-                            met.push(Meeting::LateRenewal);
-                        }
-                    }
-                    if let AcknowledgeError::InvalidRecordState {
-                        reason: RecordStateReason::WriteUnderWay,
-                        ..
-                    } = &error
-                        && under_way > 0
-                    {
-                        met.push(Meeting::RepeatWhileHeld);
-                    }
-                    for meeting in met {
-                        self.meet(meeting);
-                    }
-                    if hides && error.kafka_code() == KafkaCode::InvalidRecordState {
-                        Told::Done { counts: true }
-                    } else {
-                        Told::Refused
-                    }
-                }
+                Some(Ok(Acknowledged::Failed)) => Told::Failed { counts: true },
+                Some(Err(error)) => self.refused(&error, said, under_way),
+                None => Told::NotLeader,
             }
         } else {
             Told::NotLeader
@@ -196,6 +164,65 @@ impl<S: InFlightStore> World<S> {
         }
         self.answer(request.member, request.connection, request.request, told);
         self.pump(broker, part);
+    }
+
+    /// Has a share partition acknowledge; `None` where it is not led.
+    fn acknowledges(
+        &mut self,
+        broker: usize,
+        part: usize,
+        id: &str,
+        said: &[Said],
+    ) -> Option<Result<Acknowledged, AcknowledgeError>> {
+        let mut batches: Vec<_> = said
+            .iter()
+            .map(|(first, last, kind)| AcknowledgeBatch {
+                first: *first,
+                last: *last,
+                types: core::slice::from_ref(kind),
+            })
+            .collect();
+        if self.is(Broken::RenewsNot) {
+            batches.retain(|batch| batch.types != [4]);
+        }
+        if self.plan.inline {
+            let done = self.acknowledge_inline((broker, part), id, &batches)?;
+            return Some(done.map(|settled| match settled.member_code {
+                KafkaCode::None => Acknowledged::Done,
+                _ => Acknowledged::Failed,
+            }));
+        }
+        let answers_early = self.is(Broken::AnswersEarly);
+        let now = self.brokers[broker].now(self.now);
+        let led = self.brokers[broker].led.get_mut(part)?.as_mut()?;
+        let done = led.part.acknowledge(id, &batches, now);
+        Some(done.map(|token| match token {
+            Some(token) if !answers_early => Acknowledged::Waits(token),
+            _ => Acknowledged::Done,
+        }))
+    }
+
+    /// What a member is told whose acknowledgement is refused.
+    fn refused(&mut self, error: &AcknowledgeError, said: &[Said], under_way: bool) -> Told {
+        if let AcknowledgeError::InvalidRecordState { reason, .. } = error {
+            match reason {
+                RecordStateReason::NotAcquired | RecordStateReason::OtherMember => {
+                    self.meet(Meeting::LateAcknowledgement);
+                    if said.iter().all(|said| said.2 == 4) {
+                        self.meet(Meeting::LateRenewal);
+                    }
+                }
+                RecordStateReason::WriteUnderWay if under_way => {
+                    self.meet(Meeting::RepeatWhileHeld);
+                }
+                _ => {}
+            }
+        }
+        if self.is(Broken::HidesRefusal) && error.kafka_code() == KafkaCode::InvalidRecordState {
+            Told::Done { counts: true }
+        } else {
+            Told::Refused
+        }
     }
 
     fn close_arrives(&mut self, broker: usize, member: usize) {
@@ -229,7 +256,11 @@ impl<S: InFlightStore> World<S> {
             let now = self.brokers[broker].now(self.now);
             if let Some(Some(led)) = self.brokers[broker].led.get_mut(part) {
                 let under_way = led.part.writes_under_way();
-                let released = led.part.release(id, now);
+                let released = if self.plan.inline {
+                    self.release_inline(broker, part, id)
+                } else {
+                    led.part.release(id, now)
+                };
                 all += released;
                 if under_way > 0 && released > 0 {
                     self.meet(Meeting::ReleaseInWrite);

@@ -9,7 +9,7 @@ use share_state_core::share_session::ShareSessions;
 use super::World;
 use super::asks::{GROUP, TOPIC};
 use super::events::{Ask, Call, Told, What};
-use super::types::Led;
+use super::types::{Confirmed, Led};
 use crate::fault::Fault;
 use crate::meeting::Meeting;
 use crate::plan::MS;
@@ -70,6 +70,7 @@ impl<S: InFlightStore> World<S> {
                 waiting: Vec::new(),
                 start_offset: 0,
                 terminal: Vec::new(),
+                confirmed: Confirmed::default(),
                 letters: 0,
             });
         }

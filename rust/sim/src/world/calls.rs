@@ -7,6 +7,7 @@ use share_state_core::share_partition::{Initialized, WriteAnswer};
 
 use super::World;
 use super::events::{Ask, Call, CallAnswer, Told, What};
+use crate::broken::Broken;
 use crate::meeting::Meeting;
 use crate::plan::MS;
 
@@ -97,6 +98,7 @@ impl<S: InFlightStore> World<S> {
         let Some(Some(led)) = self.brokers[broker].led.get_mut(part) else {
             return;
         };
+        led.confirmed.add(&state.state_batches);
         let begun = match led.part.initialize(state) {
             Ok(Initialized::NeedsStartOffset(_)) => {
                 led.part.resolve_start_offset(log_start).map(|_| ())
@@ -124,17 +126,21 @@ impl<S: InFlightStore> World<S> {
         write: &share_state_core::persister::WriteState,
     ) {
         let now = self.brokers[broker].now(self.now);
+        let keeps_failed = self.is(Broken::KeepsFailed);
         let Some(Some(led)) = self.brokers[broker].led.get_mut(part) else {
             return;
         };
         // A share partition made since does not know the write.
         let is_its_own = led.part.leader_epoch() == write.leader_epoch
             && led.part.state_epoch() == write.state_epoch;
-        let answer = if is_its_own {
-            led.part.handle_write_result(token, code, now)
-        } else {
+        if !is_its_own {
             return;
-        };
+        }
+        if code == KafkaCode::None {
+            led.confirmed.add(&write.state_batches);
+        }
+        let told = if keeps_failed { KafkaCode::None } else { code };
+        let answer = led.part.handle_write_result(token, told, now);
         let waiter = led.take_waiter(token);
         let Ok(WriteAnswer { fences, .. }) = answer else {
             return;

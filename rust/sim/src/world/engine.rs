@@ -1,7 +1,7 @@
 //! After every step of a share partition: its writes go out, its locks are watched, its invariants are checked.
 
 use share_state_core::in_flight::InFlightStore;
-use share_state_core::record_state::Phase;
+use share_state_core::record_state::{Phase, RecordState};
 use share_state_core::share_partition::{DeadLetterToken, Status};
 
 use super::World;
@@ -19,6 +19,9 @@ impl<S: InFlightStore> World<S> {
             self.brokers[broker].life,
             self.brokers[broker].clock,
         );
+        if self.plan.inline {
+            self.settle_inline(broker, part);
+        }
         let mut writes = Vec::new();
         let mut letters = Vec::new();
         let Some(Some(led)) = self.brokers[broker].led.get_mut(part) else {
@@ -155,10 +158,22 @@ fn check<S: InFlightStore>(led: &mut Led<S>) -> Result<(), String> {
         ));
     }
     led.start_offset = start;
-    let Led { part, terminal, .. } = led;
+    let Led {
+        part,
+        terminal,
+        confirmed,
+        ..
+    } = led;
     for run in part.in_flight().filter(|run| run.phase == Phase::Settled) {
         let (first, last) = (run.range.first, run.range.last);
         let ended = run.state.is_terminal();
+        if run.state == RecordState::Acknowledged
+            && let Some(offset) = confirmed.first_without(first.max(start), last)
+        {
+            return Err(format!(
+                "{offset} is acknowledged, and the store has not confirmed that"
+            ));
+        }
         if usize::try_from(last).is_ok_and(|last| last >= terminal.len()) {
             terminal.resize(usize::try_from(last).unwrap_or(0) + 1, false);
         }

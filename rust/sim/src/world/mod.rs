@@ -6,6 +6,7 @@ mod calls;
 mod engine;
 mod events;
 mod fetches;
+mod inline;
 mod members;
 mod misfortune;
 mod network;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::persister::WriteToken;
+use share_state_core::record_state::RecordState;
 use share_state_core::share_partition::SharePartition;
 use share_state_core::share_session::{ShareFetchContext, ShareSessions};
+use share_state_core::state_batch::StateBatch;
 use share_state_core::time::LockTime;
 use share_state_histories::Name;
 
@@ -79,6 +81,8 @@ pub struct Led<S> {
     /// What was seen after the last step.
     pub start_offset: i64,
     pub terminal: Vec<bool>,
+    /// Records that the store has confirmed to it as acknowledged.
+    pub confirmed: Confirmed,
     pub letters: u64,
 }
 
@@ -90,6 +94,35 @@ impl<S: InFlightStore> Led<S> {
             .position(|waiter| waiter.token == token)?;
         Some(self.waiting.swap_remove(at))
     }
+}
+
+/// Records that are acknowledged for good, by offset.
+#[derive(Clone, Debug, Default)]
+pub struct Confirmed(Vec<bool>);
+
+impl Confirmed {
+    pub fn add(&mut self, batches: &[StateBatch]) {
+        let acknowledged = RecordState::Acknowledged.id();
+        for batch in batches {
+            if batch.delivery_state != acknowledged || batch.first_offset < 0 {
+                continue;
+            }
+            let range = place(batch.first_offset)..place(batch.last_offset) + 1;
+            if range.end > self.0.len() {
+                self.0.resize(range.end, false);
+            }
+            self.0.get_mut(range).unwrap_or_default().fill(true);
+        }
+    }
+
+    /// The first offset of a range that is not among them.
+    pub fn first_without(&self, first: i64, last: i64) -> Option<i64> {
+        (first..=last).find(|offset| !self.0.get(place(*offset)).copied().unwrap_or(false))
+    }
+}
+
+fn place(offset: i64) -> usize {
+    usize::try_from(offset).unwrap_or(0)
 }
 
 /// A member that waits for a write.

@@ -121,18 +121,11 @@ pub(super) fn state_not_fenced(known: &KeyState, requested: i32) -> Checked {
 
 /// The state with the write still fits into a snapshot.
 pub(super) fn not_full(state: &ShareGroupOffset, change: &Change<'_>) -> Checked {
-    // A batch cuts one run at most, and so adds two.
-    if state.state_batches.len() + 2 * change.state_batches.len() <= MAX_STATE_BATCHES {
-        return Ok(());
-    }
-    let batches = change.merged_into(state).len();
-    if batches > MAX_STATE_BATCHES {
-        return Err(CoordinatorError::StateFull {
-            batches,
-            allowed: MAX_STATE_BATCHES,
-        });
-    }
-    Ok(())
+    let allowed = MAX_STATE_BATCHES;
+    state
+        .state_batches
+        .fits(change.state_batches, change.start_offset, allowed)
+        .map_err(|batches| CoordinatorError::StateFull { batches, allowed })
 }
 
 pub(super) fn topic(exists: bool) -> Checked {

@@ -118,6 +118,56 @@ impl StateBatches {
         changed
     }
 
+    /// Whether there are at most `allowed` runs once `batches` are merged from `start_offset` on; if not, how many there are.
+    ///
+    /// The merge is made only where it could come out too large. A batch of little precedence leaves the runs that it covers
+    /// and fills every gap between them, so its own number is no measure.
+    ///
+    /// # Errors
+    /// The number of runs after the merge, which is more than `allowed`.
+    pub fn fits(
+        &self,
+        batches: &[StateBatch],
+        start_offset: i64,
+        allowed: usize,
+    ) -> Result<(), usize> {
+        if self.surely_fits(batches, allowed) {
+            return Ok(());
+        }
+        let mut merged = self.clone();
+        merged.clip(start_offset);
+        merged.merge(batches, start_offset);
+        if merged.len() <= allowed {
+            Ok(())
+        } else {
+            Err(merged.len())
+        }
+    }
+
+    /// Two ends of each batch make two runs more at most, and so does each gap that a batch reaches into make one. There is a
+    /// gap at most before each run that a batch overlaps, and one after the last of them. No more runs are visited than would
+    /// fill the room.
+    fn surely_fits(&self, batches: &[StateBatch], allowed: usize) -> bool {
+        let Some(mut room) = allowed.checked_sub(self.len() + 3 * batches.len()) else {
+            return false;
+        };
+        if self.len() <= room {
+            // There are not more gaps than runs and one.
+            return true;
+        }
+        for batch in batches {
+            let Some(range) = OffsetRange::new(batch.first_offset, batch.last_offset) else {
+                continue;
+            };
+            let overlapped = self.within(range).take(room + 1).count();
+            let Some(left) = room.checked_sub(overlapped) else {
+                return false;
+            };
+            room = left;
+        }
+        true
+    }
+
     /// Forgets what lies below `start_offset`; -1 forgets nothing. Returns whether anything changed.
     pub fn clip(&mut self, start_offset: i64) -> bool {
         start_offset != -1 && self.runs.remove_before(start_offset)

@@ -7,6 +7,8 @@
 
 mod batches;
 #[cfg(test)]
+mod fits_tests;
+#[cfg(test)]
 mod tests;
 
 pub use batches::StateBatches;

@@ -83,3 +83,24 @@ fn a_larger_state_of_another_log_is_served_and_gets_no_snapshot() {
         too_many(MAX_STATE_BATCHES + 1)
     );
 }
+
+#[test]
+fn a_batch_that_fills_every_gap_is_counted_with_the_gaps() {
+    let half = MAX_STATE_BATCHES / 2 + 1;
+    let mut coordinator = ShareCoordinator::new(CoordinatorConfig::default()).unwrap();
+    let mut snapshot = snapshot(half);
+    if let ShareValue::Snapshot(value) = &mut snapshot.value {
+        value.state_batches[half - 1].last_offset -= WIDE;
+    }
+    coordinator.replay(0, &snapshot);
+    // Its count is lower than theirs: it leaves them and fills what lies between.
+    let wide = [b(0, 2 * (half as i64 - 1), 0, 0)];
+    let refused = coordinator.decide_write(&key("g"), &write(-1, -1, &wide), true, WallTime(0));
+    assert_eq!(
+        refused.unwrap_err(),
+        CoordinatorError::StateFull {
+            batches: 2 * half - 1,
+            allowed: MAX_STATE_BATCHES,
+        }
+    );
+}

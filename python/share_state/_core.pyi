@@ -62,6 +62,7 @@ __all__ = [
     "SharePartitions",
     "ShareSessions",
     "StateReplay",
+    "StateRoom",
     "StateStore",
     "StateSummary",
     "StateTopicFollower",
@@ -1517,6 +1518,30 @@ class ShareSessions:
         """Every session as a dict of `group`, `member`, `epoch` (of its next request), `connection` and `partitions`: `(topic id,
         partition, whether the next answer must list it)` in the session's order.
         """
+
+@final
+class StateRoom:
+    """Tells a client of share coordinators elsewhere which writes would make a state too large for a snapshot.
+
+    `max_message_bytes` is the `max.message.bytes` of `__share_group_state`.
+    """
+    def __new__(cls) -> Self: ...
+    def read(self, key: _Key, result: ReadStateResult) -> None:
+        """Take what a leader has read."""
+    def read_again(self, key: _Key, result: ReadStateResult) -> None:
+        """Take what was read because `admit` said `False`. The next `admit` tells for certain."""
+    def admit(self, key: _Key, state: WriteState, max_message_bytes: int) -> bool:
+        """Whether a write is known to fit, and counts as sent from now on. If not, read the state, tell `read_again`, and ask again.
+
+        Raises:
+            LimitExceededError: the state with the write, or the write itself, is too large for a record; nothing has changed.
+        """
+    def confirmed(self, key: _Key, state: WriteState, max_message_bytes: int) -> None:
+        """Take that a write which fitted has happened."""
+    def unconfirmed(self, key: _Key) -> None:
+        """Take that a write which fitted was refused, or that nobody knows whether it has happened."""
+    def forget(self, key: _Key) -> None:
+        """Forget what is known of a state."""
 
 @final
 class StateStore:

@@ -85,6 +85,7 @@ class KafkaPersister:
         request_timeout: float = 30.0,
         retry: RetryPolicy | None = None,
         clock: Clock | None = None,
+        max_message_bytes: int | None = None,
     ) -> None:
         self._client = Client(
             bootstrap,
@@ -94,6 +95,7 @@ class KafkaPersister:
             request_timeout=request_timeout,
             retry=retry,
             clock=clock,
+            max_message_bytes=max_message_bytes,
         )
         self._loop = asyncio.new_event_loop()
         # A daemon, so that an unclosed persister does not keep the process alive.

@@ -33,16 +33,37 @@ class Call:
         operation: what is asked.
         result: the element of the answer; nothing for a write.
         sent: whether it is on the wire: an answer may come.
+        admitted: whether it may be sent; of a write, whether there is room for it, or its state is read to find out.
+        turn: whether those before it for the same share partition are over.
         over: whether it needs nothing any more.
         abandoned: whether nobody waits for it, or the persister is being closed: it is not tried again.
+        held: the write that waits while ``operation`` reads the state, to see whether there is room for it.
     """
 
-    __slots__ = ("abandoned", "after", "attempt", "finding", "node", "operation", "over", "result", "sent", "unanswered", "wait")
+    __slots__ = (
+        "abandoned",
+        "admitted",
+        "after",
+        "attempt",
+        "finding",
+        "held",
+        "node",
+        "operation",
+        "over",
+        "result",
+        "sent",
+        "turn",
+        "unanswered",
+        "wait",
+    )
 
     def __init__(self, operation: Operation, result: Result) -> None:
         self.operation = operation
         self.result = result
+        self.admitted = False
+        self.held: Operation | None = None
         self.sent = False
+        self.turn = False
         self.over = False
         self.abandoned = False
         #: An attempt was sent and never answered.

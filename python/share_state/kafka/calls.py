@@ -11,8 +11,9 @@ import logging
 from collections import deque
 from typing import Any
 
-from share_state.errors import ShareStateError
-from share_state.kafka import codes
+from share_state._core import StateRoom
+from share_state.errors import LimitExceededError, ShareStateError
+from share_state.kafka import codes, operations
 from share_state.kafka.call import Call
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.cluster import Cluster, UnavailableError
@@ -26,6 +27,8 @@ from share_state.kafka.errors import (
     class_of,
 )
 from share_state.kafka.folding import Folding
+from share_state.kafka.message_bytes import MessageBytes
+from share_state.kafka.operations import Operation
 from share_state.kafka.peers import LostError
 from share_state.types import SharePartitionKey
 
@@ -37,10 +40,12 @@ _LOG = logging.getLogger("share_state.kafka")
 class Calls:
     """The calls of one persister. All of it lives on one event loop."""
 
-    def __init__(self, cluster: Cluster, retry: RetryPolicy, clock: Clock) -> None:
+    def __init__(self, cluster: Cluster, retry: RetryPolicy, clock: Clock, message_bytes: MessageBytes) -> None:
         self._cluster = cluster
         self._retry = retry
         self._clock = clock
+        self._message_bytes = message_bytes
+        self._room = StateRoom()
         self._folding = Folding(cluster, self._answered, self._failed)
         #: The call whose turn it is, for each share partition that has one.
         self._turns: dict[SharePartitionKey, Call] = {}
@@ -60,8 +65,7 @@ class Calls:
         key = call.operation.key
         before = self._turns.get(key)
         if before is None:
-            self._turns[key] = call
-            self._try(call)
+            self._begin(call)
         elif before.after is None:
             before.after = deque([call])
         else:
@@ -89,6 +93,49 @@ class Calls:
             await asyncio.shield(self._idle)
         await self._folding.close()
 
+    def _begin(self, call: Call) -> None:
+        call.turn = True
+        self._turns[call.operation.key] = call
+        call.admitted = call.operation.api_key != operations.WRITE
+        self._go(call)
+
+    def _go(self, call: Call) -> None:
+        if call.admitted:
+            self._try(call)
+        else:
+            self._admit(call)
+
+    def _admit(self, call: Call) -> None:
+        """Send a write if there is room for it, after what has to be known for that."""
+        if self._message_bytes.due:
+            call.finding = asyncio.get_running_loop().create_task(self._ask_limit(call))
+            return
+        limit = self._message_bytes.limit
+        try:
+            fits = limit is None or self._room.admit(call.operation.key, call.operation.asked[2], limit)
+        except LimitExceededError as full:
+            full.add_note(f"max.message.bytes of __share_group_state is taken for {limit}")
+            self._end(call)
+            _fail(call, full)
+            return
+        call.admitted = True
+        if not fits:
+            call.held, call.operation = call.operation, operations.read_for(call.operation)
+        self._try(call)
+
+    async def _ask_limit(self, call: Call) -> None:
+        try:
+            # First, because a broker makes the state topic when it is asked for a coordinator.
+            await self._cluster.coordinator(call.operation.key)
+        except (LostError, UnavailableError, ShareStateError) as error:
+            call.finding = None
+            call.attempt += 1
+            self._failed(call, error)
+            return
+        await self._message_bytes.ask()
+        call.finding = None
+        self._admit(call)
+
     def _try(self, call: Call) -> None:
         call.attempt += 1
         node = self._cluster.known(call.operation.key)
@@ -112,7 +159,7 @@ class Calls:
     def _again(self, call: Call) -> None:
         call.wait = None
         if not call.over:
-            self._try(call)
+            self._go(call)
 
     def _end(self, call: Call) -> None:
         """Leave it behind and let the next for its share partition begin."""
@@ -122,8 +169,10 @@ class Calls:
             call.finding.cancel()
         if call.wait is not None:
             call.wait.cancel()
+        if call.admitted and call.operation.api_key == operations.WRITE:
+            self._room.unconfirmed(call.operation.key)
         # One whose turn has not come is skipped when it does.
-        if call.attempt > 0:
+        if call.turn:
             self._go_on(call)
 
     def _go_on(self, call: Call) -> None:
@@ -132,8 +181,7 @@ class Calls:
             following = after.popleft()
             if not following.over:
                 following.after = after
-                self._turns[key] = following
-                self._try(following)
+                self._begin(following)
                 return
         del self._turns[key]
         if self._idle is not None and not self._turns and not self._idle.done():
@@ -141,7 +189,12 @@ class Calls:
 
     def _answered(self, call: Call, code: int, said: str | None, answer: dict[str, Any]) -> None:
         call.sent = False
+        if code == codes.NONE and call.held is not None:
+            self._room.read_again(call.operation.key, operations.read_result(answer))
+            self._go_back(call, call.held)
+            return
         if code == codes.NONE:
+            self._learn(call.operation, answer)
             call.over = True
             self._go_on(call)
             if not call.result.done():
@@ -151,8 +204,33 @@ class Calls:
         error = self._error(class_of(code), call, text, code=code, node=str(call.node))
         self._end_or_retry(call, error, retriable=code in codes.RETRIABLE)
 
+    def _go_back(self, call: Call, write: Operation) -> None:
+        """Go on with the write that waited for its state to be read."""
+        call.operation, call.held, call.admitted, call.attempt = write, None, False, 0
+        if not call.abandoned:
+            self._admit(call)
+            return
+        self._end(call)
+        if self._closed and not call.result.done():
+            _fail(call, self._error(PersisterClosedError, call, "closed before it was sent", attempts=0))
+
+    def _learn(self, operation: Operation, answer: dict[str, Any]) -> None:
+        """Keep what an answer tells of the size of a state. One that is initialised again gets no larger."""
+        key, limit = operation.key, self._message_bytes.limit
+        if limit is None:
+            return
+        if operation.api_key == operations.WRITE:
+            self._room.confirmed(key, operation.asked[2], limit)
+        elif operation.api_key == operations.READ:
+            self._room.read(key, operations.read_result(answer))
+        elif operation.api_key == operations.DELETE:
+            self._room.forget(key)
+
     def _failed(self, call: Call, failure: LostError | UnavailableError | ShareStateError) -> None:
         call.sent = False
+        if call.held is not None and isinstance(failure, LostError):
+            # The write was not: only its state was read.
+            failure = failure.unsent()
         error: ShareStateError = failure if isinstance(failure, ShareStateError) else self._lost(call, failure)
         if isinstance(failure, KafkaPersisterError):
             code = codes.UNKNOWN_SERVER_ERROR if failure.kafka_code is None else failure.kafka_code

@@ -10,6 +10,7 @@ from share_state.kafka.clock import Clock, LoopClock, RetryPolicy
 from share_state.kafka.cluster import Cluster
 from share_state.kafka.connection import ConnectionOptions
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
+from share_state.kafka.message_bytes import MessageBytes
 from share_state.kafka.peers import Address, LostError
 from share_state.kafka.security import SecurityOptions
 
@@ -58,6 +59,7 @@ class Client:
         request_timeout: float,
         retry: RetryPolicy | None,
         clock: Clock | None,
+        max_message_bytes: int | None,
     ) -> None:
         addresses = parse_bootstrap(bootstrap)
         self._bootstrap = [f"{host}:{port}" for host, port in addresses]
@@ -69,7 +71,8 @@ class Client:
         clock = clock or LoopClock()
         options = ConnectionOptions(security or SecurityOptions(), clock, client_id, connect_timeout, request_timeout)
         self._cluster = Cluster(addresses, options)
-        self.calls = Calls(self._cluster, retry or RetryPolicy(), clock)
+        self._message_bytes = MessageBytes(self._cluster, clock, max_message_bytes)
+        self.calls = Calls(self._cluster, retry or RetryPolicy(), clock, self._message_bytes)
         self._closed = False
 
     def __repr__(self) -> str:
@@ -95,4 +98,5 @@ class Client:
         """Wait for the answers to what was sent, fail what was not, and close the connections."""
         self._closed = True
         await self.calls.close()
+        await self._message_bytes.close()
         await self._cluster.close()

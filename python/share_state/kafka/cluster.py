@@ -18,9 +18,11 @@ from share_state.types import SharePartitionKey
 
 __all__ = ["Cluster", "UnavailableError"]
 
-_METADATA, _FIND_COORDINATOR, _READ_STATE = 3, 10, 84
+_METADATA, _FIND_COORDINATOR, _DESCRIBE_CONFIGS, _READ_STATE = 3, 10, 32, 84
 #: FindCoordinator's key type of a share partition (KIP-932).
 _SHARE: Final = 2
+#: DescribeConfigs' type of a topic.
+_OF_TOPIC: Final = 2
 #: Keys of one FindCoordinator.
 _MAX_KEYS: Final = 500
 _ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -110,6 +112,28 @@ class Cluster:
                 message = f"{connection.node}: topic {topic['name']!r}: code {code} ({codes.name_of(code)})"
                 raise class_of(code)(message, kafka_code=code, node=str(connection.node))
         return found
+
+    async def topic_config(self, topic: str, name: str) -> str | None:
+        """Return one configuration of a topic as text, or ``None`` if the broker has no value of this name.
+
+        Raises:
+            LostError: no broker could be asked.
+            BrokerTooOldError: the broker does not have the request.
+            KafkaPersisterError: the broker refuses.
+        """
+        asked = {"resourceType": _OF_TOPIC, "resourceName": topic, "configurationKeys": [name]}
+        connection = await self._connections.any()
+        answer = await connection.request(_DESCRIBE_CONFIGS, {"resources": [asked], "includeSynonyms": False})
+        for result in answer["results"]:
+            code = result["errorCode"]
+            if code != codes.NONE:
+                message = f"{connection.node}: topic {topic!r}: code {code} ({codes.name_of(code)})"
+                raise class_of(code)(message, kafka_code=code, node=str(connection.node))
+            for config in result["configs"]:
+                if config["name"] == name:
+                    value: str | None = config["value"]
+                    return value
+        return None
 
     async def close(self) -> None:
         """Close every connection."""

@@ -22,7 +22,21 @@ from share_state._core import (
 from share_state.errors import InvalidRequestError, WireDecodeError
 from share_state.types import SharePartitionKey, StateBatch
 
-__all__ = ["Operation", "delete", "initialize", "normal", "read", "read_result", "summary", "summary_result", "write"]
+__all__ = [
+    "DELETE",
+    "READ",
+    "WRITE",
+    "Operation",
+    "delete",
+    "initialize",
+    "normal",
+    "read",
+    "read_for",
+    "read_result",
+    "summary",
+    "summary_result",
+    "write",
+]
 
 #: Knows no state and learns none: it only checks what a request says.
 _CHECKING = ShareCoordinator()
@@ -30,7 +44,8 @@ _CHECKING = ShareCoordinator()
 _BATCH_SIZE, _FIXED_SIZE = 22, 64
 #: Share partitions whose key is remembered as it was spelled for the wire.
 _KEYS: Final = 1 << 16
-_FIND_COORDINATOR, _INITIALIZE, _READ, _WRITE, _DELETE, _SUMMARY = 10, 83, 84, 85, 86, 87
+READ, WRITE, DELETE = 84, 85, 86
+_FIND_COORDINATOR, _INITIALIZE, _SUMMARY = 10, 83, 87
 
 
 class Operation(NamedTuple):
@@ -82,19 +97,25 @@ def initialize(key: SharePartitionKey, state_epoch: int, start_offset: int) -> O
 def read(key: SharePartitionKey, leader_epoch: int) -> Operation:
     """ReadShareGroupState (84)."""
     _unless_uninitialized(lambda: _CHECKING.read(*key, leader_epoch, wall_ms=0))
-    return _operation(_READ, "read", key, {"leaderEpoch": leader_epoch})
+    return _operation(READ, "read", key, {"leaderEpoch": leader_epoch})
+
+
+def read_for(write: Operation) -> Operation:
+    """ReadShareGroupState (84) by the leader whose write waits for it."""
+    _, _, state = write.asked
+    return read(write.key, state.leader_epoch)._replace(name=write.name)
 
 
 def write(key: SharePartitionKey, state: WriteState) -> Operation:
     """WriteShareGroupState (85)."""
     batches = check_write_state(key, state)
-    return Operation(_WRITE, "write", key, (key.topic_id, key.partition, state), _FIXED_SIZE + _BATCH_SIZE * batches)
+    return Operation(WRITE, "write", key, (key.topic_id, key.partition, state), _FIXED_SIZE + _BATCH_SIZE * batches)
 
 
 def delete(key: SharePartitionKey) -> Operation:
     """DeleteShareGroupState (86)."""
     _CHECKING.delete(*key)
-    return _operation(_DELETE, "delete", key, {})
+    return _operation(DELETE, "delete", key, {})
 
 
 def summary(key: SharePartitionKey) -> Operation:

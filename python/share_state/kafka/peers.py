@@ -26,6 +26,7 @@ API_VERSIONS: Final = {
     10: spoken(10, since=6),
     17: spoken(17, since=1),
     18: (3, 3),
+    32: spoken(32),
     36: spoken(36, since=2),
     **PERSISTER_APIS,
 }

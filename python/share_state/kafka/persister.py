@@ -37,6 +37,8 @@ class AsyncKafkaPersister:
         request_timeout: seconds to wait for an answer; after them the connection is closed.
         retry: the number of attempts and their intervals.
         clock: the clock, for tests.
+        max_message_bytes: ``max.message.bytes`` of ``__share_group_state``. By default the brokers are asked (DescribeConfigs).
+            Where the principal may not ask, it is taken for Kafka's default, 1,048,588.
 
     Raises:
         ConfigError: an argument cannot be used.
@@ -52,6 +54,7 @@ class AsyncKafkaPersister:
         request_timeout: float = 30.0,
         retry: RetryPolicy | None = None,
         clock: Clock | None = None,
+        max_message_bytes: int | None = None,
     ) -> None:
         self._home = HomeLoop(type(self).__name__)
         self._client = Client(
@@ -62,6 +65,7 @@ class AsyncKafkaPersister:
             request_timeout=request_timeout,
             retry=retry,
             clock=clock,
+            max_message_bytes=max_message_bytes,
         )
 
     def __repr__(self) -> str:
@@ -84,7 +88,15 @@ class AsyncKafkaPersister:
         return operations.read_result(await self._call(operations.read(operations.normal(key), leader_epoch)))
 
     async def write_state(self, key: SharePartitionKey, state: WriteState) -> None:
-        """Write a change (WriteShareGroupState, RPC 85)."""
+        """Write a change (WriteShareGroupState, RPC 85).
+
+        The coordinator could write no snapshot of a state that is larger than a record may be, and no write after it. A write
+        that would make one is refused here. Before the first write to a state that this persister has not read, and where a
+        state may be full, it reads the state with the leader epoch of the write.
+
+        Raises:
+            LimitExceededError: the state with the write is too large for a record of the state topic. Nothing was written.
+        """
         await self._call(operations.write(operations.normal(key), state))
 
     async def delete_state(self, key: SharePartitionKey) -> None:

@@ -28,6 +28,7 @@
 //! | [`records`] | the records of the state topic |
 //! | [`group_offset`] | the fold of records into state |
 //! | [`coordinator`] | the verbs that turn a write into records |
+//! | [`state_room`] | whether a write fits a state that is kept elsewhere |
 //! | [`history`] | how a state became what it is |
 //! | [`share_session`] | which partitions a member fetches |
 //! | [`share_group`] | who is a member of a group; its records |
@@ -59,5 +60,6 @@ pub mod share_group;
 pub mod share_partition;
 pub mod share_session;
 pub mod state_batch;
+pub mod state_room;
 pub mod time;
 mod util;

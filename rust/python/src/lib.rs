@@ -37,6 +37,7 @@ mod share_partition;
 mod share_partitions;
 mod share_sessions;
 mod shared;
+mod state_room;
 mod store;
 mod table_codec;
 mod tuples;
@@ -95,6 +96,8 @@ mod _core {
     use crate::share_partitions::{Acquired, DeadLetters, PendingWrites, SharePartitions};
     #[pymodule_export]
     use crate::share_sessions::{ShareFetchContext, ShareSessions};
+    #[pymodule_export]
+    use crate::state_room::StateRoom;
     #[pymodule_export]
     use crate::store::StateStore;
     #[pymodule_export]

@@ -3,10 +3,12 @@
 //! A key is the record type and a non-flexible struct; a value is a version and a flexible struct. `decode` answers
 //! for both, because the type in the key says what the value is.
 
+mod capacity;
 mod decoder;
 mod key;
 mod value;
 
+pub use capacity::snapshot_capacity;
 pub use decoder::{RecordDecoder, Seen};
 
 use share_state_core::ids::SharePartitionKey;

@@ -1,5 +1,6 @@
 //! Tests of the state records: what they share.
 
+mod capacity;
 mod damage;
 mod decoder;
 mod layout;

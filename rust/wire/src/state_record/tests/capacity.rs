@@ -1,0 +1,50 @@
+//! How many batches a snapshot may have, beside the bytes of the snapshots that have as many.
+
+use super::*;
+use crate::record_batch::{Compression, HEADER_SIZE, NewRecord, encode_batch};
+use share_state_core::persister::MAX_STATE_BATCHES;
+
+/// The bytes of a batch of records with one snapshot of so many batches.
+fn bytes_with(key: &SharePartitionKey, batches: usize) -> usize {
+    let record = ShareRecord {
+        key: key.clone(),
+        value: ShareValue::Snapshot(ShareSnapshot {
+            delivery_complete_count: 7,
+            state_batches: vec![batch(0, 0, 2); batches],
+            ..empty_snapshot()
+        }),
+    };
+    let (key, value) = (encode_key(&record).unwrap(), encode_value(&record.value));
+    let record = NewRecord {
+        timestamp: 0,
+        key: Some(&key),
+        value: value.as_ref().unwrap().as_deref(),
+    };
+    encode_batch(0, 0, Compression::None, &[record])
+        .unwrap()
+        .len()
+}
+
+#[test]
+fn a_snapshot_of_as_many_batches_fits_and_little_is_left() {
+    for group in ["g".to_owned(), "ü".repeat(200)] {
+        let key = SharePartitionKey::new(&group, TopicId([7; 16]), 0);
+        for limit in [1_000, 5_000, 1_048_588, 8 << 20] {
+            let batches = snapshot_capacity(&key, limit).unwrap();
+            let bytes = bytes_with(&key, batches);
+            assert!(bytes <= limit, "{batches}: {bytes} of {limit}");
+            // A second header, what is taken for the fields of a record, a batch that is cut off.
+            let left = HEADER_SIZE + 21 + 5 + 20;
+            assert!(bytes + left >= limit, "{batches}: {bytes} of {limit}");
+        }
+    }
+}
+
+#[test]
+fn the_capacity_has_its_ends() {
+    for (bytes, batches) in [(0, 0), (usize::MAX, MAX_STATE_BATCHES)] {
+        assert_eq!(snapshot_capacity(&key(), bytes), Ok(batches));
+    }
+    let nameless = SharePartitionKey::new("", TopicId([7; 16]), 0);
+    assert!(snapshot_capacity(&nameless, 1_000).is_err());
+}

@@ -207,6 +207,45 @@ fn v4_needs_a_batch_size_below_one() {
 }
 
 #[test]
+fn s7_needs_a_gap_that_goes_on_with_us() {
+    let with_gap = |start, gap| State {
+        gap,
+        ..state(start, &[run(2, 5, 2, 0), run(6, 9, 0, 0)])
+    };
+    let asked = |ours| {
+        let states = (with_gap(0, Some(0)), with_gap(0, ours));
+        let offset = |offset| answer(Answered::Offset(offset), None);
+        class(Verb::NextFetchOffset, states, offset(0), offset(6))
+    };
+    assert_eq!(asked(Some(6)), Some("S7"));
+    assert_eq!(asked(None), Some("S7"));
+    assert_eq!(asked(Some(0)), None);
+    // The fetch that gave nothing moves the gap, and with it the start offset.
+    let fetched = |given: &[(i64, i64, i16)], ours| {
+        let around = Around {
+            kafka_before: with_gap(0, Some(0)),
+            ours_before: with_gap(0, Some(0)),
+            kafka: with_gap(0, Some(0)),
+            ours,
+        };
+        let op = Operation {
+            partition: 0,
+            verb: acquire(500, (2, 5), false),
+            limits: None,
+            answer: Answer::OK,
+            queue: Queue::OK,
+        };
+        let outcome = acquired(given);
+        let points = compare(&outcome, &outcome, &around);
+        assert!(!points.is_empty(), "nothing differs");
+        classify(&op, &outcome, &outcome, &around, &points, LIMITS).map(|rule| rule.id)
+    };
+    assert_eq!(fetched(&[], with_gap(6, Some(6))), Some("S7"));
+    assert_eq!(fetched(&[(2, 5, 2)], with_gap(6, Some(6))), None);
+    assert_eq!(fetched(&[], with_gap(6, Some(0))), None);
+}
+
+#[test]
 fn s8_needs_two_start_offsets_and_answers_that_follow_from_them() {
     let kafka = state(0, &[run(0, 1, 4, 0), run(2, 3, 1, 1)]);
     let ours = state(2, &[run(2, 3, 1, 1)]);

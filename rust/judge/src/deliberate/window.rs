@@ -134,7 +134,7 @@ pub(super) fn s6_full_window_settled(case: &Case<'_>) -> bool {
         && (emptied(&case.around.ours_before) || emptied(&case.around.ours))
 }
 
-/// What was read shows that the gap holds no record: with us it is closed.
+/// What was read shows that the gap holds no record: with us it goes on after that, or is closed.
 pub(super) fn s7_gap_read_in_vain(case: &Case<'_>) -> bool {
     let (theirs, ours) = (case.around.kafka_before.gap, case.around.ours_before.gap);
     let fetches = matches!(
@@ -143,12 +143,11 @@ pub(super) fn s7_gap_read_in_vain(case: &Case<'_>) -> bool {
     );
     let differ_before = (fetches || case.points[0].what == "start offset")
         && theirs.is_some_and(|gap| ours.is_none_or(|own| own > gap));
-    let closed_now = matches!(case.op.verb, Verb::Acquire { .. })
+    let moved_now = matches!(case.op.verb, Verb::Acquire { .. })
         && case.ours.answered == Answered::Acquired(Vec::new())
-        && case.around.kafka.gap.is_some()
-        && ours.is_some()
-        && case.around.ours.gap.is_none();
-    differ_before || closed_now
+        && case.around.kafka.gap == theirs
+        && ours.is_some_and(|gap| case.around.ours.gap.is_none_or(|own| own > gap));
+    differ_before || moved_now
 }
 
 /// Both start offsets are sound, and the answer depends on which one it is: a range of the request, or what was fetched, reaches

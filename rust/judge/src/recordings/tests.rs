@@ -119,7 +119,7 @@ fn all_recordings_agree() {
         ),
         (
             "share_partition_fuzz_trunk.json.gz",
-            [386, 30808, 29125, 16, 0],
+            [386, 30808, 29122, 16, 0],
             [2040, 6620, 1544, 5134],
         ),
         (

@@ -94,17 +94,16 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// Takes note of a fetch that gave nothing. If it reached beyond the window, the gaps that it read hold no record, and the
-    /// window is full: nothing would ever close the gap window then, for nothing after it may be acquired (deliberate
-    /// difference S7).
+    /// Takes note of a fetch that gave nothing. Every hole that it read would have been acquired, so one that lies between the
+    /// offset where the fetch began and the last one that it read holds no record: the gap goes on after what was read
+    /// (deliberate difference S7).
     pub(in crate::share_partition) fn acquired_nothing(&mut self, request: &AcquireRequest<'_>) {
-        if let Some(gap) = self.gap_window() {
-            let hole = self
-                .store
-                .first_hole(gap.gap_start_offset.max(self.start_offset));
-            let reached = request.fetched.last().map(|batch| batch.last_offset);
-            if request.fetch_offset <= hole && reached.is_some_and(|last| last > self.end_offset) {
-                self.close_gap_window();
+        if let Some((gap, last)) = self.gap_window().zip(request.fetched.last()) {
+            let from = gap.gap_start_offset.max(self.start_offset);
+            let hole = self.store.first_hole(from);
+            if request.fetch_offset <= hole && hole <= last.last_offset {
+                self.read_gap_through(last.last_offset);
+                self.advance_start_offset();
             }
         }
         self.unblock();

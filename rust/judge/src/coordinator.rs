@@ -13,6 +13,7 @@ use crate::sequences::{Difference, Profile, Verdict};
 /// The deliberate differences that are recognised here: profile, id and what happens.
 pub const RULES: &[ByName] = &[
     ("coordinator", "I1", "a repetition"),
+    ("coordinator", "I2", "a read after an initialisation"),
     ("coordinator", "M1", "an unsound batch is written"),
 ];
 
@@ -112,6 +113,13 @@ fn classify(
         {
             Some("I1")
         }
+        CoordinatorOperation::Read { leader_epoch, .. }
+            if kafka.answer == ours.answer
+                && kafka.records.is_empty()
+                && names_leader(&ours.records, *leader_epoch) =>
+        {
+            Some("I2")
+        }
         CoordinatorOperation::Write { batches, .. }
             if ours.answer.starts_with("42")
                 && batches
@@ -122,4 +130,15 @@ fn classify(
         }
         _ => None,
     }
+}
+
+/// Whether there is one record, and it is of this leader.
+fn names_leader(records: &str, leader_epoch: i32) -> bool {
+    let words: Vec<&str> = records.split(' ').collect();
+    let named = match words.get(1) {
+        Some(&"update") => words.get(3),
+        Some(&"snapshot") => words.get(4),
+        _ => None,
+    };
+    !records.contains(';') && named.is_some_and(|named| *named == leader_epoch.to_string())
 }

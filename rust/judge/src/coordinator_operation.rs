@@ -218,6 +218,10 @@ pub fn generate(
                 if !random.one_in(12) {
                     start += 1;
                 }
+                // So does a read by the leader before (I2).
+                if !random.one_in(12) {
+                    leader += 1;
+                }
                 CoordinatorOperation::Initialize {
                     asked,
                     state_epoch: epoch,

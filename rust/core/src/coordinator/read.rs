@@ -9,8 +9,9 @@ use crate::time::WallTime;
 impl ShareCoordinator {
     /// Answers a share partition's state, and fences leaders older than the reader.
     ///
-    /// A new leader epoch is written as a record, or a crash would let the stale leader back in (KAFKA-17796). The
-    /// answer must wait for that record.
+    /// A leader epoch that the state does not have is written as a record, or a crash would let the stale leader back in
+    /// (KAFKA-17796). Memory may know the epoch all the same, from before a new initialisation: its records may be pruned
+    /// (deliberate difference I2). The answer must wait for the record.
     ///
     /// # Errors
     /// In this order: malformed request, no state, fenced leader epoch, unknown topic.
@@ -28,7 +29,7 @@ impl ShareCoordinator {
         check::topic(topic_exists)?;
 
         let mut records = Vec::new();
-        if known.leader_epoch != Some(request.leader_epoch) {
+        if state.leader_epoch != request.leader_epoch {
             let change = Change {
                 leader_epoch: request.leader_epoch,
                 start_offset: state.start_offset,

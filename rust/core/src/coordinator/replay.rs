@@ -23,7 +23,7 @@ impl ShareCoordinator {
     /// inverted batch, covers nothing, and a tombstone of an unknown key changes nothing.
     ///
     /// The epochs that fence are maxima over the records replayed; after a re-initialisation and a prune of the records
-    /// below it, a coordinator loads with the lower leader epoch of the snapshot, as Kafka does.
+    /// below it, a coordinator loads with the lower leader epoch of the snapshot, until a leader reads.
     pub fn replay(&mut self, offset: i64, record: &ShareRecord) {
         self.replay_value(offset, &record.key, &record.value);
     }

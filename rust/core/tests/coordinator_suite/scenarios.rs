@@ -166,7 +166,7 @@ fn row_67_the_summary_tells_the_leader_epoch_and_the_empty_one_is_no_error() {
     );
 }
 
-/// The fences outlive a new initialisation, whose own leader epoch is 0.
+/// The fences outlive a new initialisation, whose own leader epoch is 0; the leader's next read writes its epoch again (I2).
 #[test]
 fn a_new_initialisation_keeps_older_leaders_out() {
     let mut owner = Owner::initialized("g", 0);
@@ -178,6 +178,9 @@ fn a_new_initialisation_keeps_older_leaders_out() {
         current: 4,
     };
     assert_eq!(owner.read("g", 3).unwrap_err(), fenced);
+    let records = owner.read("g", 4).unwrap().records;
+    assert_eq!(update_of(&records[0]).leader_epoch, 4);
+    assert_eq!(owner.state("g").leader_epoch, 4);
     assert_eq!(owner.read("g", 4).unwrap().records, []);
 }
 

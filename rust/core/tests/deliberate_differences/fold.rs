@@ -1,7 +1,7 @@
-//! M1 to M3 and I1: the merge of state batches, the greatest size of a state, and its initialisation.
+//! M1 to M3, I1 and I2: the merge of state batches, the greatest size of a state, and its initialisation.
 
 use share_state_core::coordinator::{CoordinatorConfig, CoordinatorError, ShareCoordinator};
-use share_state_core::persister::{InitializeState, MAX_STATE_BATCHES, WriteState};
+use share_state_core::persister::{InitializeState, MAX_STATE_BATCHES, ReadState, WriteState};
 use share_state_core::records::{ShareRecord, ShareSnapshot, ShareValue};
 use share_state_core::state_batch::{StateBatch, combine};
 use share_state_core::time::WallTime;
@@ -90,6 +90,50 @@ fn i1_a_repeated_initialisation_writes_nothing() {
     assert_eq!(initialize(1, 5), Err(fenced));
 }
 
+fn i2_a_read_after_a_new_initialisation_writes_its_leader() {
+    let mut coordinator = coordinator();
+    let mut offset = 0;
+    let mut read = |coordinator: &mut ShareCoordinator, leader_epoch| {
+        let request = ReadState { leader_epoch };
+        let records = coordinator
+            .decide_read(&key(), &request, true, NOW)?
+            .records;
+        for record in &records {
+            offset += 1;
+            coordinator.replay(offset, record);
+        }
+        Ok(records)
+    };
+    assert_eq!(read(&mut coordinator, 5).unwrap().len(), 1);
+    let request = InitializeState {
+        state_epoch: 3,
+        start_offset: 5,
+    };
+    let decision = coordinator.decide_initialize(&key(), &request, true, NOW);
+    let mut after_prune = decision.unwrap().records;
+    coordinator.replay(2, &after_prune[0]);
+    after_prune.extend(read(&mut coordinator, 5).unwrap());
+    assert_eq!(read(&mut coordinator, 5).unwrap(), []);
+
+    // What a coordinator loads when all before the new initialisation is gone keeps older leaders out.
+    let mut loaded = ShareCoordinator::new(CoordinatorConfig::default()).unwrap();
+    for (offset, record) in (2..).zip(&after_prune) {
+        loaded.replay(offset, record);
+    }
+    let fenced = CoordinatorError::FencedLeaderEpoch {
+        requested: 4,
+        current: 5,
+    };
+    assert_eq!(read(&mut loaded, 4), Err(fenced));
+    let written = WriteState {
+        state_epoch: 3,
+        leader_epoch: 4,
+        ..write(&[])
+    };
+    let refused = loaded.decide_write(&key(), &written, true, NOW);
+    assert_eq!(refused.map(drop), Err(fenced));
+}
+
 fn m3_a_state_has_a_greatest_size() {
     let mut coordinator = coordinator();
     let alternate = |i: usize| batch(5 + 2 * i as i64, 5 + 2 * i as i64, 2, 1);
@@ -127,4 +171,5 @@ crate::differences!(once:
     M2 m2_a_merge_reaches_the_last_offset_there_is,
     M3 m3_a_state_has_a_greatest_size,
     I1 i1_a_repeated_initialisation_writes_nothing,
+    I2 i2_a_read_after_a_new_initialisation_writes_its_leader,
 );

@@ -248,3 +248,37 @@ fn deliberate_differences_are_recognised_by_what_was_recorded() {
     assert_eq!(write(9, -1), m1);
     assert!(matches!(write(9, 1), Outcome::Played(points) if !points.is_empty()));
 }
+
+/// Kafka 4.4.0 writes nothing of a leader that it knows, although an initialisation has set the leader epoch of the state to 0.
+#[test]
+fn a_read_after_an_initialisation_is_recognised_by_what_was_recorded() {
+    let led = [&VALUE[..20], "00000005", &VALUE[28..]].concat();
+    let read = |recorded: Value, code: i64| {
+        let mut ops = initialised().to_vec();
+        let mut state = ops[2]["state"].clone();
+        state["leader_epoch"][0][1] = json!(5);
+        for (offset, value) in [(1, led.as_str()), (2, VALUE)] {
+            let record = json!({"key_hex": KEY, "value_hex": value});
+            ops.push(json!({"op": "replay", "args": [offset, 0, 0, record], "result": null}));
+        }
+        let answer = json!({"partition": 0, "errorCode": code, "stateEpoch": 1, "startOffset": 5, "stateBatches": []});
+        ops.push(json!({
+            "op": "readStateAndMaybeUpdateLeaderEpoch", "now": 8, "state": state,
+            "args": ["g", TOPIC, {"partition": 0, "leaderEpoch": 5}],
+            "result": {
+                "records": recorded,
+                "response": {"results": [{"topicId": TOPIC, "partitions": [answer]}]},
+            },
+        }));
+        play(&json!({"name": "by hand", "ops": ops}), false).unwrap()
+    };
+    let i2 = Outcome::Deliberate(5, "I2", "a read after an initialisation");
+    assert_eq!(read(json!([]), 0), i2);
+    let other = json!([{"key_hex": KEY, "value_hex": VALUE}]);
+    for outcome in [read(other, 0), read(json!([]), 3)] {
+        assert!(
+            matches!(&outcome, Outcome::Played(points) if !points.is_empty()),
+            "{outcome:?}"
+        );
+    }
+}

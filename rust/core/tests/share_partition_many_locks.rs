@@ -154,8 +154,33 @@ fn run_out_in_slices<S: InFlightStore>() {
     assert_eq!(sp.counters().lock_timeouts, left);
 }
 
+/// A lock has as many records as were acquired together, and ends whole.
+fn a_lock_runs_out_whole<S: InFlightStore>() {
+    let mut sp = acquired_with::<S>(2, &["alice"]);
+    let renewed: Vec<AcknowledgeBatch<'_>> = [(0, 7), (8, 10), (11, RECORDS - 1)]
+        .iter()
+        .map(|&(first, last)| AcknowledgeBatch {
+            first,
+            last,
+            types: &[RENEW],
+        })
+        .collect();
+    // Each range is put under one new lock.
+    for range in &renewed {
+        let range = core::slice::from_ref(range);
+        sp.acknowledge_and_settle("alice", range, LockTime(0), &mut NoOpStatePersister)
+            .unwrap();
+    }
+    let deadline = sp.poll_timeout().unwrap();
+    assert_eq!(sp.handle_timeout(deadline), 11);
+    assert_eq!(sp.handle_timeout(deadline), RECORDS as u64 - 11);
+    assert_eq!(sp.poll_timeout(), None);
+}
+
 #[test]
 fn a_configuration_bounds_how_many_locks_run_out_in_one_call() {
+    a_lock_runs_out_whole::<IntervalStore>();
+    a_lock_runs_out_whole::<TwinStore>();
     run_out_in_slices::<IntervalStore>();
     run_out_in_slices::<TwinStore>();
 }

@@ -274,6 +274,9 @@ pub trait InFlightStore: Default {
     /// Marks locks whose deadline is at most `now` as run out, `most` of them at most, and returns ranges that cover their records
     /// (they may cover others too), ascending and disjoint. The records stay as they are until [`InFlightStore::update`]. More
     /// locks are due as long as [`InFlightStore::next_deadline`] is.
+    ///
+    /// A lock is what one call of [`InFlightStore::insert_batch`] or [`InFlightStore::hold`] took, however many records it holds:
+    /// it runs out whole. Those with the earliest deadline come first, of these the earliest taken.
     fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange>;
     /// A word of each piece of memory that a change of few records looks at first, mixed: see
     /// [`SharePartition::preload`](crate::share_partition::SharePartition::preload).

@@ -272,23 +272,25 @@ impl InFlightStore for TwinStore {
         }
     }
 
-    /// Here each record has a lock of its own.
     fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange> {
         self.clock = self.clock.max(now);
-        let locks = self.records.iter().filter_map(|(offset, record)| {
-            let (_, lock) = record.lock?;
-            (!lock.expired && lock.deadline <= self.clock).then_some((lock.deadline, *offset))
-        });
-        let mut due: Vec<_> = locks.collect();
-        due.sort_unstable();
-        due.truncate(most as usize);
-        let due: BTreeSet<i64> = due.into_iter().map(|(_, offset)| offset).collect();
-        for offset in &due {
-            if let Some((_, lock)) = self.records.get_mut(offset).and_then(|r| r.lock.as_mut()) {
+        let locks = self.records.values().filter_map(|record| record.lock);
+        let due: BTreeSet<_> = locks
+            .filter(|(_, lock)| !lock.expired && lock.deadline <= self.clock)
+            .map(|(number, lock)| (lock.deadline, lock.acquired_at, number))
+            .collect();
+        let first = due.into_iter().take(most as usize);
+        let first: BTreeSet<u32> = first.map(|(.., number)| number).collect();
+        let mut offsets = Vec::new();
+        for (&offset, record) in &mut self.records {
+            if let Some((number, lock)) = &mut record.lock
+                && first.contains(number)
+            {
                 lock.expired = true;
+                offsets.push(offset);
             }
         }
-        joined(due.into_iter())
+        joined(offsets.into_iter())
     }
 
     fn heap_bytes(&self) -> usize {

@@ -49,7 +49,7 @@ pub fn op(base: i64, width: i64) -> impl Strategy<Value = Op> {
         1 => range().prop_map(|range| Op::LogStart { range }),
         1 => range().prop_map(|range| Op::Abort { range }),
         1 => member().prop_map(|member| Op::Release { member }),
-        3 => (-5i64..120).prop_map(|after_ms| Op::Expire { after_ms }),
+        3 => (-5i64..120, prop_oneof![Just(u32::MAX), 0u32..4]).prop_map(|(after_ms, most)| Op::Expire { after_ms, most }),
         1 => (0..width).prop_map(move |last| Op::RemoveThrough { last: base + last / 2 }),
     ]
 }

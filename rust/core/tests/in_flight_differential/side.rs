@@ -71,6 +71,7 @@ pub enum Op {
     },
     Expire {
         after_ms: i64,
+        most: u32,
     },
     RemoveThrough {
         last: i64,
@@ -267,9 +268,9 @@ impl<S: InFlightStore> Side<S> {
                 });
                 return held;
             }
-            Op::Expire { after_ms } => {
+            Op::Expire { after_ms, most } => {
                 self.now += after_ms;
-                let due = self.store.expire(LockTime(self.now), u32::MAX);
+                let due = self.store.expire(LockTime(self.now), most);
                 self.update(due.iter().copied(), Holder::RunOut, |run| {
                     is_settled(run).then_some(to(Available, Phase::Settled, End))
                 });

@@ -1,10 +1,17 @@
 //! Locks run out: what is due stands at the heads of the queues.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::extents::Extents;
 use super::lease::{Lease, Queue};
 use super::{Locks, NONE};
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
+
+/// Deadline of the first lease of a queue, when it was taken, and the number of the queue. Leases of one time and one deadline stand
+/// in one queue, in the order in which they were taken.
+type Head = (LockTime, LockTime, u32);
 
 impl Locks {
     #[inline]
@@ -42,29 +49,58 @@ impl Locks {
         extent
     }
 
-    /// Marks what is due as run out, `most` leases at most, and returns its extents. If more are due, the next deadline says so.
+    /// Marks what is due as run out, `most` leases at most, the earliest first, and returns its extents. If more are due, the next
+    /// deadline says so.
     pub fn expire(&mut self, now: LockTime, most: u32) -> Vec<OffsetRange> {
         let mut extents = Extents::default();
-        let mut left = most;
         let others: Vec<u32> = self.other_queues().map(|(number, _)| number).collect();
-        for number in others.into_iter().chain([self.number]) {
-            self.expire_queue(number, now, &mut left, &mut extents);
+        if others.is_empty() {
+            self.expire_queue(self.number, now, most, &mut extents);
+        } else {
+            self.expire_in_order(&others, now, most, &mut extents);
         }
         self.next_deadline = self.earliest();
         extents.merged()
     }
 
-    fn expire_queue(&mut self, number: u32, now: LockTime, left: &mut u32, extents: &mut Extents) {
+    /// Of several queues, the lease that is due first, again and again.
+    #[cold]
+    fn expire_in_order(&mut self, others: &[u32], now: LockTime, most: u32, extents: &mut Extents) {
+        let numbers = others.iter().copied().chain([self.number]);
+        let mut heads: BinaryHeap<Reverse<Head>> = numbers
+            .filter_map(|number| self.head(number))
+            .map(Reverse)
+            .collect();
+        for _ in 0..most {
+            let Some(Reverse((deadline, _, number))) = heads.pop() else {
+                break;
+            };
+            if deadline > now {
+                break;
+            }
+            self.expire_queue(number, now, 1, extents);
+            heads.extend(self.head(number).map(Reverse));
+        }
+    }
+
+    fn head(&mut self, number: u32) -> Option<Head> {
+        let queue = *self.queue_mut(number);
+        let acquired_at = self.leases.get(queue.head as usize)?.acquired_at;
+        Some((acquired_at.plus(queue.duration_ms), acquired_at, number))
+    }
+
+    fn expire_queue(&mut self, number: u32, now: LockTime, most: u32, extents: &mut Extents) {
         let Queue {
             duration_ms,
             mut head,
             ..
         } = *self.queue_mut(number);
+        let mut left = most;
         while let Some(lease) = self.leases.get_mut(head as usize) {
-            if *left == 0 || lease.acquired_at.plus(duration_ms) > now {
+            if left == 0 || lease.acquired_at.plus(duration_ms) > now {
                 break;
             }
-            *left -= 1;
+            left -= 1;
             lease.expire();
             let (next, id) = (lease.due.next, head);
             head = next;

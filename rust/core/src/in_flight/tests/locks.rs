@@ -71,6 +71,36 @@ fn locks_of_several_durations_run_out_in_the_order_of_their_deadlines<S: InFligh
     store.check().unwrap();
 }
 
+/// A lock is what one call took, and ends whole. Among equal deadlines the one that was taken first ends first.
+fn no_more_locks_run_out_at_once_than_are_asked_for<S: InFlightStore>() {
+    let mut store = available::<S>(&[(10, 19), (20, 29)]);
+    store.insert_batch(range(30, 37), Acquired, 1, Some(lock(OTHER, 0, 1_000)));
+    for (held, now, duration) in [
+        (range(16, 19), 0, 500),
+        (range(10, 12), 0, 1_000),
+        (range(22, 23), 200, 700),
+        (range(20, 21), 300, 700),
+        (range(13, 15), 300, 100),
+        (range(24, 24), 400, 600),
+    ] {
+        store.hold(held, lock(MEMBER, now, duration), |_| Some(1));
+        store.check().unwrap();
+    }
+    set(&mut store, range(33, 34), Acknowledged, Phase::Pending);
+    let now = LockTime(5_000);
+    assert_eq!(store.expire(now, 0), []);
+    assert_eq!(store.expire(now, 1), [range(13, 15)]);
+    assert_eq!(store.next_deadline(), Some(LockTime(500)));
+    assert_eq!(store.expire(now, 2), [range(16, 19), range(22, 23)]);
+    assert_eq!(store.expire(now, 1), [range(30, 37)]);
+    assert_eq!(store.expire(now, 1), [range(10, 12)]);
+    assert_eq!(store.expire(now, 1), [range(20, 21)]);
+    assert_eq!(store.next_deadline(), Some(LockTime(1_000)));
+    assert_eq!(store.expire(now, 7), [range(24, 24)]);
+    assert_eq!(store.next_deadline(), None);
+    store.check().unwrap();
+}
+
 fn the_clock_of_a_store_never_goes_back<S: InFlightStore>() {
     let mut store = available::<S>(&[(0, 9)]);
     acquire(&mut store, range(0, 0), MEMBER, 5_000);
@@ -197,6 +227,7 @@ over_both_stores! {
     a_lock_is_due_at_its_deadline_and_not_a_millisecond_before
     a_pending_record_keeps_its_lock_after_it_ran_out
     locks_of_several_durations_run_out_in_the_order_of_their_deadlines
+    no_more_locks_run_out_at_once_than_are_asked_for
     the_clock_of_a_store_never_goes_back
     a_deadline_stays_at_the_end_of_time
     a_member_holds_what_it_acquired_and_nothing_after_letting_go

@@ -19,7 +19,7 @@ MAY_KNOW = {
     "drafts": {"core"},
     "log": {"core", "wire"},
     "python": {"core", "wire", "analysis", "gateway", "histories", "log"},
-    "sim": {"core", "histories", "log"},
+    "sim": {"core", "gateway", "histories", "log", "wire"},
 }
 #: Crates that are not published: the extension module, the forms of the state that no Kafka ever wrote, the simulated world.
 _UNPUBLISHED = {"python", "drafts", "sim"}

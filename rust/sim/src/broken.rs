@@ -36,6 +36,7 @@ broken! {
     ReadsOn "reads-on" "The log is read after the window, whatever was given back in it.";
     KeepsFailed "keeps-failed" "The change of a write that failed is not rolled back.";
     HidesFailure "hides-failure" "A write inside a call fails, and the share partition is told that it succeeded.";
+    LeavesOut "leaves-out" "The gateway's cache is given a read of the log without its first batch.";
     DropsBatch "drops-batch" "The persister loses the last state batch of a write that has several.";
 }
 

@@ -54,6 +54,8 @@ meetings! {
     FailsInline "a write inside a call fails";
     FencedInline "a write inside a call is fenced";
     InlineThenLost "a write inside a call is made, and its answer is lost";
+    ReadBack "a share partition wants what the gateway's cache has let go of";
+    AbortedInCache "the gateway's cache gives aborted records";
     CrashInInitialize "a leader crashes while it reads the state";
     FlipRefused "a flipped bit is found when the store is opened";
     FlipHarmless "a flipped bit changes nothing";

@@ -1,5 +1,7 @@
 //! What a world is made of: drawn from its seed, and made smaller by hand or by the shrinker.
 
+use share_state_core::share_partition::AcquireMode;
+
 use crate::chance::Chance;
 use crate::fault::{Coming, Fault};
 
@@ -51,6 +53,8 @@ pub struct Plan {
     pub state_partitions: u32,
     /// Whether leaders make their writes inside their calls.
     pub inline: bool,
+    /// Whether leaders read through the gateway's cache.
+    pub cached: bool,
 }
 
 /// What is taken away from a plan.
@@ -66,6 +70,8 @@ pub struct Cuts {
     pub faulty_ms: Option<i64>,
     /// Leaders queue their writes.
     pub queued: bool,
+    /// Leaders read the log itself.
+    pub uncached: bool,
 }
 
 impl Plan {
@@ -108,6 +114,7 @@ impl Plan {
             updates_per_snapshot: chance.of(&[0, 1, 3, 10, 500], 3),
             state_partitions: chance.of(&[1, 1, 3], 1),
             inline: Chance::new(seed, 3).once_in(4),
+            cached: Chance::new(seed, 4).once_in(4),
         };
         if plan.rate(Fault::Drift) > 0 {
             plan.drift_ppm = drift;
@@ -132,7 +139,18 @@ impl Plan {
         let faulty_us = cuts.faulty_ms.map_or(plan.faulty_us, |ms| ms * MS);
         plan.faulty_us = plan.faulty_us.min(faulty_us);
         plan.inline &= !cuts.queued;
+        plan.cached &= !cuts.uncached;
         plan
+    }
+
+    /// Whether `max_records` is exact, as the engine has it.
+    #[must_use]
+    pub const fn mode(&self) -> AcquireMode {
+        if self.record_limit {
+            AcquireMode::RecordLimit
+        } else {
+            AcquireMode::BatchOptimized
+        }
     }
 
     /// How often a fault comes, in a thousand.
@@ -165,6 +183,9 @@ impl Cuts {
         }
         if self.queued {
             text += " --queued";
+        }
+        if self.uncached {
+            text += " --uncached";
         }
         text
     }

@@ -66,6 +66,12 @@ fn candidates(seed: u64, cuts: &Cuts) -> Vec<Cuts> {
             ..cuts.clone()
         });
     }
+    if plan.cached {
+        all.push(Cuts {
+            uncached: true,
+            ..cuts.clone()
+        });
+    }
     if plan.members > 1 {
         let members = Some(plan.members - 1);
         all.push(Cuts {

@@ -48,9 +48,10 @@ const MENDED: [u64; 14] = [
 #[test]
 fn worlds_that_are_explained_have_no_finding() {
     let mut tally = Tally::default();
-    // They are older than writes inside calls.
+    // They are older than writes inside calls and the gateway's cache.
     let cuts = Cuts {
         queued: true,
+        uncached: true,
         ..Cuts::default()
     };
     for seed in MENDED {
@@ -92,6 +93,7 @@ fn a_cut_takes_away_and_adds_nothing() {
         records: Some(7),
         faulty_ms: Some(100),
         queued: true,
+        uncached: true,
     };
     let cut = plan.cut(&cuts);
     assert_eq!(cut.faults().count() + 1, plan.faults().count());
@@ -100,7 +102,7 @@ fn a_cut_takes_away_and_adds_nothing() {
     assert_eq!(
         cuts.arguments(),
         format!(
-            " --without {} --members 1 --records 7 --faulty-ms 100 --queued",
+            " --without {} --members 1 --records 7 --faulty-ms 100 --queued --uncached",
             without.name()
         )
     );

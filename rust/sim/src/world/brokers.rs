@@ -164,6 +164,9 @@ impl<S: InFlightStore> World<S> {
         own.leads = false;
         own.sessions = ShareSessions::new(100);
         own.parked.clear();
+        for ring in &mut own.rings {
+            ring.clear();
+        }
         own.calls.clear();
         for led in &mut own.led {
             *led = None;

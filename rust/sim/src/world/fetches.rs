@@ -1,9 +1,7 @@
 //! Fetches that wait at a broker, and what they are given.
 
 use share_state_core::in_flight::InFlightStore;
-use share_state_core::share_partition::{
-    AcquireMode, AcquireRequest, AcquiredRange, SharePartition,
-};
+use share_state_core::share_partition::{AcquireRequest, AcquiredRange, SharePartition};
 use share_state_core::share_session::Outcome;
 
 use super::World;
@@ -15,7 +13,7 @@ use crate::data_log::DataLog;
 use crate::meeting::Meeting;
 
 /// Batches that a broker reads at once: more than a window holds.
-const BATCHES: usize = 400;
+pub const BATCHES: usize = 400;
 
 impl<S: InFlightStore> World<S> {
     /// Gives the fetches that wait at a broker what there is.
@@ -53,8 +51,13 @@ impl<S: InFlightStore> World<S> {
                 continue;
             }
             let in_gap = led.part.gap_window().is_some();
-            let read_on = self.broken == Some(Broken::ReadsOn);
-            let acquired = acquire(&mut led.part, log, &member.id, &self.plan, read_on, now);
+            let acquired = if self.plan.cached {
+                let id = std::sync::Arc::clone(&member.id);
+                self.acquire_cached(broker, part, &id)
+            } else {
+                let read_on = self.broken == Some(Broken::ReadsOn);
+                acquire(&mut led.part, log, &member.id, &self.plan, read_on, now)
+            };
             let acquired = match acquired {
                 Ok((acquired, aborted)) => {
                     if in_gap && aborted {
@@ -192,11 +195,7 @@ fn acquire<S: InFlightStore>(
     let aborted = log.aborted(first.base_offset, last.last_offset);
     let request = AcquireRequest {
         member,
-        mode: if plan.record_limit {
-            AcquireMode::RecordLimit
-        } else {
-            AcquireMode::BatchOptimized
-        },
+        mode: plan.mode(),
         batch_size: plan.max_records,
         max_records: plan.max_records,
         fetch_offset,

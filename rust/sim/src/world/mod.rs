@@ -2,6 +2,7 @@
 
 mod asks;
 mod brokers;
+mod cache;
 mod calls;
 mod engine;
 mod events;

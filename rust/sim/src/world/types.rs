@@ -10,6 +10,7 @@ use share_state_core::share_partition::SharePartition;
 use share_state_core::share_session::{ShareFetchContext, ShareSessions};
 use share_state_core::state_batch::StateBatch;
 use share_state_core::time::LockTime;
+use share_state_gateway::BatchRing;
 use share_state_histories::Name;
 
 use super::events::Call;
@@ -47,6 +48,8 @@ pub struct Broker<S> {
     pub clock: Clock,
     pub sessions: ShareSessions,
     pub led: Vec<Option<Led<S>>>,
+    /// What it has read of each partition, where it reads through the gateway's cache.
+    pub rings: Vec<BatchRing>,
     pub parked: Vec<Parked>,
     pub calls: BTreeMap<u64, Call>,
 }
@@ -61,6 +64,7 @@ impl<S> Broker<S> {
             clock: Clock::default(),
             sessions: ShareSessions::new(100),
             led: (0..partitions).map(|_| None).collect(),
+            rings: (0..partitions).map(|_| BatchRing::new()).collect(),
             parked: Vec::new(),
             calls: BTreeMap::new(),
         }

@@ -98,13 +98,18 @@ def watch(points: Points) -> None:
         module.write_json = points.around(module.write_json)  # type: ignore[attr-defined]
 
 
+def tell(line: str) -> None:
+    """Write a line at once: two processes write, and print may write the end of the line by itself."""
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
+
+
 async def serve(upstream: str, path: str) -> None:
     """Be a gateway until somebody kills it."""
     options = GatewayOptions(
         upstream=tuple(parse_bootstrap(upstream)), path=Path(path), groups={"share.auto.offset.reset": "earliest"}
     )
     async with ShareGateway(options) as serving:
-        print(serving.bootstrap_servers, flush=True)
+        tell(serving.bootstrap_servers)
         await asyncio.Event().wait()
 
 
@@ -117,9 +122,9 @@ def main() -> None:
             watch(Points(asked["point"]))
             asyncio.run(serve(asked["upstream"], asked["path"]))
             os._exit(0)
-        print(json.dumps({"pid": child}), flush=True)
+        tell(json.dumps({"pid": child}))
         _, status = os.waitpid(child, 0)
-        print(json.dumps({"ended": os.WTERMSIG(status) if os.WIFSIGNALED(status) else -1}), flush=True)
+        tell(json.dumps({"ended": os.WTERMSIG(status) if os.WIFSIGNALED(status) else -1}))
 
 
 if __name__ == "__main__":

@@ -52,8 +52,8 @@ def test_no_room(tmp_path: Path) -> None:
             Member(gateway.bootstrap, "a", ["t"], books) as member,
             Member(gateway.bootstrap, "a", ["t"], books) as other,
         ):
-            member.acknowledge(member.join().poll(most=10))
-            held = member.poll(most=10)
+            member.acknowledge(member.join().poll(20_000, most=10))
+            held = member.poll(20_000, most=10)
             assert len(books.settled) == 10
             assert ready(port)[0] == 200
             room(gateway, 1)

@@ -1,12 +1,10 @@
 """Offsets of share groups, and how far they lag (RPC 90 to 92); offsets of the log (RPC 2).
 
-Lag is end offset - start offset - delivery complete count (KIP-1226). The start offset is that of the share partition in
-memory, where there is one: it is newer than the one that was written. Else it is the one that would be loaded.
+Lag is end offset - start offset - delivery complete count (KIP-1226), of what the share partition shows.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +18,7 @@ from share_state.gateway.clock import wall_ms
 from share_state.gateway.groups import Groups
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import SharePartitionManager
-from share_state.gateway.start_offsets import stored_start
+from share_state.gateway.shown import ShownStates
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.offsets import LATEST, list_offsets
 from share_state.gateway.upstream.topics import ZERO_ID, Topic
@@ -57,6 +55,7 @@ class Offsets:
         self._groups = groups
         self._store = store
         self._executor = executor
+        self._shown = ShownStates(store, executor, manager)
         self._upstream = upstream
         self._manager = manager
 
@@ -188,7 +187,7 @@ class Offsets:
         for topic, index in wanted:
             end = ends[topic.topic_id, index]
             try:
-                start, complete, leader_epoch = await self._start_of(group, topic.topic_id, index)
+                start, complete, leader_epoch = await self._shown.of(SharePartitionKey(group, topic.topic_id, index))
                 code = end.error_code if start >= 0 else codes.NONE
             except StoreError:
                 start, complete, leader_epoch, code = -1, -1, 0, codes.COORDINATOR_NOT_AVAILABLE
@@ -202,17 +201,6 @@ class Offsets:
                 "errorMessage": None,
             }
         return found
-
-    async def _start_of(self, group: str, topic_id: str, partition: int) -> tuple[int, int, int]:
-        """Give start offset, delivery complete count and leader epoch; -1, -1, 0 where there is no state."""
-        served = self._manager.get(group, topic_id, partition)
-        key = SharePartitionKey(group, topic_id, partition)
-        # What runs out or moves is shown once it is kept: a start offset that a crash takes back is none.
-        if served is not None and served.is_ready and served.engine.writes_under_way == 0:
-            self._store.read_summary(key)
-            return served.engine.start_offset, served.engine.delivery_complete_count, served.engine.leader_epoch
-        call = asyncio.get_running_loop().run_in_executor
-        return await call(self._executor, stored_start, self._store, key, self._manager.generation)
 
     def _state_epoch(self, key: SharePartitionKey) -> int:
         try:

@@ -1,22 +1,19 @@
-"""Where a share partition begins: one that has no start offset yet (``share.auto.offset.reset``), and one that is not loaded."""
+"""Where a share partition begins that has no start offset yet (``share.auto.offset.reset``)."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from typing import Final
 
-from share_state._core import SharePartition, StateStore, offset_reset_duration_ms
-from share_state.errors import ShareStateError, StoreError
+from share_state._core import offset_reset_duration_ms
 from share_state.gateway.clock import wall_ms
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.offsets import EARLIEST, LATEST, Found, list_offsets
 from share_state.gateway.upstream.topics import Topic
 from share_state.kafka import codes
-from share_state.types import SharePartitionKey
 
-__all__ = ["StartOffsets", "stored_start"]
+__all__ = ["StartOffsets"]
 
 _WAIT: Final = 0.1
 _PATIENCE: Final = 10.0
@@ -63,36 +60,3 @@ class StartOffsets:
     async def _ask(self, topic: Topic, partition: int, timestamp: int, isolation: int) -> Found:
         found = await list_offsets(self._upstream, [(topic, partition, timestamp)], isolation=isolation)
         return found[topic.topic_id, partition]
-
-
-def stored_start(store: StateStore, key: SharePartitionKey, generation: int) -> tuple[int, int, int]:
-    """Give start offset, delivery complete count and leader epoch that a share partition would have, were it loaded.
-
-    The start offset that was written with the last acknowledgement is the one before it.
-
-    Args:
-        store: the states of share partitions.
-        key: one that is not loaded.
-        generation: the leader epoch that it would be loaded with.
-
-    Returns:
-        -1, -1, 0 where there is no state.
-
-    Raises:
-        StoreError: the store cannot be used, so nobody knows what it keeps.
-    """
-    try:
-        summary = store.read_summary(key)
-    except StoreError:
-        raise
-    except ShareStateError:
-        return -1, -1, 0
-    if summary.start_offset >= 0:
-        # Read by the leader that there is, nothing is written. A state that began again shows none, though one is known: then
-        # this gateway is the next.
-        for leader_epoch in (summary.leader_epoch, generation):
-            with suppress(ShareStateError):
-                engine = SharePartition(*key, leader_epoch=leader_epoch)
-                engine.initialize(store.read_state(key, leader_epoch))
-                return engine.start_offset, engine.delivery_complete_count, engine.leader_epoch
-    return summary.start_offset, summary.delivery_complete_count, summary.leader_epoch

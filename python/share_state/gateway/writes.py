@@ -6,6 +6,7 @@ one sync.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -31,12 +32,14 @@ class _Round(NamedTuple):
     """The writes of one round.
 
     Attributes:
-        tokens: share partition and token of each write.
-        requests: the requests to the store, in the same order.
+        tokens: share partition and token of each write that a change asks for.
+        kept: who waits for the writes after those, of what is to be shown.
+        requests: the requests to the store: the ones, then the others.
         began: its start (``time.monotonic()``).
     """
 
     tokens: list[tuple[ServedPartition, int]]
+    kept: list[asyncio.Future[WriteState | None]]
     requests: list[tuple[SharePartitionKey, WriteState]]
     began: float
 
@@ -67,6 +70,7 @@ class WritePump:
         #: When the first of those that gather was added.
         self._gathering_since = 0.0
         self._changed: dict[ServedPartition, None] = {}
+        self._to_keep: list[tuple[ServedPartition, asyncio.Future[WriteState | None]]] = []
         self._rounds = Rounds(executor, self._take, lambda taken: store.write_states(taken.requests), self._settle)
 
     def add(self, served: ServedPartition) -> None:
@@ -75,6 +79,17 @@ class WritePump:
             self._gathering_since = time.monotonic()
         self._changed[served] = None
         self._rounds.ask()
+
+    async def keep_start(self, served: ServedPartition) -> WriteState | None:
+        """Write the start offset of a share partition, which may have moved without a write.
+
+        Returns:
+            What is kept; None if it was not, or a change is being written, which has a start offset of its own.
+        """
+        future: asyncio.Future[WriteState | None] = asyncio.get_running_loop().create_future()
+        self._to_keep.append((served, future))
+        self._rounds.ask()
+        return await future
 
     async def close(self) -> None:
         """Wait until everything is written."""
@@ -88,11 +103,28 @@ class WritePump:
             while (write := served.engine.poll_write()) is not None:
                 tokens.append((served, write.token))
                 requests.append((served.key, write.state))
+        kept = self._starts(requests)
         if not requests:
             return None
         began = time.monotonic()
         self._counts.queue_times.observe(began - self._gathering_since)
-        return _Round(tokens, requests, began)
+        return _Round(tokens, kept, requests, began)
+
+    def _starts(self, requests: list[tuple[SharePartitionKey, WriteState]]) -> list[asyncio.Future[WriteState | None]]:
+        """Add the start offsets that are to be kept to the requests; who waits for them."""
+        wanted, self._to_keep = self._to_keep, []
+        futures = []
+        for served, future in wanted:
+            engine = served.engine
+            # One round after the other, and no change beside it: so nothing older is written after it.
+            if served.is_ready and engine.writes_under_way == 0:
+                count = engine.delivery_complete_count
+                state = WriteState(engine.state_epoch, engine.leader_epoch, engine.start_offset, count, [])
+                requests.append((served.key, state))
+                futures.append(future)
+            elif not future.done():
+                future.set_result(None)
+        return futures
 
     def _settle(self, written: _Round, answers: list[ShareStateError | None] | BaseException) -> None:
         ended = time.monotonic()
@@ -100,13 +132,17 @@ class WritePump:
         outcomes: Sequence[BaseException | None]
         if isinstance(answers, BaseException):
             _LOG.error("the store refuses writes: %r", answers)
-            outcomes = [answers] * len(written.tokens)
+            outcomes = [answers] * len(written.requests)
         else:
             outcomes = answers
         self.is_failing = any(_was_not_kept(outcome) for outcome in outcomes)
         self.is_closed = self.is_closed or any(isinstance(outcome, StoreError) for outcome in outcomes)
-        for (served, token), outcome in zip(written.tokens, outcomes, strict=True):
+        changes = len(written.tokens)
+        for (served, token), outcome in zip(written.tokens, outcomes[:changes], strict=True):
             self._settled(served, token, _code_of(outcome))
+        for future, (_, state), outcome in zip(written.kept, written.requests[changes:], outcomes[changes:], strict=True):
+            if not future.done():
+                future.set_result(state if outcome is None else None)
         self._counts.settle_times.observe(time.monotonic() - ended)
 
 

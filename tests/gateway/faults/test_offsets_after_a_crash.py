@@ -111,3 +111,19 @@ def test_what_runs_out_and_cannot_be_kept_is_not_shown(tmp_path: Path) -> None:
             gateway.kill()
             gateway.start()
             assert shown(gateway.bootstrap) == Shown(0, 30)
+
+
+def test_a_start_offset_that_moved_without_a_write_is_kept_once_it_is_shown(tmp_path: Path) -> None:
+    """The log start moves: nothing was acknowledged that could have been written."""
+    settings = {"share.auto.offset.reset": "earliest"}
+    with HostileUpstream() as upstream, GatewayProcess(tmp_path, upstream.bootstrap, settings) as gateway:
+        upstream.create("t")
+        upstream.append("t", 0, values(0, 30))
+        upstream.append("t", 0, values(30, 30))
+        with Member(gateway.bootstrap, "a", ["t"], Books()) as member:
+            assert len(member.join().poll(20_000, most=10)) == 30
+            upstream.change("t", 0, lambda log: log.delete_below(40))
+            wait_until(lambda: shown(gateway.bootstrap) == Shown(40, 20), "the log start is shown")
+        gateway.kill()
+        gateway.start()
+        assert shown(gateway.bootstrap) == Shown(40, 20)

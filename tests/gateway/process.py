@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -22,7 +23,14 @@ class GatewayProcess:
         bootstrap: where it serves.
     """
 
-    def __init__(self, directory: Path, upstream: str, settings: Mapping[str, str], *options: str) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        upstream: str,
+        settings: Mapping[str, str],
+        *options: str,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.bootstrap = "127.0.0.1:0"
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
@@ -33,6 +41,7 @@ class GatewayProcess:
             str(Path(sys.executable).with_name("share-state")), "gateway", "--upstream", upstream,
             "--path", str(directory / "state"), "--config", str(config), *options,
         ]  # fmt: skip
+        self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Self:
@@ -41,6 +50,7 @@ class GatewayProcess:
             self._process = subprocess.Popen(
                 [*self._command, "--listen", self.bootstrap],
                 cwd=REPOSITORY,
+                env=self._environment,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 encoding="utf-8",

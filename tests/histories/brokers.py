@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.histories.system import Server
 from tests.histories.tcp import TcpProxy
+from tests.histories.wall_clock import WallClock
 from tests.kafka.broker import Broker, free_ports
 
 
@@ -15,12 +16,13 @@ from tests.kafka.broker import Broker, free_ports
 def opened(version: str, directory: Path, settings: Mapping[str, str]) -> Iterator[Server]:
     """A broker of a release, with share groups."""
     port, controller_port, proxied = free_ports(3)
-    broker = Broker(version, directory, port, controller_port)
+    clock = WallClock(directory)
+    broker = Broker(version, directory, port, controller_port, clock.environment)
     with TcpProxy(("127.0.0.1", proxied)) as proxy:
         broker.format({**_listeners(broker, proxied, proxy.bootstrap), **settings})
         try:
             broker.start()
-            yield Server(broker, broker.bootstrap, proxy)
+            yield Server(broker, broker.bootstrap, proxy, clock=clock)
         finally:
             broker.stop()
 

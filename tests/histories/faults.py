@@ -17,6 +17,8 @@ from tests.histories.system import Fault, Line
 if TYPE_CHECKING:
     from tests.histories.run import Run
 
+_FAR_MS: Final = 240_000
+
 
 def _kill(run: Run) -> None:
     victim = run.active.pop(run.rng.randrange(len(run.active)))
@@ -123,6 +125,14 @@ def _reset(run: Run) -> None:
     run.join_all()
 
 
+def _step(run: Run) -> None:
+    clock = run.server.clock
+    assert clock is not None
+    # Never as far as a transaction may take.
+    most = run.rng.choice((3 * run.lock_ms, _FAR_MS))
+    clock.put(run.rng.randint(-most, most))
+
+
 def _full(run: Run) -> None:
     wait_until(run.looking.has_seen_all, "offsets of every partition are shown")
     run.server.room(run.rng.choice((1, 4096)))
@@ -136,9 +146,10 @@ def _upstream(run: Run) -> None:
     run.server.source.start()
 
 
-#: Of a member, the server's process, the network, the log, the group, transactions, the disk, and the cluster with the records.
+#: Of a member, the process, its clock, the network, the log, the group, transactions, and the cluster with the records.
 MEMBERS: Final = ("kill", "stall", "duplicate")
 PROCESS: Final = ("restart", "freeze", "full")
+CLOCK: Final = ("step",)
 NETWORK: Final = ("cut", "delay")
 LOG: Final = ("retain",)
 GROUP: Final = ("reset",)
@@ -152,6 +163,7 @@ FAULTS: Final[Mapping[str, Fault[Run]]] = {
     "restart": Fault("SIGKILL of the server, which starts again at once", _restart),
     "freeze": Fault("SIGSTOP of the server for a part of the lock's duration, or longer", _freeze),
     "full": Fault("no room on the server's disk; then SIGKILL, and a start with room", _full),
+    "step": Fault("the server's wall clock steps, forward or back", _step),
     "cut": Fault("every connection of members ends, at once or within an answer", _cut),
     "delay": Fault("no byte passes between members and the server for a while", _delay),
     "retain": Fault("records are deleted up to an offset: the log start moves", _retain),

@@ -10,17 +10,20 @@ from tests.gateway.process import GatewayProcess
 from tests.gateway.upstreams import Upstream, kraft, mock
 from tests.histories.system import Process, Server
 from tests.histories.tcp import TcpProxy
+from tests.histories.wall_clock import WallClock
 
 
 @contextmanager
 def _opened(directory: Path, settings: Mapping[str, str], upstream: Upstream, source: Process | None) -> Iterator[Server]:
     own = {name: value for name, value in settings.items() if name.startswith("group.share.")}
+    clock = WallClock(directory)
     with TcpProxy() as proxy:
-        process = GatewayProcess(directory / "gateway", upstream.bootstrap, own, "--advertise", proxy.bootstrap)
+        options = ("--advertise", proxy.bootstrap)
+        process = GatewayProcess(directory / "gateway", upstream.bootstrap, own, *options, environment=clock.environment)
         with process:
             host, _, port = process.bootstrap.rpartition(":")
             proxy.server = (host, int(port))
-            yield Server(process, upstream.bootstrap, proxy, source)
+            yield Server(process, upstream.bootstrap, proxy, source, clock)
 
 
 @contextmanager

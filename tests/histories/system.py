@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tests.histories.tcp import TcpProxy
+from tests.histories.wall_clock import WallClock
 
 #: One event of docs/histories.md.
 Line = dict[str, Any]
@@ -57,6 +58,8 @@ class Server:
     proxy: TcpProxy | None = None
     #: The cluster with the records, where it is another process that keeps its data.
     source: Process | None = None
+    #: The wall clock of the process, where it has its own.
+    clock: WallClock | None = None
 
     @property
     def bootstrap(self) -> str:

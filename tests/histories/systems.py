@@ -12,9 +12,12 @@ from tests.histories.run import play_on
 from tests.histories.system import System
 from tests.kafka.home import VERSIONS
 
-_ON_SERVERS: Final = (*faults.MEMBERS, *faults.PROCESS, *faults.NETWORK, *faults.GROUP)
+_ON_ALL: Final = (*faults.MEMBERS, *faults.PROCESS, *faults.NETWORK, *faults.GROUP)
+#: A program of Go asks the kernel for the time, so kfake has the system's clock.
+_ON_SERVERS: Final = (*_ON_ALL, *faults.CLOCK)
 #: A mock cluster deletes no records, and keeps nothing of transactions.
-_ON_BROKERS: Final = (*_ON_SERVERS, *faults.LOG, *faults.TRANSACTIONS)
+_OF_BROKERS: Final = (*faults.LOG, *faults.TRANSACTIONS)
+_ON_BROKERS: Final = (*_ON_SERVERS, *_OF_BROKERS)
 
 _ALL: Final = (
     System("engine", engine.play, tuple(engine.FAULTS)),
@@ -24,7 +27,7 @@ _ALL: Final = (
     ),
     System("gateway", partial(play_on, gateways.over_mock), _ON_SERVERS),
     System("gateway-over-4.4.0", partial(play_on, gateways.over_broker), (*_ON_BROKERS, *faults.UPSTREAM), needs_kafka=True),
-    System("kfake", partial(play_on, kfakes.opened), _ON_BROKERS),
+    System("kfake", partial(play_on, kfakes.opened), (*_ON_ALL, *_OF_BROKERS)),
 )
 
 SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _ALL}

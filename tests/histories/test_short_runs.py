@@ -18,7 +18,7 @@ from tests.kafka.home import JUDGE
 Tell = Callable[[str], None]
 
 #: Neither a restart of the broker nor a reset, which take longer than all else; the long runs have them.
-_ON_BROKERS = ("kill", "stall", "cut", "abort")
+_ON_BROKERS = ("kill", "stall", "cut", "abort", "step")
 
 
 def short_run(name: str, seconds: float, faults: tuple[str, ...], directory: Path, tell: Tell) -> Verdict:
@@ -40,7 +40,7 @@ def test_the_engine_is_killed(tmp_path: Path, tell: Tell) -> None:
 
 
 def test_the_gateway_is_killed(tmp_path: Path, tell: Tell) -> None:
-    short_run("gateway", 4, ("kill", "restart", "cut", "duplicate"), tmp_path, tell)
+    short_run("gateway", 4, ("kill", "restart", "cut", "duplicate", "step"), tmp_path, tell)
 
 
 @pytest.mark.kafka

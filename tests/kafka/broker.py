@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -43,6 +43,8 @@ class Broker:
     directory: Path
     port: int
     controller_port: int
+    #: Beside that of the tests.
+    environment: Mapping[str, str] = field(default_factory=dict)
     _process: subprocess.Popen[bytes] | None = None
     _output: IO[bytes] | None = None
 
@@ -126,6 +128,7 @@ class Broker:
         # they be killed, the kernel kills it.
         self._process = subprocess.Popen(
             self._java("-Xmx768m", "kafka.Kafka", str(self.properties)),
+            env={**os.environ, **self.environment},
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=subprocess.STDOUT,

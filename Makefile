@@ -99,7 +99,7 @@ test: lint-rust lint-python lint-docs test-rust types ## Run every test: Rust an
 
 .PHONY: lane-python lane-kafka
 lane-python:
-	@$(MAKE) --jobs=1 test-python $(SPARK_GROUP)
+	@$(MAKE) --jobs=1 test-worlds test-python $(SPARK_GROUP)
 
 lane-kafka:
 	@$(MAKE) --jobs=1 test-schedules $(KAFKA_GROUP)
@@ -283,7 +283,7 @@ WORLDS_SECONDS ?= 120
 worlds: ## Play fresh simulated worlds (WORLDS_SECONDS=120, WORLDS_JOBS=1, WORLDS_ARGS=...)
 	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds $(WORLDS_SECONDS) --jobs $(or $(WORLDS_JOBS),1) $(WORLDS_ARGS)
 
-# Part of the gate, on one core: it may run beside the tests of Python, which use one as well.
+# On one core, because the tests of the other lane need one as well.
 .PHONY: test-worlds
 test-worlds: ## Play fresh simulated worlds for 100 s on one core; a finding, or a meeting that never happens, fails
 	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds 100 --every-meeting

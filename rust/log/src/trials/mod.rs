@@ -4,6 +4,8 @@ pub(crate) mod at_rest;
 pub(crate) mod changes;
 pub(crate) mod faults;
 pub(crate) mod power;
+pub(crate) mod repairs;
+pub(crate) mod walks;
 
 use core::fmt;
 

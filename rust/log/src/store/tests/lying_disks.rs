@@ -61,55 +61,7 @@ fn the_script_is_as_long_as_it_says() {
     assert_eq!(flushed_script().len(), StateStore::STEPS);
 }
 
-#[test]
-fn an_error_at_any_operation_loses_nothing_that_was_confirmed() {
-    let (faults, failed) = trials::faults::each_fault::<StateStore>(Fault::AnyFailsOnce);
-    println!("{faults} faults, {failed} failed");
-    assert!(
-        faults > 300 && failed > 300,
-        "{faults} faults, {failed} failed"
-    );
-}
-
-#[test]
-fn a_sync_that_fails_once_is_not_trusted_afterwards() {
-    let (faults, failed) = trials::faults::each_fault::<StateStore>(Fault::FailOnce);
-    println!("{faults} faults, {failed} failed");
-    assert!(
-        faults > 200 && failed > 200,
-        "{faults} faults, {failed} failed"
-    );
-}
-
-#[test]
-fn a_disk_that_fills_up_at_any_operation_loses_nothing_that_was_confirmed() {
-    let (faults, failed) = trials::faults::each_fault::<StateStore>(Fault::FullFrom);
-    println!("{faults} faults, {failed} failed");
-    assert!(
-        faults > 300 && failed > 300,
-        "{faults} faults, {failed} failed"
-    );
-}
-
-#[test]
-fn any_subset_of_what_was_not_synced_may_be_lost() {
-    let (cuts, images) = trials::power::each_subset::<StateStore>();
-    println!("{cuts} power cuts, {images} images");
-    assert!(cuts > 200 && images > 1500, "{cuts} cuts, {images} images");
-}
-
-#[test]
-fn reads_may_bring_little() {
-    trials::faults::reads_by_little::<StateStore>();
-}
-
-#[test]
-fn a_second_opener_is_refused_at_every_step() {
-    assert_eq!(
-        trials::faults::two_openers::<StateStore>(),
-        StateStore::STEPS + 1
-    );
-}
+trials::walks::walks!(StateStore);
 
 /// Only the names in the last directory were durable: those above it went with a power cut, and the store with them.
 #[test]
@@ -130,20 +82,4 @@ fn a_store_below_directories_that_it_made_survives_a_power_cut() {
     let states = store.states().unwrap();
     let again = open(&disk.after_crash(Loss::Everything), &config).unwrap();
     assert_eq!(again.states().unwrap(), states);
-}
-
-#[test]
-fn every_changed_byte_at_rest_is_refused_or_changes_no_answer() {
-    let mut cases = 0;
-    for sync in [SyncPolicy::Always, SyncPolicy::Never] {
-        let outcomes = trials::at_rest::each_byte::<StateStore>(sync);
-        println!("changed at rest, {sync:?}: {outcomes:?}");
-        assert!(outcomes.refused > 4_000, "{outcomes:?}");
-        assert!(
-            outcomes.unchanged > 20 && outcomes.torn > 20,
-            "{outcomes:?}"
-        );
-        cases += outcomes.cases();
-    }
-    assert!(cases > 10_000, "{cases}");
 }

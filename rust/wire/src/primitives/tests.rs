@@ -75,6 +75,23 @@ fn a_count_that_the_input_cannot_hold_is_refused_before_anything_is_read() {
 }
 
 #[test]
+fn the_bytes_of_a_length_are_those_of_one_above_it() {
+    for (length, bytes) in [(0, 1), (126, 1), (127, 2), (16_382, 2), (16_383, 3)] {
+        assert_eq!(array_len_size(length), Ok(bytes));
+        let text = "x".repeat(length);
+        assert_eq!(string_size(Some(&text)), Ok(bytes + length));
+    }
+    assert_eq!(string_size(None), Ok(1));
+    let most = i32::MAX as usize - 1;
+    assert_eq!(array_len_size(most), Ok(5));
+    let kind = WireErrorKind::Count {
+        count: i32::MAX as u64,
+        possible: most,
+    };
+    assert_eq!(array_len_size(most + 1), Err(WireError::unwritable(kind)));
+}
+
+#[test]
 fn tags_ascend_and_stay_in_their_struct() {
     assert_eq!(tags(&[0]), Ok(vec![]));
     assert_eq!(tags(&[2, 0, 1, 9, 5, 0]), Ok(vec![(0, 1), (5, 0)]));

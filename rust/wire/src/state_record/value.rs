@@ -198,3 +198,31 @@ impl<'a> Tags<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zeros that nobody reads take no memory, so the size is asked for and nothing is written.
+    #[test]
+    fn a_tagged_field_has_at_most_as_many_bytes_as_an_int_can_say() {
+        let most = i32::MAX as usize;
+        let mut data = vec![0; most + 1];
+        for (length, expected) in [
+            (
+                most + 1,
+                Err(WireErrorKind::TagSize {
+                    tag: 9,
+                    size: most + 1,
+                }),
+            ),
+            (most, Ok(1 + 1 + 5 + most)),
+        ] {
+            data.truncate(length);
+            let fields = [TaggedField { tag: 9, data }];
+            let size = Tags::of(UNKNOWN_COUNT, &fields).size();
+            assert_eq!(size.map_err(|error| error.kind), expected);
+            [TaggedField { data, .. }] = fields;
+        }
+    }
+}

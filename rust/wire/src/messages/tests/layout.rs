@@ -50,6 +50,16 @@ fn tagged_fields_are_skipped_wherever_they_may_stand() {
     assert_eq!(request.encode(0).unwrap().len(), message.len() - 3 * 4);
 }
 
+#[test]
+fn a_state_batch_alone_takes_the_bytes_of_one_in_an_array() {
+    let batch = write_partition().state_batches;
+    let (mut alone, mut array) = (Vec::new(), Vec::new());
+    batch[0].write(&mut alone, 1);
+    batch.write(&mut array, 1);
+    assert_eq!(array, [&[2], &alone[..]].concat());
+    assert_eq!(batch[0].size(1), Ok(alone.len()));
+}
+
 fn any_write() -> impl Strategy<Value = WritePartition> {
     let batch =
         any::<(i64, i64, i8, i16)>().prop_map(|(first_offset, last_offset, state, count)| {

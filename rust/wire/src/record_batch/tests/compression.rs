@@ -136,3 +136,60 @@ fn a_size_claimed_by_a_compressor_reserves_nothing() {
         WireErrorKind::Compression
     );
 }
+
+#[test]
+fn a_zstd_window_is_at_most_twice_what_the_caller_allows_and_within_what_the_library_writes() {
+    let section = [12, 0, 0, 0, 1, 1, 0];
+    // A frame with a window of so many bits, and one raw block.
+    let read = |window_log: u8, max_decompressed_bytes| {
+        let block = (section.len() as u8) << 3 | 1;
+        let head = [
+            0x28,
+            0xb5,
+            0x2f,
+            0xfd,
+            0,
+            (window_log - 10) << 3,
+            block,
+            0,
+            0,
+        ];
+        let bytes = framed(
+            |header| header.attributes = 4,
+            &[&head[..], &section].concat(),
+        );
+        let limits = Limits {
+            max_decompressed_bytes,
+        };
+        let batch = decode_batch(&bytes, &limits).map_err(|error| error.kind)?;
+        Ok(batch.records().len())
+    };
+    let refused = Err(WireErrorKind::Compression);
+    for (allowed, largest) in [
+        (section.len(), 23),
+        ((1 << 23) - 1, 23),
+        (1 << 23, 24),
+        ((1 << 24) - 1, 24),
+        (1 << 24, 25),
+        (1 << 26, 27),
+        (usize::MAX, 27),
+    ] {
+        assert_eq!(read(largest, allowed), Ok(1), "{allowed}");
+        assert_eq!(read(largest + 1, allowed), refused, "{allowed}");
+    }
+}
+
+#[test]
+fn a_snappy_block_lies_when_it_claims_more_than_22_bytes_for_each_of_its_own() {
+    for (claim, kind) in [
+        (110, WireErrorKind::Limit { allowed: 50 }),
+        (111, WireErrorKind::Compression),
+    ] {
+        let block = [claim, 0, 0, 0, 0];
+        let bytes = framed(|header| header.attributes = 2, &block);
+        let limits = Limits {
+            max_decompressed_bytes: 50,
+        };
+        assert_eq!(decode_batch(&bytes, &limits).unwrap_err().kind, kind);
+    }
+}

@@ -78,6 +78,14 @@ fn headers_of_records_are_counted() {
     let mut damaged = section;
     damaged[8] = 0xff;
     assert_eq!(kind(&framed(|_| (), &damaged)), WireErrorKind::Utf8);
+    // Seven bytes follow the count: three headers at most.
+    let mut more = section;
+    more[6] = 8;
+    let four = WireErrorKind::Count {
+        count: 4,
+        possible: 3,
+    };
+    assert_eq!(kind(&framed(|_| (), &more)), four);
     let null_key = [18, 0, 0, 0, 1, 1, 2, 1, 1, 0];
     let negative = WireErrorKind::Length {
         length: -1,

@@ -98,6 +98,40 @@ fn state_batches_with_and_without_tags_stand_in_any_order() {
 }
 
 #[test]
+fn values_are_written_into_memory_of_exactly_their_size() {
+    for (_, bytes, value) in golden() {
+        let written = encode_value(&value).unwrap();
+        assert_eq!(written, bytes);
+        assert_eq!(
+            written.as_ref().map(Vec::capacity),
+            bytes.map(|bytes| bytes.len())
+        );
+    }
+    let tag = |tag, length| TaggedField {
+        tag,
+        data: vec![7; length],
+    };
+    let last = i32::MAX as u32;
+    let unknown = [
+        tag(1, 0),
+        tag(2, 1),
+        tag(127, 127),
+        tag(128, 128),
+        tag(16_384, 40_000),
+        tag(last, 3),
+    ];
+    for count in 0..=unknown.len() {
+        let value = ShareValue::Update(ShareUpdate {
+            unknown_tagged_fields: unknown[..count].to_vec(),
+            ..update()
+        });
+        let bytes = encode_value(&value).unwrap().unwrap();
+        assert_eq!(bytes.capacity(), bytes.len());
+        assert_eq!(decode_update(Some(&bytes)), Ok(value));
+    }
+}
+
+#[test]
 fn tags_that_no_reader_takes_are_not_written() {
     for tags in [&[0][..], &[3, 3], &[4, 3], &[u32::MAX]] {
         let unknown = tags

@@ -160,6 +160,110 @@ fn lengths_below_null_and_null_where_there_is_none_are_refused() {
     );
 }
 
+/// An answer in `version` of one topic that claims `claimed` partitions and is followed by `zeros` of them, and by the tags.
+/// Zeros are the least partition: nothing is in it, and its arrays and records are empty or null.
+fn least_partitions(version: i16, claimed: u8, zeros: usize) -> Vec<u8> {
+    let topic: &[u8] = match version {
+        13.. => &[0; 16],
+        12 => &[1],
+        _ => &[0; 2],
+    };
+    let tags: &[u8] = if version >= 12 { &[0; 2] } else { &[] };
+    let (one, partitions) = (count(version, 1), count(version, claimed));
+    framed(
+        &[
+            head(version),
+            &one,
+            topic,
+            &partitions,
+            &vec![0; zeros],
+            tags,
+        ]
+        .concat(),
+    )
+}
+
+/// An answer in `version` that claims `claimed` topics and holds `present` of the least.
+fn least_topics(version: i16, claimed: u8, present: usize) -> Vec<u8> {
+    let (topic, tags): (&[u8], &[u8]) = match version {
+        13.. => (
+            &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0],
+            &[0],
+        ),
+        12 => (&[1, 1, 0], &[0]),
+        _ => (&[0; 6], &[]),
+    };
+    let topics = count(version, claimed);
+    framed(&[head(version), &topics, &topic.repeat(present), tags].concat())
+}
+
+const fn head(version: i16) -> &'static [u8] {
+    if version >= 7 { &[0; 10] } else { &[0; 4] }
+}
+
+fn count(version: i16, count: u8) -> Vec<u8> {
+    if version >= 12 {
+        vec![count + 1]
+    } else {
+        vec![0, 0, 0, count]
+    }
+}
+
+#[test]
+fn as_many_topics_and_partitions_are_read_as_the_bytes_can_hold_and_no_more() {
+    let kind = WireErrorKind::Count {
+        count: 101,
+        possible: 100,
+    };
+    let refused = |frame: &[u8], version| decode(frame, version).unwrap_err().kind;
+    for (version, least) in [
+        (4, 30),
+        (5, 38),
+        (10, 38),
+        (11, 42),
+        (12, 37),
+        (13, 37),
+        (17, 37),
+    ] {
+        let frame = least_partitions(version, 100, 100 * least);
+        let read = decode(&frame, version).unwrap().partitions.len();
+        assert_eq!(read, 100, "version {version}");
+        let frame = least_partitions(version, 101, 100 * least);
+        assert_eq!(refused(&frame, version), kind, "version {version}");
+    }
+    for version in [4, 11, 12, 13, 17] {
+        let frame = least_topics(version, 100, 100);
+        let read = decode(&frame, version).map(|answer| answer.partitions.len());
+        assert_eq!(read, Ok(0), "version {version}");
+        let frame = least_topics(version, 101, 100);
+        assert_eq!(refused(&frame, version), kind, "version {version}");
+    }
+}
+
+#[test]
+fn a_hint_says_nothing_only_when_both_its_numbers_are_the_default() {
+    let hints = |first: i32, second: i32| {
+        let (first_bytes, last_bytes) = (first.to_be_bytes(), second.to_be_bytes());
+        let epoch = [
+            &[0, 13][..],
+            &first_bytes,
+            &i64::from(second).to_be_bytes(),
+            &[0],
+        ]
+        .concat();
+        let leader = [&[1, 9][..], &first_bytes, &last_bytes, &[0]].concat();
+        let partition = [&[0; 36][..], &[2], &epoch, &leader].concat();
+        let frame = framed(&[head(17), &[2], &[0; 16], &[2], &partition, &[0; 2]].concat());
+        let read = &decode(&frame, 17).unwrap().partitions[0];
+        (read.diverging_epoch, read.current_leader)
+    };
+    assert_eq!(hints(-1, -1), (None, None));
+    for (first, second) in [(-1, 5), (5, -1), (1, 1), (1, -1), (-1, 1), (5, 6)] {
+        let expected = (Some((first, i64::from(second))), Some((first, second)));
+        assert_eq!(hints(first, second), expected);
+    }
+}
+
 proptest! {
     #[test]
     fn damaged_answers_are_refused_or_read_within_their_frame(

@@ -108,6 +108,25 @@ fn the_bytes_are_those_of_kafkas_classes() {
 }
 
 #[test]
+fn the_bytes_are_the_same_however_the_partitions_of_a_topic_stand() {
+    let held = [acquired(3, 9, 1)];
+    let [a, b, other] = [(0, 0), (0, 1), (1, 4)]
+        .map(|(topic, number)| partition(TOPICS[topic], number, &[b"abc"], &held));
+    let answer = |partitions: Vec<_>| ShareFetchAnswer {
+        partitions,
+        ..empty()
+    };
+    let together = written(answer(vec![a.clone(), b.clone(), other.clone()]), 2);
+    assert_eq!(together, written(answer(vec![a, other, b]), 2));
+    // A topic is its id, a count and its tags; a partition 21 bytes, its records and the range.
+    let partition = 21 + 4 + 19;
+    assert_eq!(
+        together.len(),
+        written(empty(), 2).len() + 2 * 18 + 3 * partition
+    );
+}
+
+#[test]
 fn other_versions_are_refused() {
     for version in [-1, 0, 3] {
         let kind = WireErrorKind::UnsupportedVersion { version };

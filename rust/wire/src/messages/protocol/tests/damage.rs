@@ -86,6 +86,36 @@ fn counts_beyond_the_input_are_refused() {
 }
 
 #[test]
+fn a_struct_bounds_the_count_of_an_array_by_what_it_takes_at_least() {
+    use super::super::schema::{array, int64, structure};
+    static MAYBE: Fields = &[array(
+        "items",
+        &[structure("place", &[int64("offset")]).nullable()],
+    )];
+    static ALWAYS: Fields = &[array("items", &[structure("place", &[int64("offset")])])];
+    let read = |request, item: &[u8], present: usize, claimed: u8| {
+        let table = Api {
+            key: 0,
+            name: "Example",
+            versions: 0..=0,
+            flexible_since: 0,
+            request,
+            response: &[],
+        };
+        let bytes = [&[claimed + 1], &item.repeat(present)[..], &[0]].concat();
+        let read = table.decode(Direction::Request, 0, &bytes);
+        read.map(drop).map_err(|error| error.error.kind)
+    };
+    let refused = |count, possible| Err(WireErrorKind::Count { count, possible });
+    // Null and the tags of the item; the number, its tags and those of the item.
+    let (null, zero) = ([0xff, 0], [0; 10]);
+    assert_eq!(read(MAYBE, &null, 10, 10), Ok(()));
+    assert_eq!(read(MAYBE, &null, 10, 11), refused(11, 10));
+    assert_eq!(read(ALWAYS, &zero, 10, 10), Ok(()));
+    assert_eq!(read(ALWAYS, &zero, 10, 11), refused(11, 10));
+}
+
+#[test]
 fn null_is_refused_where_the_version_does_not_allow_it() {
     let metadata = api(3).unwrap();
     let asked = |version, bytes: &[u8]| {
@@ -121,6 +151,7 @@ fn only_the_known_versions_are_taken() {
         ] {
             for direction in [Direction::Request, Direction::Response] {
                 let kind = WireErrorKind::UnsupportedVersion { version };
+                assert_eq!(api.check_version(version).unwrap_err().error.kind, kind);
                 let decoded = api.decode(direction, version, &[]);
                 assert_eq!(decoded.unwrap_err().error.kind, kind);
                 let encoded = api.encode(direction, version, &Borrowed::Struct(vec![]));
@@ -128,6 +159,9 @@ fn only_the_known_versions_are_taken() {
                 refused += 1;
             }
         }
+    }
+    for written in written() {
+        assert_eq!(written.api.check_version(written.version), Ok(()));
     }
     assert_eq!(refused, 27 * 5 * 2);
 }

@@ -63,3 +63,33 @@ fn the_bytes_of_kafka_are_read_and_written_back() {
         assert_eq!(written.encode(&message).unwrap(), written.bytes);
     }
 }
+
+#[test]
+fn what_must_be_given_is_what_the_writer_refuses_to_do_without() {
+    let (mut refused, mut written) = (0, 0);
+    for api in apis::APIS {
+        for direction in [Direction::Request, Direction::Response] {
+            let fields = api.fields(direction);
+            every_field(fields, &mut |_, field| {
+                assert!(field.tag.is_none() || !field.must_be_given());
+            });
+            for version in api.versions.clone() {
+                let missing = fields
+                    .iter()
+                    .find(|field| field.is_in(version) && field.must_be_given());
+                match api.encode(direction, version, &Borrowed::Struct(vec![])) {
+                    Ok(_) => {
+                        assert!(missing.is_none(), "{} {missing:?}", api.name);
+                        written += 1;
+                    }
+                    Err(error) => {
+                        assert_eq!(error.error.kind, WireErrorKind::Missing);
+                        assert_eq!(error.field, missing.map(|field| field.name), "{}", api.name);
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 200 && written > 5, "{refused} {written}");
+}

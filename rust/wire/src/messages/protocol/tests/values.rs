@@ -2,6 +2,7 @@
 
 use share_state_core::ids::TopicId;
 
+use super::super::format::Format;
 use super::*;
 
 type Given = Value<&'static str, &'static [u8]>;
@@ -149,5 +150,71 @@ fn a_struct_that_may_be_null_has_a_byte_before_it() {
     ] {
         let bytes = encode(76, 1, Direction::Response, answer(given)).unwrap();
         assert_eq!(bytes, [&before[..], expected].concat());
+    }
+}
+
+#[test]
+fn a_refusal_reads_as_the_field_the_place_and_the_reason() {
+    let error = encode(10, 6, Direction::Request, vec![]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("coordinatorKeys: {}", error.error)
+    );
+    let error = api(10).unwrap().check_version(99).unwrap_err();
+    assert_eq!(error.to_string(), "byte 0: unsupported version 99");
+}
+
+#[test]
+fn a_length_is_below_that_of_the_largest_int() {
+    for flexible in [false, true] {
+        let format = Format {
+            version: 0,
+            flexible,
+        };
+        let mut out = Vec::new();
+        let largest = i32::MAX as usize - 1;
+        assert_eq!(format.write_len(&mut out, Some(largest)), Ok(()));
+        assert_eq!(format.read_len(&mut Reader::new(&out)), Ok(Some(largest)));
+        let kind = WireErrorKind::Length {
+            length: i64::from(i32::MAX),
+            max: i64::from(i32::MAX) - 1,
+        };
+        let refused = format.write_len(&mut out, Some(largest + 1));
+        assert_eq!(refused, Err(WireError::unwritable(kind)));
+        let refused = format.write_size(&mut out, largest + 1);
+        assert_eq!(refused, Err(WireError::unwritable(kind)));
+    }
+}
+
+#[test]
+fn a_message_has_room_for_what_it_takes_and_for_little_more() {
+    for written in written() {
+        let message = written.decode(&written.bytes).unwrap();
+        assert!(message.room() >= written.bytes.len());
+    }
+    let texts = |text: &'static str, count| Given::Array(vec![Value::Text(text); count]);
+    let bytes = |length| Given::Bytes(&[7; 1_000][..length]);
+    // Topics by id in version 13 of Metadata, with no name: the tags of each need room too.
+    let topic = || Value::Struct(vec![Some(Value::Uuid(TopicId([7; 16]))), Some(Value::Null)]);
+    let topics = Given::Array((0..100).map(|_| topic()).collect());
+    let told = [Some(Value::Bool(true)), None, Some(Value::Bool(true))];
+    for (key, version, first, rest) in [
+        (17, 0, Value::Text(""), &[][..]),
+        (17, 0, Value::Text("GSSAPI, and a text that is longer"), &[]),
+        (36, 2, bytes(0), &[]),
+        (36, 0, bytes(1_000), &[]),
+        (3, 0, texts("", 0), &[]),
+        (3, 13, topics, &told),
+    ] {
+        let fields = [&[Some(first)], rest].concat();
+        let message = Value::Struct(fields);
+        let bytes = api(key)
+            .unwrap()
+            .encode(Direction::Request, version, &message);
+        let (room, taken) = (message.room(), bytes.unwrap().len());
+        assert!(
+            room >= taken && room <= taken + 8,
+            "{key}: {room} for {taken}"
+        );
     }
 }

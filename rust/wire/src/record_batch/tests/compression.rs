@@ -193,3 +193,20 @@ fn a_snappy_block_lies_when_it_claims_more_than_22_bytes_for_each_of_its_own() {
         assert_eq!(decode_batch(&bytes, &limits).unwrap_err().kind, kind);
     }
 }
+
+#[test]
+fn a_snappy_stream_has_the_header_and_the_blocks_of_the_java_library() {
+    let value = [7; 70_000];
+    let bytes = encode_batch(0, 0, Compression::Snappy, &[record(0, b"k", Some(&value))]).unwrap();
+    let section = &bytes[HEADER_SIZE..];
+    let (header, mut rest) = section.split_at(16);
+    assert_eq!(header, b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01");
+    let mut sizes = Vec::new();
+    while let Some((length, after)) = rest.split_first_chunk() {
+        let (block, after) = after.split_at(u32::from_be_bytes(*length) as usize);
+        sizes.push(snap::raw::decompress_len(block).unwrap());
+        rest = after;
+    }
+    // The record has 12 bytes besides its value.
+    assert_eq!(sizes, [32_768, 32_768, 70_012 - 2 * 32_768]);
+}

@@ -1,6 +1,6 @@
 //! What must hold of every table, and that its messages come out as Kafka writes them.
 
-use super::super::schema::{Field, Kind, NEVER};
+use super::super::schema::{Absent, Field, Kind, NEVER};
 use super::*;
 
 fn every_field(fields: Fields, check: &mut impl FnMut(Fields, &Field)) {
@@ -92,4 +92,36 @@ fn what_must_be_given_is_what_the_writer_refuses_to_do_without() {
         }
     }
     assert!(refused > 200 && written > 5, "{refused} {written}");
+}
+
+#[test]
+fn a_number_that_is_not_given_is_unknown_but_for_these() {
+    let (mut unknown, mut others) = (0, Vec::new());
+    for api in apis::APIS {
+        for fields in [api.request, api.response] {
+            every_field(fields, &mut |_, field| match field.absent() {
+                Absent::Int(-1) => unknown += 1,
+                Absent::Int(number) => others.push((api.name, field.name, number)),
+                _ => (),
+            });
+        }
+    }
+    let not_asked = i64::from(i32::MIN);
+    assert_eq!(
+        others,
+        [
+            ("Fetch", "maxBytes", 0x7fff_ffff),
+            ("Metadata", "topicAuthorizedOperations", not_asked),
+            ("Metadata", "clusterAuthorizedOperations", not_asked),
+            ("DescribeGroups", "authorizedOperations", not_asked),
+            ("CreateTopics", "timeoutMs", 60_000),
+            ("DescribeCluster", "endpointType", 1),
+            ("DescribeCluster", "endpointType", 1),
+            ("DescribeCluster", "clusterAuthorizedOperations", not_asked),
+            ("ListConfigResources", "resourceType", 16),
+            ("ShareGroupDescribe", "authorizedOperations", not_asked),
+            ("ShareFetch", "maxBytes", 0x7fff_ffff),
+        ]
+    );
+    assert!(unknown > 40, "{unknown}");
 }

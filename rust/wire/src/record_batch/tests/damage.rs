@@ -195,3 +195,16 @@ fn records_with_a_fitting_checksum_are_still_checked() {
     let repeated = framed(|h| (h.records_count, h.last_offset_delta) = (2, 1), &two);
     assert_eq!(kind(&repeated), WireErrorKind::RecordOffset { delta: 0 });
 }
+
+#[test]
+fn a_count_of_records_that_cannot_be_is_told_where_the_header_has_it() {
+    for count in [-1, 2, i32::MAX] {
+        let bytes = framed(|h| h.records_count = count, &[12, 0, 0, 0, 1, 1, 0]);
+        assert_eq!(bytes[57..61], count.to_be_bytes());
+        let kind = WireErrorKind::Count {
+            count: count.unsigned_abs().into(),
+            possible: 1,
+        };
+        assert_eq!(decode(&bytes).unwrap_err(), WireError::new(57, kind));
+    }
+}

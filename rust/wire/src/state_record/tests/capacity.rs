@@ -4,8 +4,8 @@ use super::*;
 use crate::record_batch::{Compression, HEADER_SIZE, NewRecord, encode_batch};
 use share_state_core::persister::MAX_STATE_BATCHES;
 
-/// The bytes of a batch of records with one snapshot of so many batches.
-fn bytes_with(key: &SharePartitionKey, batches: usize) -> usize {
+/// Key and value of a snapshot of so many batches.
+fn snapshot_with(key: &SharePartitionKey, batches: usize) -> (Vec<u8>, Vec<u8>) {
     let record = ShareRecord {
         key: key.clone(),
         value: ShareValue::Snapshot(ShareSnapshot {
@@ -14,15 +14,32 @@ fn bytes_with(key: &SharePartitionKey, batches: usize) -> usize {
             ..empty_snapshot()
         }),
     };
-    let (key, value) = (encode_key(&record).unwrap(), encode_value(&record.value));
+    let value = encode_value(&record.value).unwrap().unwrap();
+    (encode_key(&record).unwrap(), value)
+}
+
+/// The bytes of a batch of records with one snapshot of so many batches.
+fn bytes_with(key: &SharePartitionKey, batches: usize) -> usize {
+    let (key, value) = snapshot_with(key, batches);
     let record = NewRecord {
         timestamp: 0,
         key: Some(&key),
-        value: value.as_ref().unwrap().as_deref(),
+        value: Some(&value),
     };
     encode_batch(0, 0, Compression::None, &[record])
         .unwrap()
         .len()
+}
+
+#[test]
+fn no_snapshot_has_more_than_the_coordinator_measures() {
+    for batches in [1, 100, 20_000] {
+        let (key_bytes, value) = snapshot_with(&key(), batches);
+        let measured = 2 * HEADER_SIZE + 21 + key_bytes.len() + value.len();
+        let capacity = |bytes| snapshot_capacity(&key(), bytes).unwrap();
+        assert_eq!(capacity(measured - 1), batches - 1);
+        assert!(capacity(measured + 4) >= batches);
+    }
 }
 
 #[test]

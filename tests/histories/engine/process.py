@@ -133,7 +133,7 @@ def main() -> None:
     """Obey until the input ends."""
     # Refused writes of time-outs, once the disk is full.
     logging.disable()
-    with _process(Spec.of(sys.argv[1])) as process:
+    with _process(Spec.of(sys.stdin.readline())) as process:
         process.tell({"type": "started"})
         for line in sys.stdin:
             process.obey(json.loads(line))

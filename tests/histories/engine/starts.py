@@ -37,21 +37,21 @@ class Start:
         self._there: list[str] = []
         self._asking: dict[int, Line] = {}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.histories.engine.process", spec.line()],
+            [sys.executable, "-m", "tests.histories.engine.process"],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - a system call and nothing else
         )
+        # No argument: after minutes the log of a run is longer than one may be.
+        self._send(spec.line())
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self._wait_for("started")
 
     def tell(self, do: str, **more: Any) -> None:
         """Have it do something, and wait until it has."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"do": do, **more}).encode() + b"\n")
-        self._process.stdin.flush()
+        self._send(json.dumps({"do": do, **more}))
         self._wait_for("done")
 
     def pause(self) -> None:
@@ -94,6 +94,11 @@ class Start:
         # Each thread may have taken records of which it could not tell.
         self.lines += [{"type": "gone", "t": t, "group": GROUP, "member": name} for name in self._there]
         return t
+
+    def _send(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.flush()
 
     def _read(self) -> None:
         assert self._process.stdout is not None

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from share_state.histories import check_history
 from tests.histories import faults
 from tests.histories.engine import play as engine
 from tests.histories.systems import SYSTEMS
@@ -40,3 +41,11 @@ def test_a_system_can_have_only_faults_that_there_are() -> None:
         table = engine.FAULTS if system.name == "engine" else faults.FAULTS
         assert set(system.faults) <= table.keys()
         assert system.faults
+
+
+def test_the_history_of_a_broker_that_loads_shows_what_the_page_says() -> None:
+    lines = (REPOSITORY / "examples" / "histories" / "loading-4.4.0.jsonl").read_bytes().splitlines(keepends=True)
+    (found,) = check_history(lines).violations
+    assert (found.check, found.text) == ("H5", "the start offset went back")
+    assert "7,136 instead of\n10,000" in PAGE.read_text(encoding="utf-8")
+    assert (b'"start_offset": 10000' in lines[-2], b'"start_offset": 7136' in lines[-1]) == (True, True)

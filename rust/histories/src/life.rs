@@ -1,7 +1,7 @@
 //! The life of a record: every event that concerns it. Neighbours with the same events have the same life.
 
 use crate::event::{AckType, Name, Nanos, Outcome, Span, What};
-use crate::scene::Scene;
+use crate::scene::{LINGERING, Scene};
 
 /// What happened to the records of a span.
 #[derive(Debug, Default)]
@@ -43,6 +43,15 @@ impl Acked {
     /// Whether the record may have ended with it.
     pub fn may_end(&self) -> bool {
         self.kind.is_terminal() && self.outcome != Outcome::Refused
+    }
+
+    /// When the server took it at the latest. One whose member waits no more may still be on its way.
+    pub fn latest(&self) -> Nanos {
+        if self.outcome == Outcome::Unknown {
+            self.t.saturating_add(LINGERING)
+        } else {
+            self.t
+        }
     }
 }
 

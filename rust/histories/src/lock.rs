@@ -49,7 +49,10 @@ impl Lock {
         let mut least = deadline;
         let mut ran_out = true;
         for ack in own().filter(|ack| ack.kind != AckType::Renew) {
-            if ack.t >= grant.sent && ack.sent < next && !is_of_earlier(scene, life, grant, ack) {
+            if ack.latest() >= grant.sent
+                && ack.sent < next
+                && !is_of_earlier(scene, life, grant, ack)
+            {
                 least = least.min(ack.sent.max(grant.t));
                 if ack.outcome == Outcome::Ok {
                     most = most.min(ack.t);
@@ -85,7 +88,7 @@ impl Lock {
 /// Whether an acknowledgement, sent before the answer with this grant came, is for certain of an earlier grant: one whose
 /// lock still held when it was answered, and that nothing else of the member's had ended.
 fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -> bool {
-    let skew = scene.settings.skew;
+    let by_then = ack.latest().saturating_add(scene.settings.skew);
     let may_be_over = |other: &Granted| {
         let is_gone = scene.gone_of(grant.member, other.sent);
         let ended_it = |another: &Acked| {
@@ -93,17 +96,16 @@ fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -
                 && another.member == grant.member
                 && another.kind != AckType::Renew
                 && another.outcome != Outcome::Refused
-                && another.t >= other.sent
-                && another.sent <= ack.t
+                && another.latest() >= other.sent
+                && another.sent <= ack.latest()
         };
-        is_gone.is_some_and(|gone| gone <= ack.t.saturating_add(skew))
-            || life.acks.iter().any(ended_it)
+        is_gone.is_some_and(|gone| gone <= by_then) || life.acks.iter().any(ended_it)
     };
     let held = |other: &Granted| {
         other.member == grant.member
             && other.t <= ack.sent
-            && other.sent.saturating_add(other.lock) > ack.t.saturating_add(skew)
-            && !scene.failed_over(other.sent, ack.t)
+            && other.sent.saturating_add(other.lock) > by_then
+            && !scene.failed_over(other.sent, ack.latest())
             && !may_be_over(other)
     };
     ack.sent < grant.t && life.grants.iter().any(held)

@@ -40,8 +40,8 @@ pub struct Failover {
     pub to: Nanos,
 }
 
-/// How long the request of a member that went may wait at the server: more than any client asks for.
-const LINGERING: Nanos = 10_000 * MILLI;
+/// How long a request that nobody waits for any more may wait at the server: more than any client asks for.
+pub const LINGERING: Nanos = 10_000 * MILLI;
 
 impl<'a> Scene<'a> {
     pub fn new(

@@ -98,6 +98,23 @@ fn h6_a_late_acknowledgement_of_records_that_ended_may_have_happened_to_the_othe
 }
 
 #[test]
+fn h7_an_acknowledgement_that_nobody_waits_for_may_come_to_a_later_delivery() {
+    // The release of a is slow: its first delivery has run out, and it meets the second one.
+    let story = |outcome, again: i64| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 1000),
+            ack(200, 300, "a", "[[0,9,2]]", outcome),
+            grant(again, again + 10, "a", (0, 9), 2, 1000),
+            grant(again + 20, again + 30, "b", (0, 9), 3, 1000),
+        ])
+    };
+    assert_eq!(story("unknown", 1200), []);
+    assert_eq!(story("ok", 1200), [Check::H2, Check::H7]);
+    // It is not on its way forever.
+    assert_eq!(story("unknown", 10_400), [Check::H2, Check::H7]);
+}
+
+#[test]
 fn h7_an_acknowledgement_may_be_of_a_delivery_whose_answer_is_on_its_way() {
     // The fetch of a second process of member a waited: it was given what the first one gave back, and gave it back unseen.
     let story = |end: String| {

@@ -25,7 +25,7 @@ pub struct Arguments {
 
 /// What the command understands.
 pub const USAGE: &str = "share-state-sim [--worlds N] [--seed S] [--seconds T] [--jobs J] [--every-meeting] [--json]
-    [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--queued] [--uncached]
+    [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--queued] [--uncached] [--ungrouped]
     [--broken RULE]
 
 Plays worlds from one seed on, and ends with 1 if anything is found. Without --seed it takes a fresh one and prints it. With
@@ -59,6 +59,10 @@ impl Arguments {
                 }
                 "--uncached" => {
                     arguments.cuts.uncached = true;
+                    continue;
+                }
+                "--ungrouped" => {
+                    arguments.cuts.ungrouped = true;
                     continue;
                 }
                 "--every-meeting" => {

@@ -37,6 +37,7 @@ broken! {
     KeepsFailed "keeps-failed" "The change of a write that failed is not rolled back.";
     HidesFailure "hides-failure" "A write inside a call fails, and the share partition is told that it succeeded.";
     LeavesOut "leaves-out" "The gateway's cache is given a read of the log without its first batch.";
+    FencesNot "fences-not" "A member that the group coordinator does not know is told to go on.";
     DropsBatch "drops-batch" "The persister loses the last state batch of a write that has several.";
 }
 

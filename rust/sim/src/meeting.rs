@@ -56,6 +56,9 @@ meetings! {
     InlineThenLost "a write inside a call is made, and its answer is lost";
     ReadBack "a share partition wants what the gateway's cache has let go of";
     AbortedInCache "the gateway's cache gives aborted records";
+    MemberExpires "a member's session with the group coordinator ends";
+    MemberFenced "a member is fenced by the group coordinator";
+    BeatThenLost "the group coordinator ends after it has written, and before it answers";
     CrashInInitialize "a leader crashes while it reads the state";
     FlipRefused "a flipped bit is found when the store is opened";
     FlipHarmless "a flipped bit changes nothing";

@@ -55,6 +55,8 @@ pub struct Plan {
     pub inline: bool,
     /// Whether leaders read through the gateway's cache.
     pub cached: bool,
+    /// Whether a group coordinator tells members what to fetch.
+    pub grouped: bool,
 }
 
 /// What is taken away from a plan.
@@ -72,6 +74,8 @@ pub struct Cuts {
     pub queued: bool,
     /// Leaders read the log itself.
     pub uncached: bool,
+    /// Members fetch all partitions.
+    pub ungrouped: bool,
 }
 
 impl Plan {
@@ -115,6 +119,7 @@ impl Plan {
             state_partitions: chance.of(&[1, 1, 3], 1),
             inline: Chance::new(seed, 3).once_in(4),
             cached: Chance::new(seed, 4).once_in(4),
+            grouped: Chance::new(seed, 5).once_in(4),
         };
         if plan.rate(Fault::Drift) > 0 {
             plan.drift_ppm = drift;
@@ -140,6 +145,7 @@ impl Plan {
         plan.faulty_us = plan.faulty_us.min(faulty_us);
         plan.inline &= !cuts.queued;
         plan.cached &= !cuts.uncached;
+        plan.grouped &= !cuts.ungrouped;
         plan
     }
 
@@ -181,11 +187,12 @@ impl Cuts {
         ] {
             text += &value.map_or(String::new(), |value| format!(" --{name} {value}"));
         }
-        if self.queued {
-            text += " --queued";
-        }
-        if self.uncached {
-            text += " --uncached";
+        for (is_cut, word) in [
+            (self.queued, " --queued"),
+            (self.uncached, " --uncached"),
+            (self.ungrouped, " --ungrouped"),
+        ] {
+            text += if is_cut { word } else { "" };
         }
         text
     }

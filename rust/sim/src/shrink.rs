@@ -72,6 +72,12 @@ fn candidates(seed: u64, cuts: &Cuts) -> Vec<Cuts> {
             ..cuts.clone()
         });
     }
+    if plan.grouped {
+        all.push(Cuts {
+            ungrouped: true,
+            ..cuts.clone()
+        });
+    }
     if plan.members > 1 {
         let members = Some(plan.members - 1);
         all.push(Cuts {

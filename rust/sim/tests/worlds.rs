@@ -48,10 +48,11 @@ const MENDED: [u64; 14] = [
 #[test]
 fn worlds_that_are_explained_have_no_finding() {
     let mut tally = Tally::default();
-    // They are older than writes inside calls and the gateway's cache.
+    // They are older than writes inside calls, the gateway's cache and the group coordinator.
     let cuts = Cuts {
         queued: true,
         uncached: true,
+        ungrouped: true,
         ..Cuts::default()
     };
     for seed in MENDED {
@@ -94,6 +95,7 @@ fn a_cut_takes_away_and_adds_nothing() {
         faulty_ms: Some(100),
         queued: true,
         uncached: true,
+        ungrouped: true,
     };
     let cut = plan.cut(&cuts);
     assert_eq!(cut.faults().count() + 1, plan.faults().count());
@@ -102,7 +104,7 @@ fn a_cut_takes_away_and_adds_nothing() {
     assert_eq!(
         cuts.arguments(),
         format!(
-            " --without {} --members 1 --records 7 --faulty-ms 100 --queued --uncached",
+            " --without {} --members 1 --records 7 --faulty-ms 100 --queued --uncached --ungrouped",
             without.name()
         )
     );

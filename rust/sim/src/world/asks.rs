@@ -43,9 +43,8 @@ impl<S: InFlightStore> World<S> {
             return;
         }
         match &request.asked {
-            Asked::Fetch { wait_us } => {
-                let wait_us = *wait_us;
-                self.fetch_arrives(broker, &request, wait_us);
+            Asked::Fetch { wait_us, parts } => {
+                self.fetch_arrives(broker, &request, *wait_us, parts);
             }
             Asked::Acknowledge { part, said } => {
                 self.acknowledgement_arrives(broker, &request, *part, said);
@@ -62,9 +61,9 @@ impl<S: InFlightStore> World<S> {
         )
     }
 
-    fn fetch_arrives(&mut self, broker: usize, request: &Request, wait_us: i64) {
+    fn fetch_arrives(&mut self, broker: usize, request: &Request, wait_us: i64, parts: &[usize]) {
         let id = self.id_of(request.member);
-        let partitions: Vec<_> = (0..self.plan.partitions).map(partition).collect();
+        let partitions: Vec<_> = parts.iter().copied().map(partition).collect();
         let opens = request.epoch == 0;
         if opens {
             let replaces = self.brokers[broker]
@@ -100,6 +99,7 @@ impl<S: InFlightStore> World<S> {
                     connection,
                     request: request.request,
                     context,
+                    parts: parts.to_vec(),
                 });
                 let (life, request) = (own.life, request.request);
                 self.later(

@@ -6,6 +6,7 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::{ReadStateResult, WriteState, WriteToken};
 use share_state_core::share_partition::DeadLetterToken;
 
+use super::groups::{Beat, Beaten};
 use crate::recorder::Said;
 
 /// A thing that happens, by its time; of two at one time the earlier decided comes first.
@@ -118,6 +119,15 @@ pub enum What {
     ResetNow {
         tries: u32,
     },
+    Beat {
+        member: usize,
+    },
+    AtGroups(Beat),
+    Beaten {
+        member: usize,
+        beaten: Beaten,
+    },
+    GroupsEnd,
     Settle,
     Drain,
 }
@@ -153,6 +163,10 @@ impl What {
             Self::ResetNow { .. } => 25,
             Self::Settle => 26,
             Self::Drain => 27,
+            Self::Beat { .. } => 28,
+            Self::AtGroups(_) => 29,
+            Self::Beaten { .. } => 30,
+            Self::GroupsEnd => 31,
         }
     }
 }
@@ -169,7 +183,7 @@ pub struct Request {
 
 #[derive(Clone, Debug)]
 pub enum Asked {
-    Fetch { wait_us: i64 },
+    Fetch { wait_us: i64, parts: Vec<usize> },
     Acknowledge { part: usize, said: Vec<Said> },
     Close,
 }

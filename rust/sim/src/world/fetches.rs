@@ -35,7 +35,9 @@ impl<S: InFlightStore> World<S> {
 
     fn acquire_for(&mut self, broker: usize, at: usize) -> Vec<Given> {
         let mut given = Vec::new();
-        for part in 0..self.plan.partitions {
+        let parts = self.brokers[broker].parked.get(at);
+        let parts = parts.map_or_else(Vec::new, |parked| parked.parts.clone());
+        for part in parts {
             let now = self.brokers[broker].now(self.now);
             let own = &mut self.brokers[broker];
             let Some(member) = own.parked.get(at).map(|parked| parked.member) else {
@@ -106,7 +108,10 @@ impl<S: InFlightStore> World<S> {
     }
 
     fn give(&mut self, broker: usize, parked: Parked, mut given: Vec<Given>) {
-        let outcomes: Vec<_> = (0..self.plan.partitions)
+        let outcomes: Vec<_> = parked
+            .parts
+            .iter()
+            .copied()
             .map(|part| Outcome {
                 id: partition(part),
                 has_records: given.iter().any(|given| given.part == part),
@@ -119,6 +124,7 @@ impl<S: InFlightStore> World<S> {
             connection,
             request,
             context,
+            ..
         } = parked;
         for given in &mut given {
             given.counts = !self.is_overtaken(broker, given.part);

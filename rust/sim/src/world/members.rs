@@ -8,6 +8,7 @@ use share_state_histories::Outcome;
 
 use super::World;
 use super::events::{Answer, Asked, Given, Told, What};
+use super::groups::Grouped;
 use super::types::{Held, Member, Waiting};
 use crate::fault::Fault;
 use crate::plan::MS;
@@ -46,8 +47,13 @@ impl<S: InFlightStore> World<S> {
             held: Vec::new(),
             before: None,
             taken: 0,
+            fetches: Vec::new(),
+            grouped: Grouped::default(),
         };
         self.members.push(member);
+        if self.plan.grouped {
+            self.later(0, What::Beat { member: number });
+        }
         self.wake(number, 0);
     }
 
@@ -73,6 +79,7 @@ impl<S: InFlightStore> World<S> {
             self.crash_member(member);
         } else if is_leaving || self.hit(Fault::MemberClose) {
             self.request(member, Asked::Close);
+            self.leave_group(member);
             self.member_goes(member);
         } else if epoch > 0
             && let Some(part) = held_of
@@ -98,8 +105,20 @@ impl<S: InFlightStore> World<S> {
     }
 
     fn fetch(&mut self, member: usize) {
+        let parts = self.parts_of(member);
+        if parts.is_empty() {
+            self.wake(member, 20 * MS);
+            return;
+        }
+        let names_others = |own: &Member| own.epoch > 0 && own.fetches != parts;
+        if self.members.get(member).is_some_and(names_others) {
+            self.reconnect(member);
+        }
+        if let Some(own) = self.members.get_mut(member) {
+            own.fetches.clone_from(&parts);
+        }
         let wait_us = self.chance.within(20, 200) * MS;
-        let request = self.request(member, Asked::Fetch { wait_us });
+        let request = self.request(member, Asked::Fetch { wait_us, parts });
         self.waits(member, request, None, wait_us);
     }
 

@@ -7,6 +7,7 @@ mod calls;
 mod engine;
 mod events;
 mod fetches;
+mod groups;
 mod inline;
 mod members;
 mod misfortune;
@@ -30,6 +31,7 @@ use crate::meeting::{Meeting, Meetings};
 use crate::plan::{MS, Plan};
 use crate::recorder::Recorder;
 use events::{Due, What};
+use groups::Groups;
 use store::Store;
 use types::{Broker, Member};
 
@@ -75,6 +77,7 @@ pub struct World<S> {
     leader: usize,
     epoch: i32,
     members: Vec<Member>,
+    groups: Groups,
     /// Numbers for requests, calls, connections and grants.
     serial: u64,
     given_up: BTreeSet<u64>,
@@ -109,6 +112,7 @@ impl<S: InFlightStore> World<S> {
             leader: 0,
             epoch: 1,
             members: Vec::new(),
+            groups: Groups::default(),
             serial: 0,
             given_up: BTreeSet::new(),
             recorder: Recorder::default(),
@@ -138,6 +142,9 @@ impl<S: InFlightStore> World<S> {
         }
         if self.plan.rate(Fault::DeadLetter) > 0 {
             self.came(Fault::DeadLetter);
+        }
+        if self.plan.grouped {
+            self.groups_begin();
         }
         self.view_all();
         self.lead(0, 1);
@@ -306,6 +313,10 @@ impl<S: InFlightStore> World<S> {
             What::Maintain => self.maintain(),
             What::Misfortune => self.misfortune(),
             What::ResetNow { tries } => self.reset_now(tries),
+            What::Beat { member } => self.beat(member),
+            What::AtGroups(beat) => self.at_groups(&beat),
+            What::Beaten { member, beaten } => self.beaten(member, beaten),
+            What::GroupsEnd => self.groups_end(),
             What::Settle => self.settle(),
             What::Drain => self.drain(),
         }

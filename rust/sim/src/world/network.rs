@@ -20,11 +20,12 @@ impl<S: InFlightStore> World<S> {
     }
 
     /// Sends a message; whether it arrives.
-    fn send(&mut self, what: What) -> bool {
+    pub(super) fn send(&mut self, what: What) -> bool {
         let is_lost = self.hit(Fault::Lost);
         let delay = self.delay();
         // A member's requests go over one connection, which doubles nothing.
-        if !matches!(what, What::AtBroker { .. }) && self.hit(Fault::Doubled) {
+        let is_request = matches!(what, What::AtBroker { .. } | What::AtGroups(_));
+        if !is_request && self.hit(Fault::Doubled) {
             let again = delay + self.delay();
             self.later(again, what.clone());
         }

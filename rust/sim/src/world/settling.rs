@@ -1,6 +1,6 @@
 //! Records are produced; and in the end the faults stop, and what is left is delivered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use share_state_core::in_flight::InFlightStore;
@@ -111,6 +111,16 @@ impl<S: InFlightStore> World<S> {
         for member in twins {
             self.crash_member(member);
         }
+        let mut of_id = BTreeMap::<Arc<str>, u32>::new();
+        for own in &self.members {
+            *of_id.entry(Arc::clone(&own.id)).or_default() += 1;
+        }
+        for own in &mut self.members {
+            // The group coordinator may have told its assignment to the other one alone.
+            if of_id.get(&own.id).is_some_and(|count| *count > 1) {
+                own.grouped.joins_anew();
+            }
+        }
     }
 
     /// The world is over once every record has ended, or when it takes too long.
@@ -125,7 +135,8 @@ impl<S: InFlightStore> World<S> {
         let drained = self.left <= 0
             && self.store.open.is_some()
             && !self.logs.iter().any(DataLog::is_open)
-            && (0..self.plan.partitions).all(has_ended);
+            && (0..self.plan.partitions).all(has_ended)
+            && self.group_agrees();
         let is_late = self.now - self.settling_since > SETTLING;
         if drained && !self.is_draining {
             // What was answered last is on its way.
@@ -166,7 +177,8 @@ impl<S: InFlightStore> World<S> {
                 })
                 .collect();
             self.find(format!(
-                "settled: logs {ends:?} end, and the share partitions are at {starts:?}"
+                "settled: the group agrees: {}, logs {ends:?} end, and the share partitions are at {starts:?}",
+                self.group_agrees()
             ));
         }
         self.is_over = true;

@@ -14,6 +14,7 @@ use share_state_gateway::BatchRing;
 use share_state_histories::Name;
 
 use super::events::Call;
+use super::groups::Grouped;
 use crate::recorder::Said;
 
 /// A clock that runs at its own pace and makes steps.
@@ -145,6 +146,7 @@ pub struct Parked {
     pub connection: u64,
     pub request: u64,
     pub context: ShareFetchContext,
+    pub parts: Vec<usize>,
 }
 
 /// Records in a member's hands.
@@ -181,4 +183,7 @@ pub struct Member {
     pub before: Option<(usize, Vec<Said>)>,
     /// The last answer with records that it has taken.
     pub taken: u64,
+    /// The partitions that its session names.
+    pub fetches: Vec<usize>,
+    pub grouped: Grouped,
 }

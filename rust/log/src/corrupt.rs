@@ -91,6 +91,13 @@ pub enum CorruptKind {
         /// The state partition in which it belongs.
         partition: u32,
     },
+    /// The batch was written by another store, or before this one had a mark: the log is not in its place.
+    OtherStore {
+        /// The mark in the batch; 0 if it has none.
+        found: i32,
+        /// The mark of the store.
+        mark: i32,
+    },
     /// The file is named like a segment but not by an offset in 20 digits.
     SegmentName,
     /// A state partition has no directory.
@@ -131,6 +138,13 @@ impl fmt::Display for CorruptKind {
                 )
             }
             Self::OffsetEnd => f.write_str("no offsets are left"),
+            Self::OtherStore { found: 0, mark } => {
+                write!(f, "the batch has no mark, this store has {mark:08x}")
+            }
+            Self::OtherStore { found, mark } => write!(
+                f,
+                "the batch is of another store: mark {found:08x}, this one has {mark:08x}"
+            ),
             Self::LeaderEpoch { found } => {
                 write!(f, "partition leader epoch {found}, which no store writes")
             }

@@ -42,6 +42,7 @@ mod group_store;
 mod home;
 mod journal;
 mod layout;
+mod mark;
 mod meta;
 pub mod read;
 mod segment_log;

@@ -4,6 +4,7 @@
 use core::fmt;
 
 use crate::end_note::{self, LogEnd};
+use crate::mark::{Mark, Marks};
 
 /// The format written and read here: Kafka's segments in Kafka's layout, this file beside them.
 pub const FORMAT_VERSION: u32 = 1;
@@ -40,6 +41,8 @@ pub(crate) struct Expected {
     pub torn: Torn,
     /// Up to where it is whole, if that is known.
     pub end: Option<LogEnd>,
+    /// What its batches are marked with, if that is known.
+    pub mark: Option<Mark>,
 }
 
 impl Expected {
@@ -47,6 +50,7 @@ impl Expected {
     pub const ANYTHING: Self = Self {
         torn: Torn::LastBatch,
         end: None,
+        mark: None,
     };
 
     /// Whether bad bytes at this offset may be what a crash left.
@@ -80,6 +84,8 @@ pub(crate) struct Meta {
     pub partitions: u32,
     /// What may be torn.
     pub torn: Torn,
+    /// What the batches are marked with; nothing in a store that is older than marks.
+    pub marks: Option<Marks>,
     /// Where the logs ended.
     pub noted: Noted,
 }
@@ -122,6 +128,7 @@ impl Meta {
         Expected {
             torn: self.torn,
             end,
+            mark: Marks::of(self.marks.as_ref(), partition),
         }
     }
 
@@ -142,8 +149,9 @@ impl Meta {
             Torn::Unsynced => "unsynced",
         };
         let body = format!(
-            "format={FORMAT_VERSION}\npartitions={}\ntorn={torn}\n",
-            self.partitions
+            "format={FORMAT_VERSION}\npartitions={}\ntorn={torn}\n{}",
+            self.partitions,
+            self.marks.as_ref().map(Marks::lines).unwrap_or_default()
         );
         let mut text = format!("{body}{CHECKSUM}{:08x}\n", crc32c::crc32c(body.as_bytes()));
         if let Noted::Ends(ends) = &self.noted {
@@ -182,6 +190,19 @@ impl Meta {
             Some("unsynced") => Torn::Unsynced,
             _ => return Err(malformed("no word on what may be torn")),
         };
+        let marks = match lines.next() {
+            None => None,
+            Some(line) => {
+                let number = line.strip_prefix("mark=");
+                let since = lines
+                    .next()
+                    .and_then(|line| line.strip_prefix("marked-since="));
+                let marks = number
+                    .zip(since)
+                    .and_then(|(number, since)| Marks::read(number, since, partitions));
+                Some(marks.ok_or(malformed("no mark"))?)
+            }
+        };
         if lines.next().is_some() {
             return Err(malformed("lines left over"));
         }
@@ -194,6 +215,7 @@ impl Meta {
         Ok(Self {
             partitions,
             torn,
+            marks,
             noted,
         })
     }
@@ -216,115 +238,4 @@ fn split_head(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const META: Meta = Meta {
-        partitions: 3,
-        torn: Torn::LastBatch,
-        noted: Noted::Nothing,
-    };
-
-    fn noted(torn: Torn) -> Meta {
-        let end = |segment| LogEnd {
-            segment,
-            bytes: 100,
-            next_offset: segment + 5,
-        };
-        Meta {
-            partitions: 3,
-            torn,
-            noted: Noted::Ends([0, 7, 12].map(end).to_vec()),
-        }
-    }
-
-    #[test]
-    fn it_is_read_as_it_is_written() {
-        for torn in [Torn::LastBatch, Torn::Unsynced] {
-            let meta = Meta {
-                partitions: 50,
-                torn,
-                noted: Noted::Nothing,
-            };
-            assert_eq!(Meta::decode(&meta.encode()), Ok(meta));
-        }
-        let text = String::from_utf8(META.encode()).unwrap();
-        assert!(
-            text.starts_with("format=1\npartitions=3\ntorn=last-batch\ncrc32c="),
-            "{text}"
-        );
-        for torn in [Torn::Nothing, Torn::LastBatch, Torn::Unsynced] {
-            assert_eq!(Meta::decode(&noted(torn).encode()), Ok(noted(torn)));
-        }
-        let text = String::from_utf8(noted(Torn::Nothing).encode()).unwrap();
-        assert!(text.contains("torn=nothing\ncrc32c="), "{text}");
-        assert!(
-            text.contains("\nend=0 0 100 5\nend=1 7 100 12\nend=2 12 100 17\ncrc32c="),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_damaged_note_is_told_from_a_damaged_head() {
-        for torn in [Torn::Nothing, Torn::Unsynced] {
-            let whole = noted(torn).encode();
-            let body = split_head(&whole).unwrap().0.len();
-            let head = body + CHECKSUM_LINE;
-            let judge = |bytes: &[u8], at: usize, what: &str| {
-                let decoded = Meta::decode(bytes).map(|meta| meta.noted);
-                if at < head {
-                    assert!(decoded.is_err(), "{what}");
-                } else if bytes.len() == head && torn != Torn::Nothing {
-                    assert_eq!(decoded, Ok(Noted::Nothing), "{what}");
-                } else {
-                    assert_eq!(decoded, Ok(Noted::Damaged), "{what}");
-                }
-            };
-            for cut in 0..whole.len() {
-                judge(&whole[..cut], cut, &format!("cut at {cut}"));
-            }
-            for at in 0..whole.len() {
-                for bit in 0..8 {
-                    let mut flipped = whole.clone();
-                    flipped[at] ^= 1 << bit;
-                    judge(&flipped, at, &format!("bit {bit} of byte {at}"));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_cut_and_every_flipped_bit_is_refused() {
-        let bytes = META.encode();
-        for cut in 0..bytes.len() {
-            assert!(Meta::decode(&bytes[..cut]).is_err(), "cut at {cut}");
-        }
-        for at in 0..bytes.len() {
-            for bit in 0..8 {
-                let mut flipped = bytes.clone();
-                flipped[at] ^= 1 << bit;
-                assert!(Meta::decode(&flipped).is_err(), "bit {bit} of byte {at}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_newer_format_is_named() {
-        let body = "format=2\nanything=else\n";
-        let text = format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes()));
-        assert_eq!(
-            Meta::decode(text.as_bytes()),
-            Err(MetaError::Format { found: 2 })
-        );
-    }
-
-    #[test]
-    fn a_store_without_partitions_is_refused() {
-        let body = "format=1\npartitions=0\ntorn=last-batch\n";
-        let text = format!("{body}crc32c={:08x}\n", crc32c::crc32c(body.as_bytes()));
-        assert!(matches!(
-            Meta::decode(text.as_bytes()),
-            Err(MetaError::Malformed { .. })
-        ));
-    }
-}
+mod tests;

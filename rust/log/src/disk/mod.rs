@@ -78,6 +78,8 @@ pub(crate) trait Disk: Send + Sync + fmt::Debug {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
+    /// A number above 0 that no store has been given, but for chance.
+    fn new_mark(&self) -> i32;
     /// Takes the lock file at `path` without waiting.
     fn lock(&self, path: &Path) -> Result<Box<dyn Held>, LockFailure>;
 }

@@ -120,6 +120,13 @@ impl Disk for RealDisk {
         fs::remove_file(path)
     }
 
+    fn new_mark(&self) -> i32 {
+        use std::hash::BuildHasher as _;
+        // Its keys are random.
+        let drawn = std::hash::RandomState::new().hash_one(std::process::id());
+        i32::try_from(drawn >> 33).unwrap_or(1).max(1)
+    }
+
     fn lock(&self, path: &Path) -> Result<Box<dyn Held>, LockFailure> {
         let mut file = OpenOptions::new()
             .read(true)

@@ -30,6 +30,7 @@ use crate::counters::{Counters, Tally};
 use crate::disk::{Disk, Held, RealDisk};
 use crate::home::write_meta;
 use crate::journal::{Durability, Journal, Machine, Shared};
+use crate::mark::Marks;
 use crate::meta::{Meta, Noted, Torn};
 use crate::store::{Flusher, OpenError, PoisonCause, Recovery, StoreError, SyncPolicy};
 
@@ -83,6 +84,7 @@ struct Inner {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     journal: Journal<ShareGroups>,
+    marks: Marks,
     recovery: Recovery,
     tally: Arc<Tally>,
     lock: Box<dyn Held>,
@@ -285,6 +287,7 @@ impl Inner {
         let meta = Meta {
             partitions: 1,
             torn: Torn::Nothing,
+            marks: Some(self.marks.clone()),
             noted: Noted::Ends(vec![self.journal.end()?]),
         };
         write_meta(self.disk.as_ref(), &self.dir, &meta).map_err(|failure| StoreError::Poisoned {

@@ -16,8 +16,9 @@ use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, write_atomically};
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
-use crate::journal::{Journal, Rewriting};
+use crate::journal::{Framing, Journal, Rewriting};
 use crate::layout::{CHECKPOINT_FILE, GROUP_TOPIC, group_dir};
+use crate::mark::Marks;
 use crate::meta::{Expected, Meta, Noted, Torn};
 use crate::segment_log::{self, Checked, Found, Keep, Loaded, Log, RecordStart, SegmentLog};
 use crate::store::{OpenError, Recovery};
@@ -61,7 +62,18 @@ pub(super) fn open(
             }
         };
     recovery.torn.extend(checked.torn.clone());
-    recovery.note_damaged = meta.is_some_and(|meta| meta.noted == Noted::Damaged);
+    recovery.note_damaged = meta
+        .as_ref()
+        .is_some_and(|meta| meta.noted == Noted::Damaged);
+    // As in a store of states.
+    let marks = meta.and_then(|meta| meta.marks).unwrap_or_else(|| Marks {
+        number: disk.new_mark(),
+        since: vec![checked.next_offset],
+    });
+    let framing = Framing {
+        compression: Compression::None,
+        mark: marks.number,
+    };
 
     // From here on the directory is changed.
     let tally = Arc::new(Tally::default());
@@ -77,6 +89,7 @@ pub(super) fn open(
     let meta = Meta {
         partitions: 1,
         torn: Torn::from(config.sync),
+        marks: Some(marks.clone()),
         noted: Noted::Ends(vec![checked.end()]),
     };
     write_meta(disk.as_ref(), &dir, &meta)?;
@@ -85,7 +98,7 @@ pub(super) fn open(
         log,
         checked.next_offset,
         config.sync,
-        Compression::None,
+        framing,
         Arc::clone(&tally),
         Arc::new(OnceLock::new()),
     )
@@ -97,6 +110,7 @@ pub(super) fn open(
         disk,
         dir,
         journal,
+        marks,
         recovery,
         tally,
         lock,

@@ -3,7 +3,7 @@
 use share_state_core::offset::plus_saturating;
 use share_state_core::time::WallTime;
 use share_state_wire::WireError;
-use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
 
 use super::Machine;
 use crate::segment_log::LEADER_EPOCH;
@@ -81,6 +81,14 @@ impl Records {
     }
 }
 
+/// What the batches of a log have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Framing {
+    pub compression: Compression,
+    /// The mark of the store, see [`crate::mark`].
+    pub mark: i32,
+}
+
 /// Records at consecutive offsets that will be one batch; or, when they are all that lives, a segment.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -135,7 +143,7 @@ impl Group {
     }
 
     /// The bytes of the batch, or of the batches of a segment; and how many there are.
-    pub fn to_batches(&self, compression: Compression) -> Result<(Vec<u8>, usize), WireError> {
+    pub fn to_batches(&self, framing: Framing) -> Result<(Vec<u8>, usize), WireError> {
         let mut rest = &self.records.records[..];
         let (mut bytes, mut batches) = (Vec::new(), 0);
         let mut base_offset = self.base_offset;
@@ -145,7 +153,7 @@ impl Group {
             } else {
                 rest.len()
             });
-            bytes.extend(encode(base_offset, compression, batch)?);
+            bytes.extend(encode(base_offset, framing, batch)?);
             base_offset = plus_saturating(base_offset, batch.len() as u64);
             batches += 1;
             rest = later;
@@ -164,11 +172,7 @@ fn fitting(records: &[Encoded]) -> usize {
     records.iter().take_while(fits).count().max(1)
 }
 
-fn encode(
-    base_offset: i64,
-    compression: Compression,
-    records: &[Encoded],
-) -> Result<Vec<u8>, WireError> {
+fn encode(base_offset: i64, framing: Framing, records: &[Encoded]) -> Result<Vec<u8>, WireError> {
     let records: Vec<_> = records
         .iter()
         .map(|record| NewRecord {
@@ -177,5 +181,6 @@ fn encode(
             value: record.value.as_deref(),
         })
         .collect();
-    encode_batch(base_offset, LEADER_EPOCH, compression, &records)
+    let Framing { compression, mark } = framing;
+    encode_marked_batch(base_offset, LEADER_EPOCH, mark, compression, &records)
 }

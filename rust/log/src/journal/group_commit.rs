@@ -142,7 +142,7 @@ impl<M: Machine> Journal<M> {
         let mut log = self.log()?;
         if let Some(group) = group {
             let (bytes, batches) = group
-                .to_batches(self.compression)
+                .to_batches(self.framing)
                 .map_err(|error| self.fail(PoisonCause::Encode(error)))?;
             let offsets = group.base_offset()..group.next_offset();
             let appended = if group.is_whole() {

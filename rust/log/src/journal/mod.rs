@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 use share_state_wire::WireError;
-use share_state_wire::record_batch::Compression;
 
 use crate::counters::Tally;
 use crate::end_note::LogEnd;
@@ -26,6 +25,7 @@ use crate::store::{PoisonCause, StoreError, SyncPolicy};
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use group::Group;
 
+pub(crate) use group::Framing;
 #[cfg(test)]
 pub(crate) use group::REQUEST_BYTES;
 pub(crate) use rewriting::Rewriting;
@@ -62,7 +62,7 @@ pub(crate) struct Journal<M> {
     /// Locked only by the leader and by pruning, and never together with `shared`.
     log: Mutex<SegmentLog>,
     sync: SyncPolicy,
-    compression: Compression,
+    framing: Framing,
     tally: Arc<Tally>,
     /// Common to all partitions of the store.
     poison: Arc<OnceLock<Arc<PoisonCause>>>,
@@ -112,7 +112,7 @@ impl<M: Machine> Journal<M> {
         log: SegmentLog,
         next_offset: i64,
         sync: SyncPolicy,
-        compression: Compression,
+        framing: Framing,
         tally: Arc<Tally>,
         poison: Arc<OnceLock<Arc<PoisonCause>>>,
     ) -> Self {
@@ -131,7 +131,7 @@ impl<M: Machine> Journal<M> {
             round_ended: [Condvar::new(), Condvar::new()],
             log: Mutex::new(log),
             sync,
-            compression,
+            framing,
             tally,
             poison,
             record_start: Recording(Box::new(|_, _| Ok(()))),

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use share_state_wire::record_batch::Compression;
+
 use super::group::{GROUP_BYTES, Records};
 use super::*;
 use crate::disk::Disk;
@@ -52,7 +54,10 @@ fn journal(disk: &SimDisk) -> Journal<Sizes> {
         log,
         0,
         SyncPolicy::Always,
-        Compression::None,
+        Framing {
+            compression: Compression::None,
+            mark: 1,
+        },
         tally,
         poison,
     )

@@ -45,7 +45,13 @@ impl NotedLog {
         match (self.expected.end, base_offset) {
             (Some(end), Some(base_offset)) if base_offset >= end.segment => self,
             // Others follow it.
-            _ => Self::NOTHING,
+            _ => Self {
+                expected: Expected {
+                    mark: self.expected.mark,
+                    ..Expected::ANYTHING
+                },
+                ..self
+            },
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct OpenSegment {
     budget: Budget,
     /// The tail that was looked at again because a writer had added to it.
     retried: Option<u64>,
+    /// Whether it was told that a batch is of another store: seldom is one alone.
+    is_foreign: bool,
 }
 
 impl fmt::Debug for OpenSegment {
@@ -68,6 +70,7 @@ impl OpenSegment {
             reader,
             budget,
             retried: None,
+            is_foreign: false,
         };
         // The last one may be empty: a broker makes it so.
         if segment.target.length == 0 && !segment.target.is_last {
@@ -102,6 +105,15 @@ impl OpenSegment {
         if let Some(kind) = expected.and_then(|expected| out_of_order(expected, base_offset)) {
             self.damage(position, kind, findings);
         }
+        let mut foreign = false;
+        if !self.is_foreign
+            && let Some(mark) = self.target.noted.expected.mark
+            && let Err(kind) = mark.check(base_offset, batch.header.base_sequence)
+            && self.target.noted.is_current(disk)
+        {
+            self.damage(position, kind, findings);
+            foreign = true;
+        }
         *expected = batch.header.last_offset().and_then(after);
         let outcome = if batch.is_control {
             Outcome::Passed
@@ -111,6 +123,7 @@ impl OpenSegment {
             records.for_each(|record| visit(&self.target, position, record));
             Outcome::Batch(count)
         };
+        self.is_foreign |= foreign;
         self.reader.accept();
         Ok(outcome)
     }
@@ -158,6 +171,7 @@ impl OpenSegment {
             reader,
             budget,
             retried,
+            ..
         } = self;
         let path = &target.path;
         if bad.cause == BadCause::CutOff

@@ -12,6 +12,7 @@ use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, DRAFT_SUFFIX, Disk};
 use crate::end_note::LogEnd;
 use crate::layout::{looks_like_segment, parse_segment_name};
+use crate::mark::Mark;
 use crate::meta::Expected;
 use crate::store::OpenError;
 use crate::tail::{self, Verdict};
@@ -161,8 +162,9 @@ pub(crate) fn check(
             last_batch = position;
             visit(path, position, batch)
         };
+        let place = (limit, log.expected.mark);
         let next_offset = &mut checked.next_offset;
-        let bad = read_segment(&path, &mut reader, limit, next_offset, &mut noting)?;
+        let bad = read_segment(&path, &mut reader, place, next_offset, &mut noting)?;
         let kept = reader.position();
         checked.unsure_from = log.expected.unsure_from(*base, last_batch);
         if let Some(bad) = bad {
@@ -227,11 +229,11 @@ pub(crate) fn ends_elsewhere(dir: &Path, noted: LogEnd, found: LogEnd) -> Corrup
     }
 }
 
-/// Reads a segment up to its end, to `limit` or to the first bytes that are not a batch.
+/// Reads a segment up to its end, to a limit or to the first bytes that are not a batch. Its batches have the mark.
 fn read_segment(
     path: &Path,
     reader: &mut BatchReader,
-    limit: u64,
+    (limit, mark): (u64, Option<Mark>),
     next_offset: &mut i64,
     visit: &mut Visit<'_>,
 ) -> Result<Option<Bad>, OpenError> {
@@ -250,6 +252,8 @@ fn read_segment(
             return Ok(Some(reader.out_of_order(*next_offset, found)));
         }
         let position = reader.position();
+        mark.map_or(Ok(()), |mark| mark.check(found, batch.header.base_sequence))
+            .map_err(|kind| corrupt(path, position, kind))?;
         *next_offset = follows(&batch).map_err(|kind| corrupt(path, position, kind))?;
         visit(path, position, &batch)?;
         reader.accept();

@@ -13,6 +13,7 @@ use crate::disk::{Disk, Held, IoFailure, write_atomically};
 use crate::end_note::LogEnd;
 use crate::home::write_meta;
 use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
+use crate::mark::Marks;
 use crate::meta::{Meta, Noted, Torn};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -81,7 +82,8 @@ impl Inner {
         if self.released.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        let closed = self.finish();
+        let marks = noted.as_ref().ok().and_then(|n| n.meta.marks.clone());
+        let closed = self.finish(marks);
         // The next writer may come as soon as the lock is free: nobody here may still be writing then.
         self.partitions.iter().for_each(StatePartition::quiesce);
         self.lock.release();
@@ -89,7 +91,7 @@ impl Inner {
         closed
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
+    fn finish(&self, marks: Option<Marks>) -> Result<(), StoreError> {
         for partition in &self.partitions {
             partition.close()?;
         }
@@ -98,6 +100,7 @@ impl Inner {
         let meta = Meta {
             partitions: self.partition_count(),
             torn: Torn::Nothing,
+            marks,
             noted: Noted::Ends(ends?),
         };
         write_meta(self.disk.as_ref(), &self.root, &meta).map_err(|failure| StoreError::Poisoned {

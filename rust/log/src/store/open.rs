@@ -19,7 +19,9 @@ use super::state_partition::StatePartition;
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, IoFailure};
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
+use crate::journal::Framing;
 use crate::layout::{META_FILE, STATE_TOPIC, group_dir, parse_partition_dir, partition_dir};
+use crate::mark::Marks;
 use crate::meta::{Meta, Noted, Torn};
 use crate::segment_log::SegmentLog;
 
@@ -53,6 +55,16 @@ pub(super) fn open(
     };
     let loaded = source.load(on_progress)?;
 
+    // A store that is older than marks gets one now. Nothing is written with it before the meta file says so.
+    let marks = meta.marks.clone().unwrap_or_else(|| Marks {
+        number: disk.new_mark(),
+        since: loaded.logs.iter().map(|(_, log)| log.next_offset).collect(),
+    });
+    let framing = Framing {
+        compression: config.compression,
+        mark: marks.number,
+    };
+
     // From here on the directory is changed.
     let tally = Arc::new(Tally::default());
     let poison = Arc::new(OnceLock::new());
@@ -73,7 +85,7 @@ pub(super) fn open(
             log,
             checked.next_offset,
             config.sync,
-            config.compression,
+            framing,
             Arc::clone(&tally),
             Arc::clone(&poison),
         ));
@@ -82,6 +94,7 @@ pub(super) fn open(
     // anything is written that it does not know of.
     let meta = Meta {
         torn: Torn::from(config.sync),
+        marks: Some(marks),
         noted: Noted::Ends(ends),
         ..meta
     };
@@ -127,6 +140,7 @@ fn find_or_make(
     let meta = Meta {
         partitions: config.partitions.unwrap_or(1),
         torn: Torn::from(config.sync),
+        marks: None,
         noted: Noted::Nothing,
     };
     for index in 0..meta.partitions {

@@ -27,6 +27,22 @@ pub fn encode_batch(
     compression: Compression,
     records: &[NewRecord<'_>],
 ) -> Result<Vec<u8>, WireError> {
+    // What the coordinators of Kafka write, although there is no producer (`CoordinatorRuntime`).
+    encode_marked_batch(base_offset, leader_epoch, 0, compression, records)
+}
+
+/// The same with another base sequence. It means nothing in a batch without a producer id, and lies under the checksum, so
+/// whoever writes the batch may say something of its own there.
+///
+/// # Errors
+/// As [`encode_batch`].
+pub fn encode_marked_batch(
+    base_offset: i64,
+    leader_epoch: i32,
+    base_sequence: i32,
+    compression: Compression,
+    records: &[NewRecord<'_>],
+) -> Result<Vec<u8>, WireError> {
     let first = records
         .first()
         .ok_or(WireError::unwritable(WireErrorKind::EmptyBatch))?;
@@ -56,8 +72,7 @@ pub fn encode_batch(
         max_timestamp,
         producer_id: -1,
         producer_epoch: -1,
-        // What the coordinators of Kafka write, although there is no producer (`CoordinatorRuntime`).
-        base_sequence: 0,
+        base_sequence,
         records_count: count,
     };
     header

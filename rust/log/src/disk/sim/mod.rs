@@ -48,6 +48,8 @@ struct State {
     fault: Option<Fault>,
     short_reads: bool,
     locked: BTreeSet<PathBuf>,
+    /// The mark given last.
+    marks: i32,
 }
 
 /// What goes wrong.
@@ -138,6 +140,11 @@ impl SimDisk {
     /// Lets every read bring a few bytes only, as it may.
     pub fn read_by_little(&self) {
         self.state().short_reads = true;
+    }
+
+    /// Gives the stores that are made from now on other marks than those of another disk.
+    pub fn number_marks_from(&self, mark: i32) {
+        self.state().marks = mark;
     }
 
     /// A copy that shares nothing, as an administrator's copy of the directory.

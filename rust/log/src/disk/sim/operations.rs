@@ -224,6 +224,12 @@ impl Disk for SimDisk {
         result
     }
 
+    fn new_mark(&self) -> i32 {
+        let mut state = self.state();
+        state.marks += 1;
+        state.marks
+    }
+
     fn lock(&self, path: &Path) -> Result<Box<dyn Held>, LockFailure> {
         let mut state = self.state();
         state

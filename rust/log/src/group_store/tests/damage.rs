@@ -63,7 +63,7 @@ fn a_rewritten_log_without_its_beginning_is_refused() {
 
 #[test]
 fn a_record_that_cannot_be_read_is_named() {
-    use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+    use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
     let config = GroupStoreConfig::default();
     for (key, value) in [
         (&b"\x00\x0b\x00\x01g"[..], &b"\x00\x01"[..]),
@@ -78,7 +78,7 @@ fn a_record_that_cannot_be_read_is_named() {
         };
         disk.put(
             &segment(0),
-            &encode_batch(0, 0, Compression::None, &[record]).unwrap(),
+            &encode_marked_batch(0, 0, 1, Compression::None, &[record]).unwrap(),
         );
         let error = open(&disk, &config).unwrap_err();
         let OpenError::Damaged(damages) = &error else {
@@ -92,4 +92,26 @@ fn a_record_that_cannot_be_read_is_named() {
             "{error}"
         );
     }
+}
+
+/// The logs of two stores that were told the same differed in no byte.
+#[test]
+fn the_log_of_another_store_is_refused() {
+    let made = |mark| {
+        let disk = SimDisk::default();
+        disk.number_marks_from(mark);
+        let store = open(&disk, &GroupStoreConfig::default()).unwrap();
+        for (now, command) in (0..).zip(&script()[..4]) {
+            command.run(&store, now * TICK).unwrap();
+        }
+        let state = state(&store);
+        // Before the store is dropped, which closes it.
+        (disk.copy(), state)
+    };
+    let ((disk, here), (other, there)) = (made(0), made(100));
+    assert_eq!(here, there);
+    disk.put(&segment(0), &other.bytes(&segment(0)));
+    let error = open(&disk, &GroupStoreConfig::default()).unwrap_err();
+    let told = "at byte 0: the batch is of another store: mark 00000065, this one has 00000001";
+    assert!(error.to_string().contains(told), "{error}");
 }

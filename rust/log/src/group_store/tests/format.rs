@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::InitializeState;
-use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
 
 use super::*;
 use crate::read;
@@ -82,7 +82,7 @@ fn records_of_other_groups_are_passed_over() {
             value: Some(b"??"),
         })
         .collect();
-    let batch = encode_batch(0, 0, Compression::Zstd, &records).unwrap();
+    let batch = encode_marked_batch(0, 0, 1, Compression::Zstd, &records).unwrap();
     disk.put(&segment(0), &batch);
     let store = open(&disk, &config).unwrap();
     assert_eq!(

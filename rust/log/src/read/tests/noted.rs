@@ -14,7 +14,13 @@ fn log() -> PathBuf {
 
 /// A store with `keys` states, closed or killed.
 fn store(keys: i32, is_closed: bool) -> SimDisk {
+    marked_store(0, keys, is_closed)
+}
+
+/// The same, with a mark of its own.
+fn marked_store(mark: i32, keys: i32, is_closed: bool) -> SimDisk {
     let disk = SimDisk::default();
+    disk.number_marks_from(mark);
     let store = opened(&disk);
     write(&store, 0..keys);
     let killed = disk.copy();
@@ -170,4 +176,45 @@ fn a_prefix_of_a_log_is_not_asked_for_its_end() {
         .as_of(as_of);
     assert_eq!(scan.by_ref().count(), 1);
     assert_eq!(scan.findings(), []);
+}
+
+#[test]
+fn the_log_of_another_store_is_told_by_whichever_path_it_is_read() {
+    for is_closed in [true, false] {
+        let disk = store(3, is_closed);
+        disk.put(&log(), &marked_store(100, 3, is_closed).bytes(&log()));
+        for path in [PathBuf::from(ROOT), store_dir(), log()] {
+            let (records, findings) = read_path(&disk, &path);
+            assert_eq!(records, 3, "{}", path.display());
+            let [Finding::Damage { corrupt, .. }] = &findings[..] else {
+                panic!("{}: {findings:?}", path.display())
+            };
+            assert_eq!((&corrupt.segment, corrupt.position), (&log(), 0));
+            let told = "the batch is of another store: mark 00000065, this one has 00000001";
+            assert_eq!(corrupt.kind.to_string(), told);
+        }
+    }
+}
+
+#[test]
+fn a_segment_that_others_follow_has_the_mark_of_its_store() {
+    let small = StoreConfig {
+        segment_bytes: 1024,
+        ..StoreConfig::default()
+    };
+    let several = |mark| {
+        let disk = SimDisk::default();
+        disk.number_marks_from(mark);
+        let on_progress = &mut |_| ControlFlow::Continue(());
+        let root = Path::new(ROOT);
+        let store = StateStore::open_on(Arc::new(disk.clone()), root, &small, on_progress).unwrap();
+        write(&store, 0..60);
+        store.close().unwrap();
+        disk
+    };
+    let disk = several(0);
+    assert!(disk.files().len() > 4);
+    assert_eq!(read_path(&disk, &log()).1, []);
+    disk.put(&log(), &several(100).bytes(&log()));
+    assert_eq!(read_path(&disk, &log()).1.len(), 1);
 }

@@ -5,7 +5,7 @@ use crate::store::SyncPolicy;
 use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::StateSummary;
-use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
 
 #[test]
 fn the_verbs_answer_as_the_coordinator_does() {
@@ -246,7 +246,7 @@ fn the_last_offset_is_never_given_out() {
         key: Some(&[0, 255]),
         value: None,
     };
-    let batch = encode_batch(base_offset, 0, Compression::None, &[record]).unwrap();
+    let batch = encode_marked_batch(base_offset, 0, 1, Compression::None, &[record]).unwrap();
     disk.put(&segment(0, base_offset), &batch);
     let store = open(&disk, &config()).unwrap();
     for n in 0..2 {

@@ -1,6 +1,6 @@
 //! Damage that no crash explains is found and refused, and nothing is changed.
 
-use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
 
 use super::*;
 use crate::corrupt::{CorruptKind, CorruptLog};
@@ -218,7 +218,7 @@ fn batch(base_offset: i64, leader_epoch: i32, key: Option<&[u8]>, value: Option<
         key,
         value,
     };
-    encode_batch(base_offset, leader_epoch, Compression::None, &[record]).unwrap()
+    encode_marked_batch(base_offset, leader_epoch, 1, Compression::None, &[record]).unwrap()
 }
 
 #[test]

@@ -73,8 +73,22 @@ fn a_new_leader_finishes_with_the_dead_letters_of_the_old_one<S: InFlightStore>(
     );
 }
 
+/// Nobody is left to be given the records, and they were delivered as often as allowed.
+fn a_refused_rejection_whose_lock_ran_out_is_archived<S: InFlightStore>() {
+    play::<S>(
+        "config limit=1 lock=100 dlq=on => ok
+        init 0 => active
+        acquire m1 0-3 => 0-3:1
+        ack m1 0-3 reject => w0 + w0 start 0 complete 0 [0-3 archiving 1]
+        time 100 => 0
+        refuse w0 COORDINATOR_NOT_AVAILABLE => COORDINATOR_NOT_AVAILABLE
+        window => start 0 end 3 next 4 length 4 complete 4 | 0-3 archived 1",
+    );
+}
+
 on_both_stores!(
     a_limit_that_is_lowered_meanwhile_counts_for_the_next_change,
     a_dead_letter_leaves_after_its_write_and_is_archived_when_the_queue_is_done,
     a_new_leader_finishes_with_the_dead_letters_of_the_old_one,
+    a_refused_rejection_whose_lock_ran_out_is_archived,
 );

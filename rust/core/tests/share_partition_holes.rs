@@ -1,5 +1,5 @@
-//! Holes between in-flight batches: offsets that a member speaks of and that hold nothing. All three sequences were found by
-//! random comparison with Kafka's own class.
+//! Holes between in-flight batches: offsets that a member speaks of and that hold nothing. The first three sequences were found
+//! by random comparison with Kafka's own class.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,6 +11,7 @@
 mod common;
 
 use common::lab::{Fetch, Lab, batch, read_result};
+use common::script::play;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::offset::OffsetRange;
@@ -78,8 +79,23 @@ fn a_full_settled_window_gives_what_lies_in_its_hole<S: InFlightStore>() {
     assert_eq!(ranges, [OffsetRange { first: 4, last: 7 }]);
 }
 
+/// What is given of the hole before the first record in flight is the first unsettled record from then on.
+fn the_start_offset_waits_for_what_is_given_of_a_hole_before_it<S: InFlightStore>() {
+    play::<S>(
+        "init 0 [5-9 available 1] => active
+        acquire m1 5-9 => 5-9:2
+        ack m1 9 release => w0 + w0 start 0 complete 0 [9 available 2]
+        ok w0 => NONE
+        acquire m2 0-4 => 0-4:1
+        ack m2 0-4 accept => w1 + w1 start 0 complete 5 [0-4 acknowledged 1]
+        ok w1 => NONE
+        window => start 5 end 9 next 9 length 5 complete 0 | 5-8 acquired 2 m1 | 9 available 2",
+    );
+}
+
 on_both_stores!(
     a_renewal_of_a_hole_locks_nothing,
     a_renewal_of_a_hole_is_not_refused_when_renewal_is_off,
     a_full_settled_window_gives_what_lies_in_its_hole,
+    the_start_offset_waits_for_what_is_given_of_a_hole_before_it,
 );

@@ -49,11 +49,6 @@ pub trait InFlightQuestions: InFlightStore {
             .or_else(|| self.batch_ceiling(offset))
     }
 
-    /// The greatest first offset of a batch at or before `offset`.
-    fn batch_start(&self, offset: i64) -> Option<i64> {
-        self.batch_floor(offset).map(|batch| batch.first)
-    }
-
     /// The first run that `range` touches and that is available with no write under way, clipped to it.
     fn available_in(&self, range: OffsetRange) -> Option<InFlightRun> {
         let first = self.first_available(range.first)?;

@@ -3,8 +3,11 @@
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::{MAX_STATE_BATCHES_PER_WRITE, NoOpStatePersister};
 use share_state_core::record_state::RecordState;
-use share_state_core::share_partition::{FetchedBatch, SharePartition};
+use share_state_core::share_partition::{
+    AcknowledgeBatch, AcknowledgeError, FetchedBatch, SharePartition,
+};
 use share_state_core::time::LockTime;
 
 use super::support::{ACCEPT, window};
@@ -171,6 +174,39 @@ fn what_was_never_handed_out_cannot_be_answered<S: InFlightStore>() {
     assert_eq!(everything(&lab.sp), before);
 }
 
+/// One range whose records were delivered once and twice in turn.
+fn a_range_of_more_state_batches_than_a_write_carries_is_refused_inline_too<S: InFlightStore>() {
+    let records = MAX_STATE_BATCHES_PER_WRITE as i64 + 1;
+    let (last, types) = (records - 1, ACCEPT);
+    let batches: Vec<_> = (0..records)
+        .map(|offset| batch(offset, offset, 0, 1 + (offset % 2) as i16))
+        .collect();
+    let mut lab: Lab<S> = Lab::empty(ShareGroupConfig::default());
+    lab.initialize(&read_result(0, &batches));
+    let fetch = Fetch {
+        max_records: i32::MAX,
+        ..Fetch::of(&[(0, last)])
+    };
+    assert_eq!(lab.acquire("m1", &fetch).unwrap().len() as i64, records);
+    let all = AcknowledgeBatch {
+        first: 0,
+        last,
+        types,
+    };
+    let now = LockTime(lab.now);
+    let mut persister = NoOpStatePersister;
+    let refused = lab
+        .sp
+        .acknowledge_and_settle("m1", &[all], now, &mut persister);
+    let expected = AcknowledgeError::TooManyStateBatches {
+        asked: MAX_STATE_BATCHES_PER_WRITE + 1,
+        allowed: MAX_STATE_BATCHES_PER_WRITE,
+    };
+    assert_eq!(refused, Err(expected));
+    assert_eq!(lab.sp.counters().writes, 0);
+    assert_eq!(lab.sp.state_counts(), [0, records as u64, 0, 0, 0]);
+}
+
 on_both_stores!(
     d3_28_the_end_of_the_offset_space_is_an_offset_like_others,
     d3_29_a_log_start_that_goes_back_is_ignored_and_the_furthest_is_taken,
@@ -180,4 +216,5 @@ on_both_stores!(
     d3_31_two_locks_with_one_deadline_run_out_in_one_write,
     d3_30_to_32_a_configuration_that_cannot_be_used_is_refused_by_name,
     what_was_never_handed_out_cannot_be_answered,
+    a_range_of_more_state_batches_than_a_write_carries_is_refused_inline_too,
 );

@@ -146,13 +146,9 @@ impl Changes {
             batches: self.batches.split_off(allowed),
             ..Self::default()
         };
-        for g in core::mem::take(&mut self.given_up) {
-            let [head, tail] = cut(g.range, from);
-            self.given_up
-                .extend(head.map(|range| GivenUp { range, ..g }));
-            rest.given_up
-                .extend(tail.map(|range| GivenUp { range, ..g }));
-        }
+        // Records given up in a row lie in one state batch, so none is cut.
+        let given_up = core::mem::take(&mut self.given_up).into_iter();
+        (self.given_up, rest.given_up) = given_up.partition(|g| g.range.first < from);
         Some(rest)
     }
 }

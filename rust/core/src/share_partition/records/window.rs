@@ -140,10 +140,7 @@ impl<S: InFlightStore> SharePartition<S> {
             activity.front = Some(stop).into();
         }
         let Some(records) = passed else { return };
-        let target = match gap {
-            Some(gap_start) if self.store.batch_start(stop) == Some(stop) => stop.min(gap_start),
-            _ => stop,
-        };
+        let target = gap.map_or(stop, |gap_start| stop.min(gap_start));
         self.delivery_complete_count -= records;
         self.start_offset = self.start_offset.max(target);
     }

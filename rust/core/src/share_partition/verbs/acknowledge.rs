@@ -121,8 +121,7 @@ impl<S: InFlightStore> SharePartition<S> {
     ) -> Result<Parts<'b>, AcknowledgeError> {
         let parts = Parts::new(batches, self.start_offset);
         let in_order = batches.is_sorted_by(|a, b| a.last < b.first)
-            && member.is_some_and(|member| self.look(parts.clone(), member, changes))
-            && batches.first().is_none_or(|b| b.first >= self.start_offset);
+            && member.is_some_and(|member| self.look(parts.clone(), member, changes));
         if !in_order {
             self.check_each(batches, member)?;
         }

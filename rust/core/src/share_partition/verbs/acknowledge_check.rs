@@ -163,9 +163,10 @@ fn check_form(member: &str, batches: &[AcknowledgeBatch<'_>]) -> Result<(), Ackn
             [id] => *id as u8,
             _ => types.iter().fold(0, |max, id| max.max(*id as u8)),
         };
-        if AcknowledgeType::from_id(greatest as i8).is_none() {
-            let unknown = |id: &&i8| AcknowledgeType::from_id(**id).is_none();
-            let id = types.iter().find(unknown).copied().unwrap_or(-1);
+        let is_known = |id: i8| AcknowledgeType::from_id(id).is_some();
+        if !is_known(greatest as i8)
+            && let Some(&id) = types.iter().find(|id| !is_known(**id))
+        {
             return Err(AcknowledgeError::UnknownType { index, id });
         }
     }

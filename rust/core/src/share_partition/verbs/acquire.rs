@@ -151,12 +151,8 @@ impl<S: InFlightStore> SharePartition<S> {
         } else {
             self.store.batch_reaching(fetched.first)
         };
-        // New records may begin at the in-flight batch that holds the first fetched offset, and never below the start offset
-        // (KAFKA-19954, deliberate difference K6).
-        let base = match next {
-            Some(batch) if batch.first <= fetched.first => batch.first,
-            _ => fetched.first.max(self.start_offset),
-        };
+        // New records never begin below the start offset (KAFKA-19954, deliberate difference K6).
+        let base = fetched.first.max(self.start_offset);
         let mut gap_start = base;
         let mut last_batch = None;
         while let Some(batch) = next.filter(|batch| batch.first <= fetched.last) {
@@ -201,7 +197,6 @@ impl<S: InFlightStore> SharePartition<S> {
         let Some(range) = batch.intersection(acquisition.fetched) else {
             return;
         };
-        let before = acquisition.acquired.len();
         let record_limit =
             (acquisition.request.mode == AcquireMode::RecordLimit).then(|| acquisition.remaining());
         let mut pace = self.pace(batch, record_limit);
@@ -212,17 +207,8 @@ impl<S: InFlightStore> SharePartition<S> {
             };
             let delivery_count = run.delivery_count.saturating_add(1);
             self.take_lock(part, acquisition.member, Trigger::Acquire);
-            let taken = acquisition.acquired.get_mut(before..);
-            match taken.and_then(<[_]>::last_mut) {
-                Some(last)
-                    if last.delivery_count == delivery_count
-                        && last.range.is_followed_by(part.first) =>
-                {
-                    last.range.last = part.last;
-                    acquisition.count += part.len();
-                }
-                _ => acquisition.take(part, delivery_count),
-            }
+            // Neighbours of one delivery count are one run, and what takes a part of a run ends the batch.
+            acquisition.take(part, delivery_count);
             if pace.is_over() {
                 break;
             }

@@ -44,6 +44,8 @@ pub struct Verdict {
     pub compared: Vec<usize>,
     /// The deliberate differences on the way.
     pub explained: Vec<Difference>,
+    /// Differences that the caller set aside.
+    pub set_aside: usize,
     /// The first difference that nothing explains; it ends the comparison.
     pub difference: Option<Difference>,
     /// Where a new leader would let the comparison go on, each with the number of operations that are not compared without one.
@@ -170,6 +172,19 @@ fn fault(at: usize, what: &'static str, kafka: String, ours: String) -> Differen
 /// # Errors
 /// Kafka's side is not in its form.
 pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Verdict, Malformed> {
+    judge_setting_aside(ops, kafka, ours, |_| false)
+}
+
+/// As [`judge`], where a difference that has no class may be set aside: the share partition is left alone then.
+///
+/// # Errors
+/// Kafka's side is not in its form.
+pub fn judge_setting_aside(
+    ops: &[Operation],
+    kafka: &[Value],
+    ours: &[Outcome],
+    set_aside: impl Fn(&Difference) -> bool,
+) -> Result<Verdict, Malformed> {
     let hung = hangs(kafka);
     let mut verdict = Verdict::default();
     let mut pairs: Vec<Pair> = Vec::new();
@@ -221,6 +236,11 @@ pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Ver
             around,
         };
         if class.is_none() {
+            if set_aside(&difference) {
+                verdict.set_aside += 1;
+                pair.apart = true;
+                continue;
+            }
             verdict.difference = Some(difference);
             return Ok(verdict);
         }

@@ -3,7 +3,7 @@
 //!
 //! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
 //! a timer that is fired by hand, is left to `tests/conformance`, which drives the Python API: [`Left`] says why. So is what
-//! follows a lock that lasts too long, see [`split`].
+//! follows a lock that lasts too long, up to the next leader: see [`split`].
 
 mod given;
 mod pieces;
@@ -20,7 +20,7 @@ use share_state_core::in_flight::IntervalStore;
 use crate::durable::Tally;
 use crate::engine::Engine;
 use crate::outcome::{Outcome, push};
-use crate::verdict::{Difference, Verdict, durable_fault, judge, own_fault, play};
+use crate::verdict::{Difference, Verdict, durable_fault, judge_setting_aside, own_fault, play};
 
 /// Why a scenario is not played: only what no sequence has is a reason, and the tests count them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +35,7 @@ pub struct Played {
     pub operations: usize,
     /// Those that were compared: what follows a deliberate difference in the state is not.
     pub compared: usize,
-    /// Scenarios that were compared up to where the recorder's clock let a split lock last too long.
+    /// Scenarios in which the recorder's clock let a split lock last too long. Then the comparison goes on with the next leader.
     pub split: usize,
     /// What the durable forms came to.
     pub durable: Tally,
@@ -90,7 +90,8 @@ fn verdict_of(
     engine: &Engine<IntervalStore>,
 ) -> Result<Verdict, String> {
     let ours: Vec<Outcome> = engine.outcomes.iter().map(without_deadlines).collect();
-    judge(&sequence.ops, &sequence.given, &ours).map_err(|error| error.0)
+    let is_split = |difference: &Difference| split::explains(sequence, difference);
+    judge_setting_aside(&sequence.ops, &sequence.given, &ours, is_split).map_err(|error| error.0)
 }
 
 impl core::fmt::Display for Played {
@@ -159,12 +160,10 @@ impl Played {
                 *self.explained.entry(rule.id).or_default() += 1;
             }
         }
-        match verdict.difference {
-            Some(difference) if split::explains(sequence, &difference) => self.split += 1,
-            other => self
-                .differences
-                .extend(other.map(|difference| (name, difference))),
-        }
+        self.split += usize::from(verdict.set_aside > 0);
+        let unexplained = verdict.difference.into_iter();
+        self.differences
+            .extend(unexplained.map(|difference| (name.clone(), difference)));
     }
 }
 

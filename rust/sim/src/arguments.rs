@@ -26,7 +26,7 @@ pub struct Arguments {
 /// What the command understands.
 pub const USAGE: &str = "share-state-sim [--worlds N] [--seed S] [--seconds T] [--jobs J] [--every-meeting] [--json]
     [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--queued] [--uncached] [--ungrouped]
-    [--broken RULE]
+    [--read-ahead] [--broken RULE]
 
 Plays worlds from one seed on, and ends with 1 if anything is found. Without --seed it takes a fresh one and prints it. With
 --seconds it plays until the time is over; without it and --worlds, one world. With --every-meeting it ends with 1 too if a fault
@@ -63,6 +63,10 @@ impl Arguments {
                 }
                 "--ungrouped" => {
                     arguments.cuts.ungrouped = true;
+                    continue;
+                }
+                "--read-ahead" => {
+                    arguments.cuts.read_ahead = true;
                     continue;
                 }
                 "--every-meeting" => {

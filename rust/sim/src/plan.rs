@@ -8,6 +8,9 @@ use crate::fault::{Coming, Fault};
 /// How many microseconds a millisecond has.
 pub const MS: i64 = 1_000;
 
+/// Log batches: more than a window holds.
+pub const READ_AHEAD: usize = 400;
+
 /// A world before it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -33,6 +36,8 @@ pub struct Plan {
     pub max_records: i32,
     /// Records of a log batch at most.
     pub batch_records: i64,
+    /// Log batches that a broker reads for a fetch at most.
+    pub fetch_batches: usize,
     /// Whether `max_records` is exact.
     pub record_limit: bool,
     /// Whether only committed records are read.
@@ -76,6 +81,8 @@ pub struct Cuts {
     pub uncached: bool,
     /// Members fetch all partitions.
     pub ungrouped: bool,
+    /// A fetch reads more than a window holds.
+    pub read_ahead: bool,
 }
 
 impl Plan {
@@ -108,6 +115,7 @@ impl Plan {
             window: chance.of(&[4, 10, 30, 100, 2000], 100),
             max_records: chance.of(&[1, 5, 20, 500], 500),
             batch_records: chance.of(&[1, 4, 10, 40], 10),
+            fetch_batches: Self::fetch_batches(seed),
             record_limit: chance.once_in(3),
             read_committed: chance.once_in(2),
             delay_us: chance.of(&[300, 2_000, 20_000], 2_000),
@@ -125,6 +133,16 @@ impl Plan {
             plan.drift_ppm = drift;
         }
         plan
+    }
+
+    /// In a quarter of the worlds a fetch brings so little that it may end within a gap or before what is available.
+    fn fetch_batches(seed: u64) -> usize {
+        let mut chance = Chance::new(seed, 6);
+        if chance.once_in(4) {
+            chance.within(1, 3) as usize
+        } else {
+            READ_AHEAD
+        }
     }
 
     /// The same with less.
@@ -146,6 +164,9 @@ impl Plan {
         plan.inline &= !cuts.queued;
         plan.cached &= !cuts.uncached;
         plan.grouped &= !cuts.ungrouped;
+        if cuts.read_ahead {
+            plan.fetch_batches = READ_AHEAD;
+        }
         plan
     }
 
@@ -191,6 +212,7 @@ impl Cuts {
             (self.queued, " --queued"),
             (self.uncached, " --uncached"),
             (self.ungrouped, " --ungrouped"),
+            (self.read_ahead, " --read-ahead"),
         ] {
             text += if is_cut { word } else { "" };
         }

@@ -2,7 +2,7 @@
 
 use crate::broken::Broken;
 use crate::campaign::play;
-use crate::plan::{Cuts, MS, Plan};
+use crate::plan::{Cuts, MS, Plan, READ_AHEAD};
 use crate::world::Played;
 
 /// The rule that was broken: the first word of a finding.
@@ -75,6 +75,12 @@ fn candidates(seed: u64, cuts: &Cuts) -> Vec<Cuts> {
     if plan.grouped {
         all.push(Cuts {
             ungrouped: true,
+            ..cuts.clone()
+        });
+    }
+    if plan.fetch_batches < READ_AHEAD {
+        all.push(Cuts {
+            read_ahead: true,
             ..cuts.clone()
         });
     }

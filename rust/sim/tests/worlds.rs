@@ -48,11 +48,12 @@ const MENDED: [u64; 14] = [
 #[test]
 fn worlds_that_are_explained_have_no_finding() {
     let mut tally = Tally::default();
-    // They are older than writes inside calls, the gateway's cache and the group coordinator.
+    // They are older than writes inside calls, the gateway's cache, the group coordinator and small fetches.
     let cuts = Cuts {
         queued: true,
         uncached: true,
         ungrouped: true,
+        read_ahead: true,
         ..Cuts::default()
     };
     for seed in MENDED {
@@ -96,6 +97,7 @@ fn a_cut_takes_away_and_adds_nothing() {
         queued: true,
         uncached: true,
         ungrouped: true,
+        read_ahead: true,
     };
     let cut = plan.cut(&cuts);
     assert_eq!(cut.faults().count() + 1, plan.faults().count());
@@ -104,7 +106,7 @@ fn a_cut_takes_away_and_adds_nothing() {
     assert_eq!(
         cuts.arguments(),
         format!(
-            " --without {} --members 1 --records 7 --faulty-ms 100 --queued --uncached --ungrouped",
+            " --without {} --members 1 --records 7 --faulty-ms 100 --queued --uncached --ungrouped --read-ahead",
             without.name()
         )
     );

@@ -7,10 +7,10 @@ use share_state_gateway::{BatchRing, Buffer, Delivery, Read, Wanted, deliver};
 use share_state_wire::record_batch::{BatchHeaders, Checksums};
 
 use super::World;
-use super::fetches::BATCHES;
 use crate::broken::Broken;
 use crate::data_log::DataLog;
 use crate::meeting::Meeting;
+use crate::plan::READ_AHEAD;
 
 /// Reads for one acquisition, at most: one of the end of the log, and one of what the share partition wants.
 const READS: usize = 2;
@@ -90,7 +90,7 @@ fn read(
     read_committed: bool,
     leaves_out: bool,
 ) -> Result<bool, String> {
-    let batches = log.read(offset, BATCHES, read_committed);
+    let batches = log.read(offset, READ_AHEAD, read_committed);
     let (Some(first), Some(last)) = (batches.first(), batches.last()) else {
         return Ok(false);
     };

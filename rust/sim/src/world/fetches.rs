@@ -12,9 +12,6 @@ use crate::broken::Broken;
 use crate::data_log::DataLog;
 use crate::meeting::Meeting;
 
-/// Batches that a broker reads at once: more than a window holds.
-pub const BATCHES: usize = 400;
-
 impl<S: InFlightStore> World<S> {
     /// Gives the fetches that wait at a broker what there is.
     pub(super) fn serve(&mut self, broker: usize) {
@@ -194,7 +191,7 @@ fn acquire<S: InFlightStore>(
     } else {
         next
     };
-    let fetched = log.read(fetch_offset, BATCHES, plan.read_committed);
+    let fetched = log.read(fetch_offset, plan.fetch_batches, plan.read_committed);
     let Some((first, last)) = fetched.first().zip(fetched.last()) else {
         return Ok((Vec::new(), false));
     };

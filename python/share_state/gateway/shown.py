@@ -59,7 +59,13 @@ class ShownStates:
         call = asyncio.get_running_loop().run_in_executor
         stored = await call(self._executor, _stored, self._store, key, self._manager.generation)
         served = self._manager.get(*key)
-        if served is None or not served.is_ready or served.engine.start_offset <= stored.start_offset:
+        if served is None or not served.is_ready or served.engine.writes_under_way > 0:
+            return stored
+        engine = served.engine
+        if engine.start_offset == stored.start_offset:
+            # Records that are never delivered are settled in memory, and in the state with the next write only.
+            return Shown(engine.start_offset, engine.delivery_complete_count, engine.leader_epoch)
+        if engine.start_offset < stored.start_offset:
             return stored
         kept = await self._manager.writes.keep_start(served)
         return stored if kept is None else Shown(kept.start_offset, kept.delivery_complete_count, kept.leader_epoch)

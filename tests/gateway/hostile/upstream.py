@@ -106,8 +106,7 @@ class HostileUpstream(Cluster):
     def close(self) -> None:
         """Stop for good."""
         self.stop()
-        # What was aborted is closed in the turns of the loop that follow.
-        self._do(_some_turns())
+        self._do(self._hang_up_late())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -153,6 +152,15 @@ class HostileUpstream(Cluster):
         server = await asyncio.start_server(serve, "127.0.0.1", port, limit=16 * 1024 * 1024)
         self._servers[node] = server
         self._addresses[node] = ("127.0.0.1", server.sockets[0].getsockname()[1])
+
+    async def _hang_up_late(self) -> None:
+        """Close connections that were taken just before their port closed. What is aborted takes some turns of the loop."""
+        await _some_turns()
+        tasks = list(self._connections)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await _some_turns()
 
     async def _hang_up(self, node: int, *, listening: bool) -> None:
         if not listening and (server := self._servers.pop(node, None)) is not None:

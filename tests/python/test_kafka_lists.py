@@ -52,6 +52,7 @@ def test_the_client_speaks_these_versions() -> None:
         "FindCoordinator": (6, 6),
         "SaslHandshake": (1, 1),
         "ApiVersions": (3, 3),
+        "DescribeConfigs": (1, 4),
         "SaslAuthenticate": (2, 2),
         "InitializeShareGroupState": (0, 0),
         "ReadShareGroupState": (0, 0),

@@ -20,6 +20,8 @@ VERSIONS = (NEWEST, OLDER)
 #: How the older release differs from the newest.
 TAKES_EPOCHS = "takes an epoch below 0, which the newest refuses"
 OTHER_TEXT = "has another text for a fenced state epoch"
+#: Of share_state: I2.
+FENCES = "a read after a new initialisation writes its leader"
 GOES_BACK = "lets a write take the start offset back (#23074)"
 #: Stands for the id of the topic that exists, with three partitions.
 TOPIC = "<topic>"
@@ -149,7 +151,7 @@ def scenario(version: str = NEWEST) -> list[Step]:
         one(READ, leaderEpoch=7),
         one(INITIALIZE, stateEpoch=2, startOffset=-1),
         one(READ, leaderEpoch=7),
-        one(SUMMARY),
+        one(SUMMARY, ours=FENCES),
         one(DELETE),
         one(DELETE),
         one(READ, leaderEpoch=7),

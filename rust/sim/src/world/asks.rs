@@ -1,24 +1,17 @@
 //! What a broker does with a member's request.
 
-use share_state_core::ids::TopicId;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::WriteToken;
 use share_state_core::share_partition::{AcknowledgeBatch, AcknowledgeError, RecordStateReason};
 use share_state_core::share_session::{ShareFetchRequest, TopicIdPartition};
 
-use super::World;
 use super::events::{Asked, Request, Told, What};
 use super::types::{Parked, Waiter};
+use super::{GROUP, TOPIC, World};
 use crate::broken::Broken;
 use crate::meeting::Meeting;
 use crate::recorder::Said;
-
-/// The one topic.
-pub const TOPIC: TopicId = TopicId([7; 16]);
-
-/// The one group.
-pub const GROUP: &str = "g";
 
 /// A partition of the topic, as sessions name it.
 pub fn partition(part: usize) -> TopicIdPartition {

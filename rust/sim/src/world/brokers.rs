@@ -6,10 +6,9 @@ use share_state_core::limits::{IsolationLevel, ShareGroupConfig};
 use share_state_core::share_partition::{SharePartition, Status};
 use share_state_core::share_session::ShareSessions;
 
-use super::World;
-use super::asks::{GROUP, TOPIC};
 use super::events::{Ask, Call, Told, What};
 use super::types::{Confirmed, Led};
+use super::{GROUP, TOPIC, World};
 use crate::fault::Fault;
 use crate::meeting::Meeting;
 use crate::plan::MS;

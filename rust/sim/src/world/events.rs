@@ -1,12 +1,13 @@
 //! What may happen next, and when.
 
 use core::cmp::Ordering;
+use std::sync::Arc;
 
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::{ReadStateResult, WriteState, WriteToken};
+use share_state_core::share_group::HeartbeatAnswer;
 use share_state_core::share_partition::DeadLetterToken;
 
-use super::groups::{Beat, Beaten};
 use crate::recorder::Said;
 
 /// A thing that happens, by its time; of two at one time the earlier decided comes first.
@@ -263,4 +264,23 @@ pub struct Seen {
     pub start_offset: i64,
     pub leader_epoch: i32,
     pub state_epoch: i32,
+}
+
+/// A heartbeat on its way.
+#[derive(Clone, Debug)]
+pub struct Beat {
+    pub member: usize,
+    pub id: Arc<str>,
+    pub epoch: i32,
+    pub serial: u64,
+    /// It says all: what was told before may be lost.
+    pub is_full: bool,
+}
+
+/// The answer to it.
+#[derive(Clone, Debug)]
+pub struct Beaten {
+    pub serial: u64,
+    /// `None` for a member that is unknown or has another epoch.
+    pub told: Option<HeartbeatAnswer>,
 }

@@ -12,9 +12,8 @@ use share_state_core::share_group::{
 };
 use share_state_core::time::LockTime;
 
-use super::World;
-use super::asks::{GROUP, TOPIC};
-use super::events::What;
+use super::events::{Beat, Beaten, What};
+use super::{GROUP, TOPIC, World};
 use crate::broken::Broken;
 use crate::meeting::Meeting;
 use crate::plan::MS;
@@ -59,25 +58,6 @@ impl Grouped {
         // What answers an earlier one is not heard any more.
         *self = Self::default();
     }
-}
-
-/// A heartbeat on its way.
-#[derive(Clone, Debug)]
-pub struct Beat {
-    member: usize,
-    id: Arc<str>,
-    epoch: i32,
-    serial: u64,
-    /// It says all: what was told before may be lost.
-    is_full: bool,
-}
-
-/// The answer to it.
-#[derive(Clone, Debug)]
-pub struct Beaten {
-    serial: u64,
-    /// `None` for a member that is unknown or has another epoch.
-    told: Option<HeartbeatAnswer>,
 }
 
 impl<S: InFlightStore> World<S> {

@@ -20,6 +20,7 @@ mod types;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use share_state_core::ids::TopicId;
 use share_state_core::in_flight::InFlightStore;
 use share_state_histories::{MILLI, Settings, check};
 
@@ -34,6 +35,11 @@ use events::{Due, What};
 use groups::Groups;
 use store::Store;
 use types::{Broker, Member};
+
+/// The one topic.
+const TOPIC: TopicId = TopicId([7; 16]);
+/// The one group.
+const GROUP: &str = "g";
 
 /// A world that does not end by then has failed.
 const MOST_STEPS: u64 = 400_000;

@@ -16,7 +16,7 @@ from share_state.errors import ShareStateError, StoreError
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.types import SharePartitionKey
 
-__all__ = ["NO_STATE", "Shown", "ShownStates"]
+__all__ = ["Shown", "ShownStates"]
 
 
 class Shown(NamedTuple):
@@ -33,7 +33,7 @@ class Shown(NamedTuple):
     leader_epoch: int
 
 
-NO_STATE: Final = Shown(-1, -1, 0)
+_NO_STATE: Final = Shown(-1, -1, 0)
 
 
 class ShownStates:
@@ -89,7 +89,7 @@ def _stored(store: StateStore, key: SharePartitionKey, generation: int) -> Shown
     except StoreError:
         raise
     except ShareStateError:
-        return NO_STATE
+        return _NO_STATE
     if summary.start_offset >= 0:
         # Read by the leader that there is, nothing is written. A state that began again shows none, though one is known: then
         # this gateway is the next.

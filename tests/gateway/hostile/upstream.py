@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -156,19 +156,13 @@ class HostileUpstream(Cluster):
     async def _hang_up_late(self) -> None:
         """Close connections that were taken just before their port closed. What is aborted takes some turns of the loop."""
         await _some_turns()
-        tasks = list(self._connections)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _cancel(list(self._connections))
         await _some_turns()
 
     async def _hang_up(self, node: int, *, listening: bool) -> None:
         if not listening and (server := self._servers.pop(node, None)) is not None:
             server.close()
-        tasks = [task for task, (of, _) in self._connections.items() if of == node]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _cancel([task for task, (of, _) in self._connections.items() if of == node])
 
     async def _serve(self, node: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -258,6 +252,12 @@ class HostileUpstream(Cluster):
             {"apiKey": key, "minVersion": offered[0], "maxVersion": offered[-1]} for key, offered in sorted(self._offered.items())
         ]
         return {"errorCode": code, "apiKeys": keys, **({"throttleTimeMs": self.faults.throttle_ms} if version >= 1 else {})}
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _some_turns() -> None:

@@ -1,7 +1,7 @@
 //! Threads on one store in orders that a scheduler draws: at each lock, and at each wait, it decides who goes on. A thread that
 //! waits without end is found, and so is an answer that comes too early. A failure prints its schedule, which replays it.
 //!
-//! Most schedules switch at random; the others hold a thread back for as long as another can go on, but for a few moments
+//! Half of the schedules switch at random; the others hold a thread back for as long as another can go on, but for a few moments
 //! (probabilistic concurrency testing), and so find what needs one rare order.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

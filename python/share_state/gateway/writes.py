@@ -75,10 +75,8 @@ class WritePump:
 
     def add(self, served: ServedPartition) -> None:
         """Queue the writes of a share partition, if it has any."""
-        if not self._changed:
-            self._gathering_since = time.monotonic()
+        self._gather()
         self._changed[served] = None
-        self._rounds.ask()
 
     async def keep_start(self, served: ServedPartition) -> WriteState | None:
         """Write the start offset of a share partition, which may have moved without a write.
@@ -87,9 +85,14 @@ class WritePump:
             What is kept; None if it was not, or a change is being written, which has a start offset of its own.
         """
         future: asyncio.Future[WriteState | None] = asyncio.get_running_loop().create_future()
+        self._gather()
         self._to_keep.append((served, future))
-        self._rounds.ask()
         return await future
+
+    def _gather(self) -> None:
+        if not self._changed and not self._to_keep:
+            self._gathering_since = time.monotonic()
+        self._rounds.ask()
 
     async def close(self) -> None:
         """Wait until everything is written."""

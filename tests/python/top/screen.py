@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import reduce
 from typing import Any
 
@@ -71,6 +71,21 @@ class Watched:
     async def sees(self, *words: str) -> None:
         """Wait for words."""
         await self.until(lambda: all(word in self.text for word in words))
+
+    async def click_footer(self, column: int, *words: str) -> None:
+        """Click on the first key of the footer, and wait for words.
+
+        The footer makes its keys anew while a screen comes up, and a click on one that is going changes nothing: it is repeated.
+        """
+        clicked = self.app.screen
+        for _ in range(4):
+            await self.pilot.click("FooterKey", offset=(column, 0))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(5):
+                    while self.app.screen is clicked:
+                        await self.pilot.pause(0.01)
+                break
+        await self.sees(*words)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

@@ -109,8 +109,7 @@ def test_the_mouse_moves_the_cursor_and_opens() -> None:
             await screen.pilot.click("#grid", offset=(14, 2))
             await screen.sees("group gone  Empty")
             # The keys at the bottom are buttons.
-            await screen.pilot.click("FooterKey", offset=(1, 0))
-            await screen.sees("group gone  topic orders  partition 0")
+            await screen.click_footer(1, "group gone  topic orders  partition 0")
 
     run(test())
 

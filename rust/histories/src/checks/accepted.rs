@@ -83,15 +83,19 @@ fn acknowledged<'a>(life: &'a Life, end: &Acked) -> Option<&'a Granted> {
         .max_by_key(|grant| grant.count)
 }
 
-/// Whether an acknowledgement may have come after its lock had run out at the delivery limit. The leader archives the record then,
-/// whatever comes of the write, and passes it: the acknowledgement is confirmed and changes nothing. A leader after it may not
-/// know of that, and delivers the record again.
+/// Whether an acknowledgement may have come after a lock had run out at the delivery limit. The leader archives the record then,
+/// whatever comes of the write, and passes it: the acknowledgement is confirmed and changes nothing, whoever sends it. A leader
+/// after it may not know of that, and delivers the record again.
 fn may_be_unwritten(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> bool {
     let by_then = end.t.saturating_add(scene.settings.skew);
+    let limit = scene.settings.delivery_limit;
     let ran_out = life.grants.iter().any(|held| {
         let unseen = scene.gone_within(held.sent, by_then);
-        held.count + unseen >= scene.settings.delivery_limit
-            && held.sent.saturating_add(held.lock) <= by_then
+        held.count + unseen >= limit && held.sent.saturating_add(held.lock) <= by_then
     });
-    ran_out && scene.failed_over(end.sent, grant.t)
+    // Nobody has seen one of the deliveries: each of their members has gone.
+    let produced = life.produced.map_or(Nanos::MIN, |(t, _)| t);
+    let unseen = || scene.gone_within(produced, by_then) >= limit;
+    let is_held = || acknowledged(life, end).is_some_and(|held| holds(scene, life, held, end));
+    (ran_out || unseen()) && scene.failed_over(end.sent, grant.t) && !is_held()
 }

@@ -118,3 +118,27 @@ fn h1_an_accept_after_the_last_lock_may_be_confirmed_for_a_record_that_was_archi
         .collect();
     assert!(checks(&in_order(same)).contains(&Check::H1));
 }
+
+#[test]
+fn h1_an_accept_may_be_confirmed_for_a_record_that_was_archived_unwritten_and_that_nobody_ever_saw()
+{
+    // Whoever was given the record went. The last lock ran out, and the write of that failed: the next leader knows nothing of it.
+    let story = |went: i64, first: &[String]| {
+        let [old, new] = takeover(370, 500);
+        let mut lines: Vec<_> = (0..went)
+            .map(|n| line(200 + n, "gone", &format!(r#""member":"m{n}""#)))
+            .collect();
+        lines.extend([
+            old,
+            new,
+            ack(300, 310, "a", "[[0,9,1]]", "ok"),
+            grant(600, 610, "b", (0, 9), 5, 1000),
+        ]);
+        lines.extend_from_slice(first);
+        checks(&in_order(lines)).contains(&Check::H1)
+    };
+    assert!(!story(5, &[]));
+    assert!(story(4, &[]));
+    // Who holds a record is not late for it.
+    assert!(story(5, &[grant(250, 260, "a", (0, 9), 1, 1000)]));
+}

@@ -29,6 +29,16 @@ macro_rules! walks {
         }
 
         #[test]
+        fn what_was_confirmed_survives_each_named_loss() {
+            $crate::trials::walks::each_loss::<$store>();
+        }
+
+        #[test]
+        fn recovery_survives_power_cuts_of_its_own() {
+            $crate::trials::walks::each_recovery::<$store>();
+        }
+
+        #[test]
         fn reads_may_bring_little() {
             $crate::trials::faults::reads_by_little::<$store>();
         }
@@ -48,7 +58,7 @@ macro_rules! walks {
 
 pub(crate) use walks;
 
-use super::{Subject, at_rest, faults, power, repairs};
+use super::{POLICIES, Subject, at_rest, faults, power, repairs};
 use crate::disk::sim::Fault;
 use crate::store::SyncPolicy;
 
@@ -79,6 +89,22 @@ pub(crate) fn each_subset<S: Subject>() {
     let (cuts, images) = power::each_subset::<S>();
     println!("{cuts} power cuts, {images} images");
     assert!(cuts > 200 && images > 1500, "{cuts} cuts, {images} images");
+}
+
+pub(crate) fn each_loss<S: Subject>() {
+    for sync in POLICIES {
+        let losses = power::each_loss::<S>(sync);
+        println!("named losses, {sync:?}: {losses:?}");
+        assert!(losses.cuts > 40 && losses.torn > 20, "{losses:?}");
+        let is_weaker = sync != SyncPolicy::Always;
+        assert_eq!(losses.lost > 0, is_weaker, "{sync:?}: {losses:?}");
+    }
+}
+
+pub(crate) fn each_recovery<S: Subject>() {
+    let pairs = power::each_recovery::<S>();
+    println!("{pairs} pairs of power cuts");
+    assert!(pairs > 1000, "{pairs} pairs of power cuts");
 }
 
 pub(crate) fn each_byte<S: Subject>() {

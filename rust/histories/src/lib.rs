@@ -19,6 +19,7 @@ mod reading;
 mod scene;
 mod settings;
 mod violation;
+mod wrong_field;
 
 pub use check::{Lateness, Report, check};
 pub use event::{

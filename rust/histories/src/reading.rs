@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::event::{Ack, AckRange, AckType, Event, Grant, Nanos, Outcome, Place, Span, View, What};
 use crate::history::History;
+use crate::wrong_field::wrong_field;
 
 /// Why a line is not one of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,9 @@ impl fmt::Display for NotAHistory {
 
 impl core::error::Error for NotAHistory {}
 
+/// First and last offset, and the type, of each range.
+pub(crate) type Ranges = Vec<(i64, i64, i64)>;
+
 /// Every field that an event may have.
 #[derive(Deserialize)]
 struct Line<'a> {
@@ -49,7 +53,7 @@ struct Line<'a> {
     member: Option<Cow<'a, str>>,
     delivery_count: Option<i64>,
     lock_ms: Option<i64>,
-    ranges: Option<Vec<(i64, i64, i64)>>,
+    ranges: Option<Ranges>,
     #[serde(borrow)]
     outcome: Option<Cow<'a, str>>,
     start_offset: Option<i64>,
@@ -108,7 +112,7 @@ impl Reader {
 
     fn take(&mut self, text: &[u8]) -> Field<()> {
         let line: Line<'_> =
-            serde_json::from_slice(text).map_err(|error| diagnosed(text, &error))?;
+            serde_json::from_slice(text).map_err(|error| wrong_field(text, &error))?;
         let t = required("t", line.t)?;
         if let Some(before) = self.history.events.last()
             && t < before.t
@@ -249,51 +253,4 @@ fn span(first: Option<i64>, last: Option<i64>) -> Field<Span> {
         return Err((Some("last"), format!("{last}; expected >= first, {first}")));
     }
     Ok(Span { first, last })
-}
-
-/// Which field of a line cannot be read.
-fn diagnosed(text: &[u8], error: &serde_json::Error) -> (Option<&'static str>, String) {
-    const TEXTS: [&str; 5] = ["type", "group", "topic", "member", "outcome"];
-    const FIGURES: [&str; 10] = [
-        "t",
-        "sent",
-        "first",
-        "last",
-        "delivery_count",
-        "lock_ms",
-        "start_offset",
-        "leader_epoch",
-        "state_epoch",
-        "from",
-    ];
-    let Ok(serde_json::Value::Object(line)) = serde_json::from_slice(text) else {
-        return (None, "not a JSON object".into());
-    };
-    let bad = |field: &str, fits: fn(&serde_json::Value) -> bool| {
-        line.get(field)
-            .is_some_and(|value| !value.is_null() && !fits(value))
-    };
-    let found = |field: &str| line.get(field).map(ToString::to_string).unwrap_or_default();
-    for field in TEXTS {
-        if bad(field, serde_json::Value::is_string) {
-            return (Some(field), format!("{}; expected a string", found(field)));
-        }
-    }
-    for field in FIGURES {
-        if bad(field, serde_json::Value::is_i64) {
-            let reason = format!("{}; expected a whole number of 64 bits", found(field));
-            return (Some(field), reason);
-        }
-    }
-    if bad("partition", |value| {
-        value.as_i64().is_some_and(|n| i32::try_from(n).is_ok())
-    }) {
-        let reason = format!("{}; expected a whole number of 32 bits", found("partition"));
-        return (Some("partition"), reason);
-    }
-    if line.contains_key("ranges") {
-        let reason = "expected a list of [first, last, type], three whole numbers each";
-        return (Some("ranges"), reason.into());
-    }
-    (None, error.to_string())
 }

@@ -34,6 +34,12 @@ fn a_line_that_is_none_of_a_history_is_named_with_its_field() {
             r#"{"type":"produce","t":1,"partition":0,"first":0,"last":2}"#,
             Some("topic"),
         ),
+        (r#"{"type":"drained","t":1,"t":2}"#, Some("t")),
+        (r#"{"type":"drained","t":"1","t":2}"#, Some("t")),
+        (
+            r#"{"type":"ack","t":2,"sent":1,"sent":0,"group":"g","topic":"t","partition":0,"member":"a","ranges":[[0,1,1]],"outcome":"ok"}"#,
+            Some("sent"),
+        ),
         (r#"{"type":"gone","t":1,"group":"g"}"#, Some("member")),
         (r#"{"type":"gone","t":1,"member":"a"}"#, Some("group")),
         (

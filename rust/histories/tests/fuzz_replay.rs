@@ -1,0 +1,15 @@
+//! The lines of a history on any input: the committed corpus, and seeded mutations of it.
+#![allow(
+    clippy::unwrap_used,
+    reason = "the bodies and helpers of fuzz targets assert"
+)]
+
+#[path = "../../fuzz/bodies/history_lines.rs"]
+mod history_lines;
+#[path = "../../fuzz/replay.rs"]
+mod replay;
+
+#[test]
+fn lines_of_histories() {
+    replay::replay("history_lines", history_lines::run, 20, 5_000);
+}

@@ -1,5 +1,6 @@
 //! Any bytes as request or answer of any RPC and version that has a table: refused, or written again so that they read the same.
 
+use share_state_wire::WireErrorKind;
 use share_state_wire::messages::protocol::{self, Direction};
 
 /// Runs one input; tells whether it was a message.
@@ -19,6 +20,14 @@ pub fn run(data: &[u8]) -> bool {
         Ok(message) => message,
         Err(refused) => {
             assert!(refused.error.position <= bytes.len());
+            match api.decode_prefix(direction, version, bytes) {
+                Err(again) => assert_eq!(again, refused),
+                Ok(message) => {
+                    let kind = &refused.error.kind;
+                    assert!(matches!(kind, WireErrorKind::TrailingBytes { .. }));
+                    assert!(api.encode(direction, version, &message).is_ok());
+                }
+            }
             return false;
         }
     };

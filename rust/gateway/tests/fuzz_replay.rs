@@ -1,0 +1,15 @@
+//! The reads of an upstream on any input: the committed corpus, and seeded mutations of it.
+#![allow(
+    clippy::unwrap_used,
+    reason = "the bodies and helpers of fuzz targets assert"
+)]
+
+#[path = "../../fuzz/bodies/batch_ring.rs"]
+mod batch_ring;
+#[path = "../../fuzz/replay.rs"]
+mod replay;
+
+#[test]
+fn reads_of_an_upstream() {
+    replay::replay("batch_ring", batch_ring::run, 15, 5_000);
+}

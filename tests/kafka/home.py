@@ -82,9 +82,12 @@ def compiled(name: str, folder: Path, version: str = JUDGE) -> Path:
 
 
 def judge_command(main: str = "kafka.server.share.Judge") -> list[str]:
-    """The command that runs Kafka's side, one of the classes of our driver: JSON lines in, JSON lines out."""
+    """The command that runs Kafka's side, one of the classes of our driver: JSON lines in, JSON lines out.
+
+    Only the quick compiler: a run is over before the code of the other one has earned its time.
+    """
     classpath = f"{judge_classes()}{os.pathsep}{libraries(JUDGE)}/*"
-    return [_tool("java"), "-XX:+UseSerialGC", "-Xmx1g", "-cp", classpath, main]
+    return [_tool("java"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g", "-cp", classpath, main]
 
 
 def our_side(tree: Path = REPOSITORY, target: Path | None = None) -> Path:

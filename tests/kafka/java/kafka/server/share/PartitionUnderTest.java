@@ -3,6 +3,7 @@ package kafka.server.share;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.server.share.metrics.SharePartitionMetrics;
@@ -21,7 +22,7 @@ final class PartitionUnderTest {
     final ScriptedDeadLetterQueue deadLetters = new ScriptedDeadLetterQueue();
     final ScriptedMetadata metadata = new ScriptedMetadata();
     final SharePartition partition;
-    String lastState = "";
+    ObjectNode lastState;
 
     PartitionUnderTest(JsonNode config, ManualClock clock, ScriptedPersister persister) {
         this.created = config;

@@ -87,18 +87,17 @@ final class SharePartitionSequence {
         for (PartitionUnderTest other : partitions) {
             ObjectNode state = other == at ? null : changed(other);
             if (state != null) {
-                given.withArray("/states").add(state.put("partition_index", partitions.indexOf(other)));
+                given.withArray("/states").add(state.deepCopy().put("partition_index", partitions.indexOf(other)));
             }
         }
     }
 
     private ObjectNode changed(PartitionUnderTest under) {
         ObjectNode state = states.of(under.partition);
-        String text = state.toString();
-        if (text.equals(under.lastState)) {
+        if (state.equals(under.lastState)) {
             return null;
         }
-        under.lastState = text;
+        under.lastState = state;
         return state;
     }
 

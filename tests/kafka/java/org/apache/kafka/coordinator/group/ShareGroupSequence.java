@@ -43,7 +43,7 @@ public final class ShareGroupSequence {
     private final Set<String> names = new TreeSet<>();
     private ShardUnderTest at;
     private GroupAdministration administration;
-    private String lastState;
+    private ObjectNode lastState;
 
     private static Method validation() {
         try {
@@ -67,7 +67,7 @@ public final class ShareGroupSequence {
                 at.clock.now = op.path("now").asLong();
                 at.wall.now = at.clock.now;
                 administration = new GroupAdministration(at);
-                lastState = "{}";
+                lastState = JsonNodeFactory.instance.objectNode();
             }
             given.add(step(op));
         }
@@ -89,8 +89,8 @@ public final class ShareGroupSequence {
             given.set("records", appended);
         }
         ObjectNode state = GroupState.show(at.groups, names);
-        if (!state.toString().equals(lastState)) {
-            lastState = state.toString();
+        if (!state.equals(lastState)) {
+            lastState = state;
             given.set("state", state);
         }
         return given;

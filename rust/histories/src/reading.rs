@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::event::{Ack, AckRange, AckType, Event, Grant, Nanos, Outcome, Place, Span, View, What};
 use crate::history::History;
-use crate::wrong_field::wrong_field;
+use crate::wrong_field::{Ranges, wrong_field};
 
 /// Why a line is not one of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +31,6 @@ impl fmt::Display for NotAHistory {
 }
 
 impl core::error::Error for NotAHistory {}
-
-/// First and last offset, and the type, of each range.
-pub(crate) type Ranges = Vec<(i64, i64, i64)>;
 
 /// Every field that an event may have.
 #[derive(Deserialize)]

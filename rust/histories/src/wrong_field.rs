@@ -6,7 +6,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::reading::Ranges;
+/// First and last offset, and the type, of each range.
+pub type Ranges = Vec<(i64, i64, i64)>;
 
 const TEXTS: [&str; 5] = ["type", "group", "topic", "member", "outcome"];
 const FIGURES: [&str; 10] = [

@@ -23,11 +23,17 @@ impl Lock {
     pub fn of(scene: &Scene<'_>, life: &Life, grant: &Granted) -> Self {
         let mut deadline = grant.sent.saturating_add(grant.lock);
         let mut most = grant.t.saturating_add(grant.lock);
-        // What the member asked later belongs to its next grant.
+        // What the member asked later belongs to its next grant. An answer that came later may be of an earlier grant: two
+        // processes of one member have their own connections.
+        let is_next = |other: &&Granted| {
+            other.member == grant.member
+                && other.t > grant.t
+                && (other.count > grant.count || other.sent >= grant.t)
+        };
         let next = life
             .grants
             .iter()
-            .filter(|other| other.member == grant.member && other.t > grant.t)
+            .filter(is_next)
             .map(|other| other.t)
             .min()
             .unwrap_or(Nanos::MAX);

@@ -138,3 +138,20 @@ fn h7_an_acknowledgement_may_be_of_a_delivery_whose_answer_is_on_its_way() {
     short[0] = grant(100, 110, "a", (0, 9), 1, 260);
     assert_eq!(found(&short), []);
 }
+
+#[test]
+fn h7_an_answer_that_comes_later_may_be_of_an_earlier_delivery() {
+    // Two processes of member a: the first one's answer is slow, and what it releases is what the second one was given since.
+    let lines = [
+        grant(250, 368, "a", (0, 9), 2, 1000),
+        grant(20, 370, "a", (0, 9), 1, 1000),
+        ack(371, 373, "a", "[[0,9,2]]", "ok"),
+        grant(266, 375, "b", (0, 9), 3, 1000),
+    ];
+    assert_eq!(checks(&lines), []);
+    // Nobody gave it back.
+    assert_eq!(
+        checks(&[&lines[..2], &lines[3..]].concat()),
+        [Check::H2, Check::H7]
+    );
+}

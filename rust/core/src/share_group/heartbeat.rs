@@ -83,11 +83,13 @@ impl ShareGroups {
             say(GroupValue::CurrentMember(member, Some(current.clone())));
         }
         let is_full = request.member_epoch == JOIN_EPOCH || request.topics.is_some();
+        // It says the epoch before: the answer with its new epoch and assignment has not reached it (own).
+        let has_missed = before.is_some_and(|before| before.member_epoch != request.member_epoch);
         Ok(Decision {
             answer: HeartbeatAnswer {
                 member_epoch: current.member_epoch,
                 heartbeat_interval_ms: self.interval(&group, &due, target.epoch),
-                assignment: (is_full || is_moved).then_some(current.assigned),
+                assignment: (is_full || is_moved || has_missed).then_some(current.assigned),
             },
             records,
         })

@@ -226,6 +226,25 @@ fn g12_a_topic_is_listed_with_its_partitions() {
     assert!(groups.state_partitions("g").is_none());
 }
 
+fn g13_a_member_that_missed_its_assignment_gets_it_again() {
+    let mut groups = groups();
+    beat(&mut groups, "a", 0, WALL);
+    let later = WallTime(WALL.0 + 1_000);
+    beat(&mut groups, "b", 0, later);
+    let mut request = heartbeat("a", 1);
+    request.topics = None;
+    let mut told = || {
+        let decided = groups.decide_heartbeat(&request, &[], later);
+        take(&mut groups, decided).assignment
+    };
+    // The first is a late one, and nobody sees its answer.
+    assert!(told().is_some_and(|told| told.partitions().eq([(TOPIC, 0)])));
+    assert!(told().is_some_and(|told| told.partitions().eq([(TOPIC, 0)])));
+    request.member_epoch = 2;
+    let known = groups.decide_heartbeat(&request, &[], later);
+    assert_eq!(take(&mut groups, known).assignment, None);
+}
+
 crate::differences!(once:
     G1 g1_members_of_a_lost_group_join_again,
     G2 g2_what_is_initialised_is_assigned_at_once,
@@ -239,4 +258,5 @@ crate::differences!(once:
     G10 g10_a_member_id_is_at_most_36_characters_long,
     G11 g11_what_is_being_deleted_is_not_forgotten,
     G12 g12_a_topic_is_listed_with_its_partitions,
+    G13 g13_a_member_that_missed_its_assignment_gets_it_again,
 );

@@ -95,6 +95,25 @@ fn the_previous_epoch_is_a_repetition_and_any_other_is_fenced() {
     );
 }
 
+/// One of its own heartbeats came late, over a connection that nobody reads any more, and its answer was lost.
+#[test]
+fn an_assignment_whose_answer_was_lost_comes_with_the_next_one() {
+    let mut owner = Owner::new();
+    owner.topics(&[("orders", 2)]);
+    owner.join("a", &["orders"]);
+    assert!(owner.join("b", &["orders"]).assignment.unwrap().is_empty());
+    owner.wait(1_000);
+    for (member, partition) in [("b", 1), ("a", 0)] {
+        let late = owner.beat(member, 1);
+        let answer = owner.beat(member, 1);
+        assert_eq!(answer, late);
+        assert_eq!(answer.member_epoch, 2);
+        let told = partitions(&answer.assignment.unwrap());
+        assert_eq!(told, [(ORDERS, partition)]);
+        assert_eq!(owner.beat(member, 2).assignment, None);
+    }
+}
+
 /// KAFKA-19233.
 #[test]
 fn a_member_may_join_again_whatever_epoch_it_had() {

@@ -5,15 +5,15 @@
 
 use serde_json::Value;
 use share_state_core::share_group::{
-    Decision, GroupError, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer, LEAVE_EPOCH,
-    Uninitialized,
+    CurrentAssignment, Decision, GroupError, GroupRecord, GroupValue, Heartbeat, HeartbeatAnswer,
+    LEAVE_EPOCH, Uninitialized,
 };
 
 use super::administration::number;
 use super::log::{read, shown};
 use super::operation::{Beat, Epoch, NO_EPOCH};
 use super::ours::Ours;
-use super::point::{G1, G4, G6, G7, G8, G10, Points};
+use super::point::{G1, G4, G6, G7, G8, G10, G13, Points};
 use super::targets::{self, Targets};
 use super::text::{assigned, assigned_json};
 use crate::assignor::{COUNTED, NOBODY_LEFT};
@@ -188,13 +188,14 @@ impl Turn<'_> {
             number(&result["epoch"]).to_string(),
             answer.member_epoch.to_string(),
         );
+        let own = answer.assignment.as_ref().map(assigned);
         let told = result.get("assignment").map(assigned_json);
-        let told = told.filter(|told| !self.is_told_again(told));
-        self.points.same(
-            "assignment",
-            format!("{told:?}"),
-            format!("{:?}", answer.assignment.as_ref().map(assigned)),
-        );
+        let told = told.filter(|told| own.is_some() || !self.is_told_again(told));
+        let class = (told.is_none() && self.has_missed(own.as_deref())).then_some(G13);
+        if told != own {
+            self.points
+                .differ("assignment", format!("{told:?}"), format!("{own:?}"), class);
+        }
         self.points
             .same("records", shown(&theirs), shown(&decided.records));
         self.interval(number(&result["interval"]), answer, &decided.records);
@@ -213,15 +214,35 @@ impl Turn<'_> {
     /// Whether Kafka tells a member what it has. It does so when a topic without partitions, which it keeps in an assignment, is
     /// gone.
     fn is_told_again(&self, told: &str) -> bool {
-        let is_full = self.request.member_epoch <= 0 || self.request.topics.is_some();
+        let current = self.current();
+        !self.is_full() && current.is_some_and(|current| assigned(&current.assigned) == told)
+    }
+
+    /// Whether a member that says the epoch before is told what it has.
+    fn has_missed(&self, told: Option<&str>) -> bool {
+        let is_before = |current: &&CurrentAssignment| {
+            current.previous_member_epoch == self.request.member_epoch
+                && current.member_epoch > self.request.member_epoch
+        };
+        let current = self.current().filter(is_before);
+        !self.is_full()
+            && current.is_some_and(|current| told == Some(&*assigned(&current.assigned)))
+    }
+
+    /// Whether the member joins, or says all.
+    const fn is_full(&self) -> bool {
+        self.request.member_epoch <= 0 || self.request.topics.is_some()
+    }
+
+    /// What the member has before the heartbeat.
+    fn current(&self) -> Option<&CurrentAssignment> {
         let mut records = self.ours.latest.of(self.request.group);
-        let current = records.find_map(|record| match &record.value {
+        records.find_map(|record| match &record.value {
             GroupValue::CurrentMember(id, current) if **id == *self.request.member => {
                 current.as_ref()
             }
             _ => None,
-        });
-        !is_full && current.is_some_and(|current| assigned(&current.assigned) == told)
+        })
     }
 
     /// Whether Kafka lets targets be that hold what cannot be assigned any more, or that are younger than the clock, and we

@@ -47,6 +47,8 @@ pub const G11_OTHER: Class = (
 );
 /// Kafka lists the topic without a partition.
 pub const G12: Class = ("G12", "offsets are altered of partitions that do not exist");
+/// Kafka tells a member its new assignment once.
+pub const G13: Class = ("G13", "a member says the epoch before");
 
 /// The deliberate differences that are recognised here: profile, id and what happens.
 pub const RULES: &[ByName] = &[
@@ -64,6 +66,7 @@ pub const RULES: &[ByName] = &[
     ("group", G11.0, G11.1),
     ("group", G11_OTHER.0, G11_OTHER.1),
     ("group", G12.0, G12.1),
+    ("group", G13.0, G13.1),
 ];
 
 /// Collects points.

@@ -27,7 +27,8 @@ pub struct Targets<'a> {
     targets: BTreeMap<Arc<str>, Assignment>,
     current: Option<CurrentAssignment>,
     made_at: i64,
-    is_full: bool,
+    /// Whether the member is told what it has, moved or not.
+    is_told: bool,
 }
 
 /// The member of whose target a record tells.
@@ -69,6 +70,9 @@ impl<'a> Targets<'a> {
                 _ => {}
             }
         }
+        let has_missed = current.as_ref().is_some_and(|current: &CurrentAssignment| {
+            current.member_epoch != request.member_epoch
+        });
         let member: Arc<str> = Arc::from(request.member);
         if let Some(topics) = request.topics {
             let topics: BTreeSet<&str> = topics.iter().copied().collect();
@@ -83,7 +87,7 @@ impl<'a> Targets<'a> {
             targets,
             current,
             made_at,
-            is_full: request.member_epoch == 0 || request.topics.is_some(),
+            is_told: request.member_epoch == 0 || request.topics.is_some() || has_missed,
         }
     }
 
@@ -234,7 +238,7 @@ impl<'a> Targets<'a> {
         }
         let before = self.current.as_ref().map(|current| &current.assigned);
         let is_moved = before.unwrap_or(&Assignment::EMPTY) != &told;
-        decided.answer.assignment = (self.is_full || is_moved).then_some(told);
+        decided.answer.assignment = (self.is_told || is_moved).then_some(told);
     }
 
     /// What is wrong with targets that are made with these lists.

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::OnGroups;
 use super::log::{Latest, read};
 use super::operation::{Beat, Epoch, GroupOperation};
-use super::point::{G1, G4};
+use super::point::{G1, G4, G13};
 use crate::sequences::{Profile, Verdict};
 
 const CREATE: GroupOperation = GroupOperation::Create {
@@ -95,6 +95,68 @@ fn a_lost_group_is_g1_and_a_member_that_leaves_one_is_not() {
     assert!(verdict.explained.is_empty() && verdict.difference.is_none());
     let verdict = judged(&[CREATE, beat(0)], &[json!({}), lost]);
     assert_eq!(verdict.difference.map(|found| found.what), Some("code"));
+}
+
+/// What Kafka 4.4.0 wrote when the member subscribed to another topic instead, a second later.
+fn joined_again() -> Value {
+    json!({
+        "result": {"code": 0, "member": "m1", "epoch": 3, "interval": 5000, "assignment": {}},
+        "records": [
+            ["000a00016700026d31", "00000007636c69656e740b2f3132372e302e302e3102027500"],
+            ["000b000167", "000000000003000000000000000000"],
+            ["000c000167", "00000000000301000800000000000007d0"],
+            ["000e00016700026d31", "00000000000300000002000100"],
+        ],
+        "state": {"g": {
+            "state": "Stable", "epoch": 3, "metadata_hash": 0, "assignment_epoch": 3, "assignment_timestamp": 2000,
+            "members": {"m1": {
+                "epoch": 3, "previous_epoch": 2, "rack": null, "client_id": "client", "client_host": "/127.0.0.1",
+                "topics": ["u"], "assigned": {},
+            }},
+            "target": {"m1": {}},
+        }},
+    })
+}
+
+#[test]
+fn what_a_member_with_the_epoch_before_is_told_is_g13_and_nothing_else() {
+    let beat_of = |epoch, topics| {
+        let GroupOperation::Heartbeat(beat) = beat(epoch) else {
+            unreachable!("a beat is a heartbeat");
+        };
+        GroupOperation::Heartbeat(Beat { topics, ..beat })
+    };
+    let advance = GroupOperation::Advance {
+        ms: 1_000,
+        wall: 1_000,
+    };
+    let judged = |epoch, assignment: Option<Value>| {
+        let other = beat_of(0, Some(vec!["u".to_owned()]));
+        let ops = [
+            CREATE,
+            beat(0),
+            advance.clone(),
+            other,
+            beat_of(epoch, None),
+        ];
+        let mut result = json!({"code": 0, "member": "m1", "epoch": 3, "interval": 5000});
+        if let Some(assignment) = assignment {
+            result["assignment"] = assignment;
+        }
+        let last = json!({"result": result});
+        let given = [json!({}), joined(), json!({}), joined_again(), last];
+        let verdict = judged(&ops, &given);
+        let class = verdict
+            .explained
+            .iter()
+            .find_map(|found| found.class.filter(|_| found.at == 4));
+        (class, verdict.difference.map(|found| found.what))
+    };
+    assert_eq!(judged(2, None), (Some(G13), None));
+    assert_eq!(judged(2, Some(json!({}))), (None, None));
+    assert_eq!(judged(3, None), (None, None));
+    let topic = json!({"bAAAAAAAAAAAAAAAAAAABA": [0]});
+    assert_eq!(judged(2, Some(topic)), (None, Some("assignment")));
 }
 
 /// Kafka 4.4.0 does so when a topic is gone that its assignment listed without a partition.

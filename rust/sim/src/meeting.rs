@@ -58,6 +58,8 @@ meetings! {
     AbortedInCache "the gateway's cache gives aborted records";
     MemberExpires "a member's session with the group coordinator ends";
     MemberFenced "a member is fenced by the group coordinator";
+    LateBeat "a heartbeat comes after a newer one of its member";
+    LateBeatMoves "a late heartbeat is answered with a new epoch, which nobody hears of";
     BeatThenLost "the group coordinator ends after it has written, and before it answers";
     CrashInInitialize "a leader crashes while it reads the state";
     FlipRefused "a flipped bit is found when the store is opened";

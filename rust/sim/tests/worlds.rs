@@ -48,6 +48,11 @@ const MENDED: [u64; 14] = [
 /// The same, with all that a world has.
 const MENDED_SINCE: [u64; 1] = [60_150_873];
 
+/// In these a late heartbeat of a member, or of another with its id, took the new assignment with it: a fault of the engine (G13).
+/// In the first three the other one had crashed; the last two, with heartbeats of one member that overtake each other, have the
+/// finding again without the engine's rule.
+const LATE_HEARTBEATS: [u64; 5] = [60_228_326, 60_233_800, 70_006_477, 70_001_536, 70_003_615];
+
 #[test]
 fn worlds_that_are_explained_have_no_finding() {
     let mut tally = Tally::default();
@@ -62,11 +67,12 @@ fn worlds_that_are_explained_have_no_finding() {
     for seed in MENDED {
         tally.take(seed, &play(seed, &cuts, None));
     }
-    for seed in MENDED_SINCE {
-        tally.take(seed, &play(seed, &Cuts::default(), None));
+    let since = [&MENDED_SINCE[..], &LATE_HEARTBEATS].concat();
+    for seed in &since {
+        tally.take(*seed, &play(*seed, &Cuts::default(), None));
     }
     assert_eq!(tally.found, []);
-    assert_eq!(tally.worlds, (MENDED.len() + MENDED_SINCE.len()) as u64);
+    assert_eq!(tally.worlds, (MENDED.len() + since.len()) as u64);
     assert!(tally.steps > 10_000, "{} steps", tally.steps);
 }
 

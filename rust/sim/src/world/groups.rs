@@ -32,8 +32,8 @@ pub struct Groups {
     log: Vec<GroupRecord>,
     /// It ends at its next heartbeat: before it has written, or after.
     ends: Option<Moment>,
-    /// The last heartbeat of each member: one that it overtook was lost with its connection.
-    heard: BTreeMap<usize, u64>,
+    /// The newest heartbeat of each member that has come.
+    newest: BTreeMap<usize, u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,11 +150,12 @@ impl<S: InFlightStore> World<S> {
 
     pub(super) fn at_groups(&mut self, beat: &Beat) {
         let now = LockTime(self.now / MS);
-        let last = self.groups.heard.entry(beat.member).or_default();
-        if beat.serial < *last {
-            return;
+        let newest = self.groups.newest.entry(beat.member).or_default();
+        let is_late = beat.serial < *newest;
+        *newest = beat.serial.max(*newest);
+        if is_late {
+            self.meet(Meeting::LateBeat);
         }
-        *last = beat.serial;
         let ends = self.groups.ends.take();
         if ends == Some(Moment::BeforeWrite) {
             self.groups_start();
@@ -222,6 +223,10 @@ impl<S: InFlightStore> World<S> {
                 ));
             }
             return;
+        }
+        let moves = |answer: &HeartbeatAnswer| answer.member_epoch > beat.epoch;
+        if is_late && beat.epoch > JOIN_EPOCH && told.as_ref().is_ok_and(moves) {
+            self.meet(Meeting::LateBeatMoves);
         }
         self.answer_beat(beat, told);
     }

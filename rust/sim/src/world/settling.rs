@@ -1,6 +1,6 @@
 //! Records are produced; and in the end the faults stop, and what is left is delivered.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use share_state_core::in_flight::InFlightStore;
@@ -110,16 +110,6 @@ impl<S: InFlightStore> World<S> {
             .collect();
         for member in twins {
             self.crash_member(member);
-        }
-        let mut of_id = BTreeMap::<Arc<str>, u32>::new();
-        for own in &self.members {
-            *of_id.entry(Arc::clone(&own.id)).or_default() += 1;
-        }
-        for own in &mut self.members {
-            // The group coordinator may have told its assignment to the other one alone.
-            if of_id.get(&own.id).is_some_and(|count| *count > 1) {
-                own.grouped.joins_anew();
-            }
         }
     }
 

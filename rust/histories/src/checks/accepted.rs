@@ -61,13 +61,14 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
 }
 
 /// Whether the member held the record for certain until its acknowledgement was answered: then the start offset had not passed it.
+/// The lock runs by the server's clock, which the member's may be ahead of.
 fn holds(scene: &Scene<'_>, life: &Life, held: &Granted, end: &Acked) -> bool {
     let given_back = life.acks.iter().any(|ack| {
         let is_other = ack.event != end.event && ack.kind != AckType::Renew;
         is_other && ack.member == end.member && ack.t >= held.sent && ack.sent <= end.t
     });
     let went = scene.gone_of(end.member, held.sent);
-    end.t < held.sent.saturating_add(held.lock)
+    end.t.saturating_add(scene.settings.skew) < held.sent.saturating_add(held.lock)
         && held.t <= end.sent
         && !given_back
         && went.is_none_or(|t| t > end.t)

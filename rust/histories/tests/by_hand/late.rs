@@ -81,6 +81,21 @@ fn h1_an_accept_within_its_lock_was_not_late() {
 }
 
 #[test]
+fn h1_an_accept_shortly_before_its_deadline_may_be_late_by_the_clock_of_the_server() {
+    // The clock of the server made a step. Member b, whose clock is 20 ms ahead, was given the record and accepted it before a did.
+    let story = |lock| {
+        checks(&[
+            grant(10, 180, "a", (0, 9), 1, lock),
+            ack(182, 190, "a", "[[0,9,1]]", "ok"),
+            grant(195, 198, "b", (0, 9), 2, 1000),
+            ack(199, 204, "b", "[[0,9,1]]", "ok"),
+        ])
+    };
+    assert_eq!(story(200), []);
+    assert_eq!(story(300), [Check::H1]);
+}
+
+#[test]
 fn h6_a_late_acknowledgement_of_records_that_ended_may_have_happened_to_the_others() {
     let story = |outcome| {
         vec![

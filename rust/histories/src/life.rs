@@ -191,7 +191,7 @@ pub fn may_have_passed(scene: &Scene<'_>, life: &Life, but: u32, until: Nanos) -
         let mut grants = life.grants.iter().filter(|grant| grant.sent <= by_then);
         grants.any(|grant| {
             let unseen = scene.gone_within(grant.sent, by_then);
-            grant.count + unseen >= scene.settings.delivery_limit
+            grant.count.saturating_add(unseen) >= scene.settings.delivery_limit
         })
     };
     scene.may_be_gone(life.first()) || ended() || at_limit()

@@ -108,8 +108,10 @@ impl Reader {
     }
 
     fn take(&mut self, text: &[u8]) -> Field<()> {
+        // The parser looks for it only in what it keeps.
+        let text = str::from_utf8(text).map_err(|_| (None, "not a JSON object".to_owned()))?;
         let line: Line<'_> =
-            serde_json::from_slice(text).map_err(|error| wrong_field(text, &error))?;
+            serde_json::from_str(text).map_err(|error| wrong_field(text, &error))?;
         let t = required("t", line.t)?;
         if let Some(before) = self.history.events.last()
             && t < before.t

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// First and last offset, and the type, of each range.
 pub type Ranges = Vec<(i64, i64, i64)>;
@@ -24,23 +24,28 @@ const FIGURES: [&str; 10] = [
 ];
 const OTHERS: [&str; 2] = ["partition", "ranges"];
 
-/// The fields of a line in their order, those that are given twice too.
-struct Fields(Vec<(String, Value)>);
+/// The known fields of a line in their order, as they are written; those that are given twice too.
+struct Fields<'a>(Vec<(&'static str, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct All;
         impl<'de> Visitor<'de> for All {
-            type Value = Fields;
+            type Value = Fields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
                 let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
+                while let Some((field, value)) = map.next_entry::<String, &RawValue>()? {
+                    let mut known = TEXTS.iter().chain(&FIGURES).chain(&OTHERS);
+                    fields.extend(
+                        known
+                            .find(|known| **known == field)
+                            .map(|name| (*name, value)),
+                    );
                 }
                 Ok(Fields(fields))
             }
@@ -50,26 +55,23 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 /// The first field that cannot be read, and why; `None` where the line as a whole is no JSON object.
-pub fn wrong_field(text: &[u8], error: &serde_json::Error) -> (Option<&'static str>, String) {
-    let Ok(Fields(fields)) = serde_json::from_slice(text) else {
+pub fn wrong_field(text: &str, error: &serde_json::Error) -> (Option<&'static str>, String) {
+    let Ok(Fields(fields)) = serde_json::from_str(text) else {
         return (None, "not a JSON object".into());
     };
     let mut seen = Vec::new();
     for (field, value) in fields {
-        let mut known = TEXTS.iter().chain(&FIGURES).chain(&OTHERS);
-        let Some(&field) = known.find(|known| **known == field) else {
-            continue;
-        };
         if seen.contains(&field) {
             return (Some(field), "given twice".into());
         }
         seen.push(field);
-        if let Some(expected) = expected(field, &value) {
+        if let Some(expected) = expected(field, value.get()) {
             // A list may be long.
-            let found = if value.is_array() {
-                "[...]".to_owned()
+            let found = value.get();
+            let found = if found.starts_with('[') {
+                "[...]"
             } else {
-                value.to_string()
+                found
             };
             return (Some(field), format!("{found}; expected {expected}"));
         }
@@ -77,20 +79,19 @@ pub fn wrong_field(text: &[u8], error: &serde_json::Error) -> (Option<&'static s
     (None, error.to_string())
 }
 
-/// What a field should be, if it is something else.
-fn expected(field: &str, value: &Value) -> Option<&'static str> {
+/// What a field should be, if it is something else: what JSON can say and nobody can hold too.
+fn expected(field: &str, value: &str) -> Option<&'static str> {
+    fn fits<'a, T: Deserialize<'a>>(value: &'a str) -> bool {
+        serde_json::from_str::<Option<T>>(value).is_ok()
+    }
     let (fits, expected) = match field {
-        _ if value.is_null() => return None,
-        "partition" => (
-            value.as_i64().is_some_and(|n| i32::try_from(n).is_ok()),
-            "a whole number of 32 bits",
-        ),
+        "partition" => (fits::<i32>(value), "a whole number of 32 bits"),
         "ranges" => (
-            Ranges::deserialize(value).is_ok(),
+            fits::<Ranges>(value),
             "a list of [first, last, type], three whole numbers each",
         ),
-        text if TEXTS.contains(&text) => (value.is_string(), "a string"),
-        _ => (value.is_i64(), "a whole number of 64 bits"),
+        text if TEXTS.contains(&text) => (fits::<String>(value), "a string"),
+        _ => (fits::<i64>(value), "a whole number of 64 bits"),
     };
     (!fits).then_some(expected)
 }

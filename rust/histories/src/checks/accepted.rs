@@ -92,7 +92,7 @@ fn may_be_unwritten(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted
     let limit = scene.settings.delivery_limit;
     let ran_out = life.grants.iter().any(|held| {
         let unseen = scene.gone_within(held.sent, by_then);
-        held.count + unseen >= limit && held.sent.saturating_add(held.lock) <= by_then
+        held.count.saturating_add(unseen) >= limit && held.sent.saturating_add(held.lock) <= by_then
     });
     // Nobody has seen one of the deliveries: each of their members has gone.
     let produced = life.produced.map_or(Nanos::MIN, |(t, _)| t);

@@ -70,7 +70,7 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
             .iter()
             .take(at)
             .all(|before| before.count < grant.count);
-        if is_last && !ended && grant.count + unseen < scene.settings.delivery_limit {
+        if is_last && !ended && grant.count.saturating_add(unseen) < scene.settings.delivery_limit {
             let lock = Lock::of(scene, life, grant);
             let back = life.acks.iter().filter(|ack| {
                 ack.member == grant.member && ack.sent >= grant.t && ack.t <= lock.most

@@ -70,7 +70,7 @@ fn first(
     if grant.t < since || life.has_crossing(scene, era) {
         return;
     }
-    let unseen = grant.count - 1;
+    let unseen = grant.count.saturating_sub(1);
     if unseen < 0 || unseen > scene.gone_within(since, grant.t) {
         let text = "the first delivery of a record has another count than 1";
         let excerpt = vec![event, grant.event];
@@ -90,7 +90,7 @@ fn follows(
     if scene.failed_over(from, to) {
         return;
     }
-    let unseen = later.count - before.count - 1;
+    let unseen = later.count.saturating_sub(before.count).saturating_sub(1);
     let text = if unseen < 0 {
         "a delivery count did not rise with a delivery"
     } else if unseen > scene.gone_within(from, to) {

@@ -54,7 +54,7 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
     if is_held {
         return Some(("a record is still locked", vec![last.event]));
     }
-    if last.count + unseen >= scene.settings.delivery_limit {
+    if last.count.saturating_add(unseen) >= scene.settings.delivery_limit {
         return None;
     }
     let text = "a record came back and was not delivered again, though it has deliveries left";

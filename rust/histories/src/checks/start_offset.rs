@@ -53,7 +53,7 @@ fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32
             .or(produced.map(|(_, event)| event));
     };
     let unseen = scene.gone_within(last.sent, by_then);
-    let at_limit = last.count + unseen >= scene.settings.delivery_limit;
+    let at_limit = last.count.saturating_add(unseen) >= scene.settings.delivery_limit;
     let is_held = last.t <= t && Lock::of(scene, life, last).least > by_then;
     (is_held || !at_limit).then_some(last.event)
 }

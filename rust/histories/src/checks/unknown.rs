@@ -150,7 +150,10 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
             .iter()
             .filter(|grant| grant.sent <= by_then)
             .any(|grant| {
-                grant.count + scene.gone_within(held.sent, by_then) >= scene.settings.delivery_limit
+                grant
+                    .count
+                    .saturating_add(scene.gone_within(held.sent, by_then))
+                    >= scene.settings.delivery_limit
             });
     // A drain that finds the record delivered again says nothing of this acknowledgement.
     let delivered_again = Some((t, event)) == drain

@@ -34,6 +34,9 @@ fn a_line_that_is_none_of_a_history_is_named_with_its_field() {
             r#"{"type":"produce","t":1,"partition":0,"first":0,"last":2}"#,
             Some("topic"),
         ),
+        (r#"{"type":"drained","t":1e999}"#, Some("t")),
+        (r#"{"type":"drained","t":"1","else":1e999}"#, Some("t")),
+        (r#"{"type":"\ud800","t":1}"#, Some("type")),
         (r#"{"type":"drained","t":1,"t":2}"#, Some("t")),
         (r#"{"type":"drained","t":"1","t":2}"#, Some("t")),
         (
@@ -95,4 +98,15 @@ fn a_line_that_is_none_of_a_history_is_named_with_its_field() {
             .field,
         Some("t")
     );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
+    for line in [
+        &b"{\"type\":\"drained\",\"t\":1,\"else\":\"\xe1\"}"[..],
+        b"{\"type\":\"drained\",\"t\":1,\"group\":\"\xe1\"}",
+    ] {
+        let refused = Reader::new().line(line).unwrap_err();
+        assert_eq!((refused.line, refused.field), (1, None));
+    }
 }

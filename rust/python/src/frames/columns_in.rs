@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use share_state_analysis::input::Input;
 
+use crate::args::Int;
+
 type Array<'py, T> = PyReadonlyArray1<'py, T>;
 
 /// Numbers of a column, and which of them are there.
@@ -82,9 +84,9 @@ impl<'py> ColumnsIn<'py> {
 }
 
 fn numbers_in<'py, T: numpy::Element>(column: &Bound<'py, PyAny>) -> PyResult<NumbersIn<'py, T>> {
-    let (first, validity, values) = column.extract()?;
+    let (first, validity, values): (Int<usize>, _, _) = column.extract()?;
     Ok(NumbersIn {
-        first,
+        first: first.0,
         validity,
         values,
     })
@@ -92,7 +94,7 @@ fn numbers_in<'py, T: numpy::Element>(column: &Bound<'py, PyAny>) -> PyResult<Nu
 
 fn bytes_in<'py>(column: &Bound<'py, PyAny>) -> PyResult<BytesIn<'py>> {
     type Parts<'py> = (
-        usize,
+        Int<usize>,
         Option<Array<'py, u8>>,
         Bound<'py, PyAny>,
         Array<'py, u8>,
@@ -105,7 +107,7 @@ fn bytes_in<'py>(column: &Bound<'py, PyAny>) -> PyResult<BytesIn<'py>> {
         Offsets::Long(offsets.extract()?)
     };
     Ok(BytesIn {
-        first,
+        first: first.0,
         validity,
         offsets,
         bytes,

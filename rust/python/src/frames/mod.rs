@@ -17,7 +17,7 @@ use share_state_analysis::row_error::{Reason, RowError};
 use share_state_analysis::table::{Column, Kind, Row};
 
 use crate::analysis::{beside_in, config_in};
-use crate::args::WallMs;
+use crate::args::{Int, WallMs};
 use crate::as_of::{AsOfOffset, as_of};
 use crate::errors::{self, Raise};
 use crate::guarded::Guarded;
@@ -110,17 +110,21 @@ impl FramePump {
     /// Raises:
     ///     ValueError: the buffers do not hold these rows; nothing has been changed.
     ///     RowError: a row cannot be used, and `on_error` is `"fail"`.
-    #[pyo3(signature = (rows, columns, *, ticks_per_second = 1000, wrong = None))]
+    #[pyo3(
+        signature = (rows, columns, *, ticks_per_second = Int(1000), wrong = None),
+        text_signature = "($self, rows, columns, *, ticks_per_second=1000, wrong=None)"
+    )]
     fn push<'py>(
         &self,
         py: Python<'py>,
-        rows: usize,
+        rows: Int<usize>,
         columns: &Bound<'py, PyDict>,
-        ticks_per_second: i64,
+        ticks_per_second: Int<i64>,
         wrong: Option<String>,
     ) -> PyResult<Bound<'py, PyList>> {
         let columns = ColumnsIn::extract(columns)?;
-        let view = columns.view(rows, ticks_per_second)?;
+        let rows = rows.0;
+        let view = columns.view(rows, ticks_per_second.0)?;
         let (pushed, batches) = self.pump.detached(py, |pump| {
             let mut all = (0..rows).try_for_each(|row| {
                 let input: Input<'_> = view.row(row);

@@ -51,7 +51,7 @@ fn lines(history: &History) -> Vec<String> {
 
 /// What is an object has a field that is wrong: one that it has, or one that is missing.
 fn names_its_field(refused: &NotAHistory, line: &[u8]) {
-    let object = str::from_utf8(line)
+    let object = str::from_utf8(line.trim_ascii())
         .ok()
         .and_then(|line| serde_json::from_str::<BTreeMap<String, Option<IgnoredAny>>>(line).ok());
     let Some(field) = refused.field else {

@@ -52,3 +52,40 @@ fn run(flush: &impl Fn() -> Result<(), StoreError>, stopped: &Receiver<()>, inte
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn start(flush: impl Fn() -> Result<(), StoreError> + Send + 'static) -> Flusher {
+        Flusher::start(Path::new("/store"), 1, flush).unwrap()
+    }
+
+    /// Many times, for a thread that is not waited for may have ended nevertheless.
+    #[test]
+    fn a_thread_that_was_stopped_has_ended() {
+        for _ in 0..100 {
+            let held = Arc::new(());
+            let in_thread = Arc::clone(&held);
+            let flusher = start(move || {
+                let _ = &in_thread;
+                Ok(())
+            });
+            flusher.stop();
+            assert_eq!(Arc::strong_count(&held), 1);
+        }
+    }
+
+    /// In the parent process it still has to flush.
+    #[test]
+    fn a_thread_that_is_forgotten_goes_on() {
+        let (called, calls) = channel();
+        let flusher = start(move || called.send(()).map_err(|_| StoreError::Closed));
+        flusher.abandon();
+        for _ in 0..3 {
+            calls.recv().unwrap();
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! A log whose records are mostly dead is rewritten to those that live.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 fn sizes(disk: &SimDisk) -> Vec<(String, usize)> {
@@ -26,7 +28,7 @@ fn a_group_that_goes_on_for_ever_has_a_log_that_does_not_grow() {
     };
     let disk = SimDisk::default();
     let store = open(&disk, &config).unwrap();
-    let mut largest = 0;
+    let (mut largest, mut seen) = (0, BTreeSet::new());
     for round in 0..300 {
         Command::Beat("a", 0).run(&store, 4 * round * TICK).unwrap();
         Command::Beat("b", 0)
@@ -35,11 +37,15 @@ fn a_group_that_goes_on_for_ever_has_a_log_that_does_not_grow() {
         Command::Beat("a", -1)
             .run(&store, (4 * round + 2) * TICK)
             .unwrap();
-        largest = largest.max(sizes(&disk).iter().map(|(_, size)| size).sum());
+        let sizes = sizes(&disk);
+        largest = largest.max(sizes.iter().map(|(_, size)| size).sum());
+        seen.extend(sizes.into_iter().map(|(segment, _)| segment));
     }
     let (left, counters) = (state(&store), store.counters());
     assert!(counters.bytes > 50_000, "{counters:?}");
-    assert!(counters.pruned_segments > 10, "{counters:?}");
+    let gone = seen.len() - sizes(&disk).len();
+    assert!(gone > 10, "{gone} segments have gone");
+    assert_eq!(counters.pruned_segments, gone as u64);
     assert!(largest < 10_000, "{largest}");
     store.close().unwrap();
 

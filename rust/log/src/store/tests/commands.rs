@@ -212,6 +212,51 @@ fn deleting_topics_deletes_their_states_in_every_partition() {
     );
 }
 
+/// Two groups of one topic partition in three state partitions; others are beside them.
+#[test]
+fn a_log_that_was_truncated_is_forgotten_by_every_group() {
+    let disk = SimDisk::default();
+    let config = StoreConfig {
+        partitions: Some(3),
+        ..config()
+    };
+    let store = open(&disk, &config).unwrap();
+    assert_eq!(store.state_count(), Ok(0));
+    let topic_id = TopicId([1; 16]);
+    let keys: Vec<_> = ["g", "h"]
+        .into_iter()
+        .flat_map(|group| (0..5).map(move |n| SharePartitionKey::new(group, topic_id, n)))
+        .collect();
+    let begin = InitializeState {
+        state_epoch: 1,
+        start_offset: 0,
+    };
+    for key in &keys {
+        store.initialize(key, &begin, WallTime(0)).unwrap();
+        let write = write_request(10, 19, 0);
+        store.write(key, &write, WallTime(0)).unwrap();
+    }
+    assert_eq!(store.state_count(), Ok(10));
+    let ends = |store: &StateStore| -> Vec<i64> {
+        let states = store.states().unwrap().into_iter();
+        states
+            .map(|(_, state)| state.state_batches.to_vec()[0].last_offset)
+            .collect()
+    };
+    let wall = WallTime(1);
+    assert_eq!(store.log_truncated(topic_id, 3, 20, wall), Ok(0));
+    assert_eq!(store.log_truncated(TopicId([2; 16]), 3, 15, wall), Ok(0));
+    assert_eq!(ends(&store), [19; 10]);
+    assert_eq!(store.log_truncated(topic_id, 3, 15, wall), Ok(2));
+    let cut = [19, 19, 19, 14, 19, 19, 19, 19, 14, 19];
+    assert_eq!(ends(&store), cut);
+    assert_eq!(store.log_truncated(topic_id, 3, 15, wall), Ok(0));
+    drop(store);
+    let store = open(&disk, &config).unwrap();
+    assert_eq!(ends(&store), cut);
+    assert_eq!(store.state_count(), Ok(10));
+}
+
 #[test]
 fn only_the_policy_decides_when_a_write_is_synced() {
     for (sync, per_write) in [(SyncPolicy::Always, 1), (SyncPolicy::Never, 0)] {
@@ -229,6 +274,31 @@ fn only_the_policy_decides_when_a_write_is_synced() {
             10 * per_write + (1 - per_write),
             "{sync:?}"
         );
+    }
+}
+
+#[test]
+fn a_roll_syncs_the_new_segment_and_its_name_and_what_was_not_synced() {
+    for (sync, per_write, per_roll) in [(SyncPolicy::Always, 1, 2), (SyncPolicy::Never, 0, 3)] {
+        let config = StoreConfig {
+            sync,
+            segment_bytes: 1024,
+            ..config()
+        };
+        let disk = SimDisk::default();
+        let store = open(&disk, &config).unwrap();
+        Command::Initialize(0).run(&store, 0).unwrap();
+        Command::Write(0, 0).run(&store, 0).unwrap();
+        let mut rolls = 0;
+        for i in 1..40 {
+            let (files, before) = (disk.files().len(), store.counters().fsyncs);
+            Command::Write(0, i).run(&store, 0).unwrap();
+            let rolled = disk.files().len() > files;
+            let synced = store.counters().fsyncs - before;
+            assert_eq!(synced, if rolled { per_roll } else { per_write }, "{i}");
+            rolls += usize::from(rolled);
+        }
+        assert!(rolls > 2, "{rolls} rolls");
     }
 }
 

@@ -68,3 +68,17 @@ fn a_zero_filled_tail_is_cut_if_everything_after_is_zero() {
         assert_eq!(image.bytes(&path), bytes);
     }
 }
+
+/// A segment that had not got its name.
+#[test]
+fn what_a_crash_left_of_a_roll_is_removed() {
+    let (disk, history) = history(&config(), &script()[..6]);
+    let before = disk.files();
+    let mut draft = segment(0, 6).into_os_string();
+    draft.push(crate::disk::DRAFT_SUFFIX);
+    disk.put(Path::new(&draft), b"half a batch");
+    let store = open(&disk, &config()).unwrap();
+    assert_eq!(store.states().unwrap(), history[6]);
+    drop(store);
+    assert!(disk.files().keys().eq(before.keys()));
+}

@@ -70,6 +70,38 @@ fn a_store_whose_disk_failed_once_answers_nothing_more() {
     assert!(faults > 50, "{faults} faults");
 }
 
+/// Whether it makes a store, loads one or makes good what a crash left: an error of the disk, also while it reads, is not taken for
+/// anything else.
+#[test]
+fn an_error_at_any_operation_of_an_opening_is_told() {
+    let config = StoreConfig {
+        partitions: Some(2),
+        ..config()
+    };
+    let (killed, _) = history(&config, &script());
+    let torn = killed.copy();
+    let bytes = torn.bytes(&segment(0, 0));
+    torn.put(&segment(0, 0), &bytes[..bytes.len() - 1]);
+    let mut faults = 0;
+    for disk in [SimDisk::default(), killed, torn] {
+        for at in 0.. {
+            let image = disk.copy();
+            image.set_fault(Some(Fault::AnyFailsOnce(at)));
+            let opened = open(&image, &config);
+            if image.asked() <= at {
+                opened.unwrap();
+                break;
+            }
+            let Err(OpenError::Io(failure)) = opened else {
+                panic!("fault at {at}: {opened:?}")
+            };
+            assert!(failure.os_error.is_some(), "fault at {at}: {failure}");
+            faults += 1;
+        }
+    }
+    assert!(faults > 100, "{faults} faults");
+}
+
 #[test]
 fn pruning_that_fails_is_told_and_harms_nothing() {
     let config = StoreConfig {

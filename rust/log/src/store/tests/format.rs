@@ -109,6 +109,36 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
     }
 }
 
+/// The log of share groups has its home beside the state partitions, and may be there first.
+#[test]
+fn a_store_is_made_only_beside_what_a_store_has_in_its_directory() {
+    let home = crate::layout::group_dir();
+    for (dir, file, is_ours) in [
+        (&*home, Some(META_FILE), true),
+        (&home, Some(&*segment_name(0)), false),
+        (&home, None, false),
+        ("orders-0", Some(META_FILE), false),
+        ("orders-0", None, false),
+        ("__share_group_state-0", Some(META_FILE), false),
+        ("__share_group_state-0", None, true),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join(dir)).unwrap();
+        if let Some(file) = file {
+            std::fs::write(root.path().join(dir).join(file), b"x").unwrap();
+        }
+        let opened = StateStore::open(root.path(), &config(), |_| ControlFlow::Continue(()));
+        match opened {
+            Ok(store) => assert!(
+                is_ours && store.states().unwrap().is_empty(),
+                "{dir}, {file:?}"
+            ),
+            Err(OpenError::NotAStore { .. }) => assert!(!is_ours, "{dir}, {file:?}"),
+            Err(other) => panic!("{dir}, {file:?}: {other}"),
+        }
+    }
+}
+
 #[test]
 fn a_store_is_not_made_unless_it_may_be() {
     let dir = tempfile::tempdir().unwrap();

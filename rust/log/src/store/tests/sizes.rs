@@ -5,7 +5,7 @@ use share_state_core::persister::MAX_STATE_BATCHES;
 use share_state_core::records::{ShareRecord, ShareSnapshot, ShareValue, TaggedField};
 
 /// A snapshot of about this many bytes.
-fn large(n: i32, bytes: usize) -> ShareRecord {
+pub(super) fn large(n: i32, bytes: usize) -> ShareRecord {
     let value = ShareValue::Snapshot(ShareSnapshot {
         snapshot_epoch: 0,
         state_epoch: 1,

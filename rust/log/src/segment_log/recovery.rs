@@ -132,14 +132,12 @@ pub(crate) fn check(
 ) -> Result<Checked, OpenError> {
     let mut checked = Checked {
         drafts: found.drafts.clone(),
-        next_offset: log.log_start,
+        // Segments below the log start are there when a prune was interrupted.
+        next_offset: found.segments.first().map_or(0, |(base, _)| *base),
         ..Checked::default()
     };
-    match found.segments.first() {
-        // Segments below the log start are there when a prune was interrupted.
-        Some((base, _)) if *base <= log.log_start => checked.next_offset = *base,
-        None if log.log_start == 0 => {}
-        _ => return Err(log.without_beginning()),
+    if checked.next_offset > log.log_start {
+        return Err(log.without_beginning());
     }
     let mut segments = found.segments.iter().peekable();
     while let Some((base, length)) = segments.next() {

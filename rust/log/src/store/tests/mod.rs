@@ -1,5 +1,6 @@
 //! Tests of the store: a small world of keys and requests, on a simulated disk and on a real one.
 
+mod batches;
 mod closed;
 mod commands;
 mod crash;

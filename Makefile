@@ -17,8 +17,7 @@ ASV_RANGE ?= HEAD~2..HEAD
 MUTANTS_ARGS ?=
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_MUTANTS_VERSION := 27.1.0
-# Of each crate: what two idle cores do in two minutes.
-MUTANTS_SAMPLE ?= 4
+MUTANTS_SECONDS ?= 120
 FUZZ_TOOLS := build/fuzz-tools
 MUTANTS_TOOLS := build/mutants-tools
 DOCS_SITE := build/docs/site
@@ -301,17 +300,17 @@ fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder, coverage-guided (FUZZ_
 			$(abspath build/fuzz-corpus)/$$target $(abspath rust/fuzz/corpus)/$$target \
 			-- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048; done
 
-# Not optimised: it waits for the compiler and for the tests.
+# Not optimised: it only lists.
 $(MUTANTS_TOOLS)/bin/cargo-mutants:
 	$(CARGO) install --quiet --debug --locked --version $(CARGO_MUTANTS_VERSION) --root $(MUTANTS_TOOLS) cargo-mutants
 
 .PHONY: mutants
 mutants: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break the Rust crates in every way that tests should notice (hours; MUTANTS_ARGS="--shard 1/8")
-	$(PYTHON) scripts/mutants.py $< $(MUTANTS_ARGS)
+	$(PYTHON) -m scripts.mutants_rust $< $(MUTANTS_ARGS)
 
 .PHONY: mutants-sample
-mutants-sample: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break them in a few of these ways, drawn at random
-	$(PYTHON) scripts/mutants.py $< --sample $(MUTANTS_SAMPLE) $(MUTANTS_ARGS)
+mutants-sample: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break them in some of these ways, drawn anew, for two minutes
+	$(PYTHON) -m scripts.mutants_rust $< --seconds $(MUTANTS_SECONDS) $(MUTANTS_ARGS)
 
 # What breaks the code, and tells whether a test noticed. Works in a copy below build/.
 MUTANTS_STAMP := $(VENV)/.mutants-installed

@@ -1,0 +1,1 @@
+"""Mutants of the Rust crates: `make mutants`, `make mutants-sample`; see docs/testing.md."""

@@ -189,10 +189,7 @@ pub fn may_have_passed(scene: &Scene<'_>, life: &Life, but: u32, until: Nanos) -
     };
     let at_limit = || {
         let mut grants = life.grants.iter().filter(|grant| grant.sent <= by_then);
-        grants.any(|grant| {
-            let unseen = scene.gone_within(grant.sent, by_then);
-            grant.count.saturating_add(unseen) >= scene.settings.delivery_limit
-        })
+        grants.any(|grant| scene.may_be_used_up(grant.count, grant.sent, by_then))
     };
     scene.may_be_gone(life.first()) || ended() || at_limit()
 }

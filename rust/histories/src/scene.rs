@@ -131,6 +131,12 @@ impl<'a> Scene<'a> {
         until.saturating_sub(before) as i64
     }
 
+    /// Whether a record that was delivered `count` times at `from` may have no delivery left by `to`: each member that went may have
+    /// taken one with it.
+    pub fn may_be_used_up(&self, count: i64, from: Nanos, to: Nanos) -> bool {
+        count.saturating_add(self.gone_within(from, to)) >= self.settings.delivery_limit
+    }
+
     /// When a member went, at `from` or later.
     pub fn gone_of(&self, member: Name, from: Nanos) -> Option<Nanos> {
         let gone = self.members?.gone_of.get(&member)?;

@@ -89,14 +89,13 @@ fn acknowledged<'a>(life: &'a Life, end: &Acked) -> Option<&'a Granted> {
 /// after it may not know of that, and delivers the record again.
 fn may_be_unwritten(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> bool {
     let by_then = end.t.saturating_add(scene.settings.skew);
-    let limit = scene.settings.delivery_limit;
     let ran_out = life.grants.iter().any(|held| {
-        let unseen = scene.gone_within(held.sent, by_then);
-        held.count.saturating_add(unseen) >= limit && held.sent.saturating_add(held.lock) <= by_then
+        scene.may_be_used_up(held.count, held.sent, by_then)
+            && held.sent.saturating_add(held.lock) <= by_then
     });
     // Nobody has seen one of the deliveries: each of their members has gone.
     let produced = life.produced.map_or(Nanos::MIN, |(t, _)| t);
-    let unseen = || scene.gone_within(produced, by_then) >= limit;
+    let unseen = || scene.may_be_used_up(0, produced, by_then);
     let is_held = || acknowledged(life, end).is_some_and(|held| holds(scene, life, held, end));
     (ran_out || unseen()) && scene.failed_over(end.sent, grant.t) && !is_held()
 }

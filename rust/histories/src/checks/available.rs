@@ -62,15 +62,13 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
             .acks
             .iter()
             .any(|ack| ack.may_end() && ack.t >= grant.t && ack.sent <= next);
-        // Who went may have taken a delivery with it that nobody saw.
-        let unseen = scene.gone_within(grant.sent, next);
         // An answer that came late is not of the last delivery.
         let is_last = life
             .grants
             .iter()
             .take(at)
             .all(|before| before.count < grant.count);
-        if is_last && !ended && grant.count.saturating_add(unseen) < scene.settings.delivery_limit {
+        if is_last && !ended && !scene.may_be_used_up(grant.count, grant.sent, next) {
             let lock = Lock::of(scene, life, grant);
             let back = life.acks.iter().filter(|ack| {
                 ack.member == grant.member && ack.sent >= grant.t && ack.t <= lock.most

@@ -34,7 +34,8 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         of_era.filter(|grant| grant.sent <= at)
     };
     let Some(last) = grants().max_by_key(|grant| (grant.count, grant.t)) else {
-        let unseen = |t| may_be_used_up(scene, t, at) || may_have_ended_unseen(scene, life, t, at);
+        let unseen =
+            |t| scene.may_be_used_up(0, t, at) || may_have_ended_unseen(scene, life, t, at);
         if life.produced.is_some_and(|(t, _)| unseen(t)) {
             return None;
         }
@@ -49,12 +50,11 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
     if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
         return None;
     }
-    let unseen = scene.gone_within(last.sent, at);
     let is_held = Lock::of(scene, life, last).least > by_then;
     if is_held {
         return Some(("a record is still locked", vec![last.event]));
     }
-    if last.count.saturating_add(unseen) >= scene.settings.delivery_limit {
+    if scene.may_be_used_up(last.count, last.sent, at) {
         return None;
     }
     let text = "a record came back and was not delivered again, though it has deliveries left";
@@ -65,11 +65,6 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         .map(|ack| ack.event)
         .next_back();
     Some((text, given_back.into_iter().chain([last.event]).collect()))
-}
-
-/// Whether members that went may have taken all deliveries of a record with them, and nobody saw one.
-pub fn may_be_used_up(scene: &Scene<'_>, from: Nanos, to: Nanos) -> bool {
-    scene.gone_within(from, to) >= scene.settings.delivery_limit
 }
 
 /// Whether a member that went, and so may have been given the record unseen, came back and ended it.

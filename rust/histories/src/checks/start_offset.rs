@@ -1,6 +1,5 @@
 //! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no unsettled record.
 
-use crate::checks::drained::may_be_used_up;
 use crate::checks::unknown::may_have_ended;
 use crate::event::{Nanos, View, What};
 use crate::life::Life;
@@ -46,14 +45,13 @@ fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32
         // Somebody who went may have been given it unseen, and have settled nothing, unless they were as many as the limit.
         let produced = life
             .produced
-            .filter(|&(since, _)| since <= t && !may_be_used_up(scene, since, by_then));
+            .filter(|&(since, _)| since <= t && !scene.may_be_used_up(0, since, by_then));
         let later = life.grants.iter().find(|grant| grant.era == Some(era));
         return later
             .map(|grant| grant.event)
             .or(produced.map(|(_, event)| event));
     };
-    let unseen = scene.gone_within(last.sent, by_then);
-    let at_limit = last.count.saturating_add(unseen) >= scene.settings.delivery_limit;
+    let at_limit = scene.may_be_used_up(last.count, last.sent, by_then);
     let is_held = last.t <= t && Lock::of(scene, life, last).least > by_then;
     (is_held || !at_limit).then_some(last.event)
 }

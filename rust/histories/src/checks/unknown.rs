@@ -149,12 +149,7 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
             .grants
             .iter()
             .filter(|grant| grant.sent <= by_then)
-            .any(|grant| {
-                grant
-                    .count
-                    .saturating_add(scene.gone_within(held.sent, by_then))
-                    >= scene.settings.delivery_limit
-            });
+            .any(|grant| scene.may_be_used_up(grant.count, held.sent, by_then));
     // A drain that finds the record delivered again says nothing of this acknowledgement.
     let delivered_again = Some((t, event)) == drain
         && life

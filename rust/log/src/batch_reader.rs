@@ -32,8 +32,6 @@ pub(crate) struct Bad {
     pub remaining: u64,
     /// The size that the header claims, if that is a possible one.
     pub claimed: Option<u64>,
-    /// Whether the length is missing, or is 0 as on a page that was never written.
-    pub without_length: bool,
     /// Why they are not a batch.
     pub cause: BadCause,
 }
@@ -123,12 +121,11 @@ impl BatchReader {
         if remaining == 0 {
             return Ok(Step::End);
         }
-        let mut bad = self.bad(BadCause::CutOff, None);
         self.buffer.clear();
+        let mut bad = self.bad(BadCause::CutOff, None);
         if !self.fill(OVERHEAD as u64)? {
             return self.cut_off(bad);
         }
-        bad.without_length = self.without_length();
         let size = match peek_size(&self.buffer) {
             Ok(Some(size)) => size as u64,
             Ok(None) => return Ok(Step::Bad(bad)),
@@ -187,11 +184,7 @@ impl BatchReader {
     fn cut_off(&mut self, bad: Bad) -> io::Result<Step> {
         let remaining = self.buffer.len() as u64;
         self.length = self.position + remaining;
-        Ok(Step::Bad(Bad {
-            remaining,
-            without_length: self.without_length(),
-            ..bad
-        }))
+        Ok(Step::Bad(Bad { remaining, ..bad }))
     }
 
     fn bad(&self, cause: BadCause, claimed: Option<u64>) -> Bad {
@@ -199,14 +192,7 @@ impl BatchReader {
             position: self.position,
             remaining: self.length.saturating_sub(self.position),
             claimed,
-            without_length: self.without_length(),
             cause,
         }
-    }
-
-    fn without_length(&self) -> bool {
-        self.buffer
-            .get(8..OVERHEAD)
-            .is_none_or(|length| length == [0; 4])
     }
 }

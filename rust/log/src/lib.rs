@@ -44,6 +44,7 @@ mod journal;
 mod layout;
 mod mark;
 mod meta;
+mod page;
 pub mod read;
 mod segment_log;
 #[cfg(feature = "sim")]

@@ -11,7 +11,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::batch_reader::{Bad, BadCause};
 use crate::corrupt::CorruptKind;
 use crate::meta::{Expected, Torn};
-use crate::wrong_header;
+use crate::page::{PAGE, by_page};
+use crate::wrong_header::{self, LENGTH};
 
 /// What bad bytes at the end of the last segment are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,7 @@ pub(crate) fn judge(
         Torn::LastBatch => {
             let ends_here = bad.claimed.is_some_and(|size| size >= bad.remaining);
             let mut budget = Budget::for_file(source)?;
-            if (ends_here || bad.without_length)
+            if (ends_here || length_is_unwritten(source, bad.position)?)
                 && next_batch(source, bad.position, next_offset, &mut budget)? == After::Nothing
             {
                 Ok(Verdict::Torn)
@@ -115,6 +116,23 @@ pub(crate) fn only_zeros(source: &mut (impl Read + Seek), position: u64) -> io::
             _ => {}
         }
     }
+}
+
+/// Whether some of a batch's length is missing, or lies on a page that was never written. The length of a batch that begins at
+/// the end of a page lies on two, and of these either one may be there without the other.
+fn length_is_unwritten(source: &mut (impl Read + Seek), position: u64) -> io::Result<bool> {
+    source.seek(SeekFrom::Start(position))?;
+    let mut bytes = Vec::with_capacity(WINDOW);
+    source
+        .by_ref()
+        .take(OVERHEAD + PAGE)
+        .read_to_end(&mut bytes)?;
+    let is_unwritten = |(begins, page): (usize, &[u8])| {
+        begins < LENGTH.end
+            && begins + page.len() > LENGTH.start
+            && page.iter().all(|byte| *byte == 0)
+    };
+    Ok(bytes.len() < LENGTH.end || by_page(position, &bytes).any(is_unwritten))
 }
 
 /// What lies after bad bytes.
@@ -205,10 +223,14 @@ fn checksum_fits(source: &mut (impl Read + Seek), start: u64, size: u64) -> io::
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
+    use std::path::Path;
 
-    use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+    use share_state_wire::record_batch::{Compression, Limits, NewRecord, encode_batch};
 
     use super::*;
+    use crate::batch_reader::{BatchReader, Step};
+    use crate::disk::Disk;
+    use crate::disk::sim::SimDisk;
 
     fn batch(base_offset: i64, value: &[u8]) -> Vec<u8> {
         let record = NewRecord {
@@ -217,6 +239,70 @@ mod tests {
             value: Some(value),
         };
         encode_batch(base_offset, 0, Compression::None, &[record]).unwrap()
+    }
+
+    /// What is said of bytes that begin at `position`, where a batch with this offset should come; nothing if they are one.
+    fn verdict(position: usize, bytes: &[u8], next_offset: i64) -> Option<Verdict> {
+        let disk = SimDisk::default();
+        let path = Path::new("/log");
+        disk.put(path, &[&vec![7; position][..], bytes].concat());
+        let source = disk.open_read(path).unwrap();
+        let mut reader = BatchReader::new(source, Limits::default()).unwrap();
+        reader.resume_at(position as u64).unwrap();
+        let bad = match reader.step().unwrap() {
+            Step::End => return None,
+            Step::Bad(bad) => bad,
+            Step::Whole => match reader.decode() {
+                Err(bad) => bad,
+                Ok(batch) if batch.header.base_offset == next_offset => return None,
+                Ok(batch) => reader.out_of_order(next_offset, batch.header.base_offset),
+            },
+        };
+        let expected = Expected::ANYTHING;
+        Some(judge(reader.raw(), &bad, next_offset, expected).unwrap())
+    }
+
+    /// What may be left of these bytes: each of the first three pages or zeros, and so all after them.
+    fn left_of(position: usize, bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+        let pages = by_page(position as u64, bytes).count().min(4);
+        (0..1_usize << pages).map(move |kept| {
+            let mut left = bytes.to_vec();
+            for (number, (begins, page)) in by_page(position as u64, bytes).enumerate() {
+                if kept >> number.min(3) & 1 == 0 {
+                    left[begins..begins + page.len()].fill(0);
+                }
+            }
+            left
+        })
+    }
+
+    /// Seed 7014462715102183 of the simulated worlds: of the length 269, the first page was lost, and 13 was left.
+    #[test]
+    fn any_pages_of_an_unfinished_batch_are_a_torn_tail() {
+        let mut torn = 0;
+        // The length of a batch that begins at a byte from 501 to 503 lies on two pages.
+        for (length, places) in [
+            (100, 490..513),
+            (256, 490..513),
+            (600, 490..513),
+            (0x1_0203, 500..505),
+        ] {
+            let whole = batch(7, &vec![9; length]);
+            let cuts = (1..30).chain([length / 2, length, whole.len() - 1, whole.len()]);
+            let cases = places.flat_map(|place| cuts.clone().map(move |cut| (place, cut)));
+            for (place, cut) in cases {
+                for left in left_of(place, &whole[..cut]).filter(|left| *left != whole) {
+                    let said = verdict(place, &left, 7);
+                    assert_eq!(
+                        said,
+                        Some(Verdict::Torn),
+                        "{length} bytes at {place}, cut at {cut}"
+                    );
+                    torn += 1;
+                }
+            }
+        }
+        assert!(torn > 5_000, "{torn}");
     }
 
     fn after(bytes: &[u8], next_offset: i64) -> After {

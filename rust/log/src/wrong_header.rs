@@ -8,17 +8,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use share_state_wire::record_batch::{Limits, decode_batch};
 
+use crate::page::rest_of_page;
+
 /// Base offset (8), length (4), leader epoch (4), format (1), checksum (4).
 const PREFIX: usize = 21;
 /// Base offset and length: what the length does not count.
 const OVERHEAD: u64 = 12;
-const LENGTH: std::ops::Range<usize> = 8..12;
+pub(crate) const LENGTH: std::ops::Range<usize> = 8..12;
 const MAGIC_AT: usize = 16;
 const CRC: std::ops::Range<usize> = 17..PREFIX;
 /// Bytes of a batch without records.
 const HEADER: u64 = 61;
-/// What a disk writes as a whole: the smallest page there is. Larger ones begin at multiples of it.
-const PAGE: u64 = 512;
 /// No batch is larger.
 const LARGEST: u64 = 1 << 31;
 
@@ -99,9 +99,7 @@ fn is_batch(prefix: &[u8; PREFIX], body: &[u8]) -> bool {
 
 /// Whether all that differs lies on a page that holds nothing but zeros of this batch.
 fn is_unwritten(stored: &[u8; PREFIX], written: &[u8; PREFIX], position: u64) -> bool {
-    let Ok(on_page) = usize::try_from(PAGE - position % PAGE) else {
-        return false;
-    };
+    let on_page = rest_of_page(position);
     match (stored.split_at_checked(on_page), written.get(on_page..)) {
         (Some((before, after)), Some(kept)) => {
             before.iter().all(|byte| *byte == 0) && after == kept

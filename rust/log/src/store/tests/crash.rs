@@ -6,11 +6,7 @@ use crate::corrupt::CorruptKind;
 #[test]
 fn a_log_cut_at_any_byte_keeps_every_whole_batch() {
     let config = config();
-    let script: Vec<_> = script()
-        .into_iter()
-        .filter(|c| !matches!(c, Command::Prune))
-        .collect();
-    let (disk, history) = history(&config, &script);
+    let (disk, history) = history(&config, &unpruned());
     let path = segment(0, 0);
     let bytes = disk.bytes(&path);
     let boundaries = boundaries(&bytes);

@@ -100,14 +100,7 @@ fn impossible_lengths_in_the_middle_are_refused() {
 
 #[test]
 fn damaged_directories_are_refused() {
-    let config = StoreConfig {
-        segment_bytes: 1024,
-        ..config()
-    };
-    let script: Vec<_> = script()
-        .into_iter()
-        .filter(|c| !matches!(c, Command::Prune))
-        .collect();
+    let (config, script) = in_many_segments();
     let (disk, _) = history(&config, &script);
     let dir = Path::new(ROOT).join(partition_dir(0));
     let segments: Vec<_> = disk

@@ -6,14 +6,7 @@ use crate::store::PoisonCause;
 
 #[test]
 fn a_store_whose_disk_failed_once_answers_nothing_more() {
-    let config = StoreConfig {
-        segment_bytes: 1024,
-        ..config()
-    };
-    let script: Vec<_> = script()
-        .into_iter()
-        .filter(|c| !matches!(c, Command::Prune))
-        .collect();
+    let (config, script) = in_many_segments();
     let (_, history) = history(&config, &script);
     let mut faults = 0;
     for at in 0.. {
@@ -104,14 +97,7 @@ fn an_error_at_any_operation_of_an_opening_is_told() {
 
 #[test]
 fn pruning_that_fails_is_told_and_harms_nothing() {
-    let config = StoreConfig {
-        segment_bytes: 1024,
-        ..config()
-    };
-    let script: Vec<_> = script()
-        .into_iter()
-        .filter(|c| !matches!(c, Command::Prune))
-        .collect();
+    let (config, script) = in_many_segments();
     let mut faults = 0;
     for at in 0.. {
         let disk = SimDisk::default();

@@ -165,6 +165,22 @@ fn script() -> Vec<Command> {
     script
 }
 
+/// The same without a prune, so that all that was written is there.
+fn unpruned() -> Vec<Command> {
+    let mut script = script();
+    script.retain(|command| !matches!(command, Command::Prune));
+    script
+}
+
+/// All of it, in segments of a few batches.
+fn in_many_segments() -> (StoreConfig, Vec<Command>) {
+    let config = StoreConfig {
+        segment_bytes: 1024,
+        ..config()
+    };
+    (config, unpruned())
+}
+
 /// Milliseconds between two commands.
 const TICK: i64 = 50;
 

@@ -95,14 +95,7 @@ fn a_refusal_says_what_a_repair_costs() {
 
 #[test]
 fn damage_in_the_middle_costs_all_that_follows() {
-    let config = StoreConfig {
-        segment_bytes: 1024,
-        ..config()
-    };
-    let script: Vec<_> = script()
-        .into_iter()
-        .filter(|c| !matches!(c, Command::Prune))
-        .collect();
+    let (config, script) = in_many_segments();
     for is_closed in [true, false] {
         let (disk, history) = if is_closed {
             closed_history(&config, &script)
@@ -200,14 +193,7 @@ fn what_no_cut_mends_is_refused_whatever_the_settings() {
 
 #[test]
 fn a_repair_survives_power_cuts_of_its_own() {
-    let config = StoreConfig {
-        segment_bytes: 1024,
-        ..config()
-    };
-    let script: Vec<_> = script()
-        .into_iter()
-        .filter(|c| !matches!(c, Command::Prune))
-        .collect();
+    let (config, script) = in_many_segments();
     let (disk, _) = closed_history(&config, &script);
     let segments: Vec<_> = disk
         .files()

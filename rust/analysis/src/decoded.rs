@@ -9,6 +9,7 @@ use share_state_wire::state_record::{
     self, DecodedKey, SHARE_SNAPSHOT, SHARE_UPDATE, decode_snapshot, decode_update,
 };
 
+use crate::common_columns;
 use crate::row_error::Reason;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
@@ -181,11 +182,7 @@ impl Row for DecodedRow {
             "Offset of the record in its state partition.",
         ),
         Column::new("at_timestamp", Kind::Timestamp, "Time of the record."),
-        Column::new(
-            "state_partition",
-            Kind::Int32,
-            "Partition of __share_group_state that holds it.",
-        ),
+        common_columns::RECORD_PARTITION,
         Column::new(
             "record_type",
             Kind::Int16,

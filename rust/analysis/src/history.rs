@@ -2,6 +2,7 @@
 
 use share_state_core::history::HistoryRow;
 
+use crate::common_columns;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
 /// A row of a history, and the state partition that holds its record.
@@ -15,13 +16,9 @@ pub struct Told<'a> {
 
 impl Row for Told<'_> {
     const COLUMNS: &'static [Column] = &[
-        Column::new("group", Kind::Text, "Id of the share group."),
-        Column::new(
-            "topic_id",
-            Kind::Text,
-            "Id of the topic, a hyphenated UUID.",
-        ),
-        Column::new("partition", Kind::Int32, "Partition of the topic."),
+        common_columns::GROUP,
+        common_columns::TOPIC_ID,
+        common_columns::PARTITION,
         Column::nullable(
             "first_offset",
             Kind::Int64,
@@ -59,33 +56,17 @@ impl Row for Told<'_> {
             "Offset of the record of the state topic that made the change.",
         ),
         Column::new("at_timestamp", Kind::Timestamp, "Time of that record."),
-        Column::new(
-            "state_partition",
-            Kind::Int32,
-            "Partition of __share_group_state that holds it.",
-        ),
+        common_columns::RECORD_PARTITION,
         Column::new(
             "start_offset",
             Kind::Int64,
             "Start offset after that record; -1 while not yet resolved.",
         ),
-        Column::new(
-            "delivery_complete_count",
-            Kind::Int32,
-            "Terminal records at or after the start offset; -1 when unknown.",
-        ),
-        Column::new("snapshot_epoch", Kind::Int32, "Epoch of the last snapshot."),
-        Column::new("state_epoch", Kind::Int32, "Epoch of the state."),
-        Column::new(
-            "leader_epoch",
-            Kind::Int32,
-            "Highest leader epoch that has read the state.",
-        ),
-        Column::nullable(
-            "snapshot_offset",
-            Kind::Int64,
-            "Offset in the state partition of the last snapshot; null when it is missing.",
-        ),
+        common_columns::DELIVERY_COMPLETE_COUNT,
+        common_columns::SNAPSHOT_EPOCH,
+        common_columns::STATE_EPOCH,
+        common_columns::LEADER_EPOCH,
+        common_columns::SNAPSHOT_OFFSET,
     ];
 
     fn cells(&self, to: &mut impl Cells) {

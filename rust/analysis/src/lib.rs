@@ -8,6 +8,7 @@
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+mod common_columns;
 pub mod decoded;
 pub mod input;
 pub mod live;

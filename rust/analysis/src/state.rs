@@ -8,6 +8,7 @@ use share_state_core::offset::{OffsetRange, after};
 use share_state_core::record_state::RecordState;
 use share_state_core::state_batch::StateBatch;
 
+use crate::common_columns;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
 mod compacted;
@@ -81,6 +82,17 @@ impl Figures {
         figures.oldest_unsettled = oldest_unsettled(batches, start_offset);
         figures
     }
+
+    /// The cells of `end_offset` and all after it, up to the oldest record that is not settled.
+    pub fn put(&self, to: &mut impl Cells) {
+        to.put(Cell::int64(self.end_offset));
+        to.put(Cell::Int64(self.available));
+        to.put(Cell::Int64(self.acknowledged));
+        to.put(Cell::Int64(self.archiving));
+        to.put(Cell::Int64(self.archived));
+        to.put(Cell::DeliveryCounts(&self.delivery_counts));
+        to.put(Cell::int64(self.oldest_unsettled));
+    }
 }
 
 /// The first offset from the start offset to the end that is not settled.
@@ -140,72 +152,32 @@ pub struct Writes {
 
 impl Row for StateRow {
     const COLUMNS: &'static [Column] = &[
-        Column::new("group", Kind::Text, "Id of the share group."),
-        Column::new(
-            "topic_id",
-            Kind::Text,
-            "Id of the topic, a hyphenated UUID.",
-        ),
-        Column::new("partition", Kind::Int32, "Partition of the topic."),
-        Column::new(
-            "state_partition",
-            Kind::Int32,
-            "Partition of __share_group_state that holds the state.",
-        ),
-        Column::new("snapshot_epoch", Kind::Int32, "Epoch of the last snapshot."),
+        common_columns::GROUP,
+        common_columns::TOPIC_ID,
+        common_columns::PARTITION,
+        common_columns::STATE_PARTITION,
+        common_columns::SNAPSHOT_EPOCH,
         Column::new(
             "state_epoch",
             Kind::Int32,
             "Epoch of the state, set when it was initialised.",
         ),
-        Column::new(
-            "leader_epoch",
-            Kind::Int32,
-            "Highest leader epoch that has read the state.",
-        ),
-        Column::new(
-            "start_offset",
-            Kind::Int64,
-            "Start offset; -1 while not yet resolved.",
-        ),
-        Column::new(
-            "delivery_complete_count",
-            Kind::Int32,
-            "Terminal records at or after the start offset; -1 when unknown.",
-        ),
-        Column::nullable(
-            "end_offset",
-            Kind::Int64,
-            "Last offset of which something is known; null when nothing is in flight.",
-        ),
-        Column::new(
-            "available",
-            Kind::Int64,
-            "Records from the start offset on that are available, or in a member's hands.",
-        ),
-        Column::new("acknowledged", Kind::Int64, "... that are acknowledged."),
-        Column::new(
-            "archiving",
-            Kind::Int64,
-            "... that are on their way to the dead-letter queue.",
-        ),
-        Column::new("archived", Kind::Int64, "... that are archived."),
-        Column::new(
-            "delivery_counts",
-            Kind::DeliveryCounts,
-            "How many of these records were delivered how often, by ascending count.",
-        ),
+        common_columns::LEADER_EPOCH,
+        common_columns::START_OFFSET,
+        common_columns::DELIVERY_COMPLETE_COUNT,
+        common_columns::END_OFFSET,
+        common_columns::AVAILABLE,
+        common_columns::ACKNOWLEDGED,
+        common_columns::ARCHIVING,
+        common_columns::ARCHIVED,
+        common_columns::DELIVERY_COUNTS,
         Column::nullable(
             "oldest_unsettled",
             Kind::Int64,
             "The first offset from the start offset to the end that is not settled; null when there is none.",
         ),
-        Column::new(
-            "oldest_write",
-            Kind::Timestamp,
-            "When it was initialised, or was seen first in the log.",
-        ),
-        Column::new("newest_write", Kind::Timestamp, "When it last changed."),
+        common_columns::OLDEST_WRITE,
+        common_columns::NEWEST_WRITE,
         Column::new(
             "incomplete",
             Kind::Bool,
@@ -231,13 +203,7 @@ impl Row for StateRow {
         to.put(Cell::Int32(standing.leader_epoch));
         to.put(Cell::Int64(standing.start_offset));
         to.put(Cell::Int32(standing.delivery_complete_count));
-        to.put(Cell::int64(figures.end_offset));
-        to.put(Cell::Int64(figures.available));
-        to.put(Cell::Int64(figures.acknowledged));
-        to.put(Cell::Int64(figures.archiving));
-        to.put(Cell::Int64(figures.archived));
-        to.put(Cell::DeliveryCounts(&figures.delivery_counts));
-        to.put(Cell::int64(figures.oldest_unsettled));
+        figures.put(to);
         to.put(Cell::Timestamp(self.oldest_write));
         to.put(Cell::Timestamp(self.newest_write));
         to.put(Cell::Bool(standing.snapshot_offset.is_none()));

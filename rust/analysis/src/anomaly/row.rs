@@ -4,6 +4,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::offset::OffsetRange;
 
 use super::{AnomalyKind, Mark, Severity};
+use crate::common_columns;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
 /// One thing that is wrong.
@@ -72,13 +73,9 @@ impl Row for Anomaly {
     const COLUMNS: &'static [Column] = &[
         Column::new("kind", Kind::Text, "What is wrong."),
         Column::new("severity", Kind::Text, "info, warning or critical."),
-        Column::new("group", Kind::Text, "Id of the share group."),
-        Column::new(
-            "topic_id",
-            Kind::Text,
-            "Id of the topic, a hyphenated UUID.",
-        ),
-        Column::new("partition", Kind::Int32, "Partition of the topic."),
+        common_columns::GROUP,
+        common_columns::TOPIC_ID,
+        common_columns::PARTITION,
         Column::nullable(
             "first_offset",
             Kind::Int64,

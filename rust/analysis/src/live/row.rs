@@ -5,6 +5,7 @@ use share_state_core::history::{Delivery, Standing};
 use share_state_core::ids::SharePartitionKey;
 
 use super::pulse::{Outcomes, Pulse};
+use crate::common_columns;
 use crate::state::{Figures, Writes};
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
@@ -67,56 +68,20 @@ fn count(records: u64) -> Cell<'static> {
 
 impl Row for LiveRow {
     const COLUMNS: &'static [Column] = &[
-        Column::new("group", Kind::Text, "Id of the share group."),
-        Column::new(
-            "topic_id",
-            Kind::Text,
-            "Id of the topic, a hyphenated UUID.",
-        ),
-        Column::new("partition", Kind::Int32, "Partition of the topic."),
-        Column::new(
-            "state_partition",
-            Kind::Int32,
-            "Partition of __share_group_state that holds the state.",
-        ),
-        Column::new("state_epoch", Kind::Int32, "Epoch of the state."),
-        Column::new(
-            "leader_epoch",
-            Kind::Int32,
-            "Highest leader epoch that has read the state.",
-        ),
-        Column::new(
-            "start_offset",
-            Kind::Int64,
-            "Start offset; -1 while not yet resolved.",
-        ),
-        Column::new(
-            "delivery_complete_count",
-            Kind::Int32,
-            "Terminal records at or after the start offset; -1 when unknown.",
-        ),
-        Column::nullable(
-            "end_offset",
-            Kind::Int64,
-            "Last offset of which something is known; null when nothing is in flight.",
-        ),
-        Column::new(
-            "available",
-            Kind::Int64,
-            "Records from the start offset on that are available, or in a member's hands.",
-        ),
-        Column::new("acknowledged", Kind::Int64, "... that are acknowledged."),
-        Column::new(
-            "archiving",
-            Kind::Int64,
-            "... that are on their way to the dead-letter queue.",
-        ),
-        Column::new("archived", Kind::Int64, "... that are archived."),
-        Column::new(
-            "delivery_counts",
-            Kind::DeliveryCounts,
-            "How many of these records were delivered how often, by ascending count.",
-        ),
+        common_columns::GROUP,
+        common_columns::TOPIC_ID,
+        common_columns::PARTITION,
+        common_columns::STATE_PARTITION,
+        common_columns::STATE_EPOCH,
+        common_columns::LEADER_EPOCH,
+        common_columns::START_OFFSET,
+        common_columns::DELIVERY_COMPLETE_COUNT,
+        common_columns::END_OFFSET,
+        common_columns::AVAILABLE,
+        common_columns::ACKNOWLEDGED,
+        common_columns::ARCHIVING,
+        common_columns::ARCHIVED,
+        common_columns::DELIVERY_COUNTS,
         Column::nullable(
             "held_offset",
             Kind::Int64,
@@ -142,17 +107,9 @@ impl Row for LiveRow {
             Kind::Timestamp,
             "When the start offset came to stand where it is, or was seen there first.",
         ),
-        Column::new(
-            "oldest_write",
-            Kind::Timestamp,
-            "When it was initialised, or was seen first in the log.",
-        ),
-        Column::new("newest_write", Kind::Timestamp, "When it last changed."),
-        Column::nullable(
-            "snapshot_offset",
-            Kind::Int64,
-            "Offset in the state partition of the last snapshot; null when it is missing.",
-        ),
+        common_columns::OLDEST_WRITE,
+        common_columns::NEWEST_WRITE,
+        common_columns::SNAPSHOT_OFFSET,
         Column::new(
             "accepted_total",
             Kind::Int64,
@@ -200,13 +157,7 @@ impl Row for LiveRow {
         to.put(Cell::Int32(standing.leader_epoch));
         to.put(Cell::Int64(standing.start_offset));
         to.put(Cell::Int32(standing.delivery_complete_count));
-        to.put(Cell::int64(figures.end_offset));
-        to.put(Cell::Int64(figures.available));
-        to.put(Cell::Int64(figures.acknowledged));
-        to.put(Cell::Int64(figures.archiving));
-        to.put(Cell::Int64(figures.archived));
-        to.put(Cell::DeliveryCounts(&figures.delivery_counts));
-        to.put(Cell::int64(figures.oldest_unsettled));
+        figures.put(to);
         to.put(Cell::int8(self.held.map(|held| held.state)));
         to.put(Cell::int16(self.held.map(|held| held.count)));
         to.put(Cell::timestamp(self.held_since));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::checkpoint::{self, CHECKPOINT_LIMIT, LogStarts};
-use crate::corrupt::{CorruptKind, CorruptLog};
+use crate::corrupt::CorruptKind;
 use crate::disk::{
     At, DRAFT_SUFFIX, Disk, Entry, Held, IoFailure, LockFailure, read_small, write_atomically,
 };
@@ -73,11 +73,8 @@ pub(crate) fn read_starts(
     let path = root.join(CHECKPOINT_FILE);
     match read_small(disk, &path, CHECKPOINT_LIMIT)? {
         None => Ok(LogStarts::new()),
-        Some(bytes) => checkpoint::decode(topic, &bytes).ok_or(OpenError::Corrupt(CorruptLog {
-            segment: path,
-            position: 0,
-            kind: CorruptKind::Checkpoint,
-        })),
+        Some(bytes) => checkpoint::decode(topic, &bytes)
+            .ok_or_else(|| OpenError::corrupt(&path, 0, CorruptKind::Checkpoint)),
     }
 }
 

@@ -33,7 +33,10 @@ mod tests {
                 assert_eq!(begins, seen.len());
                 let first = position + begins as u64;
                 assert_eq!(first / PAGE, (first + page.len() as u64 - 1) / PAGE);
-                assert!(begins == 0 || first % PAGE == 0, "{position}: {begins}");
+                assert!(
+                    begins == 0 || first.is_multiple_of(PAGE),
+                    "{position}: {begins}"
+                );
                 seen.extend_from_slice(page);
             }
             assert_eq!(seen, bytes);

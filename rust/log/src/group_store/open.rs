@@ -12,7 +12,7 @@ use share_state_wire::record_batch::{Compression, DecodedBatch};
 use super::Inner;
 use super::config::GroupStoreConfig;
 use crate::checkpoint::{self, LogStarts};
-use crate::corrupt::{CorruptKind, CorruptLog};
+use crate::corrupt::CorruptKind;
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, write_atomically};
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
@@ -204,13 +204,7 @@ fn replay(
     groups: &mut ShareGroups,
     recovery: &mut Recovery,
 ) -> Result<(), OpenError> {
-    let corrupt = |kind| {
-        OpenError::Corrupt(CorruptLog {
-            segment: PathBuf::from(segment),
-            position,
-            kind,
-        })
-    };
+    let corrupt = |kind| OpenError::corrupt(segment, position, kind);
     for record in batch.records() {
         let offset = record.offset;
         let key = record

@@ -110,7 +110,7 @@ pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Found, OpenError> {
             let length = source.length().at("read", &path)?;
             found.segments.push((base, length));
         } else if looks_like_segment(&entry.name) {
-            return Err(corrupt(&path, 0, CorruptKind::SegmentName));
+            return Err(OpenError::corrupt(&path, 0, CorruptKind::SegmentName));
         } else if entry
             .name
             .strip_suffix(DRAFT_SUFFIX)
@@ -148,10 +148,10 @@ pub(crate) fn check(
             continue;
         }
         if *length == 0 {
-            return Err(corrupt(&path, 0, CorruptKind::EmptySegment));
+            return Err(OpenError::corrupt(&path, 0, CorruptKind::EmptySegment));
         }
         if let Some(kind) = out_of_order(checked.next_offset, *base) {
-            return Err(corrupt(&path, 0, kind));
+            return Err(OpenError::corrupt(&path, 0, kind));
         }
         let source = log.disk.open_read(&path).at("open", &path)?;
         let mut reader = BatchReader::new(source, Limits::default()).at("read", &path)?;
@@ -173,9 +173,11 @@ pub(crate) fn check(
                 Verdict::Damage(tail::kind(&bad))
             };
             match verdict {
-                Verdict::Damage(kind) => return Err(corrupt(&path, bad.position, kind)),
+                Verdict::Damage(kind) => return Err(OpenError::corrupt(&path, bad.position, kind)),
                 // A segment gets its name when its first batch is durable, so no crash tears that one.
-                Verdict::Torn if kept == 0 => return Err(corrupt(&path, 0, tail::kind(&bad))),
+                Verdict::Torn if kept == 0 => {
+                    return Err(OpenError::corrupt(&path, 0, tail::kind(&bad)));
+                }
                 Verdict::Torn => {
                     checked.torn = Some(TornTail {
                         partition: log.partition,
@@ -206,7 +208,7 @@ impl Log<'_> {
         let kind = CorruptKind::MissingSegment {
             log_start_offset: self.log_start,
         };
-        corrupt(self.dir, 0, kind)
+        OpenError::corrupt(self.dir, 0, kind)
     }
 }
 
@@ -251,8 +253,8 @@ fn read_segment(
         }
         let position = reader.position();
         mark.map_or(Ok(()), |mark| mark.check(found, batch.header.base_sequence))
-            .map_err(|kind| corrupt(path, position, kind))?;
-        *next_offset = follows(&batch).map_err(|kind| corrupt(path, position, kind))?;
+            .map_err(|kind| OpenError::corrupt(path, position, kind))?;
+        *next_offset = follows(&batch).map_err(|kind| OpenError::corrupt(path, position, kind))?;
         visit(path, position, &batch)?;
         reader.accept();
     }
@@ -288,12 +290,4 @@ pub(crate) fn out_of_order(expected: i64, found: i64) -> Option<CorruptKind> {
         std::cmp::Ordering::Equal => None,
         std::cmp::Ordering::Greater => Some(CorruptKind::OffsetGap { expected, found }),
     }
-}
-
-fn corrupt(segment: &Path, position: u64, kind: CorruptKind) -> OpenError {
-    OpenError::Corrupt(CorruptLog {
-        segment: segment.to_owned(),
-        position,
-        kind,
-    })
 }

@@ -1,7 +1,7 @@
 //! Why a store was not opened, and why a verb was not answered.
 
 use core::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use share_state_core::coordinator::CoordinatorError;
@@ -10,7 +10,7 @@ use share_state_wire::WireError;
 
 use super::config::ConfigError;
 use super::progress::Progress;
-use crate::corrupt::CorruptLog;
+use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::damage::Damage;
 use crate::disk::IoFailure;
 use crate::meta::MetaError;
@@ -61,6 +61,15 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// A log, or a file beside it, that is not as it was written.
+    pub(crate) fn corrupt(segment: &Path, position: u64, kind: CorruptKind) -> Self {
+        Self::Corrupt(CorruptLog {
+            segment: segment.to_owned(),
+            position,
+            kind,
+        })
+    }
+
     /// The code by which a broker would say it.
     #[must_use]
     pub const fn kafka_code(&self) -> KafkaCode {

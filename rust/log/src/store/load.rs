@@ -12,7 +12,7 @@ use super::error::OpenError;
 use super::progress::Progress;
 use super::recovery::Recovery;
 use crate::checkpoint::LogStarts;
-use crate::corrupt::{CorruptKind, CorruptLog};
+use crate::corrupt::CorruptKind;
 use crate::damage::Damage;
 use crate::disk::Disk;
 use crate::layout::partition_dir;
@@ -107,12 +107,7 @@ impl Source<'_> {
             let dir = self.root.join(partition_dir(index));
             let found = match segment_log::find(self.disk, &dir) {
                 Err(OpenError::Io(failure)) if failure.kind == std::io::ErrorKind::NotFound => {
-                    let kind = CorruptKind::MissingPartition;
-                    return Err(OpenError::Corrupt(CorruptLog {
-                        segment: dir,
-                        position: 0,
-                        kind,
-                    }));
+                    return Err(OpenError::corrupt(&dir, 0, CorruptKind::MissingPartition));
                 }
                 other => other?,
             };
@@ -178,13 +173,7 @@ impl Loading {
         position: u64,
         batch: &DecodedBatch<'_>,
     ) -> Result<(), OpenError> {
-        let corrupt = |kind| {
-            OpenError::Corrupt(CorruptLog {
-                segment: PathBuf::from(segment),
-                position,
-                kind,
-            })
-        };
+        let corrupt = |kind| OpenError::corrupt(segment, position, kind);
         for record in batch.records() {
             let offset = record.offset;
             let key = record

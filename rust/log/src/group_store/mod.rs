@@ -251,7 +251,7 @@ impl ShareGroupStore {
         let ticket = shared.ticket();
         Accepted {
             answer,
-            ticket: if self.inner.journal.reached(shared, Durability::ByPolicy) >= ticket {
+            ticket: if shared.reached(Durability::ByPolicy) >= ticket {
                 0
             } else {
                 ticket

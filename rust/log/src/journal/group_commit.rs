@@ -69,7 +69,7 @@ impl<M: Machine> Journal<M> {
     ) -> Result<(), StoreError> {
         let durably = how == Durability::OnDisk || self.sync == SyncPolicy::Always;
         loop {
-            if self.reached(&shared, how) >= ticket {
+            if shared.reached(how) >= ticket {
                 return Ok(());
             }
             if let Err(poisoned) = self.healthy() {

@@ -104,6 +104,15 @@ impl<M> Shared<M> {
     pub const fn ticket(&self) -> i64 {
         self.next_offset
     }
+
+    /// The offset below which records are as durable as required. Under [`SyncPolicy::Always`] every round syncs what it appends,
+    /// so the two are the same.
+    pub const fn reached(&self, how: Durability) -> i64 {
+        match how {
+            Durability::ByPolicy => self.appended,
+            Durability::OnDisk => self.synced,
+        }
+    }
 }
 
 impl<M: Machine> Journal<M> {
@@ -160,16 +169,7 @@ impl<M: Machine> Journal<M> {
     pub fn has_reached(&self, ticket: i64) -> Result<bool, StoreError> {
         let shared = self.lock()?;
         let ticket = ticket.min(shared.ticket());
-        Ok(self.reached(&shared, Durability::ByPolicy) >= ticket)
-    }
-
-    /// The offset below which records are as durable as required.
-    pub fn reached(&self, shared: &Shared<M>, how: Durability) -> i64 {
-        if how == Durability::OnDisk || self.sync == SyncPolicy::Always {
-            shared.synced
-        } else {
-            shared.appended
-        }
+        Ok(shared.reached(Durability::ByPolicy) >= ticket)
     }
 
     /// Returns once everything accepted so far is on disk.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use share_state_wire::record_batch::Compression;
 
-use super::group::{GROUP_BYTES, Records};
+use super::group::{GROUP_BYTES, REQUEST_BYTES, Records};
 use super::*;
 use crate::disk::Disk;
 use crate::disk::sim::{Fault, SimDisk};
@@ -36,7 +36,7 @@ fn group(base_offset: i64, next_offset: i64) -> Group {
     Group::new(base_offset, records(&sizes))
 }
 
-fn journal(disk: &SimDisk) -> Journal<Sizes> {
+fn journal(disk: &SimDisk, sync: SyncPolicy) -> Journal<Sizes> {
     let tally = Arc::new(Tally::default());
     let dir = Path::new("/log");
     disk.create_dir(dir).unwrap();
@@ -53,7 +53,7 @@ fn journal(disk: &SimDisk) -> Journal<Sizes> {
         Sizes,
         log,
         0,
-        SyncPolicy::Always,
+        sync,
         Framing {
             compression: Compression::None,
             mark: 1,
@@ -103,6 +103,65 @@ fn a_group_takes_records_up_to_its_size_and_no_byte_more() {
     assert!(!Group::whole(0, records(&[1])).has_room_for(&records(&[1])));
 }
 
+#[test]
+fn a_decision_takes_bytes_up_to_its_bound_and_no_byte_more() {
+    let encoded =
+        |sizes: &[usize]| Records::encode::<Sizes>(sizes, WallTime(0)).map(|all| all.len());
+    assert_eq!(encoded(&[1, REQUEST_BYTES - 1]), Ok(2));
+    assert_eq!(
+        encoded(&[1, REQUEST_BYTES]),
+        Err(StoreError::TooLarge {
+            bytes: REQUEST_BYTES + 1,
+            limit: REQUEST_BYTES
+        })
+    );
+}
+
+/// Takes in a record; the ticket that tells when it is durable.
+fn taken_in(journal: &Journal<Sizes>) -> i64 {
+    let mut shared = journal.enter().unwrap();
+    journal.take_in(&mut shared, &[1], WallTime(0)).unwrap();
+    shared.ticket()
+}
+
+#[test]
+fn a_ticket_is_reached_as_the_policy_requires() {
+    for (sync, synced) in [(SyncPolicy::Always, 1), (SyncPolicy::Never, 0)] {
+        let journal = journal(&SimDisk::default(), sync);
+        let ticket = taken_in(&journal);
+        assert_eq!(journal.has_reached(ticket), Ok(false), "{sync:?}");
+        journal.await_ticket(ticket).unwrap();
+        assert_eq!(journal.has_reached(ticket), Ok(true), "{sync:?}");
+        let on_disk = || journal.lock().unwrap().reached(Durability::OnDisk);
+        assert_eq!(on_disk(), synced, "{sync:?}");
+        journal.flush().unwrap();
+        assert_eq!(on_disk(), 1, "{sync:?}");
+    }
+}
+
+/// A thread leads, and waits for the log, which the test holds.
+#[test]
+fn who_wants_quiet_waits_for_the_thread_that_writes() {
+    let journal = Arc::new(journal(&SimDisk::default(), SyncPolicy::Always));
+    let ticket = taken_in(&journal);
+    let log = journal.log().unwrap();
+    let (writes, wants_quiet) = (Arc::clone(&journal), Arc::clone(&journal));
+    let writer = std::thread::spawn(move || writes.await_ticket(ticket));
+    while !journal.lock().unwrap().led {
+        std::thread::yield_now();
+    }
+    let waiter = std::thread::spawn(move || {
+        wants_quiet.quiesce();
+        wants_quiet.lock().unwrap().led
+    });
+    while !journal.lock().unwrap().closed && !waiter.is_finished() {
+        std::thread::yield_now();
+    }
+    drop(log);
+    assert!(!waiter.join().unwrap(), "a thread still writes");
+    assert_eq!(writer.join().unwrap(), Ok(()));
+}
+
 const WAITING: usize = 6;
 
 /// One thread leads, and waits for the log, which the test holds; the others are asleep, because a thread frees the mutex under
@@ -110,7 +169,7 @@ const WAITING: usize = 6;
 #[test]
 fn all_who_wait_hear_of_a_write_that_failed() {
     let disk = SimDisk::default();
-    let journal = Arc::new(journal(&disk));
+    let journal = Arc::new(journal(&disk, SyncPolicy::Always));
     let log = journal.log().unwrap();
     let (done, told) = channel();
     for _ in 0..WAITING {

@@ -64,6 +64,7 @@ impl SimDisk {
 
     /// The disk as the next process finds it: this one was killed, and the machine goes on. What was not synced is there, and may
     /// still be lost.
+    #[cfg(feature = "sim")]
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let mut state = self.state().clone();

@@ -35,6 +35,12 @@ struct Encoded {
     value: Option<Vec<u8>>,
 }
 
+impl Encoded {
+    fn bytes(&self) -> usize {
+        self.key.len() + self.value.as_ref().map_or(0, Vec::len)
+    }
+}
+
 impl Records {
     /// Encodes what must stand together in one batch.
     pub fn encode<M: Machine>(records: &[M::Record], now: WallTime) -> Result<Self, StoreError> {
@@ -60,12 +66,13 @@ impl Records {
         };
         for record in records {
             let (key, value) = M::encode(record)?;
-            encoded.bytes += key.len() + value.as_ref().map_or(0, Vec::len);
-            encoded.records.push(Encoded {
+            let record = Encoded {
                 timestamp: now.0,
                 key,
                 value,
-            });
+            };
+            encoded.bytes += record.bytes();
+            encoded.records.push(record);
         }
         Ok(encoded)
     }
@@ -166,7 +173,7 @@ impl Group {
 fn fitting(records: &[Encoded]) -> usize {
     let mut bytes = 0;
     let fits = |record: &&Encoded| {
-        bytes += record.key.len() + record.value.as_ref().map_or(0, Vec::len);
+        bytes += record.bytes();
         bytes <= GROUP_BYTES
     };
     records.iter().take_while(fits).count().max(1)

@@ -36,6 +36,11 @@ fn group(base_offset: i64, next_offset: i64) -> Group {
     Group::new(base_offset, records(&sizes))
 }
 
+const FRAMING: Framing = Framing {
+    compression: Compression::None,
+    mark: 1,
+};
+
 fn journal(disk: &SimDisk, sync: SyncPolicy) -> Journal<Sizes> {
     let tally = Arc::new(Tally::default());
     let dir = Path::new("/log");
@@ -49,18 +54,7 @@ fn journal(disk: &SimDisk, sync: SyncPolicy) -> Journal<Sizes> {
     )
     .unwrap();
     let poison = Arc::default();
-    Journal::new(
-        Sizes,
-        log,
-        0,
-        sync,
-        Framing {
-            compression: Compression::None,
-            mark: 1,
-        },
-        tally,
-        poison,
-    )
+    Journal::new(Sizes, log, 0, sync, FRAMING, tally, poison)
 }
 
 /// A thread may look for its round while its own group is being written and the next group has formed.
@@ -101,6 +95,19 @@ fn a_group_takes_records_up_to_its_size_and_no_byte_more() {
     assert!(group.has_room_for(&records(&[1])));
     assert!(!group.has_room_for(&records(&[2])));
     assert!(!Group::whole(0, records(&[1])).has_room_for(&records(&[1])));
+}
+
+#[test]
+fn all_that_lives_is_written_in_batches_of_the_usual_size() {
+    let batches = |sizes: &[usize]| {
+        Group::whole(0, records(sizes))
+            .to_batches(FRAMING)
+            .unwrap()
+            .1
+    };
+    assert_eq!(batches(&[GROUP_BYTES - 3, 3]), 1);
+    assert_eq!(batches(&[GROUP_BYTES - 3, 3, 1]), 2);
+    assert_eq!(batches(&[GROUP_BYTES + 1, GROUP_BYTES + 1]), 2);
 }
 
 #[test]

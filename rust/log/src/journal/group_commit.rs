@@ -163,8 +163,8 @@ impl<M: Machine> Journal<M> {
 }
 
 /// The leader of a round. If it panics, the store is poisoned and all waiting threads are woken.
-struct Leader<'a, M: Machine> {
-    journal: &'a Journal<M>,
+pub(super) struct Leader<'a, M: Machine> {
+    pub(super) journal: &'a Journal<M>,
 }
 
 impl<M: Machine> Drop for Leader<'_, M> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use share_state_wire::record_batch::Compression;
 
 use super::group::{GROUP_BYTES, REQUEST_BYTES, Records};
+use super::group_commit::Leader;
 use super::*;
 use crate::disk::Disk;
 use crate::disk::sim::{Fault, SimDisk};
@@ -124,6 +125,13 @@ fn a_decision_takes_bytes_up_to_its_bound_and_no_byte_more() {
     );
 }
 
+#[test]
+fn a_log_is_rewritten_once_it_is_larger_than_its_least_size() {
+    let mut rewriting = Rewriting::new(10, 4);
+    assert!(!rewriting.grown(6));
+    assert!(rewriting.grown(1));
+}
+
 /// Takes in a record; the ticket that tells when it is durable.
 fn taken_in(journal: &Journal<Sizes>) -> i64 {
     let mut shared = journal.enter().unwrap();
@@ -167,6 +175,27 @@ fn who_wants_quiet_waits_for_the_thread_that_writes() {
     drop(log);
     assert!(!waiter.join().unwrap(), "a thread still writes");
     assert_eq!(writer.join().unwrap(), Ok(()));
+}
+
+#[test]
+fn a_leader_that_panics_poisons_the_journal_and_wakes_who_waits() {
+    let journal = Arc::new(journal(&SimDisk::default(), SyncPolicy::Always));
+    let ticket = taken_in(&journal);
+    journal.lock().unwrap().led = true;
+    let (leads, waits) = (Arc::clone(&journal), Arc::clone(&journal));
+    let (done, told) = channel();
+    std::thread::spawn(move || done.send(waits.await_ticket(ticket)));
+    let leader = std::thread::spawn(move || {
+        let _leader = Leader { journal: &leads };
+        panic!("while it writes");
+    });
+    assert!(leader.join().is_err());
+    let poisoned = StoreError::Poisoned {
+        cause: Arc::new(PoisonCause::Panic),
+    };
+    assert_eq!(journal.healthy(), Err(poisoned.clone()));
+    let answer = told.recv_timeout(Duration::from_secs(60));
+    assert_eq!(answer, Ok(Err(poisoned)));
 }
 
 const WAITING: usize = 6;

@@ -154,6 +154,16 @@ fn a_ticket_is_reached_as_the_policy_requires() {
     }
 }
 
+#[test]
+fn a_log_of_which_nothing_lives_is_not_rewritten() {
+    let record = Box::new(|_, _| panic!("the log begins where it did"));
+    let due = Rewriting::new(0, 0);
+    let journal = journal(&SimDisk::default(), SyncPolicy::Always).rewritten(due, record);
+    let ticket = taken_in(&journal);
+    assert_eq!(journal.lock().unwrap().groups.len(), 1);
+    journal.await_ticket(ticket).unwrap();
+}
+
 /// A thread leads, and waits for the log, which the test holds.
 #[test]
 fn who_wants_quiet_waits_for_the_thread_that_writes() {

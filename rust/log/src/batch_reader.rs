@@ -196,3 +196,109 @@ impl BatchReader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
+
+    use super::*;
+
+    /// A file that somebody else makes longer and shorter.
+    #[derive(Clone, Default)]
+    struct Shared {
+        bytes: Arc<Mutex<Vec<u8>>>,
+        position: u64,
+    }
+
+    impl Shared {
+        fn set(&self, bytes: &[u8]) {
+            *self.bytes.lock().unwrap() = bytes.to_vec();
+        }
+    }
+
+    impl Read for Shared {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let bytes = self.bytes.lock().unwrap();
+            let from = bytes.len().min(usize::try_from(self.position).unwrap());
+            let read = (&bytes[from..]).read(buffer)?;
+            self.position += read as u64;
+            Ok(read)
+        }
+    }
+
+    impl Seek for Shared {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            let SeekFrom::Start(position) = to else {
+                panic!("{to:?}");
+            };
+            self.position = position;
+            Ok(position)
+        }
+    }
+
+    impl Source for Shared {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.bytes.lock().unwrap().len() as u64)
+        }
+    }
+
+    fn batch() -> Vec<u8> {
+        let record = NewRecord {
+            timestamp: 1,
+            key: Some(b"k"),
+            value: Some(b"v"),
+        };
+        encode_batch(0, 0, Compression::None, &[record]).unwrap()
+    }
+
+    fn reader(file: &Shared) -> BatchReader {
+        BatchReader::new(Box::new(file.clone()), Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_batch_that_a_writer_completes_is_whole_when_it_is_read_again() {
+        let (file, whole) = (Shared::default(), batch());
+        file.set(&whole[..30]);
+        let mut reader = reader(&file);
+        let Step::Bad(bad) = reader.step().unwrap() else {
+            panic!("30 bytes are no batch");
+        };
+        assert_eq!((bad.cause, bad.remaining), (BadCause::CutOff, 30));
+        assert!(!reader.has_grown().unwrap());
+        file.set(&whole);
+        assert!(reader.has_grown().unwrap());
+        assert!(!reader.has_grown().unwrap(), "it is told once");
+        reader.resume_at(bad.position).unwrap();
+        assert_eq!(reader.step().unwrap(), Step::Whole);
+        assert_eq!(reader.decode().unwrap().header.base_offset, 0);
+        reader.accept();
+        assert_eq!(reader.step().unwrap(), Step::End);
+    }
+
+    /// A writer that opens the log cuts a torn tail off.
+    #[test]
+    fn a_file_that_became_shorter_ends_where_it_ends() {
+        let (file, whole) = (Shared::default(), batch());
+        for left in 0..whole.len() {
+            file.set(&[&whole[..], &whole].concat());
+            let mut reader = reader(&file);
+            assert_eq!(reader.step().unwrap(), Step::Whole);
+            reader.accept();
+            file.set(&[&whole[..], &whole[..left]].concat());
+            // What was read ahead is gone as well.
+            reader.resume_at(whole.len() as u64).unwrap();
+            let Step::Bad(bad) = reader.step().unwrap() else {
+                panic!("{left} bytes are no batch");
+            };
+            assert_eq!(bad.cause, BadCause::CutOff);
+            assert_eq!(bad.position, whole.len() as u64);
+            assert_eq!(bad.remaining, left as u64);
+            assert!(!reader.has_grown().unwrap());
+            reader.resume_at(bad.position).unwrap();
+            let again = reader.step().unwrap();
+            assert_eq!(again == Step::End, left == 0, "{again:?}");
+        }
+    }
+}

@@ -58,6 +58,7 @@ def main() -> int:
     parser.add_argument("--modules", nargs="*", help="only these, as share_state/kafka/framing.py")
     parser.add_argument("--again", action="store_true", help="try again what lived")
     parser.add_argument("--sample", type=int, metavar="COUNT", help="only so many mutants of some modules, drawn anew")
+    parser.add_argument("--wide", action="store_true", help="the sample is drawn from all modules, which takes longer")
     parser.add_argument("--seed", type=int, help="repeats a sample")
     arguments = parser.parse_args()
     if unknown := set(arguments.areas) - set(AREAS):
@@ -65,7 +66,8 @@ def main() -> int:
     if arguments.sample is not None:
         # The tests of the gateway alone take longer than a minute: it is drawn where it is named.
         seed = random.SystemRandom().getrandbits(32) if arguments.seed is None else arguments.seed
-        return max(_sample(name, seed, arguments.sample) for name in arguments.areas or ["kafka"])
+        areas = arguments.areas or ["kafka"]
+        return max(_sample(name, seed, arguments.sample, wide=arguments.wide) for name in areas)
     return max(
         _whole(name, arguments.modules or AREAS[name].modules(), again=arguments.again) for name in arguments.areas or AREAS
     )
@@ -94,13 +96,15 @@ def _whole(name: str, modules: list[str], *, again: bool) -> int:
     return _judge(made, made)
 
 
-def _sample(name: str, seed: int, size: int) -> int:
+def _sample(name: str, seed: int, size: int, *, wide: bool) -> int:
     chance = random.Random(seed)  # noqa: S311  a test's
-    modules = chance.sample(AREAS[name].modules(), _SAMPLED_MODULES)
+    modules = AREAS[name].modules()
+    if not wide:
+        modules = chance.sample(modules, _SAMPLED_MODULES)
     place = _made(name, _BUILD / "mutants-python-sample", modules)
     viable = [one.name for one in _of(place, modules) if one.verdict != NO_TYPES]
     drawn = set(chance.sample(viable, min(size, len(viable))))
-    print(f"seed {seed}: {len(drawn)} of the {len(viable)} viable mutants of {', '.join(modules)}", flush=True)
+    print(f"seed {seed}: {len(drawn)} of the {len(viable)} viable mutants of {'all' if wide else ', '.join(modules)}", flush=True)
     if drawn and (status := place.try_all(_CHILDREN, sorted(drawn))):
         return status
     made = _of(place, modules)

@@ -242,7 +242,7 @@ mod tests {
     }
 
     /// What is said of bytes that begin at `position`, where a batch with this offset should come; nothing if they are one.
-    fn verdict(position: usize, bytes: &[u8], next_offset: i64) -> Option<Verdict> {
+    fn verdict(position: usize, bytes: &[u8], next_offset: i64, torn: Torn) -> Option<Verdict> {
         let disk = SimDisk::default();
         let path = Path::new("/log");
         disk.put(path, &[&vec![7; position][..], bytes].concat());
@@ -258,7 +258,10 @@ mod tests {
                 Ok(batch) => reader.out_of_order(next_offset, batch.header.base_offset),
             },
         };
-        let expected = Expected::ANYTHING;
+        let expected = Expected {
+            torn,
+            ..Expected::ANYTHING
+        };
         Some(judge(reader.raw(), &bad, next_offset, expected).unwrap())
     }
 
@@ -292,7 +295,7 @@ mod tests {
             let cases = places.flat_map(|place| cuts.clone().map(move |cut| (place, cut)));
             for (place, cut) in cases {
                 for left in left_of(place, &whole[..cut]).filter(|left| *left != whole) {
-                    let said = verdict(place, &left, 7);
+                    let said = verdict(place, &left, 7, Torn::LastBatch);
                     assert_eq!(
                         said,
                         Some(Verdict::Torn),
@@ -303,6 +306,39 @@ mod tests {
             }
         }
         assert!(torn > 5_000, "{torn}");
+    }
+
+    fn is_damage(verdict: Option<&Verdict>) -> bool {
+        matches!(verdict, Some(Verdict::Damage(_)))
+    }
+
+    /// The header's page is lost, and the batch is whole: so it was the last one, if each is synced before the next.
+    #[test]
+    fn a_lost_page_before_another_batch_is_damage_unless_nothing_is_synced() {
+        let mut log = [batch(7, b"v"), batch(8, b"v")].concat();
+        log[..11].fill(0);
+        let said = |torn| verdict(501, &log, 7, torn);
+        assert!(is_damage(said(Torn::LastBatch).as_ref()));
+        assert_eq!(said(Torn::Unsynced), Some(Verdict::Torn));
+    }
+
+    /// The length says that the batch ends before the file does, so it was durable.
+    #[test]
+    fn a_length_beside_a_lost_page_is_believed() {
+        let (whole, half) = (batch(7, &[9; 600]), batch(8, b"v")[..40].to_vec());
+        // The page after the length, and the one before it.
+        for (place, lost) in [(500, 12..524), (504, 0..8)] {
+            let mut log = [&whole[..], &half].concat();
+            log[lost].fill(0);
+            log[600] ^= 1;
+            let said = verdict(place, &log, 7, Torn::LastBatch);
+            assert!(is_damage(said.as_ref()), "{place}: {said:?}");
+        }
+        let mut header = whole[..12].to_vec();
+        header[11] = 13;
+        header[10] = 0;
+        let said = verdict(100, &header, 7, Torn::LastBatch);
+        assert!(is_damage(said.as_ref()), "{said:?}");
     }
 
     fn after(bytes: &[u8], next_offset: i64) -> After {

@@ -366,6 +366,8 @@ mod tests {
                 After::Nothing,
                 "an older batch does not count"
             );
+            let more = [&bytes[..], &[9; 50]].concat();
+            assert_eq!(after(&more, 7), After::Batch(distance as u64));
             bytes.pop();
             assert_eq!(
                 after(&bytes, 7),

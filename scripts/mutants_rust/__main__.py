@@ -68,9 +68,10 @@ def _tried(
     chosen: list[Mutant], of: list[Crate], source: random.Random | None, time_for_all: tuple[float, float] | None
 ) -> Iterator[tuple[Mutant, str]]:
     """Try mutants, crate by crate, each crate for its part of the time."""
-    for part, crate in enumerate(of, 1):
+    by_crate = [(crate, [mutant for mutant in chosen if mutant.crate == crate.name]) for crate in of]
+    by_crate = [(crate, mutants) for crate, mutants in by_crate if mutants]
+    for part, (crate, mutants) in enumerate(by_crate, 1):
         trials = Trials(crate)
-        mutants = [mutant for mutant in chosen if mutant.crate == crate.name]
         if source:
             source.shuffle(mutants)
         for mutant in mutants:
@@ -78,7 +79,7 @@ def _tried(
             outcome = trials.outcome(mutant)
             print(f"{outcome:9} {mutant.name} ({time.monotonic() - began:.0f} s)", flush=True)
             yield mutant, outcome
-            if time_for_all and time.monotonic() - time_for_all[0] > time_for_all[1] * part / len(of):
+            if time_for_all and time.monotonic() - time_for_all[0] > time_for_all[1] * part / len(by_crate):
                 break
 
 

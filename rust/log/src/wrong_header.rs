@@ -17,8 +17,6 @@ const OVERHEAD: u64 = 12;
 pub(crate) const LENGTH: std::ops::Range<usize> = 8..12;
 const MAGIC_AT: usize = 16;
 const CRC: std::ops::Range<usize> = 17..PREFIX;
-/// Bytes of a batch without records.
-const HEADER: u64 = 61;
 /// No batch is larger.
 const LARGEST: u64 = 1 << 31;
 
@@ -62,7 +60,7 @@ pub(crate) fn find(
             body.push(*byte);
             computed = crc32c::crc32c_append(computed, std::slice::from_ref(byte));
             let size = (PREFIX + body.len()) as u64;
-            if computed != crc || size < HEADER {
+            if computed != crc {
                 continue;
             }
             let written = written(&stored, base_offset, size);
@@ -163,6 +161,15 @@ mod tests {
         for few in 0..PREFIX {
             assert_eq!(found(&bytes[..few], 0), None);
         }
+    }
+
+    #[test]
+    fn bytes_that_fit_the_checksum_by_chance_are_no_batch() {
+        let junk = [7; 80];
+        let mut bytes = vec![9; PREFIX];
+        bytes[CRC].copy_from_slice(&crc32c::crc32c(&junk).to_be_bytes());
+        bytes.extend(junk);
+        assert_eq!(found(&bytes, 0), None);
     }
 
     #[test]

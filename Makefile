@@ -293,12 +293,19 @@ test-worlds: ## Play fresh simulated worlds for 100 s on one core; a finding, or
 $(FUZZ_TOOLS)/bin/cargo-fuzz:
 	$(CARGO) install --quiet --locked --version $(CARGO_FUZZ_VERSION) --root $(FUZZ_TOOLS) cargo-fuzz
 
+# The bytes of a script choose, and the code compares them with nothing: to trace its comparisons takes most of the time.
+FUZZ_SCRIPTS := engine_twin share_partition
+
 # What a run finds interesting goes to build/, not into the corpus that the gate replays.
 .PHONY: fuzz
-fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder, coverage-guided (FUZZ_SECONDS=60 each)
-	@for target in $$($< list --fuzz-dir rust/fuzz); do \
+fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder and the engine, coverage-guided (FUZZ_SECONDS=60 each, FUZZ_TARGETS=...)
+	@for target in $(or $(FUZZ_TARGETS),$$($< list --fuzz-dir rust/fuzz)); do \
 		mkdir -p build/fuzz-corpus/$$target rust/fuzz/corpus/$$target; \
-		$< run --fuzz-dir rust/fuzz --sanitizer none $$target \
+		case " $(FUZZ_SCRIPTS) " in \
+			*" $$target "*) traced="--no-trace-compares --target-dir $(abspath build/fuzz-scripts)" ;; \
+			*) traced= ;; \
+		esac; \
+		$< run --fuzz-dir rust/fuzz --sanitizer none $$traced $$target \
 			$(abspath build/fuzz-corpus)/$$target $(abspath rust/fuzz/corpus)/$$target \
 			-- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048; done
 

@@ -32,6 +32,7 @@
 //! ```
 
 mod batch_reader;
+mod budget;
 mod checkpoint;
 mod corrupt;
 mod counters;

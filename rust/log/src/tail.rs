@@ -9,6 +9,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::batch_reader::{Bad, BadCause};
+use crate::budget::Budget;
 use crate::corrupt::CorruptKind;
 use crate::meta::{Expected, Torn};
 use crate::page::{PAGE, by_page};
@@ -146,18 +147,6 @@ pub(crate) enum After {
     Unclear,
 }
 
-/// Bytes that may still be spent on checksums of what merely looks like a batch, so that no file takes forever.
-pub(crate) struct Budget(u64);
-
-impl Budget {
-    /// Eight times the size of the file.
-    pub fn for_file(source: &mut impl Seek) -> io::Result<Self> {
-        source
-            .seek(SeekFrom::End(0))
-            .map(|end| Self(end.saturating_mul(8)))
-    }
-}
-
 /// The first whole batch with a right checksum anywhere after `position`, at an offset from `next_offset` on.
 pub(crate) fn next_batch(
     source: &mut (impl Read + Seek),
@@ -182,9 +171,8 @@ pub(crate) fn next_batch(
             else {
                 continue;
             };
-            match budget.0.checked_sub(size) {
-                Some(rest) => budget.0 = rest,
-                None => return Ok(After::Unclear),
+            if !budget.spend(size) {
+                return Ok(After::Unclear);
             }
             if checksum_fits(source, start, size)? {
                 return Ok(After::Batch(start));

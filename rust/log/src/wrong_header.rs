@@ -8,6 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use share_state_wire::record_batch::{Limits, decode_batch};
 
+use crate::budget::Budget;
 use crate::page::rest_of_page;
 
 /// Base offset (8), length (4), leader epoch (4), format (1), checksum (4).
@@ -29,12 +30,14 @@ pub(crate) struct WrongHeader {
     pub is_unwritten: bool,
 }
 
-/// Looks for a whole batch at `position` whose header is not what was written, which began with `base_offset`.
+/// Looks for a whole batch at `position` whose header is not what was written, which began with `base_offset`. Bytes that fit the
+/// checksum too often were made to: no crash leaves them, and they count as a header that no page explains.
 pub(crate) fn find(
     source: &mut (impl Read + Seek),
     position: u64,
     base_offset: i64,
 ) -> io::Result<Option<WrongHeader>> {
+    let mut budget = Budget::for_file(source)?;
     source.seek(SeekFrom::Start(position))?;
     let mut stored = Vec::with_capacity(PREFIX);
     source
@@ -62,6 +65,12 @@ pub(crate) fn find(
             let size = (PREFIX + body.len()) as u64;
             if computed != crc {
                 continue;
+            }
+            if !budget.spend(size) {
+                return Ok(Some(WrongHeader {
+                    end: position + size,
+                    is_unwritten: false,
+                }));
             }
             let written = written(&stored, base_offset, size);
             if is_batch(&written, &body) {
@@ -170,6 +179,32 @@ mod tests {
         bytes[CRC].copy_from_slice(&crc32c::crc32c(&junk).to_be_bytes());
         bytes.extend(junk);
         assert_eq!(found(&bytes, 0), None);
+    }
+
+    /// The four bytes that lead the register of CRC-32C from one value to another.
+    fn bytes_between(from: u32, to: u32) -> [u8; 4] {
+        let step = |index: u8| !crc32c::crc32c_append(!u32::from(index), &[0]);
+        let mut register = to;
+        for _ in 0..4 {
+            let index = (0..=u8::MAX).find(|index| (step(*index) ^ register) >> 24 == 0);
+            let index = index.expect("one entry of the table has this first byte");
+            register = (register ^ step(index)) << 8 | u32::from(index);
+        }
+        (register ^ from).to_le_bytes()
+    }
+
+    #[test]
+    fn bytes_that_fit_the_checksum_everywhere_do_not_take_forever() {
+        let register: u32 = 0x1234_5678;
+        let mut bytes = vec![9; PREFIX];
+        bytes[CRC].copy_from_slice(&(!register).to_be_bytes());
+        bytes.extend(bytes_between(u32::MAX, register));
+        bytes.extend(bytes_between(register, register).repeat(1 << 20));
+        for end in [PREFIX + 4, PREFIX + 8, bytes.len()] {
+            let body = &bytes[PREFIX..end];
+            assert_eq!(crc32c::crc32c(body), !register, "{end}");
+        }
+        assert!(!found(&bytes, 0).unwrap().is_unwritten);
     }
 
     #[test]

@@ -10,13 +10,14 @@ use share_state_wire::record_batch::{Limits, RecordView};
 use super::locate::Target;
 use super::{Finding, ScanError};
 use crate::batch_reader::{Bad, BadCause, BatchReader, Step};
+use crate::budget::Budget;
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, Disk, IoFailure};
 use crate::end_note::LogEnd;
 use crate::layout::parse_segment_name;
 use crate::meta::Expected;
 use crate::segment_log::{ends_elsewhere, out_of_order};
-use crate::tail::{self, After, Budget, Verdict};
+use crate::tail::{self, After, Verdict};
 
 /// What a step brought.
 pub(super) enum Outcome {

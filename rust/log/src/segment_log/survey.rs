@@ -7,12 +7,13 @@ use share_state_wire::record_batch::{DecodedBatch, Limits};
 use super::recovery::{Checked, Found, Keep, Log};
 use super::segment_path;
 use crate::batch_reader::{BatchReader, Step};
+use crate::budget::Budget;
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::damage::{Damage, Loss};
 use crate::disk::{At, IoFailure};
 use crate::meta::Torn;
 use crate::store::OpenError;
-use crate::tail::{self, After, Budget};
+use crate::tail::{self, After};
 
 /// Names what a record is of, by its key.
 pub(crate) type NameOf = fn(&[u8]) -> Option<String>;

@@ -25,6 +25,7 @@ pub(crate) enum Verdict {
 }
 
 const WINDOW: usize = 1 << 16;
+const FIRST_WINDOW: usize = 1 << 10;
 /// Base offset (8), length (4), leader epoch (4), format (1).
 const PREFIX: usize = 17;
 /// Base offset and length; a batch of which this much is there has a length, and that is not 0.
@@ -62,6 +63,13 @@ pub(crate) fn judge(
     if !bad.may_be_unwritten() {
         return damage();
     }
+    // Asked before all that reads to the end of the file: a file of many bad batches would be read as often.
+    if expected.torn == Torn::LastBatch {
+        let mut budget = Budget::for_file(source)?;
+        if next_batch(source, bad.position, next_offset, &mut budget)? != After::Nothing {
+            return damage();
+        }
+    }
     if let Some(whole) = wrong_header::find(source, bad.position, next_offset)? {
         // What follows was written after the sync of this batch, if every batch is synced.
         let is_last = whole.end == source.seek(SeekFrom::End(0))?;
@@ -80,10 +88,7 @@ pub(crate) fn judge(
         Torn::Unsynced => Ok(Verdict::Torn),
         Torn::LastBatch => {
             let ends_here = bad.claimed.is_some_and(|size| size >= bad.remaining);
-            let mut budget = Budget::for_file(source)?;
-            if (ends_here || length_is_unwritten(source, bad.position)?)
-                && next_batch(source, bad.position, next_offset, &mut budget)? == After::Nothing
-            {
+            if ends_here || length_is_unwritten(source, bad.position)? {
                 Ok(Verdict::Torn)
             } else {
                 damage()
@@ -156,14 +161,17 @@ pub(crate) fn next_batch(
 ) -> io::Result<After> {
     let end = source.seek(SeekFrom::End(0))?;
     let mut at = position + 1;
-    let mut window = Vec::with_capacity(WINDOW);
+    let mut window = Vec::new();
+    // The next batch is near, as a rule.
+    let mut wanted = FIRST_WINDOW;
     while at + PREFIX as u64 <= end {
         window.clear();
         source.seek(SeekFrom::Start(at))?;
         source
             .by_ref()
-            .take(WINDOW as u64)
+            .take(wanted as u64)
             .read_to_end(&mut window)?;
+        wanted = WINDOW;
         for (i, prefix) in window.windows(PREFIX).enumerate() {
             let start = at + i as u64;
             let Some(size) = plausible_size(prefix, next_offset)

@@ -19,8 +19,8 @@ fn batch(base_offset: i64, value: &[u8]) -> Vec<u8> {
     encode_batch(base_offset, 0, Compression::None, &[record]).unwrap()
 }
 
-/// What is said of bytes that begin at `position`, where a batch with this offset should come; nothing if they are one.
-fn verdict(position: usize, bytes: &[u8], next_offset: i64, torn: Torn) -> Option<Verdict> {
+/// What is wrong with bytes that begin at `position`, where a batch with this offset should come; nothing if they are one.
+fn bad(position: usize, bytes: &[u8], next_offset: i64) -> Option<(BatchReader, Bad)> {
     let disk = SimDisk::default();
     let path = Path::new("/log");
     disk.put(path, &[&vec![7; position][..], bytes].concat());
@@ -36,11 +36,52 @@ fn verdict(position: usize, bytes: &[u8], next_offset: i64, torn: Torn) -> Optio
             Ok(batch) => reader.out_of_order(next_offset, batch.header.base_offset),
         },
     };
+    Some((reader, bad))
+}
+
+/// And what is said of them.
+fn verdict(position: usize, bytes: &[u8], next_offset: i64, torn: Torn) -> Option<Verdict> {
+    let (mut reader, bad) = bad(position, bytes, next_offset)?;
     let expected = Expected {
         torn,
         ..Expected::ANYTHING
     };
     Some(judge(reader.raw(), &bad, next_offset, expected).unwrap())
+}
+
+/// A file that counts the bytes that are read of it.
+struct Counted {
+    file: Cursor<Vec<u8>>,
+    read: usize,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read += read;
+        Ok(read)
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Of a file of bad batches and whole ones, each bad one was read to the end: half a megabyte took half a minute.
+#[test]
+fn a_bad_batch_before_a_whole_one_is_not_read_to_the_end_of_the_file() {
+    let mut log = [batch(7, b"v"), batch(8, b"v"), vec![9; 1 << 20]].concat();
+    log[30] ^= 1;
+    let (_, bad) = bad(0, &log, 7).unwrap();
+    let mut counted = Counted {
+        file: Cursor::new(log),
+        read: 0,
+    };
+    let said = judge(&mut counted, &bad, 7, Expected::ANYTHING).unwrap();
+    assert!(is_damage(Some(&said)), "{said:?}");
+    assert!(counted.read < 2 * WINDOW, "{} bytes are read", counted.read);
 }
 
 /// What may be left of these bytes: each of the first three pages or zeros, and so all after them.

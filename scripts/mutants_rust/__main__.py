@@ -40,7 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, help="as many as they allow, drawn anew, and at least one of each crate")
     parser.add_argument("--seed", type=int, help="draws in the same order again")
     options = parser.parse_args(arguments)
-    began = time.monotonic()
     known = listed()
     renew_tree()
     made = made_in(TREE, options.tool)
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
         print(f"--seconds {options.seconds:g} --seed {seed}", flush=True)
         source = random.Random(seed)  # noqa: S311 - a draw that can be repeated
-    tried = list(_tried(chosen, crates(), source, None if source is None else (began, options.seconds)))
+    tried = list(_tried(chosen, crates(), source, options.seconds))
     return judge(tried, made, known)
 
 
@@ -65,21 +64,23 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _tried(
-    chosen: list[Mutant], of: list[Crate], source: random.Random | None, time_for_all: tuple[float, float] | None
+    chosen: list[Mutant], of: list[Crate], source: random.Random | None, seconds: float | None
 ) -> Iterator[tuple[Mutant, str]]:
-    """Try mutants, crate by crate, each crate for its part of the time."""
+    """Try mutants, crate by crate, each crate for its part of the time; the first build is no part of it."""
     by_crate = [(crate, [mutant for mutant in chosen if mutant.crate == crate.name]) for crate in of]
     by_crate = [(crate, mutants) for crate, mutants in by_crate if mutants]
-    for part, (crate, mutants) in enumerate(by_crate, 1):
+    for crate, mutants in by_crate:
         trials = Trials(crate)
         if source:
             source.shuffle(mutants)
+        trials.prepare()
+        first = time.monotonic()
         for mutant in mutants:
             began = time.monotonic()
             outcome = trials.outcome(mutant)
             print(f"{outcome:9} {mutant.name} ({time.monotonic() - began:.0f} s)", flush=True)
             yield mutant, outcome
-            if time_for_all and time.monotonic() - time_for_all[0] > time_for_all[1] * part / len(by_crate):
+            if seconds is not None and time.monotonic() - first > seconds / len(by_crate):
                 break
 
 

@@ -68,6 +68,10 @@ class Trials:
         self._rounds = list(itertools.compress(rounds, there))
         self._costs: dict[int, Cost] = {}
 
+    def prepare(self) -> None:
+        """Build and test without a mutant."""
+        self._baseline(0)
+
     def outcome(self, mutant: Mutant) -> str:
         """Say what became of a mutant."""
         for number in range(len(self._rounds)):

@@ -66,16 +66,17 @@ pub(crate) fn find(
             if computed != crc {
                 continue;
             }
+            let end = position + size;
             if !budget.spend(size) {
                 return Ok(Some(WrongHeader {
-                    end: position + size,
+                    end,
                     is_unwritten: false,
                 }));
             }
             let written = written(&stored, base_offset, size);
             if is_batch(&written, &body) {
                 return Ok((stored != written).then_some(WrongHeader {
-                    end: position + size,
+                    end,
                     is_unwritten: is_unwritten(&stored, &written, position),
                 }));
             }

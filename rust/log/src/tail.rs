@@ -128,7 +128,7 @@ pub(crate) fn only_zeros(source: &mut (impl Read + Seek), position: u64) -> io::
 /// the end of a page lies on two, and of these either one may be there without the other.
 fn length_is_unwritten(source: &mut (impl Read + Seek), position: u64) -> io::Result<bool> {
     source.seek(SeekFrom::Start(position))?;
-    let mut bytes = Vec::with_capacity(WINDOW);
+    let mut bytes = Vec::new();
     source
         .by_ref()
         .take(OVERHEAD + PAGE)

@@ -187,14 +187,22 @@ fn who_wants_quiet_waits_for_the_thread_that_writes() {
     assert_eq!(writer.join().unwrap(), Ok(()));
 }
 
+/// Who waits is asleep, for the mutex under which it took in its record is free while another thread leads.
 #[test]
 fn a_leader_that_panics_poisons_the_journal_and_wakes_who_waits() {
     let journal = Arc::new(journal(&SimDisk::default(), SyncPolicy::Always));
-    let ticket = taken_in(&journal);
     journal.lock().unwrap().led = true;
     let (leads, waits) = (Arc::clone(&journal), Arc::clone(&journal));
     let (done, told) = channel();
-    std::thread::spawn(move || done.send(waits.await_ticket(ticket)));
+    std::thread::spawn(move || {
+        let mut shared = waits.enter().unwrap();
+        waits.take_in(&mut shared, &[1], WallTime(0)).unwrap();
+        let ticket = shared.ticket();
+        done.send(waits.wait(shared, ticket, Durability::ByPolicy))
+    });
+    while journal.enter().unwrap().ticket() < 1 {
+        std::thread::yield_now();
+    }
     let leader = std::thread::spawn(move || {
         let _leader = Leader { journal: &leads };
         panic!("while it writes");

@@ -2545,13 +2545,13 @@ def encode_message(api_key: int, version: int, message: dict[str, Any], *, respo
     Args:
         api_key: as for `decode_message`.
         version: version of the message. A field that it does not have is left out.
-        message: as `decode_message` gives it; names that the message does not have are passed over. Instead of `bytes` it may hold
-            a `bytearray` or a `memoryview`, for an array of `int8` also a list. What has a default may be left out, as
-            `throttleTimeMs` (0), `errorMessage` (`None`) or `currentLeader` (-1 and -1); tagged fields are written when given.
+        message: as `decode_message` gives it. Instead of `bytes` it may hold a `bytearray` or a `memoryview`, for an array of
+            `int8` also a list. What has a default may be left out, as `throttleTimeMs` (0), `errorMessage` (`None`) or
+            `currentLeader` (-1 and -1); tagged fields are written when given.
         response: whether it is the answer.
 
     Raises:
-        ValueError: a field is missing, or does not fit; the text names it.
+        ValueError: a field is missing, or does not fit, or no version of the message has it; the text names it.
         WireDecodeError: a text or an array is longer than the format can say.
         UnsupportedVersionError: there is no such message or version.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +150,9 @@ def test_an_unknown_version_or_message_is_unsupported(api_key: int, version: int
     with pytest.raises(UnsupportedVersionError) as refused:
         ss.decode_message(api_key, version, message.data, response=response)
     assert refused.value.kafka_code == 35
+    content = {"results": []} if response else {"groupId": "g", "topics": []}
     with pytest.raises(UnsupportedVersionError):
-        ss.encode_message(api_key, version, {"groupId": "g", "topics": [], "results": []}, response=response)
+        ss.encode_message(api_key, version, content, response=response)
 
 
 def test_an_unknown_type_or_version_of_a_record_is_unsupported() -> None:
@@ -177,6 +179,36 @@ def test_any_bytes_give_a_message_or_a_typed_error(api_key: int, version: int, r
         return
     again = ss.encode_message(api_key, version, values, response=response)
     assert ss.decode_message(api_key, version, again, response=response) == values
+
+
+def dicts(value: Any) -> Iterator[dict[str, Any]]:
+    """A message and every struct in it."""
+    if isinstance(value, dict):
+        yield value
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from dicts(inner)
+
+
+def test_a_name_that_no_field_has_is_refused_wherever_it_stands() -> None:
+    refusals = 0
+    for message in MESSAGES:
+        values = decode(message, message.data)
+        for struct in dicts(values):
+            struct["strange"] = None
+            with pytest.raises(ValueError, match="strange: there is no such field"):
+                ss.encode_message(message.api_key, message.version, values, response=message.response)
+            del struct["strange"]
+            refusals += 1
+        assert ss.encode_message(message.api_key, message.version, values, response=message.response) == message.data
+    assert refusals > 1000
+
+
+def test_a_field_of_another_version_is_left_out() -> None:
+    key, asked = 79, {"groupId": "g", "memberId": "m", "shareSessionEpoch": 1, "topics": []}
+    renewing = ss.encode_message(key, 1, {**asked, "isRenewAck": True})
+    assert renewing == ss.encode_message(key, 1, asked)
+    assert renewing != ss.encode_message(key, 2, {**asked, "isRenewAck": True})
 
 
 GOOD_WRITE: dict[str, Any] = {

@@ -20,7 +20,7 @@ use share_state_wire::messages::{
 use crate::args::Int;
 use crate::errors;
 use crate::guarded::caught;
-use crate::plain::{Plain, field, plain_struct};
+use crate::plain::{Plain, field, only_fields, plain_struct};
 use crate::table_codec;
 
 plain_struct!(StateBatch {
@@ -87,6 +87,7 @@ fn request_out<'py, A: Api<Asked: Plain>>(
 }
 
 fn request_in<A: Api<Asked: Plain>>(dict: &Bound<'_, PyDict>) -> PyResult<Request<A>> {
+    only_fields(dict, &["group_id", "topics"])?;
     Ok(Request {
         group_id: field(dict, "group_id", None)?,
         topics: field(dict, "topics", None)?,
@@ -104,6 +105,7 @@ fn response_out<'py, A: Api<Answered: Plain>>(
 }
 
 fn response_in<A: Api<Answered: Plain>>(dict: &Bound<'_, PyDict>) -> PyResult<Response<A>> {
+    only_fields(dict, &["results"])?;
     Ok(Response {
         results: field(dict, "results", None)?,
     })
@@ -226,13 +228,13 @@ pub fn decode_message<'py>(
 /// Args:
 ///     api_key: as for `decode_message`.
 ///     version: version of the message. A field that it does not have is left out.
-///     message: as `decode_message` gives it; names that the message does not have are passed over. Instead of `bytes` it may hold
-///         a `bytearray` or a `memoryview`, for an array of `int8` also a list. What has a default may be left out, as
-///         `throttleTimeMs` (0), `errorMessage` (`None`) or `currentLeader` (-1 and -1); tagged fields are written when given.
+///     message: as `decode_message` gives it. Instead of `bytes` it may hold a `bytearray` or a `memoryview`, for an array of
+///         `int8` also a list. What has a default may be left out, as `throttleTimeMs` (0), `errorMessage` (`None`) or
+///         `currentLeader` (-1 and -1); tagged fields are written when given.
 ///     response: whether it is the answer.
 ///
 /// Raises:
-///     ValueError: a field is missing, or does not fit; the text names it.
+///     ValueError: a field is missing, or does not fit, or no version of the message has it; the text names it.
 ///     WireDecodeError: a text or an array is longer than the format can say.
 ///     UnsupportedVersionError: there is no such message or version.
 #[pyfunction]

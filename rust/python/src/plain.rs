@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use share_state_core::ids::TopicId;
 
 use crate::args::{Int, Whole};
@@ -72,13 +72,15 @@ impl<T: Plain> Plain for Vec<T> {
 
 /// The field `name` in Kafka's spelling.
 pub fn camel(name: &str) -> String {
+    spelled(name).collect()
+}
+
+fn spelled(name: &str) -> impl Iterator<Item = char> {
     let mut upper = false;
-    name.chars()
-        .filter_map(|c| {
-            let was_upper = std::mem::replace(&mut upper, c == '_');
-            (c != '_').then(|| if was_upper { c.to_ascii_uppercase() } else { c })
-        })
-        .collect()
+    name.chars().filter_map(move |c| {
+        let was_upper = std::mem::replace(&mut upper, c == '_');
+        (c != '_').then(|| if was_upper { c.to_ascii_uppercase() } else { c })
+    })
 }
 
 pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) -> PyResult<T> {
@@ -94,6 +96,23 @@ pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) 
         (None, Some(absent)) => Ok(absent),
         (None, None) => Err(PyValueError::new_err(format!("{spelled} is missing"))),
     }
+}
+
+/// Refuses a dict with a key that is none of its struct's fields, given in Rust's spelling.
+pub fn only_fields(dict: &Bound<'_, PyDict>, names: &[&str]) -> PyResult<()> {
+    let known = |key: &Bound<'_, PyAny>| {
+        let key = key.cast::<PyString>().ok()?.to_str().ok()?;
+        names.iter().find(|name| spelled(name).eq(key.chars()))
+    };
+    match dict.keys().iter().find(|key| known(key).is_none()) {
+        Some(key) => Err(no_such_field(&key)),
+        None => Ok(()),
+    }
+}
+
+/// What is said of a key that is no field: with the fields around it before it.
+pub fn no_such_field(key: &Bound<'_, PyAny>) -> PyErr {
+    PyValueError::new_err(format!("{key}: there is no such field"))
 }
 
 pub fn as_dict<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyDict>> {
@@ -119,6 +138,7 @@ macro_rules! plain_struct {
 
             fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
                 let dict = $crate::plain::as_dict(value)?;
+                $crate::plain::only_fields(dict, &[$(stringify!($name)),*])?;
                 Ok(Self { $($name: {
                     #[allow(unused_mut, unused_assignments, reason = "most fields have no default")]
                     let mut absent = None;

@@ -20,7 +20,7 @@ use crate::args::{Int, Whole};
 use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
-use crate::plain::as_dict;
+use crate::plain::{as_dict, no_such_field};
 
 static TABLES: PyOnceLock<BTreeMap<i16, Table>> = PyOnceLock::new();
 
@@ -170,6 +170,7 @@ impl AsRef<[u8]> for Blob {
 
 fn dict_in(names: &[Named], version: i16, dict: &Bound<'_, PyDict>) -> PyResult<Given> {
     let mut values = Vec::with_capacity(names.len());
+    let mut taken = 0;
     for named in names {
         let field = named.field;
         let given = if field.is_in(version) {
@@ -177,6 +178,7 @@ fn dict_in(names: &[Named], version: i16, dict: &Bound<'_, PyDict>) -> PyResult<
         } else {
             None
         };
+        taken += usize::from(given.is_some());
         values.push(match given {
             Some(value) => Some(value_in(named, version, &value).map_err(|error| {
                 let reason = error.value(dict.py());
@@ -189,7 +191,25 @@ fn dict_in(names: &[Named], version: i16, dict: &Bound<'_, PyDict>) -> PyResult<
             None => None,
         });
     }
+    // Mostly every key was one of them: the others are looked for only where there are more.
+    if taken < dict.len() {
+        only_names(names, dict)?;
+    }
     Ok(Value::Struct(values))
+}
+
+/// Refuses a key that is a field in no version.
+fn only_names(names: &[Named], dict: &Bound<'_, PyDict>) -> PyResult<()> {
+    for key in dict.keys() {
+        let mut known = false;
+        for named in names {
+            known = known || key.eq(named.name.bind(dict.py()))?;
+        }
+        if !known {
+            return Err(no_such_field(&key));
+        }
+    }
+    Ok(())
 }
 
 fn value_in(named: &Named, version: i16, value: &Bound<'_, PyAny>) -> PyResult<Given> {

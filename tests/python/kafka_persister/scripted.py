@@ -6,7 +6,7 @@ import asyncio
 import struct
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import share_state as ss
 from share_state.kafka import AsyncKafkaPersister, RetryPolicy, SecurityOptions, ShareCoordinatorServer
@@ -189,6 +189,13 @@ async def work_and_close(turn: Turn) -> bytes | None:
     return None
 
 
+#: What an answer has beside the code, where it would show state.
+_NOTHING_READ: Final[dict[int, dict[str, Any]]] = {
+    READ: {"stateEpoch": 0, "startOffset": 0, "stateBatches": []},
+    SUMMARY: {"stateEpoch": 0, "leaderEpoch": 0, "startOffset": 0},
+}
+
+
 def error(code: int, message: str | None = "no") -> Action:
     """Answer all that was asked with this code."""
 
@@ -200,7 +207,7 @@ def error(code: int, message: str | None = "no") -> Action:
                 for key in asked["coordinatorKeys"]
             ]
             return turn.answer({"throttleTimeMs": 0, "coordinators": found})
-        nothing = {"stateEpoch": 0, "leaderEpoch": 0, "startOffset": 0, "stateBatches": []}
+        nothing = _NOTHING_READ.get(turn.request.api_key, {})
         results = [
             {
                 "topicId": topic["topicId"],

@@ -56,7 +56,7 @@ class Monitoring:
         parts, why = self._parts, []
         try:
             async with asyncio.timeout(_READY_TIME):
-                await parts.upstream.lane("control").any()
+                await parts.upstream.control.any()
         except TimeoutError:
             why.append("upstream does not answer in time")
         except UpstreamError as lost:

@@ -31,6 +31,7 @@ _KEY: Final = struct.Struct(">h")
 _AT: Final = 4
 _SASL: Final = frozenset({17, 36})
 _PRODUCE: Final = 0
+_LANE: Final = "relay"
 _WITH_EPOCHS: Final = frozenset({FETCH, OFFSET_FOR_LEADER_EPOCH})
 #: The newest Produce and Fetch that name topics; later ones have ids, which the gateway may have made up.
 _BY_NAME: Final = {0: 12, 1: 12}
@@ -59,7 +60,7 @@ class Relay:
         Raises:
             LostError, KafkaPersisterError: it cannot be asked.
         """
-        connection = await self._upstream.lane("relay").connection(Node(-1, self._address))
+        connection = await self._upstream.lane(_LANE).connection(Node(-1, self._address))
         found = {key: versions for key, versions in connection.offered.items() if key not in _SASL}
         if self._registry.has_made_up_ids:
             found |= {key: (found[key][0], min(found[key][1], newest)) for key, newest in _BY_NAME.items() if key in found}
@@ -87,7 +88,7 @@ class Relay:
         Raises:
             LostError, KafkaPersisterError: it cannot be asked.
         """
-        connection = await self._upstream.lane("relay").connection(Node(-1, self._address))
+        connection = await self._upstream.lane(_LANE).connection(Node(-1, self._address))
         answer = await connection.request(FIND_COORDINATOR, {"key": key, "keyType": key_type, "coordinatorKeys": [key]})
         rows = answer.get("coordinators")
         return int(answer["errorCode"] if rows is None else rows[0]["errorCode"])

@@ -28,6 +28,7 @@ _LOG: Final = logging.getLogger("share_state.gateway.upstream")
 _BY_ID: Final = 12
 #: Bytes of a Fetch answer: what is asked for, and one batch that is larger.
 _MAX_FRAME: Final = 256 << 20
+_CONTROL: Final = "control"
 
 #: No broker of the upstream can be asked, or none wants to answer.
 UpstreamError = (LostError, KafkaPersisterError)
@@ -106,6 +107,11 @@ class Upstream:
             found = self._connections[name] = self.connections()
         return found
 
+    @property
+    def control(self) -> Connections:
+        """Connections for short questions."""
+        return self.lane(_CONTROL)
+
     def connections(self) -> Connections:
         """Make connections for somebody who closes them again."""
         # The brokers that answered last are asked first; what was given stays the last resort.
@@ -163,7 +169,7 @@ class Upstream:
         names = {topic_id: self._registry.name_of(topic_id) for topic_id in topic_ids}
         found = {topic.topic_id: topic for topic in (await self.topics(n for n in names.values() if n is not None)).values()}
         strange = [topic_id for topic_id, name in names.items() if name is None and topic_id != ZERO_ID]
-        if strange and (await self.lane("control").any()).version_of(METADATA) >= _BY_ID:
+        if strange and (await self.control.any()).version_of(METADATA) >= _BY_ID:
             answered = await self._ask([{"topicId": topic_id, "name": None} for topic_id in strange])
             found |= {topic.topic_id: topic for topic in answered}
         return {topic_id: found[topic_id] for topic_id in names if topic_id in found}
@@ -174,7 +180,7 @@ class Upstream:
         await asyncio.gather(*(lane.close() for lane in lanes))
 
     async def _ask(self, topics: list[dict[str, Any]] | None) -> list[Topic]:
-        control = self.lane("control")
+        control = self.control
         connection = await self._opened(control)
         asked = {
             "topics": topics,
@@ -198,7 +204,7 @@ class Upstream:
         if not lost or other is None:
             return rows
         try:
-            connection = await self.lane("control").connection(other)
+            connection = await self.control.connection(other)
             topics = [{"topicId": ZERO_ID, "name": name} for name in sorted(lost)]
             answer = await connection.request(METADATA, {**asked, "topics": topics})
         except UpstreamError:

@@ -41,7 +41,7 @@ async def cut_at(upstream: Upstream, node: Node, reader: PartitionReader, leader
     read_epoch = reader.last_fetched_epoch
     if read_epoch < 0 or leader_epoch < 0 or leader_epoch == reader.leader_epoch:
         return None
-    connection = await upstream.lane("control").connection(node)
+    connection = await upstream.control.connection(node)
     if connection.version_of(FETCH) >= _TELLS or OFFSET_FOR_LEADER_EPOCH not in connection.offered:
         return None
     row = {"partition": reader.partition, "currentLeaderEpoch": leader_epoch, "leaderEpoch": read_epoch}

@@ -76,7 +76,7 @@ async def _ask(
         "timeoutMs": 30_000,
     }
     try:
-        connection = await upstream.lane("control").connection(node)
+        connection = await upstream.control.connection(node)
         answer = await connection.request(LIST_OFFSETS, message)
     except LostError as lost:
         return {(topic.topic_id, partition): Found(lost.code, -1) for topic, partition, _ in rows}

@@ -100,10 +100,10 @@ test: lint-rust lint-python lint-docs test-rust types ## Run every test: Rust an
 
 .PHONY: lane-python lane-kafka
 lane-python:
-	@$(MAKE) --jobs=1 test-python test-worlds mutants-sample $(SPARK_GROUP)
+	@$(MAKE) --jobs=1 test-python test-worlds $(SPARK_GROUP)
 
 lane-kafka:
-	@$(MAKE) --jobs=1 test-schedules $(KAFKA_GROUP)
+	@$(MAKE) --jobs=1 test-schedules mutants-sample $(KAFKA_GROUP)
 
 # The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
 # build/check, so that neither `make build` nor a measurement sees it.

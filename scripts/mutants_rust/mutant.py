@@ -53,7 +53,9 @@ class Crate(NamedTuple):
     """The tests that run against the mutants of a crate."""
 
     name: str
-    #: Which of them `cargo test` builds for each mutant.
+    #: Which of them `cargo test` builds first, because they take little and catch much. None: all at once.
+    first: tuple[str, ...]
+    #: Which of them it builds for each mutant that is not caught yet.
     targets: tuple[str, ...]
     #: Parts of the names of tests that look at nothing which is mutated.
     never: tuple[str, ...]

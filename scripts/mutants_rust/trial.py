@@ -63,8 +63,13 @@ class Trials:
         self._crate = crate
         skipped = [word for name in crate.never for word in ("--skip", name)]
         early = [*skipped, *(word for name in crate.late for word in ("--skip", name))]
-        rounds = [(crate.targets, early), (crate.targets, [*crate.late, *skipped]), (crate.late_targets, skipped)]
-        there = [True, bool(crate.late), bool(crate.late_targets)]
+        rounds = [
+            (crate.first, early),
+            (crate.targets, early),
+            (crate.targets, [*crate.late, *skipped]),
+            (crate.late_targets, skipped),
+        ]
+        there = [bool(crate.first), True, bool(crate.late), bool(crate.late_targets)]
         self._rounds = list(itertools.compress(rounds, there))
         self._costs: dict[int, Cost] = {}
 

@@ -46,7 +46,7 @@ pub fn run(data: &[u8]) -> bool {
 
 fn lines(history: &History) -> Vec<String> {
     let events = history.events.iter();
-    events.map(|event| history.line(event)).collect()
+    events.map(|event| history.line(event, None)).collect()
 }
 
 /// What is an object has a field that is wrong: one that it has, or one that is missing.

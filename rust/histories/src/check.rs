@@ -1,12 +1,14 @@
 //! Checking a whole history.
 
+use std::collections::BTreeMap;
+
 use crate::checks::{accepted, available, counts, drained, holders, start_offset, unknown};
 use crate::gather::Gathered;
 use crate::history::History;
 use crate::life::each_life;
 use crate::scene::Scene;
 use crate::settings::Settings;
-use crate::violation::Violation;
+use crate::violation::{Check, Violation};
 
 pub use crate::checks::holders::Lateness;
 
@@ -20,6 +22,9 @@ pub struct Report {
     /// Share partitions that were looked at.
     pub share_partitions: usize,
 }
+
+/// How many violations of one check are told of a record. Where there are more, all were no longer to read.
+const MOST_OF_A_RECORD: usize = 4;
 
 /// Checks a history.
 #[must_use]
@@ -43,6 +48,12 @@ pub fn check(history: &History, settings: &Settings) -> Report {
             start_offset::check_passed(&scene, life, &mut of_life);
             available::check(&scene, life, &idle, &mut of_life);
             unknowns.note(&scene, life);
+            let mut told: BTreeMap<Check, usize> = BTreeMap::new();
+            of_life.retain(|one: &Violation| {
+                let number = told.entry(one.check).or_default();
+                *number += 1;
+                *number <= MOST_OF_A_RECORD
+            });
             of_life.into_iter().for_each(|one| join(&mut kept, one));
         });
         found.append(&mut kept);

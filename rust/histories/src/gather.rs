@@ -19,6 +19,8 @@ pub struct Gathered {
     pub groups: BTreeMap<Name, GroupEvents>,
     /// Every `drained`.
     pub drained: Vec<u32>,
+    /// The longest time from a request to its answer.
+    pub longest_wait: Nanos,
 }
 
 /// The events of a share partition.
@@ -64,6 +66,8 @@ impl Gathered {
         for (at, event) in (0..).zip(&history.events) {
             all.take(at, event, &mut resets);
             all.member(event, &mut there);
+            let wait = event.t.saturating_sub(event.sent());
+            all.longest_wait = all.longest_wait.max(wait);
         }
         all.add_drained(history);
         for group in all.groups.values_mut() {

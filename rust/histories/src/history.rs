@@ -1,7 +1,10 @@
 //! A history as it was read.
 
-use crate::event::{AckRange, Event, Place, What};
+use crate::event::{AckRange, Event, Place, Span, What};
 use crate::names::Names;
+
+/// How many ranges of an acknowledgement an excerpt shows.
+const SHOWN: usize = 16;
 
 /// Events in the order of their times.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +25,10 @@ impl History {
         self.ranges.get(from..to).unwrap_or(&[])
     }
 
-    /// An event as a line of the history, JSON.
+    /// An event as a line of the history, JSON. Of an acknowledgement with many ranges it has those that concern `span`: an excerpt
+    /// is no longer than the events that it is of.
     #[must_use]
-    pub fn line(&self, event: &Event) -> String {
+    pub fn line(&self, event: &Event, span: Option<Span>) -> String {
         let mut line = String::new();
         let mut put = |name: &str, value: serde_json::Value| {
             line.push(if line.is_empty() { '{' } else { ',' });
@@ -73,8 +77,16 @@ impl History {
                 put("lock_ms", (grant.lock / 1_000_000).into());
             }
             What::Ack(ack) => {
-                let ranges = self.ranges_of(&ack).iter();
-                let ranges: Vec<_> = ranges
+                let all = self.ranges_of(&ack);
+                let concerns = |range: &&AckRange| {
+                    let other =
+                        |span: Span| range.span.last < span.first || span.last < range.span.first;
+                    all.len() <= SHOWN || !span.is_some_and(other)
+                };
+                let ranges: Vec<_> = all
+                    .iter()
+                    .filter(concerns)
+                    .take(SHOWN)
                     .map(|range| [range.span.first, range.span.last, range.kind.id()].to_vec())
                     .collect();
                 put("ranges", ranges.into());

@@ -29,6 +29,8 @@ pub struct Scene<'a> {
     pub retained: Vec<(i64, Nanos)>,
     /// The drains that concern the share partition.
     pub drained: Vec<(Nanos, u32)>,
+    /// How long the last request of a member that went may have waited: as long as others are seen to.
+    pub lingering: Nanos,
     /// When the history ends.
     pub end: Nanos,
 }
@@ -40,8 +42,10 @@ pub struct Failover {
     pub to: Nanos,
 }
 
-/// How long a request that nobody waits for any more may wait at the server: more than any client asks for.
+/// How long a request that nobody waits for any more may wait at the server, at the most: more than any client asks for.
 pub const LINGERING: Nanos = 10_000 * MILLI;
+/// And how long it may at the least: clients ask for half a second when they do not say.
+const SHORT_WAIT: Nanos = 1000 * MILLI;
 
 impl<'a> Scene<'a> {
     pub fn new(
@@ -65,6 +69,7 @@ impl<'a> Scene<'a> {
             failovers: Vec::new(),
             retained: Vec::new(),
             drained: Vec::new(),
+            lingering: gathered.longest_wait.clamp(SHORT_WAIT, LINGERING),
             end: history.events.last().map_or(0, |event| event.t),
         };
         scene.eras = scene.make_eras();
@@ -126,7 +131,7 @@ impl<'a> Scene<'a> {
     pub fn gone_within(&self, from: Nanos, to: Nanos) -> i64 {
         let gone = self.members.map_or(&[][..], |members| &members.gone);
         let skew = self.settings.skew;
-        let before = gone.partition_point(|&t| t < from.saturating_sub(LINGERING));
+        let before = gone.partition_point(|&t| t < from.saturating_sub(self.lingering));
         let until = gone.partition_point(|&t| t <= to.saturating_add(skew));
         until.saturating_sub(before) as i64
     }

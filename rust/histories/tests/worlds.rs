@@ -35,7 +35,10 @@ fn shown(seed: u64, history: &History, report: &Report) -> String {
             violation.text
         );
         for &at in &violation.excerpt {
-            text += &format!("\n    {}", history.line(&history.events[at as usize]));
+            text += &format!(
+                "\n    {}",
+                history.line(&history.events[at as usize], violation.span)
+            );
         }
     }
     text

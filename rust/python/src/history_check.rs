@@ -119,6 +119,8 @@ fn found(history: &History, violation: &Violation) -> Found {
         violation.span.map(|span| span.first),
         violation.span.map(|span| span.last),
         violation.text,
-        lines.map(|event| history.line(event)).collect(),
+        lines
+            .map(|event| history.line(event, violation.span))
+            .collect(),
     )
 }

@@ -30,10 +30,13 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
 
 /// Whether a grant for certain followed an acknowledgement; if so, the events that show it.
 fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option<Vec<u32>> {
-    if grant.sent >= end.t && grant.member == end.member {
+    let acknowledged = acknowledged(life, end);
+    if acknowledged.is_some_and(|held| held.event == grant.event) {
+        return None;
+    }
+    if grant.member == end.member && is_after(grant, end, 0) {
         return Some(vec![end.event, grant.event]);
     }
-    let acknowledged = acknowledged(life, end);
     let is_later = acknowledged.is_some_and(|held| grant.count > held.count);
     let passed = !acknowledged.is_some_and(|held| holds(scene, life, held, end))
         && may_have_passed(scene, life, end.event, end.t);
@@ -44,7 +47,7 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
     } else {
         scene.settings.skew
     };
-    if grant.sent >= end.t.saturating_add(apart) {
+    if is_after(grant, end, apart) {
         return Some(vec![end.event, grant.event]);
     }
     let held = acknowledged?;
@@ -58,6 +61,11 @@ fn after(scene: &Scene<'_>, life: &Life, end: &Acked, grant: &Granted) -> Option
     // nothing. Not so where it may have found the record below the start offset, or where the delivery may be of a leader
     // before, which counted by itself.
     followed.then(|| vec![held.event, end.event, grant.event])
+}
+
+/// Whether a request left after an acknowledgement was answered, by clocks that are so far apart. At one instant the lines tell.
+fn is_after(grant: &Granted, end: &Acked, apart: Nanos) -> bool {
+    (grant.sent, grant.event) > (end.t.saturating_add(apart), end.event)
 }
 
 /// Whether the member held the record for certain until its acknowledgement was answered: then the start offset had not passed it.
@@ -78,10 +86,16 @@ fn holds(scene: &Scene<'_>, life: &Life, held: &Granted, end: &Acked) -> bool {
 
 /// The delivery that was acknowledged: the member's last one before the answer.
 fn acknowledged<'a>(life: &'a Life, end: &Acked) -> Option<&'a Granted> {
-    life.grants
-        .iter()
-        .filter(|grant| grant.member == end.member && grant.sent <= end.t)
-        .max_by_key(|grant| grant.count)
+    let own = || {
+        let of_member = life
+            .grants
+            .iter()
+            .filter(|grant| grant.member == end.member);
+        of_member.filter(|grant| grant.sent <= end.t)
+    };
+    let before = own().filter(|grant| !is_after(grant, end, 0));
+    let count = |grant: &&Granted| grant.count;
+    before.max_by_key(count).or_else(|| own().max_by_key(count))
 }
 
 /// Whether an acknowledgement may have come after a lock had run out at the delivery limit. The leader archives the record then,

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::checks::drained::starts_after;
+use crate::era::Era;
 use crate::event::{AckType, Name, Nanos, Outcome, What};
 use crate::life::Life;
 use crate::lock::Lock;
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
+
+/// How many deliveries are looked at for one that passed a record over.
+const PASSED_OVER: usize = 64;
 
 /// A time, longer than the bound, in which members were there and nothing was locked.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +24,15 @@ pub struct Idle {
 
 /// Finds records that waited too long.
 pub fn check(scene: &Scene<'_>, life: &Life, idle: &[Idle], found: &mut Vec<Violation>) {
-    if idle.is_empty() {
-        return;
-    }
     for (from, to, since) in waits(scene, life) {
+        if to.saturating_sub(from) <= scene.settings.within {
+            continue;
+        }
+        if let Some(other) = passed_over(scene, life, from, to) {
+            let text = "records after an available one were delivered, and it was not, for longer than the bound";
+            found.push(scene.violation(Check::H8, life.span, text, vec![since, other]));
+            return;
+        }
         let at = idle.partition_point(|idle| idle.to <= from);
         for idle in idle.iter().skip(at).take_while(|idle| idle.from < to) {
             let both = idle.to.min(to).saturating_sub(idle.from.max(from));
@@ -37,14 +46,40 @@ pub fn check(scene: &Scene<'_>, life: &Life, idle: &[Idle], found: &mut Vec<Viol
     }
 }
 
+/// A delivery of later records that left when the record had waited for longer than the bound: a server delivers the first records
+/// that are available. Whoever went may have had the record, unseen.
+fn passed_over(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> Option<u32> {
+    let skew = scene.settings.skew;
+    let since = from
+        .saturating_add(scene.settings.within)
+        .saturating_add(skew);
+    let delivered = life.grants.iter().filter(|grant| grant.t == to);
+    let until = delivered.map(|grant| grant.sent).min().unwrap_or(to);
+    if scene.gone_within(from, until) > 0 || scene.failed_over(from, until) {
+        return None;
+    }
+    let events = &scene.events.grants;
+    let at = events.partition_point(|&event| scene.event(event).t <= since);
+    let after = events.iter().skip(at).take(PASSED_OVER).copied();
+    after
+        .take_while(|&event| scene.event(event).t.saturating_add(skew) < until)
+        .find(|&event| match scene.event(event).what {
+            What::Grant(grant) => grant.sent > since && grant.span.first > life.first(),
+            _ => false,
+        })
+}
+
 /// The times in which the record waits for a delivery, and the event that each begins with.
 fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     let offset = life.first();
-    let gone = scene
-        .retained
-        .iter()
-        .find(|&&(from, _)| from > offset)
-        .map_or(scene.end, |&(_, t)| t);
+    let retained = scene.retained.iter().find(|&&(from, _)| from > offset);
+    let left_out = |era: &&Era| era.reset.is_some_and(|(_, start)| start > offset);
+    let reset = scene.eras.iter().find(left_out).map(|era| era.from);
+    let gone = retained
+        .map(|&(_, t)| t)
+        .into_iter()
+        .chain(reset)
+        .fold(scene.end, Nanos::min);
     let mut waits = Vec::new();
     let unstarted = scene
         .eras
@@ -61,7 +96,7 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
         let ended = life
             .acks
             .iter()
-            .any(|ack| ack.may_end() && ack.t >= grant.t && ack.sent <= next);
+            .any(|ack| ack.may_end() && ack.latest() >= grant.sent && ack.sent <= next);
         // An answer that came late is not of the last delivery.
         let is_last = life
             .grants

@@ -4,7 +4,7 @@ use crate::life::{Granted, Life};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
-/// Finds counts that jump, repeat or go back, and those beyond the limit.
+/// Finds counts that jump, repeat or go back, and those beyond their limits.
 pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
     if let Some(grant) = life
         .grants
@@ -12,6 +12,10 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
         .find(|grant| grant.count > scene.settings.delivery_limit)
     {
         let text = "a delivery count is above the limit";
+        found.push(scene.violation(Check::H4, life.span, text, vec![grant.event]));
+    }
+    if let Some(grant) = life.grants.iter().find(|grant| grant.count < 1) {
+        let text = "a delivery count is below 1";
         found.push(scene.violation(Check::H4, life.span, text, vec![grant.event]));
     }
     for era in 0..scene.eras.len() {
@@ -70,8 +74,12 @@ fn first(
     if grant.t < since || life.has_crossing(scene, era) {
         return;
     }
-    let unseen = grant.count.saturating_sub(1);
-    if unseen < 0 || unseen > scene.gone_within(since, grant.t) {
+    // Among those that may have come before it there may be one of another leader, which no order of the counts puts first.
+    let by_then = grant.t.saturating_add(scene.settings.skew);
+    let before = grants.iter().filter(|other| other.sent <= by_then);
+    let lowest = before.map(|other| other.count).fold(grant.count, i64::min);
+    let unseen = lowest.saturating_sub(1);
+    if unseen > scene.gone_within(since, grant.t) {
         let text = "the first delivery of a record has another count than 1";
         let excerpt = vec![event, grant.event];
         found.push(scene.violation(Check::H4, life.span, text, excerpt));

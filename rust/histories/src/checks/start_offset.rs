@@ -1,5 +1,7 @@
 //! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no unsettled record.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::checks::unknown::may_have_ended;
 use crate::event::{Nanos, View, What};
 use crate::life::Life;
@@ -78,7 +80,8 @@ const STATE_EPOCH: Figure = Figure {
 /// Finds answers in which something went back.
 pub fn check_views(scene: &Scene<'_>, found: &mut Vec<Violation>) {
     // A reset sets the start offset as it likes.
-    let of_era = |t: Nanos, view: &View| era(scene, t, view);
+    let epochs = epochs(scene);
+    let of_era = |t: Nanos, view: &View| era(scene, &epochs, t, view);
     let shown = figures(scene, &START_OFFSET, of_era);
     check_figure(scene, START_OFFSET.text, shown, found);
     let shown = figures(scene, &LEADER_EPOCH, |_, _| Some(0));
@@ -116,10 +119,36 @@ struct Shown {
     event: u32,
 }
 
-/// The state epoch tells better than the time which state an answer is of.
-fn era(scene: &Scene<'_>, t: Nanos, view: &View) -> Option<i64> {
-    let by_time = || Some(-1 - scene.era_of_view(t, view)? as i64);
-    view.state_epoch.or_else(by_time)
+/// The state epochs that answers show between two resets.
+fn epochs(scene: &Scene<'_>) -> BTreeMap<usize, BTreeSet<i64>> {
+    let mut epochs: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
+    for (_, t, view) in scene.views() {
+        if let (Some(epoch), Some(era)) = (view.state_epoch, scene.era_of_view(t, view)) {
+            epochs.entry(era).or_default().insert(epoch);
+        }
+    }
+    epochs
+}
+
+/// The state epoch tells better than the time which state an answer is of. One that shows none is of the epoch that the others
+/// show at its time, if they show one.
+fn era(
+    scene: &Scene<'_>,
+    epochs: &BTreeMap<usize, BTreeSet<i64>>,
+    t: Nanos,
+    view: &View,
+) -> Option<i64> {
+    if view.state_epoch.is_some() {
+        return view.state_epoch;
+    }
+    let number = scene.era_of_view(t, view)?;
+    let reset = scene.eras.get(number)?.state_epoch;
+    let shown = epochs.get(&number).into_iter().flatten().copied();
+    let mut known: BTreeSet<i64> = shown.chain(reset).collect();
+    match known.pop_first() {
+        Some(epoch) => known.is_empty().then_some(epoch),
+        None => Some(-1 - number as i64),
+    }
 }
 
 fn resets<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = Shown> + 'a {

@@ -131,6 +131,10 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
     let offset = life.first();
     let number = scene.era_of(ack.sent);
     let era = scene.eras.get(number)?;
+    // A reset that left the record out says nothing of what became of it.
+    if era.reset.is_some_and(|(_, start)| start > offset) {
+        return None;
+    }
     let view = era.passed(offset).map(|(t, view, _)| (t, view));
     let drain = scene
         .drained

@@ -170,3 +170,31 @@ fn h7_an_answer_that_comes_later_may_be_of_an_earlier_delivery() {
         [Check::H2, Check::H7]
     );
 }
+
+#[test]
+fn h4_a_member_that_went_before_a_record_was_made_was_not_given_it() {
+    let story = |gone| {
+        vec![
+            line(gone, "gone", r#""member":"c""#),
+            line(5000, "produce", r#""first":10,"last":10"#),
+            grant(8000, 8010, "b", (10, 10), 2, 30_000),
+        ]
+    };
+    assert_eq!(checks(&story(1000)), [Check::H4]);
+    // Its last request may have waited.
+    assert_eq!(checks(&story(4500)), []);
+    let mut slow = story(1000);
+    slow.insert(0, ack(1, 900, "c", "[[0,0,2]]", "refused"));
+    assert_eq!(checks(&slow), [Check::H4]);
+    let long = grant(8000, 14_000, "b", (10, 10), 2, 30_000);
+    slow[3] = long;
+    assert_eq!(checks(&slow), []);
+}
+
+#[test]
+fn h4_a_delivery_counts() {
+    assert_eq!(
+        found(&[grant(10, 20, "a", (20, 20), 0, 1000)]),
+        [(Check::H4, vec![1])]
+    );
+}

@@ -142,3 +142,20 @@ fn h1_an_accept_may_be_confirmed_for_a_record_that_was_archived_unwritten_and_th
     // Who holds a record is not late for it.
     assert!(story(5, &[grant(250, 260, "a", (0, 9), 1, 1000)]));
 }
+
+#[test]
+fn h4_the_first_delivery_may_be_answered_after_those_of_another_leader() {
+    let story = |sent| {
+        vec![
+            view(10, 20, r#""leader_epoch":1"#),
+            line(1000, "produce", r#""first":10,"last":10"#),
+            grant(900, 3000, "b", (10, 10), 2, 500),
+            view(4000, 4010, r#""leader_epoch":2"#),
+            grant(4020, 4030, "c", (10, 10), 1, 500),
+            grant(sent, 4040, "a", (10, 10), 1, 500),
+        ]
+    };
+    // Member a was given it by leader 1, before b.
+    assert_eq!(checks(&story(950)), []);
+    assert_eq!(checks(&story(4035)), [Check::H4]);
+}

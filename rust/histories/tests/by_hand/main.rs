@@ -5,11 +5,14 @@
     reason = "helpers of tests may fail loudly"
 )]
 
+mod excerpts;
+mod instants;
 mod late;
 mod leaders;
 mod lines;
 mod not_a_history;
 mod starts;
+mod waiting;
 
 use lines::{ack, checks, drained, found, grant, line, view};
 use share_state_histories::Check;

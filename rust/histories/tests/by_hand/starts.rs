@@ -109,3 +109,44 @@ fn which_of_two_answers_came_first_may_not_be_known() {
     assert_eq!(seen(160), []);
     assert_eq!(seen(161), [Check::H5]);
 }
+
+#[test]
+fn h5_an_answer_without_an_epoch_is_of_the_epoch_that_others_show() {
+    let with = r#""start_offset":10,"state_epoch":0"#;
+    let without = r#""start_offset":7"#;
+    let broken = [view(1000, 1000, with), view(3000, 3000, without)];
+    assert_eq!(found(&broken), [(Check::H5, vec![1, 2])]);
+    let again = r#""start_offset":7,"state_epoch":0"#;
+    let broken = [
+        view(1000, 1000, r#""start_offset":10"#),
+        view(3000, 3000, again),
+    ];
+    assert_eq!(found(&broken), [(Check::H5, vec![1, 2])]);
+    // There may have been a reset that nobody wrote down.
+    let other = view(2000, 2000, r#""start_offset":5,"state_epoch":1"#);
+    let sound = [view(1000, 1000, with), other, view(3000, 3000, without)];
+    assert_eq!(checks(&sound), []);
+    let reset = line(2000, "reset", r#""start_offset":7,"state_epoch":1"#);
+    let sound = [view(1000, 1000, with), reset, view(3000, 3000, without)];
+    assert_eq!(checks(&sound), []);
+}
+
+#[test]
+fn h6_a_reset_says_nothing_of_an_acknowledgement() {
+    let story = |start| {
+        vec![
+            grant(1000, 1000, "a", (0, 1), 1, 30_000),
+            line(
+                2000,
+                "reset",
+                &format!(r#""start_offset":{start},"state_epoch":1"#),
+            ),
+            grant(2200, 2200, "b", (1, 1), 1, 1000),
+            ack(2500, 3000, "a", "[[0,1,1]]", "unknown"),
+            view(4000, 4000, r#""start_offset":1"#),
+            grant(5000, 5000, "b", (1, 1), 2, 1000),
+        ]
+    };
+    assert_eq!(checks(&story(1)), []);
+    assert_eq!(checks(&story(0)), [Check::H6]);
+}

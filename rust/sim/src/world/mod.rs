@@ -203,13 +203,13 @@ impl<S: InFlightStore> World<S> {
             );
             for &at in &violation.excerpt {
                 if let Some(event) = history.events.get(at as usize) {
-                    text += &format!("\n    {}", history.line(event));
+                    text += &format!("\n    {}", history.line(event, violation.span));
                 }
             }
             self.out.findings.push(text);
         }
         if !self.out.findings.is_empty() {
-            let lines = history.events.iter().map(|event| history.line(event));
+            let lines = history.events.iter().map(|event| history.line(event, None));
             self.out.history = lines.collect();
         }
         self.out

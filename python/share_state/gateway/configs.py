@@ -23,6 +23,8 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
 #: Of which a list may be asked for: these, loggers of brokers and client metrics.
 _LISTABLE: Final = frozenset({_TOPIC, _BROKER, 8, 16, _GROUP})
+#: Source of a value: nobody has set one.
+_DEFAULT: Final = 5
 _REPEATED: Final = (codes.INVALID_REQUEST, "Each resource must appear at most once.")
 #: Whose configuration may be asked for: the resource that guards it, and what is said to who may not.
 _GUARDED: Final = {
@@ -93,6 +95,8 @@ class Configs:
         entries: list[dict[str, Any]] = []
         if code == codes.NONE and kind == _GROUP:
             entries = group_config_entries(self._configs.set_by(name), {**self._configs.broker, **self._as_broker()})
+            defaults = self._configs.defaults
+            entries = [_with_default(entry, defaults.get(entry["name"])) for entry in entries]
         elif code == codes.NONE and kind == _BROKER:
             entries = broker_config_entries(self._configs.broker)
         if keys is not None:
@@ -142,3 +146,12 @@ class Configs:
                 self._configs.changed(group)
                 self._groups.set_group_config(group, self._configs.of(group))
             return codes.NONE, None
+
+
+def _with_default(entry: dict[str, Any], value: str | None) -> dict[str, Any]:
+    """Show the default of this gateway where no configuration of brokers stands behind that of the group."""
+    if value is None:
+        return entry
+    name = entry["name"]
+    synonyms = [{**row, "value": value} if (row["source"], row["name"]) == (_DEFAULT, name) else row for row in entry["synonyms"]]
+    return {**entry, "value": value if entry["configSource"] == _DEFAULT else entry["value"], "synonyms": synonyms}

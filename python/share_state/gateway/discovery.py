@@ -71,9 +71,10 @@ class Discovery:
             host, port = self._here(client) if code == codes.NONE else ("", -1)
             node_id = self._node_id if code == codes.NONE else -1
             message = _text(code, is_one="coordinatorKeys" not in asked, is_known=key_type in _KEY_TYPES)
-            row = {"key": key, "nodeId": node_id, "host": host, "port": port, "errorCode": code, "errorMessage": message}
-            found.append(row)
-        return {"coordinators": found} if "coordinatorKeys" in asked else found[0]
+            found.append({"nodeId": node_id, "host": host, "port": port, "errorCode": code, "errorMessage": message})
+        if "coordinatorKeys" not in asked:
+            return found[0]
+        return {"coordinators": [{"key": key, **row} for key, row in zip(keys, found, strict=True)]}
 
     async def _coordinates(self, client: Client, key_type: int, key: str) -> int:
         """Return Kafka's code for a client that looks for a coordinator: 0 where it is the gateway."""

@@ -22,6 +22,7 @@ __all__ = ["API_VERSIONS", "MAX_STRANGERS_FRAME", "SHARE_FETCH", "Api", "Dispatc
 _LOG: Final = logging.getLogger("share_state.gateway")
 API_VERSIONS: Final = 18
 SHARE_FETCH: Final = 78
+_SASL_HANDSHAKE: Final = 17
 _KEY: Final = struct.Struct(">hh")
 _FIRST_FLEXIBLE: Final = 3
 #: ShareFetch and ShareAcknowledge: their lists of acknowledgements may be long.
@@ -160,8 +161,11 @@ class Dispatch:
     @staticmethod
     def _too_late(request: Request) -> bytes:
         """Refuse a login of somebody who is let in (``KafkaApis.handleSaslHandshakeRequest``)."""
-        answer = {"errorCode": codes.ILLEGAL_SASL_STATE, "errorMessage": _TOO_LATE, "mechanisms": [], "authBytes": b""}
-        answer["sessionLifetimeMs"] = 0
+        answer: dict[str, Any] = {"errorCode": codes.ILLEGAL_SASL_STATE}
+        if request.api_key == _SASL_HANDSHAKE:
+            answer["mechanisms"] = []
+        else:
+            answer |= {"errorMessage": _TOO_LATE, "authBytes": b""}
         body = encode_message(request.api_key, request.version, answer, response=True)
         return response_bytes(request.api_key, request.version, request.correlation_id, body)
 

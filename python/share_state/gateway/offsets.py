@@ -120,7 +120,6 @@ class Offsets:
             return _refused(codes.GROUP_AUTHORIZATION_FAILED)
         known = {name: topic_id for topic_id, name, _ in self._groups.store.share_partitions(group) or ()}
         topics = await self._topics(row["topicName"] for row in asked["topics"])
-        stateless = {name for name in topics if name not in known}
         ids: dict[str, str] = {}
         errors: dict[str, int] = {}
         for row in asked["topics"]:
@@ -129,6 +128,9 @@ class Offsets:
                 errors[name] = codes.TOPIC_AUTHORIZATION_FAILED
             elif name in known:
                 ids[name] = known[name]
+            elif name in topics:
+                # Its deletion may have begun before.
+                ids[name] = topics[name].topic_id
             else:
                 errors[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
         try:
@@ -139,6 +141,7 @@ class Offsets:
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
             return _refused(code, f"Group {group} not found." if code == codes.GROUP_ID_NOT_FOUND else text_of(code))
+        stateless = {name for name in topics if name not in ids and errors[name] == codes.UNKNOWN_TOPIC_OR_PARTITION}
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
@@ -269,10 +272,11 @@ class Offsets:
             return code
         await self._groups.durable(ticket)
         done = []
-        for name, topic_id in ids.items():
+        for name, topic_id in list(ids.items()):
             numbers = partitions.get(topic_id)
             if numbers is None:
                 errors[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
+                del ids[name]
                 continue
             errors[name] = await self._groups.delete_states(group, [(topic_id, number) for number in numbers])
             if errors[name] == codes.NONE:

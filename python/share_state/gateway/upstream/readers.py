@@ -262,22 +262,23 @@ class Readers:
 
     async def _find_homes(self) -> None:
         """Look for the leaders of readers that have none, until each has one."""
-        is_first = True
+        begun, is_again = time.monotonic(), False
         while self._homeless:
             now = time.monotonic()
             failing = [now - reader.failing_since for reader in self._homeless if reader.failing_since is not None]
-            if failing or not is_first:
+            is_again = is_again or bool(failing)
+            if is_again:
                 # The longer it lasts, the longer is waited.
-                await asyncio.sleep(min(max(_FIRST_WAIT, min(failing, default=0.0)), _LONGEST_WAIT))
-            is_first = False
+                await asyncio.sleep(min(max(_FIRST_WAIT, min(failing, default=now - begun)), _LONGEST_WAIT))
             wanted = {reader.topic for reader in self._homeless}
             known = {reader.topic: self.upstream.known(reader.topic_id) for reader in self._homeless}
-            if failing or not all(known.values()):
+            if is_again or not all(known.values()):
                 with contextlib.suppress(*UpstreamError):
                     await self.upstream.topics(wanted)
             for reader in list(self._homeless):
                 if await self._looked_at(reader) and self._move_in(reader):
                     self._homeless.discard(reader)
+            is_again = True
 
     async def _looked_at(self, reader: PartitionReader) -> bool:
         """See whether a new leader still has what was read from the one before; says whether that is known."""

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from share_state.errors import WireDecodeError
-from tests.python.gateway.bench import KIB, WHO, Bench, echo, payload, run, turns
+from tests.python.gateway.one_connection import KIB, WHO, Bench, echo, payload, run, turns
 
 
 def test_the_next_request_is_begun_when_the_one_before_is_answered() -> None:

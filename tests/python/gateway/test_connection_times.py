@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.gateway.bench import WHO, Bench, echo, payload, run, turns
+from tests.python.gateway.one_connection import WHO, Bench, echo, payload, run, turns
 
 
 def checked(prepare: Callable[[Bench], Awaitable[float]], seconds: float) -> list[Any]:

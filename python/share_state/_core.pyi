@@ -2666,7 +2666,9 @@ def effective_group_config(group: Mapping[str, str], broker: Mapping[str, str]) 
         ConfigError: a text is no value of its property.
     """
 
-def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) -> list[dict[str, Any]]:
+def group_config_entries(
+    group: Mapping[str, str], broker: Mapping[str, str], defaults: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
     """List the properties of a share group as DescribeConfigs answers them (`Configs` of a resource of type 32).
 
     A group that has set nothing has them too. A value is the one that the group has set, in Kafka's spelling; what is in force may
@@ -2675,6 +2677,7 @@ def group_config_entries(group: Mapping[str, str], broker: Mapping[str, str]) ->
     Args:
         group: what the group has set, text by name.
         broker: the broker's properties; what it lacks has Kafka's default.
+        defaults: what this server has for groups that set nothing, by the names of a group's properties, instead of both.
 
     Returns:
         A dict for each: `name`, `value`, `readOnly`, `configSource` (8 group, 4 broker, 5 default), `isSensitive`, `synonyms`

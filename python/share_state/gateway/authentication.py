@@ -14,7 +14,7 @@ from typing import Final
 
 from share_state._core import decode_message, encode_message
 from share_state.errors import ConfigError, UnsupportedVersionError, WireDecodeError
-from share_state.gateway.dispatch import API_VERSIONS, Dispatch
+from share_state.gateway.dispatch import API_VERSIONS, SASL_HANDSHAKE, Dispatch
 from share_state.gateway.requests import Client
 from share_state.kafka.bearer_tokens import TokenValidator
 from share_state.kafka.framing import request_of, response_bytes
@@ -23,10 +23,9 @@ from share_state.kafka.logins import Login, Users
 __all__ = ["Authentication"]
 
 _LOG: Final = logging.getLogger("share_state.gateway.clients")
-_HANDSHAKE: Final = 17
 _AUTHENTICATE: Final = 36
 #: Version 0 of the handshake is followed by bare tokens instead of requests; no client of this decade sends it.
-_VERSIONS: Final = {_HANDSHAKE: (1, 1), _AUTHENTICATE: (0, 2)}
+_VERSIONS: Final = {SASL_HANDSHAKE: (1, 1), _AUTHENTICATE: (0, 2)}
 _FAILED_DELAY: Final = 0.1
 _KEY: Final = struct.Struct(">hh")
 
@@ -90,7 +89,7 @@ class Authentication:
         request = request_of(payload)
         client.client_id = request.client_id
         asked = decode_message(api_key, version, request.body)
-        said = login.handshake(asked) if api_key == _HANDSHAKE else await login.authenticate(asked)
+        said = login.handshake(asked) if api_key == SASL_HANDSHAKE else await login.authenticate(asked)
         if login.failed:
             self.failed += 1
             _LOG.warning("a login failed: user=%r reason=%s %s", login.name, login.wrong, client)

@@ -23,8 +23,6 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 _TOPIC, _BROKER, _GROUP = 2, 4, 32
 #: Of which a list may be asked for: these, loggers of brokers and client metrics.
 _LISTABLE: Final = frozenset({_TOPIC, _BROKER, 8, 16, _GROUP})
-#: Source of a value: nobody has set one.
-_DEFAULT: Final = 5
 _REPEATED: Final = (codes.INVALID_REQUEST, "Each resource must appear at most once.")
 #: Whose configuration may be asked for: the resource that guards it, and what is said to who may not.
 _GUARDED: Final = {
@@ -94,9 +92,7 @@ class Configs:
         code, message = self._refusal(client, kind, name)
         entries: list[dict[str, Any]] = []
         if code == codes.NONE and kind == _GROUP:
-            entries = group_config_entries(self._configs.set_by(name), {**self._configs.broker, **self._as_broker()})
-            defaults = self._configs.defaults
-            entries = [_with_default(entry, defaults.get(entry["name"])) for entry in entries]
+            entries = group_config_entries(self._configs.set_by(name), self._configs.broker, self._configs.defaults)
         elif code == codes.NONE and kind == _BROKER:
             entries = broker_config_entries(self._configs.broker)
         if keys is not None:
@@ -120,10 +116,6 @@ class Configs:
             return codes.INVALID_REQUEST, f"Unexpected broker id, expected {self._node_id} but received {name}"
         return codes.NONE, ""
 
-    def _as_broker(self) -> dict[str, str]:
-        """Return the defaults of this gateway for groups as the broker configurations that stand behind them."""
-        return {f"group.{name}": value for name, value in self._configs.defaults.items()}
-
     async def _altered(self, client: Client, resource: dict[str, Any], *, validate_only: bool) -> tuple[int, str | None]:
         kind, group = resource["resourceType"], resource["resourceName"]
         if kind != _GROUP:
@@ -146,12 +138,3 @@ class Configs:
                 self._configs.changed(group)
                 self._groups.set_group_config(group, self._configs.of(group))
             return codes.NONE, None
-
-
-def _with_default(entry: dict[str, Any], value: str | None) -> dict[str, Any]:
-    """Show the default of this gateway where no configuration of brokers stands behind that of the group."""
-    if value is None:
-        return entry
-    name = entry["name"]
-    synonyms = [{**row, "value": value} if (row["source"], row["name"]) == (_DEFAULT, name) else row for row in entry["synonyms"]]
-    return {**entry, "value": value if entry["configSource"] == _DEFAULT else entry["value"], "synonyms": synonyms}

@@ -22,7 +22,7 @@ __all__ = ["API_VERSIONS", "MAX_STRANGERS_FRAME", "SHARE_FETCH", "Api", "Dispatc
 _LOG: Final = logging.getLogger("share_state.gateway")
 API_VERSIONS: Final = 18
 SHARE_FETCH: Final = 78
-_SASL_HANDSHAKE: Final = 17
+SASL_HANDSHAKE: Final = 17
 _KEY: Final = struct.Struct(">hh")
 _FIRST_FLEXIBLE: Final = 3
 #: ShareFetch and ShareAcknowledge: their lists of acknowledgements may be long.
@@ -162,7 +162,7 @@ class Dispatch:
     def _too_late(request: Request) -> bytes:
         """Refuse a login of somebody who is let in (``KafkaApis.handleSaslHandshakeRequest``)."""
         answer: dict[str, Any] = {"errorCode": codes.ILLEGAL_SASL_STATE}
-        if request.api_key == _SASL_HANDSHAKE:
+        if request.api_key == SASL_HANDSHAKE:
             answer["mechanisms"] = []
         else:
             answer |= {"errorMessage": _TOO_LATE, "authBytes": b""}

@@ -48,12 +48,7 @@ pub fn check(history: &History, settings: &Settings) -> Report {
             start_offset::check_passed(&scene, life, &mut of_life);
             available::check(&scene, life, &idle, &mut of_life);
             unknowns.note(&scene, life);
-            let mut told: BTreeMap<Check, usize> = BTreeMap::new();
-            of_life.retain(|one: &Violation| {
-                let number = told.entry(one.check).or_default();
-                *number += 1;
-                *number <= MOST_OF_A_RECORD
-            });
+            a_few_of_each(&mut of_life);
             of_life.into_iter().for_each(|one| join(&mut kept, one));
         });
         found.append(&mut kept);
@@ -63,6 +58,16 @@ pub fn check(history: &History, settings: &Settings) -> Report {
         report.share_partitions += 1;
     }
     report
+}
+
+/// Keeps the first violations of each check.
+fn a_few_of_each(of_life: &mut Vec<Violation>) {
+    let mut told: BTreeMap<Check, usize> = BTreeMap::new();
+    of_life.retain(|one| {
+        let number = told.entry(one.check).or_default();
+        *number += 1;
+        *number <= MOST_OF_A_RECORD
+    });
 }
 
 /// Adds a violation, to that of the records just before if the same events show it.

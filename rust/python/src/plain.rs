@@ -98,21 +98,28 @@ pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) 
     }
 }
 
-/// Refuses a dict with a key that is none of its struct's fields, given in Rust's spelling.
-pub fn only_fields(dict: &Bound<'_, PyDict>, names: &[&str]) -> PyResult<()> {
-    let known = |key: &Bound<'_, PyAny>| {
-        let key = key.cast::<PyString>().ok()?.to_str().ok()?;
-        names.iter().find(|name| spelled(name).eq(key.chars()))
-    };
-    match dict.keys().iter().find(|key| known(key).is_none()) {
-        Some(key) => Err(no_such_field(&key)),
+/// Refuses a dict with a key that is no field; the fields around it are named before it.
+pub fn only_known(
+    dict: &Bound<'_, PyDict>,
+    known: impl Fn(&Bound<'_, PyAny>) -> bool,
+) -> PyResult<()> {
+    match dict.iter().find(|(key, _)| !known(key)) {
+        Some((key, _)) => Err(PyValueError::new_err(format!(
+            "{key}: there is no such field"
+        ))),
         None => Ok(()),
     }
 }
 
-/// What is said of a key that is no field: with the fields around it before it.
-pub fn no_such_field(key: &Bound<'_, PyAny>) -> PyErr {
-    PyValueError::new_err(format!("{key}: there is no such field"))
+/// The same, by the names of the fields in Rust's spelling.
+pub fn only_fields(dict: &Bound<'_, PyDict>, names: &[&str]) -> PyResult<()> {
+    only_known(dict, |key| {
+        let text = key
+            .cast::<PyString>()
+            .ok()
+            .and_then(|key| key.to_str().ok());
+        text.is_some_and(|text| names.iter().any(|name| spelled(name).eq(text.chars())))
+    })
 }
 
 pub fn as_dict<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyDict>> {

@@ -20,17 +20,21 @@ use crate::errors::Raise;
 /// Args:
 ///     group: what the group has set, text by name.
 ///     broker: the broker's properties; what it lacks has Kafka's default.
+///     defaults: what this server has for groups that set nothing, by the names of a group's properties, instead of both.
 ///
 /// Returns:
 ///     A dict for each: `name`, `value`, `readOnly`, `configSource` (8 group, 4 broker, 5 default), `isSensitive`, `synonyms`
 ///     (`name`, `value`, `source`), `configType`, `documentation`.
 #[pyfunction]
+#[pyo3(signature = (group, broker, defaults = None))]
 pub fn group_config_entries<'py>(
     py: Python<'py>,
     group: &Bound<'py, PyMapping>,
     broker: &Bound<'py, PyMapping>,
+    defaults: Option<&Bound<'py, PyMapping>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let entries = group_entries(&properties(group)?, &properties(broker)?);
+    let defaults = defaults.map(properties).transpose()?.unwrap_or_default();
+    let entries = group_entries(&properties(group)?, &properties(broker)?, &defaults);
     entries_out(py, &entries, false)
 }
 

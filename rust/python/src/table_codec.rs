@@ -20,7 +20,7 @@ use crate::args::{Int, Whole};
 use crate::convert;
 use crate::errors;
 use crate::guarded::caught;
-use crate::plain::{as_dict, no_such_field};
+use crate::plain::{as_dict, only_known};
 
 static TABLES: PyOnceLock<BTreeMap<i16, Table>> = PyOnceLock::new();
 
@@ -191,25 +191,15 @@ fn dict_in(names: &[Named], version: i16, dict: &Bound<'_, PyDict>) -> PyResult<
             None => None,
         });
     }
-    // Mostly every key was one of them: the others are looked for only where there are more.
+    // Mostly every key was one of them; else it is a field of another version, or none.
     if taken < dict.len() {
-        only_names(names, dict)?;
+        only_known(dict, |key| {
+            names
+                .iter()
+                .any(|named| key.eq(named.name.bind(dict.py())).unwrap_or(false))
+        })?;
     }
     Ok(Value::Struct(values))
-}
-
-/// Refuses a key that is a field in no version.
-fn only_names(names: &[Named], dict: &Bound<'_, PyDict>) -> PyResult<()> {
-    for key in dict.keys() {
-        let mut known = false;
-        for named in names {
-            known = known || key.eq(named.name.bind(dict.py()))?;
-        }
-        if !known {
-            return Err(no_such_field(&key));
-        }
-    }
-    Ok(())
 }
 
 fn value_in(named: &Named, version: i16, value: &Bound<'_, PyAny>) -> PyResult<Given> {

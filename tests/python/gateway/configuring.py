@@ -17,6 +17,12 @@ TIMEOUT, LOCK, LIMIT, RESET = (
     "share.delivery.count.limit",
     "share.auto.offset.reset",
 )
+#: What a gateway is started with, so that each source of a value is there.
+OPTIONS: dict[str, Any] = {
+    "groups": {RESET: "earliest", LIMIT: "3"},
+    "broker": {"group.share.record.lock.duration.ms": "20000", "group.share.max.size": "17"},
+    "node_id": 5,
+}
 
 
 def describe(there: Orchard, *resources: tuple[int, str, list[str] | None], version: int = 4, **more: bool) -> list[Message]:

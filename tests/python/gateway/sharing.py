@@ -21,6 +21,10 @@ from tests.python.gateway.serving import MEMBER, fetch, heartbeat, serving
 APPLES, BEANS = "apples", "beans"
 #: Ids that a test may write down; the last one is nobody's.
 A, B, NOBODY = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2, 3))
+#: Another member.
+OTHER = "B" * 22
+#: What a fetch that takes no record asks for.
+NO_LIMITS: dict[str, Any] = {"maxWaitMs": 0, "minBytes": 0, "maxBytes": 0, "maxRecords": 0}
 #: The same ids as the gateway's parts have them.
 A64, B64 = "AAAAAAAAQACAAAAAAAAAAQ", "AAAAAAAAQACAAAAAAAAAAg"
 _SHORT = {A: A64, B: B64}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from tests.python.gateway.sharing import (
     B64,
     LOCK_MS,
     NOBODY,
+    OTHER,
     PLACES,
     A,
     B,
@@ -21,7 +21,6 @@ from tests.python.gateway.sharing import (
     Market,
     Member,
     given,
-    market,
     refused,
     rows,
     told,
@@ -30,7 +29,6 @@ from tests.python.gateway.sharing import (
 #: A client that connects while the upstream ends leaves a socket that nobody has taken yet.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-OTHER = "B" * 22
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 #: Kafka's texts; a code that is chosen before a share partition has seen the request has none.
 TEXTS = {
@@ -38,13 +36,6 @@ TEXTS = {
     42: "The request is malformed, or was sent to a server of another kind.",
     121: "The record state is invalid. The acknowledgement of delivery could not be completed.",
 }
-NO_LIMITS: dict[str, Any] = {"maxWaitMs": 0, "minBytes": 0, "maxBytes": 0, "maxRecords": 0}
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
-    with market(tmp_path_factory.mktemp("market")) as made:
-        yield made
 
 
 def answer(*responses: tuple[str, dict[int, int]]) -> Message:

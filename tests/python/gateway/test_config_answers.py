@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.gateway.wire.connection import Connection
 from tests.python.gateway.configuring import (
     BROKER,
     BY_BROKER,
@@ -16,6 +14,7 @@ from tests.python.gateway.configuring import (
     GROUP,
     LIMIT,
     LOCK,
+    OPTIONS,
     RESET,
     SET,
     TIMEOUT,
@@ -26,25 +25,12 @@ from tests.python.gateway.configuring import (
     describe,
     result,
 )
-from tests.python.gateway.orchard import PLUMS, Orchard, orchard
-
-OPTIONS: dict[str, Any] = {
-    "groups": {RESET: "earliest", LIMIT: "3"},
-    "broker": {"group.share.record.lock.duration.ms": "20000", "group.share.max.size": "17"},
-    "node_id": 5,
-}
+from tests.python.gateway.orchard import PLUMS, Orchard
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    with orchard(tmp_path_factory.mktemp("gateway"), **OPTIONS) as made:
-        yield made
-
-
-@pytest.fixture
-def there(served: Orchard) -> Iterator[Orchard]:
-    with Connection(served.gateway.bootstrap_servers) as connection:
-        yield served._replace(connection=connection)
+def options() -> dict[str, Any]:
+    return OPTIONS
 
 
 def test_a_group_that_has_set_nothing_has_the_defaults(there: Orchard) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from share_state.errors import ShareStateError
 from share_state.gateway import Operation, Resource, Rule
-from tests.gateway.wire.connection import Connection
 from tests.python.gateway.configuring import (
     APPEND,
     BROKER,
@@ -19,6 +17,7 @@ from tests.python.gateway.configuring import (
     GROUP,
     LIMIT,
     LOCK,
+    OPTIONS,
     REMOVE,
     RESET,
     SET,
@@ -35,23 +34,10 @@ from tests.python.gateway.configuring import (
 )
 from tests.python.gateway.orchard import ME, PLUMS, Orchard, orchard
 
-OPTIONS: dict[str, Any] = {
-    "groups": {RESET: "earliest", LIMIT: "3"},
-    "broker": {"group.share.record.lock.duration.ms": "20000", "group.share.max.size": "17"},
-    "node_id": 5,
-}
-
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    with orchard(tmp_path_factory.mktemp("gateway"), **OPTIONS) as made:
-        yield made
-
-
-@pytest.fixture
-def there(served: Orchard) -> Iterator[Orchard]:
-    with Connection(served.gateway.bootstrap_servers) as connection:
-        yield served._replace(connection=connection)
+def options() -> dict[str, Any]:
+    return OPTIONS
 
 
 def test_what_a_client_may_not_see_or_change(there: Orchard) -> None:
@@ -186,8 +172,8 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path, content: str) -> No
         pass
 
 
-def test_a_change_that_cannot_be_kept_is_none(there: Orchard, served: Orchard) -> None:
-    draft = served.gateway.options.path / "gateway" / "group-configs.json.new"
+def test_a_change_that_cannot_be_kept_is_none(there: Orchard, trees: Orchard) -> None:
+    draft = trees.gateway.options.path / "gateway" / "group-configs.json.new"
     draft.mkdir()
     try:
         assert alter(there, changes("lost", (LIMIT, SET, "4"))) == [altered("lost", 56, "The configuration could not be kept.")]

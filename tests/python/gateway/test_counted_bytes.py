@@ -93,17 +93,25 @@ def test_small_requests_do_not_count_as_work(count: int, total: int) -> None:
     asyncio.run(test())
 
 
+class Line:
+    """Pieces of work that last until all may end."""
+
+    def __init__(self) -> None:
+        self.work = WorkBytes(10_000)
+        self.order: list[str] = []
+        self.end = asyncio.Event()
+
+    async def one(self, name: str, count: int) -> None:
+        async with self.work.of(count):
+            self.order.append(name)
+            await self.end.wait()
+
+
 @pytest.mark.parametrize(("second", "begins"), [(4000, True), (4001, False)])
 def test_work_fits_up_to_its_limit(second: int, begins: bool) -> None:
     async def test() -> None:
-        work, order = WorkBytes(10_000), list[str]()
-        end = asyncio.Event()
-
-        async def one(name: str, count: int) -> None:
-            async with work.of(count):
-                order.append(name)
-                await end.wait()
-
+        line = Line()
+        work, order, one, end = line.work, line.order, line.one, line.end
         tasks = [asyncio.create_task(one("a", 6000)), asyncio.create_task(one("b", second))]
         # In the line also one that would fit.
         tasks.append(asyncio.create_task(one("c", 3000)))
@@ -120,14 +128,8 @@ def test_work_fits_up_to_its_limit(second: int, begins: bool) -> None:
 
 def test_work_that_is_given_up_in_the_line_leaves_no_trace() -> None:
     async def test() -> None:
-        work, order = WorkBytes(10_000), list[str]()
-        end = asyncio.Event()
-
-        async def one(name: str, count: int) -> None:
-            async with work.of(count):
-                order.append(name)
-                await end.wait()
-
+        line = Line()
+        work, order, one, end = line.work, line.order, line.one, line.end
         first = asyncio.create_task(one("a", 9000))
         await asyncio.sleep(0)
         waits = [asyncio.create_task(one(name, 9000)) for name in "bcd"]

@@ -11,7 +11,6 @@ import pytest
 
 from share_state.gateway import Operation, Resource, Rule
 from tests.gateway.wire.codec import Message
-from tests.gateway.wire.connection import Connection
 from tests.python.gateway.orchard import IDS, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
 
 STRANGE = "00000000-0000-4000-8000-00000000000f"
@@ -20,7 +19,7 @@ HERE = "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
+def trees(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
     path = tmp_path_factory.mktemp("gateway")
     (path / "gateway").mkdir()
     # It was started six times.
@@ -28,12 +27,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
     (path / "gateway" / "identity.json").write_text(json.dumps(identity), encoding="utf-8")
     with orchard(path, node_id=NODE) as made:
         yield made
-
-
-@pytest.fixture
-def there(served: Orchard) -> Iterator[Orchard]:
-    with Connection(served.gateway.bootstrap_servers) as connection:
-        yield served._replace(connection=connection)
 
 
 def partition(version: int, index: int) -> Message:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +18,8 @@ EVERYTHING = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 
 
 @pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    with orchard(tmp_path_factory.mktemp("gateway"), broker=BROKER) as made:
-        yield made
+def options() -> dict[str, Any]:
+    return {"broker": BROKER}
 
 
 def delete(trees: Orchard, *groups: str) -> Message:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,8 @@ from tests.python.gateway.serving import MEMBER
 
 
 @pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    with orchard(tmp_path_factory.mktemp("gateway"), broker=BROKER) as made:
-        yield made
+def options() -> dict[str, Any]:
+    return {"broker": BROKER}
 
 
 def beaten(epoch: int, topics: list[tuple[str, list[int]]] | None, member: str = MEMBER) -> Message:

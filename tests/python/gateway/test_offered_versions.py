@@ -88,7 +88,7 @@ def test_names_of_software(connection: Connection, name: str) -> None:
         assert connection.ask("ApiVersions", 3, asked)["errorCode"] == 0
 
 
-@pytest.mark.parametrize("name", ["", "-a", "a-", ".a", "a.", "a b", "a/b", "ä", "-", "XXXX_"])
+@pytest.mark.parametrize("name", ["", "-a", "a-", ".a", "a.", "a b", "a/b", "ä", "-", "name_"])
 @pytest.mark.parametrize("version", [3, 4])
 def test_names_that_software_has_not(connection: Connection, name: str, version: int) -> None:
     for software in ((name, "1"), ("x", name)):

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from share_state.gateway import Operation, Resource, Rule
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.orchard import EARLY, IDS, LATE, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
+from tests.python.gateway.orchard import EARLY, IDS, LATE, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard
 
 NOT_HOSTED = "This server does not host this topic-partition."
 MALFORMED = "The request is malformed, or was sent to a server of another kind."
 NOTHING_THERE = "There is no offset information to delete."
 GROUPS = [Rule(ME, operation, Resource.GROUP, "*", False, True) for operation in (Operation.READ, Operation.DELETE)]
 ONLY_PEARS = [Rule(ME, Operation.READ, Resource.TOPIC, PEARS, False, True)]
-
-
-@pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    with orchard(tmp_path_factory.mktemp("gateway")) as made:
-        yield made
 
 
 def describe(trees: Orchard, *groups: tuple[str, list[tuple[str, list[int]]] | None]) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,12 +19,6 @@ from tests.python.gateway.orchard import IDS, NO_ID, NOWHERE, PEARS, PLUMS, Orch
 from tests.python.gateway.serving import MEMBER, fetch
 
 ACCEPT, RELEASE = 1, 2
-
-
-@pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    with orchard(tmp_path_factory.mktemp("gateway")) as made:
-        yield made
 
 
 class Instead:

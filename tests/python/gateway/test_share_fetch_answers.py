@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,14 +18,15 @@ from tests.python.gateway.sharing import (
     B64,
     BEANS,
     LOCK_MS,
+    NO_LIMITS,
     NOBODY,
+    OTHER,
     PLACES,
     A,
     B,
     Market,
     Member,
     given,
-    market,
     refused,
     rows,
     told,
@@ -34,15 +34,6 @@ from tests.python.gateway.sharing import (
 
 #: A client that connects while the upstream ends leaves a socket that nobody has taken yet.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-OTHER = "B" * 22
-NO_LIMITS: dict[str, Any] = {"maxWaitMs": 0, "minBytes": 0, "maxBytes": 0, "maxRecords": 0}
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
-    with market(tmp_path_factory.mktemp("market")) as made:
-        yield made
 
 
 def row(partition: int, *acquired: tuple[int, int], records: bytes = b"", code: int = 0, acknowledged: int = 0) -> Message:

@@ -52,8 +52,15 @@ impl ConfigEntry {
 }
 
 /// The properties of a group, in the order of [`GROUP_PROPERTIES`]. A text that is no value is shown as it is.
+///
+/// `defaults` are what this server has for groups that set nothing, by the names of a group's properties: instead of the broker's
+/// property, and of Kafka's default where the broker has none.
 #[must_use]
-pub fn group_entries(group: &Properties, broker: &Properties) -> Vec<ConfigEntry> {
+pub fn group_entries(
+    group: &Properties,
+    broker: &Properties,
+    defaults: &Properties,
+) -> Vec<ConfigEntry> {
     let entry = |known: &GroupProperty| {
         let property = known.property;
         let mut synonyms = Vec::new();
@@ -63,9 +70,13 @@ pub fn group_entries(group: &Properties, broker: &Properties) -> Vec<ConfigEntry
         let beyond = known
             .broker_name()
             .and_then(|name| BROKER_PROPERTIES.iter().find(|known| known.name == name));
+        let own = defaults.get(property.name);
         synonyms.extend(match beyond {
-            Some(beyond) => broker_synonyms(beyond, broker),
-            None => vec![(property.name, property.default(), ConfigSource::Default)],
+            Some(beyond) => broker_synonyms(beyond, own.or_else(|| broker.get(beyond.name))),
+            None => {
+                let value = own.map_or_else(|| property.default(), |text| shown(&property, text));
+                vec![(property.name, value, ConfigSource::Default)]
+            }
         });
         ConfigEntry::of(property, synonyms)
     };
@@ -75,15 +86,20 @@ pub fn group_entries(group: &Properties, broker: &Properties) -> Vec<ConfigEntry
 /// The properties of the broker, in the order of [`BROKER_PROPERTIES`]. A text that is no value is shown as it is.
 #[must_use]
 pub fn broker_entries(broker: &Properties) -> Vec<ConfigEntry> {
-    let entry = |property: &Property| ConfigEntry::of(*property, broker_synonyms(property, broker));
+    let entry = |property: &Property| {
+        ConfigEntry::of(
+            *property,
+            broker_synonyms(property, broker.get(property.name)),
+        )
+    };
     BROKER_PROPERTIES.iter().filter_map(entry).collect()
 }
 
 fn broker_synonyms(
     property: &Property,
-    broker: &Properties,
+    set: Option<&String>,
 ) -> Vec<(&'static str, String, ConfigSource)> {
-    let set = broker.get(property.name).map(|text| {
+    let set = set.map(|text| {
         (
             property.name,
             shown(property, text),

@@ -121,7 +121,7 @@ fn what_a_broker_outlaws_later_is_clamped_and_shown_as_it_was_set() {
     let none = Properties::new();
     assert_eq!(known.effective(&none, &broker), Ok(Value::Int(45_500)));
     assert_eq!(known.effective(&none, &none), Ok(Value::Int(45_000)));
-    let entries = group_entries(&group, &broker);
+    let entries = group_entries(&group, &broker, &none);
     let shown = entries
         .iter()
         .find(|entry| entry.property == known.property);
@@ -143,14 +143,48 @@ fn what_a_broker_outlaws_later_is_clamped_and_shown_as_it_was_set() {
 }
 
 #[test]
+fn a_default_of_the_server_stands_for_that_of_the_broker_and_of_kafka() {
+    let (reset, lock) = ("share.auto.offset.reset", "share.record.lock.duration.ms");
+    let none = Properties::new();
+    let broker = properties(&[("group.share.record.lock.duration.ms", "20000")]);
+    let defaults = properties(&[(reset, "earliest"), (lock, "15000")]);
+    let shown = |group: &Properties, name: &str| {
+        let entries = group_entries(group, &broker, &defaults);
+        let entry = entries.into_iter().find(|one| one.property.name == name);
+        let entry = entry.expect("it is shown");
+        let values = entry.synonyms.into_iter();
+        values
+            .map(|(name, value, source)| format!("{name}={value} {}", source.code()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&none, reset), ["share.auto.offset.reset=earliest 5"]);
+    let set = properties(&[(reset, "latest")]);
+    assert_eq!(
+        shown(&set, reset),
+        [
+            "share.auto.offset.reset=latest 8",
+            "share.auto.offset.reset=earliest 5"
+        ]
+    );
+    assert_eq!(
+        shown(&none, lock),
+        [
+            "group.share.record.lock.duration.ms=15000 4",
+            "group.share.record.lock.duration.ms=30000 5"
+        ]
+    );
+}
+
+#[test]
 fn what_is_internal_is_shown_where_it_is_set() {
     let offload = "share.assignor.offload.enable";
     let shows = |entries: Vec<ConfigEntry>| entries.iter().any(|e| e.property.name == offload);
     let none = Properties::new();
-    assert_eq!(group_entries(&none, &none).len(), 11);
-    assert!(!shows(group_entries(&none, &none)));
+    assert_eq!(group_entries(&none, &none, &none).len(), 11);
+    assert!(!shows(group_entries(&none, &none, &none)));
     assert!(shows(group_entries(
         &properties(&[(offload, "false")]),
+        &none,
         &none
     )));
     assert_eq!(broker_entries(&none).len(), 24);

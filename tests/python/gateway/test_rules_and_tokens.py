@@ -9,6 +9,7 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 
 from share_state.errors import ConfigError
@@ -208,7 +209,6 @@ ONE, OTHER = b"1" * 32, b"2" * 32
 
 
 def signed(secret: bytes, key_id: str | None = None, **others: Any) -> str:
-    jwt = pytest.importorskip("jwt")
     content = {"sub": "me", "exp": time.time() + 600, **others}
     return str(jwt.encode(content, secret, "HS256", headers={} if key_id is None else {"kid": key_id}))
 

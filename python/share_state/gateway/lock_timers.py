@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,8 @@ class LockTimers:
         self._due = due
         self._heap: list[tuple[int, int, ServedPartition]] = []
         self._armed: dict[ServedPartition, int] = {}
-        self._order = 0
+        #: Of two that are due at once, the one that came first.
+        self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
 
@@ -42,8 +44,7 @@ class LockTimers:
         if armed is not None and armed <= deadline:
             return
         self._armed[served] = deadline
-        self._order += 1
-        heapq.heappush(self._heap, (deadline, self._order, served))
+        heapq.heappush(self._heap, (deadline, next(self._order), served))
         if self._timer is None or deadline < self._timer_ms:
             self._set()
 

@@ -137,7 +137,7 @@ class SharePartitionManager:
             reader.served.add(served)
             task = asyncio.get_running_loop().create_task(self._load(served, topic))
             self._loading[served] = task
-            task.add_done_callback(lambda _: self._loading.pop(served, None))
+            task.add_done_callback(lambda _: self._loading.pop(served))
         return served
 
     async def freshen(self, served: Iterable[ServedPartition]) -> None:
@@ -271,6 +271,7 @@ class SharePartitionManager:
         engine.begin_initialize()
         (read,) = await loop.run_in_executor(self._executor, self._store.read_states, [(served.key, self.generation)])
         if isinstance(read, ShareStateError):
+            _LOG.error("the state cannot be read: %s: %s", read, _named(served))
             # Raises, with the code for the clients.
             engine.initialize_failed(read.kafka_code or codes.UNKNOWN_SERVER_ERROR)
             return codes.UNKNOWN_SERVER_ERROR
@@ -284,7 +285,10 @@ class SharePartitionManager:
         # Kept at once: after a restart "latest" would be another offset, and the records between would be lost.
         state = WriteState(read.state_epoch, self.generation, offset, engine.delivery_complete_count, [])
         (wrong,) = await loop.run_in_executor(self._executor, self._store.write_states, [(served.key, state)])
-        return codes.NONE if wrong is None else codes.UNKNOWN_SERVER_ERROR
+        if wrong is not None:
+            _LOG.error("the start offset cannot be written: %s: %s", wrong, _named(served))
+            return wrong.kafka_code or codes.UNKNOWN_SERVER_ERROR
+        return codes.NONE
 
     def _settled(self, served: ServedPartition, token: int, error_code: int) -> None:
         code = served.engine.handle_write_result(token, error_code, now_ms=lock_ms())

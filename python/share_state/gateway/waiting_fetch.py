@@ -87,7 +87,7 @@ class WaitingFetch:
             self._answers.leave(self._again)
             self._again = None
             for served in self._partitions:
-                served.waiting.pop(self, None)
+                del served.waiting[self]
         if not self._deliveries:
             self._min_bytes = 0
             self.attempt(manager)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 import share_state as ss
+from share_state.kafka import codes
 from tests.python.gateway.held import COMMITTED, T, U, World, run
 
 Batches = list[tuple[int, int, bytes]]
@@ -65,18 +66,25 @@ PLACE = f"group='g' topic='t' topic_id='{T.topic_id}' partition=0"
 @pytest.mark.parametrize(
     ("read", "offset", "wrong", "told"),
     [
-        (ss.ReadStateResult(3, -1, []), None, None, (78, ["not loaded: code=78 (OFFSET_NOT_AVAILABLE) "])),
-        (ss.ReadStateResult(3, -1, []), 9, ss.StoreError("full"), (-1, ["not loaded: code=-1 (UNKNOWN_SERVER_ERROR) "])),
-        (ss.UnknownPartitionError("gone"), 9, None, (3, ["not loaded: code=3 (UNKNOWN_TOPIC_OR_PARTITION) "])),
-        (ss.StoreError("closed"), 9, None, (-1, ["not loaded: code=-1 (UNKNOWN_SERVER_ERROR) "])),
-        (CORRUPT, 9, None, (-1, ["the state is corrupt: state_batches[0]", "not loaded: code=-1 (UNKNOWN_SERVER_ERROR) "])),
-        (None, 9, None, (-1, ["not loaded: the store is gone: ", "not loaded: code=-1 (UNKNOWN_SERVER_ERROR) "])),
+        (ss.ReadStateResult(3, -1, []), None, None, (78, [])),
+        (ss.ReadStateResult(3, -1, []), 9, ss.StoreError("full"), (-1, ["the start offset cannot be written: full: "])),
+        (
+            ss.ReadStateResult(3, -1, []),
+            9,
+            ss.FencedStateEpochError("late"),
+            (124, ["the start offset cannot be written: late: "]),
+        ),
+        (ss.UnknownPartitionError("gone"), 9, None, (3, ["the state cannot be read: gone: "])),
+        (ss.StoreError("closed"), 9, None, (-1, ["the state cannot be read: closed: "])),
+        (CORRUPT, 9, None, (-1, ["the state is corrupt: state_batches[0]"])),
+        (None, 9, None, (-1, ["not loaded: the store is gone: "])),
     ],
 )
 def test_what_cannot_be_loaded_is_dropped_with_a_code(
     caplog: pytest.LogCaptureFixture, read: Any, offset: int | None, wrong: Any, told: tuple[int, list[str]]
 ) -> None:
-    code, said = told
+    code, why = told
+    said = [*why, f"not loaded: code={code} ({codes.name_of(code)}) "]
 
     async def test(world: World) -> None:
         world.reads["g", T.topic_id, 0] = read

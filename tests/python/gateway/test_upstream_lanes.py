@@ -244,3 +244,16 @@ def test_closing_ends_what_is_in_progress() -> None:
         assert broker.taken == []
 
     run(test)
+
+
+def test_closing_begins_nothing_that_was_due() -> None:
+    async def test(broker: Broker) -> None:
+        tail, back = broker.reader(0, 3), broker.reader(1, 9)
+        back.back_reads.add(4)
+        broker.lanes.read_tail(tail)
+        broker.lanes.read_back(back)
+        await broker.lanes.close()
+        await asyncio.sleep(0.005)
+        assert (broker.sent, tail.is_reading_tail) == ([], False)
+
+    run(test)

@@ -272,3 +272,22 @@ def test_several_who_find_nobody_at_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
         assert [type(one) for one in found] == [BrokerUnreachableError] * 2
 
     run(monkeypatch, tmp_path, test)
+
+
+def test_one_who_finds_nobody_leaves_what_another_has_opened_since(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async def test(brokers: Brokers) -> None:
+        upstream = brokers.upstream
+        brokers.up.clear()
+
+        async def another() -> object:
+            await asyncio.sleep(0)
+            return upstream.control
+
+        lost, opened, also_lost = await asyncio.gather(
+            upstream.topics(["t"]), another(), upstream.topics(["t"]), return_exceptions=True
+        )
+        assert [type(one) for one in (lost, also_lost)] == [BrokerUnreachableError] * 2
+        assert upstream.control is opened
+        assert [pool.is_closed for pool in brokers.pools] == [True, False]
+
+    run(monkeypatch, tmp_path, test)

@@ -215,3 +215,23 @@ def test_closing_ends_the_search_for_leaders(monkeypatch: pytest.MonkeyPatch, ha
         assert lanes is None or lanes.tails == []
 
     run(test, monkeypatch)
+
+
+def test_closing_ends_the_search_for_the_start_and_end_of_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(cluster: Cluster) -> None:
+        reader = await cluster.at_home()
+
+        async def never(*_: object) -> dict[tuple[str, int], Found]:
+            await asyncio.Event().wait()
+            return {}
+
+        monkeypatch.setattr(module, "list_offsets", never)
+        cluster.answer(reader, error_code=1)
+        await asyncio.sleep(0.005)
+        assert len(asyncio.all_tasks()) == 2
+        await cluster.readers.close()
+        # Its end begins no search for a leader that goes on.
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert (reader.lanes, cluster.asked_for) == (None, [])
+
+    run(test, monkeypatch)

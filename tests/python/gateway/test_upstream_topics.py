@@ -158,6 +158,20 @@ def test_a_topic_is_renewed(tmp_path: Path, writes: list[Any]) -> None:
     assert (again != made, former, registry.epochs_of("t")) == (True, None, ())
 
 
+def test_one_id_that_two_names_have_had(tmp_path: Path) -> None:
+    registry = TopicRegistry(tmp_path)
+    registry.see("t", ONE, 1)
+    # Upstream is not to do that, but it may.
+    assert registry.see("u", ONE, 1) == (ONE, None)
+    assert registry.see("t", TWO, 1) == (TWO, ONE)
+    assert [registry.name_of(one) for one in (ONE, TWO)] == ["u", "t"]
+    assert registry.see("u", TWO, 1) == (TWO, ONE)
+    assert registry.renew("t") == TWO
+    assert registry.name_of(TWO) == "u"
+    assert registry.renew("u") == TWO
+    assert [registry.name_of(one) for one in (ONE, TWO)] == [None, None]
+
+
 def test_what_could_not_be_written_is_written_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registry = TopicRegistry(tmp_path)
     registry.see("t", ONE, 1)

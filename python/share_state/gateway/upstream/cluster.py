@@ -220,7 +220,9 @@ class Upstream:
             return await connections.any()
         except LostError as lost:
             # Brokers may have moved while none was asked: what was given is tried again, from the start.
-            self._connections.pop("control", None)
+            # Somebody else who lost these may have made others.
+            if self._connections.get(_CONTROL) is connections:
+                del self._connections[_CONTROL]
             await connections.close()
             raise BrokerUnreachableError(str(lost), kafka_code=lost.code, node=lost.node) from lost
 

@@ -125,6 +125,9 @@ class BrokerLanes:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # What is due finds nothing to read.
+        self._tail_wanted.clear()
+        self._back_wanted.clear()
 
     def _soon(self) -> None:
         # What is wanted within one turn of the loop goes out together.

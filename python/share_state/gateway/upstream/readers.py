@@ -183,10 +183,9 @@ class Readers:
 
     async def close(self) -> None:
         """End what is in progress."""
-        tasks = [task for task in (self._search, *self._tasks) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # In this order: what looks for a range begins a search when it ends, and a search begins to read.
+        await _ended(self._tasks)
+        await _ended([] if self._search is None else [self._search])
         await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
 
     def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
@@ -303,8 +302,6 @@ class Readers:
         if topic is None or reader.partition >= len(topic.partitions):
             return False
         partition = topic.partitions[reader.partition]
-        if reader.preferred is not None and reader.preferred[1] < time.monotonic():
-            reader.preferred = None
         node = self.upstream.node(partition.leader if reader.preferred is None else reader.preferred[0])
         if node is None:
             return False
@@ -362,6 +359,14 @@ class Readers:
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel tasks and wait for their ends."""
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _named(reader: PartitionReader) -> str:

@@ -150,7 +150,7 @@ class TopicRegistry:
             self._names[topic_id] = name
         if known is None or known.topic_id == topic_id:
             return topic_id, None
-        del self._names[known.topic_id]
+        self._forget_id(known.topic_id, name)
         return topic_id, known.topic_id
 
     def renew(self, name: str) -> str | None:
@@ -158,9 +158,14 @@ class TopicRegistry:
         known = self._known.pop(name, None)
         if known is None:
             return None
-        self._names.pop(known.topic_id, None)
+        self._forget_id(known.topic_id, name)
         self._dirty = True
         return known.topic_id
+
+    def _forget_id(self, topic_id: str, name: str) -> None:
+        # Upstream may have given the id to another name.
+        if self._names.get(topic_id) == name:
+            del self._names[topic_id]
 
     async def save(self) -> None:
         """Write what has changed, durably.

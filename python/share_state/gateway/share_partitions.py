@@ -135,8 +135,7 @@ class SharePartitionManager:
             engine = SharePartition(*key, leader_epoch=self.generation, config=config)
             served = self._served[key] = ServedPartition(key, engine, reader)
             reader.served.add(served)
-            task = asyncio.get_running_loop().create_task(self._load(served, topic))
-            self._loading[served] = task
+            self._loading[served] = task = asyncio.get_running_loop().create_task(self._load(served, topic))
             task.add_done_callback(lambda _: self._loading.pop(served))
         return served
 
@@ -272,9 +271,8 @@ class SharePartitionManager:
         (read,) = await loop.run_in_executor(self._executor, self._store.read_states, [(served.key, self.generation)])
         if isinstance(read, ShareStateError):
             _LOG.error("the state cannot be read: %s: %s", read, _named(served))
-            # Raises, with the code for the clients.
             engine.initialize_failed(read.kafka_code or codes.UNKNOWN_SERVER_ERROR)
-            return codes.UNKNOWN_SERVER_ERROR
+            return codes.UNKNOWN_SERVER_ERROR  # It has raised, with the code for the clients.
         strategy = engine.initialize(read)
         if strategy is None:
             return codes.NONE
@@ -285,10 +283,10 @@ class SharePartitionManager:
         # Kept at once: after a restart "latest" would be another offset, and the records between would be lost.
         state = WriteState(read.state_epoch, self.generation, offset, engine.delivery_complete_count, [])
         (wrong,) = await loop.run_in_executor(self._executor, self._store.write_states, [(served.key, state)])
-        if wrong is not None:
-            _LOG.error("the start offset cannot be written: %s: %s", wrong, _named(served))
-            return wrong.kafka_code or codes.UNKNOWN_SERVER_ERROR
-        return codes.NONE
+        if wrong is None:
+            return codes.NONE
+        _LOG.error("the start offset cannot be written: %s: %s", wrong, _named(served))
+        return wrong.kafka_code or codes.UNKNOWN_SERVER_ERROR
 
     def _settled(self, served: ServedPartition, token: int, error_code: int) -> None:
         code = served.engine.handle_write_result(token, error_code, now_ms=lock_ms())

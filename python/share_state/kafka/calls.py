@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Coroutine
 from typing import Any
 
 from share_state._core import StateRoom
@@ -108,7 +109,7 @@ class Calls:
     def _admit(self, call: Call) -> None:
         """Send a write if there is room for it, after what has to be known for that."""
         if self._message_bytes.due:
-            call.finding = asyncio.get_running_loop().create_task(self._ask_limit(call))
+            self._look(call, self._ask_limit(call))
             return
         limit = self._message_bytes.limit
         try:
@@ -122,6 +123,18 @@ class Calls:
         if not fits:
             call.held, call.operation = call.operation, operations.read_for(call.operation)
         self._try(call)
+
+    def _look(self, call: Call, work: Coroutine[Any, Any, None]) -> None:
+        """Ask for what a call needs before it can be sent."""
+        call.finding = task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(lambda _: self._looked(call, task))
+
+    def _looked(self, call: Call, task: asyncio.Task[None]) -> None:
+        bug = None if task.cancelled() else task.exception()
+        if bug is not None and not call.over:
+            # Nobody is left waiting, even by a bug.
+            self._end(call)
+            _fail(call, bug)
 
     async def _ask_limit(self, call: Call) -> None:
         try:
@@ -140,7 +153,7 @@ class Calls:
         call.attempt += 1
         node = self._cluster.known(call.operation.key)
         if node is None:
-            call.finding = asyncio.get_running_loop().create_task(self._find(call))
+            self._look(call, self._find(call))
         else:
             call.node = node
             self._folding.submit(node, call)
@@ -212,7 +225,7 @@ class Calls:
             return
         self._end(call)
         if self._closed and not call.result.done():
-            _fail(call, self._error(PersisterClosedError, call, "closed before it was sent", attempts=0))
+            _fail(call, self._error(PersisterClosedError, call, "closed before it was sent"))
 
     def _learn(self, operation: Operation, answer: dict[str, Any]) -> None:
         """Keep what an answer tells of the size of a state. One that is initialised again gets no larger."""
@@ -286,7 +299,7 @@ def closed() -> PersisterClosedError:
     return PersisterClosedError("the persister is closed", kafka_code=codes.NETWORK_EXCEPTION, attempts=0)
 
 
-def _fail(call: Call, error: ShareStateError) -> None:
+def _fail(call: Call, error: BaseException) -> None:
     if call.result.done():
         _LOG.warning("a cancelled call failed: %r", str(error))
         return

@@ -161,8 +161,12 @@ class Cluster:
         except ShareStateError as refused:
             for waiting in asked.values():
                 _settle(waiting, refused)
-        finally:
+        except Exception as bug:
             # Nobody is left waiting, even by a bug.
+            for waiting in asked.values():
+                _settle(waiting, bug)
+            raise
+        finally:
             for waiting in asked.values():
                 waiting.cancel()
 

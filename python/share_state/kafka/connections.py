@@ -83,6 +83,7 @@ class Connections:
             task.cancel()
         for opened in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(opened, Connection):
+                self._requests += opened.requests
                 await opened.close()
 
     def _open(self) -> list[Connection]:

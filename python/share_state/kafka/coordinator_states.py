@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from share_state._core import ReadStateResult, ShareCoordinator, StateSummary, WriteState
-from share_state.errors import ShareStateError
+from share_state.errors import ShareStateError, StoreError
 from share_state.kafka import codes
 from share_state.persister import ManyAtOnce, Persister
 from share_state.types import SharePartitionKey, StateBatch
@@ -123,9 +123,12 @@ class States:
         if many is None:
             return [_outcome(self._one[api_key], request) for request in requests]
         try:
-            return many(requests)
+            done = many(requests)
+            if len(done) != len(requests):
+                raise StoreError(f"the store answers {len(done)} of {len(requests)} requests")
         except ShareStateError as unusable:
             return [unusable] * len(requests)
+        return done
 
     def _exists(self, key: SharePartitionKey) -> bool:
         if self._topics is None:

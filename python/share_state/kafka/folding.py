@@ -90,6 +90,13 @@ class Folding:
         await asyncio.gather(*self._connecting, return_exceptions=True)
 
     def _send(self, lane: _Lane) -> None:
+        while lane.waiting and lane.waiting[0].over:
+            lane.waiting.popleft()
+        if not lane.waiting:
+            # Nobody is left who needs a connection, and where the persister was closed, nobody would close it.
+            lane.turn = False
+            self._go_on(lane)
+            return
         connection = self._cluster.opened(lane.node)
         if connection is not None:
             self._send_on(connection, lane)

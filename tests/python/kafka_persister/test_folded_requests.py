@@ -232,3 +232,22 @@ def test_closing_ends_the_opening_of_connections() -> None:
         assert (folded.connects, folded.requests, folded.became) == (1, [], [])
 
     run(test)
+
+
+def test_no_connection_is_opened_for_calls_that_are_over() -> None:
+    async def test() -> None:
+        folded = Folded()
+        folded.connected = False
+        calls = [Call(operations.delete(key(number)), asyncio.get_running_loop().create_future()) for number in range(3)]
+        for call in calls:
+            folded.folding.submit(BROKER, call)
+        for call in calls:
+            call.over = True
+        await asyncio.sleep(0.001)
+        assert (folded.connects, folded.requests) == (0, [])
+        # The next one is sent as if they had not been there.
+        calls = await folded.ask(*(operations.delete(key(number)) for number in range(2)))
+        await asyncio.sleep(0.001)
+        assert (folded.connects, folded.partitions, [call.sent for call in calls]) == (1, [2], [True, True])
+
+    run(test)

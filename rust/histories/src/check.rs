@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::{accepted, available, counts, drained, holders, start_offset, unknown};
+use crate::checks::{accepted, available, counts, drained, holders, idle, start_offset, unknown};
 use crate::gather::Gathered;
 use crate::history::History;
 use crate::life::each_life;
@@ -33,7 +33,7 @@ pub fn check(history: &History, settings: &Settings) -> Report {
     let mut report = Report::default();
     for (&key, events) in &gathered.share_partitions {
         let scene = Scene::new(history, settings, &gathered, key, events);
-        let idle = available::idle_times(&scene);
+        let idle = idle::idle_times(&scene);
         let mut unknowns = unknown::Shown::default();
         let mut lateness = Lateness::default();
         let mut found = Vec::new();

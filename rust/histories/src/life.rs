@@ -63,8 +63,28 @@ impl Life {
 
     /// Whether a delivery may be of this era, and may be of another.
     pub fn has_crossing(&self, scene: &Scene<'_>, era: usize) -> bool {
-        let mut unsure = self.grants.iter().filter(|grant| grant.era.is_none());
-        unsure.any(|grant| scene.eras_of(grant.sent, grant.t).contains(&era))
+        self.crossing(scene, era).next().is_some()
+    }
+
+    /// How many of those may stand between two deliveries of this era, by their counts.
+    pub fn crossing_between(
+        &self,
+        scene: &Scene<'_>,
+        era: usize,
+        before: &Granted,
+        later: &Granted,
+    ) -> i64 {
+        let between = |grant: &&Granted| before.count < grant.count && grant.count < later.count;
+        self.crossing(scene, era).filter(between).count() as i64
+    }
+
+    fn crossing<'a>(
+        &'a self,
+        scene: &'a Scene<'_>,
+        era: usize,
+    ) -> impl Iterator<Item = &'a Granted> {
+        let unsure = self.grants.iter().filter(|grant| grant.era.is_none());
+        unsure.filter(move |grant| scene.eras_of(grant.sent, grant.t).contains(&era))
     }
 }
 

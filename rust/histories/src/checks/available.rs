@@ -1,10 +1,9 @@
 //! H8: while members poll and nothing is locked, an available record is delivered within a bound.
 
-use std::collections::BTreeMap;
-
 use crate::checks::drained::starts_after;
+use crate::checks::idle::Idle;
 use crate::era::Era;
-use crate::event::{AckType, Name, Nanos, Outcome, What};
+use crate::event::{Nanos, What};
 use crate::life::Life;
 use crate::lock::Lock;
 use crate::scene::Scene;
@@ -12,15 +11,6 @@ use crate::violation::{Check, Violation};
 
 /// How many deliveries are looked at for one that passed a record over.
 const PASSED_OVER: usize = 64;
-
-/// A time, longer than the bound, in which members were there and nothing was locked.
-#[derive(Clone, Copy, Debug)]
-pub struct Idle {
-    from: Nanos,
-    to: Nanos,
-    /// The event that ended it, if one did.
-    until: Option<u32>,
-}
 
 /// Finds records that waited too long.
 pub fn check(scene: &Scene<'_>, life: &Life, idle: &[Idle], found: &mut Vec<Violation>) {
@@ -112,198 +102,34 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
             waits.push((lock.most, next, since.unwrap_or(grant.event)));
         }
     }
+    waits.extend(since_reset(scene, life));
     waits.retain(|&(from, to, _)| from < to.min(gone));
     waits
 }
 
-/// The idle times of a share partition that are longer than the bound.
-pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
-    let mut presence = Presence::new(scene);
-    let mut locks = Locks::default();
-    let mut idle = Vec::new();
-    let mut since = Nanos::MIN;
-    let mut events: Vec<u32> = [&scene.events.grants[..], &scene.events.acks[..]].concat();
-    events.sort_unstable();
-    for event in events {
-        let t = scene.event(event).t;
-        match scene.event(event).what {
-            What::Grant(grant) => {
-                let from = since.max(locks.end());
-                idle.extend(presence.idle(from, t, Some(event)));
-                let end = t.saturating_add(grant.lock);
-                locks.take(
-                    grant.span.first,
-                    grant.span.last,
-                    grant.member,
-                    grant.lock,
-                    end,
-                );
-                since = t;
-            }
-            What::Ack(ack) => {
-                let end = locks.end();
-                for range in scene.history.ranges_of(&ack) {
-                    locks.acknowledge(
-                        range.span.first,
-                        range.span.last,
-                        ack.member,
-                        range.kind,
-                        ack.outcome,
-                        t,
-                    );
-                }
-                // A lock that held until now ends the idle time, even if nothing is locked after it.
-                since = since.max(end.min(t));
-            }
-            _ => {}
-        }
+/// The wait that the last reset begins, or the production after it: what was there, or is made, and is left in, is available.
+fn since_reset(scene: &Scene<'_>, life: &Life) -> Option<(Nanos, Nanos, u32)> {
+    let number = scene.eras.len().checked_sub(1)?;
+    let era = scene.eras.get(number)?;
+    let (reset, start) = era.reset?;
+    let offset = life.first();
+    if start < 0 || start > offset || era.passed(offset).is_some() {
+        return None;
     }
-    let from = since.max(locks.end());
-    idle.extend(presence.idle(from, scene.end, None));
-    idle
-}
-
-/// When members are there.
-struct Presence<'a> {
-    scene: &'a Scene<'a>,
-    changes: &'a [(Nanos, i32)],
-}
-
-impl<'a> Presence<'a> {
-    fn new(scene: &'a Scene<'a>) -> Self {
-        let changes = scene.members.map_or(&[][..], |members| &members.present);
-        Self { scene, changes }
-    }
-
-    /// The parts of a time in which a member is there, if they are longer than the bound.
-    fn idle(&mut self, from: Nanos, to: Nanos, until: Option<u32>) -> Vec<Idle> {
-        let mut found = Vec::new();
-        if to.saturating_sub(from) <= self.scene.settings.within {
-            return found;
-        }
-        let mut members = 0;
-        let mut since = None;
-        let mut close = |since: Option<Nanos>, end: Nanos, until| {
-            let start = since.map(|since: Nanos| since.max(from));
-            if let Some(start) = start
-                && end.min(to).saturating_sub(start) > self.scene.settings.within
-            {
-                found.push(Idle {
-                    from: start,
-                    to: end.min(to),
-                    until,
-                });
-            }
-        };
-        for &(t, change) in self.changes {
-            if t >= to {
-                break;
-            }
-            members += change;
-            if members > 0 {
-                since = since.or(Some(t));
-            } else {
-                close(since.take(), t, None);
-            }
-        }
-        close(since, to, until);
-        found
-    }
-}
-
-/// Records that may be locked.
-#[derive(Default)]
-struct Locks {
-    /// By first offset: the last, the member, the lock's length and its latest end.
-    held: BTreeMap<i64, (i64, Name, Nanos, Nanos)>,
-    /// How many records' locks end at each time.
-    ends: BTreeMap<Nanos, usize>,
-}
-
-impl Locks {
-    /// When the last of them ends.
-    fn end(&self) -> Nanos {
-        self.ends
-            .last_key_value()
-            .map_or(Nanos::MIN, |(&end, _)| end)
-    }
-
-    fn take(&mut self, first: i64, last: i64, member: Name, lock: Nanos, end: Nanos) {
-        self.remove(first, last, |_| true);
-        self.put(first, (last, member, lock, end));
-    }
-
-    fn acknowledge(
-        &mut self,
-        first: i64,
-        last: i64,
-        member: Name,
-        kind: AckType,
-        outcome: Outcome,
-        t: Nanos,
-    ) {
-        match (kind, outcome) {
-            (_, Outcome::Refused) => {}
-            (AckType::Renew, _) => {
-                let removed = self.remove(first, last, |holder| holder == member);
-                for (first, (last, holder, lock, end)) in removed {
-                    let end = end.max(t.saturating_add(lock));
-                    self.put(first, (last, holder, lock, end));
-                }
-            }
-            (_, Outcome::Ok) => {
-                self.remove(first, last, |holder| holder == member);
-            }
-            (_, Outcome::Unknown) => {}
-        }
-    }
-
-    fn put(&mut self, first: i64, held: (i64, Name, Nanos, Nanos)) {
-        *self.ends.entry(held.3).or_default() += 1;
-        self.held.insert(first, held);
-    }
-
-    fn forget(&mut self, first: i64) -> Option<(i64, Name, Nanos, Nanos)> {
-        let held = self.held.remove(&first)?;
-        if let Some(count) = self.ends.get_mut(&held.3) {
-            *count -= 1;
-            if *count == 0 {
-                self.ends.remove(&held.3);
-            }
-        }
-        Some(held)
-    }
-
-    /// Takes the locks of a range out, of those members that `whose` tells.
-    fn remove(
-        &mut self,
-        first: i64,
-        last: i64,
-        whose: impl Fn(Name) -> bool,
-    ) -> Vec<(i64, (i64, Name, Nanos, Nanos))> {
-        let before = self.held.range(..first).next_back();
-        let start = before
-            .filter(|(_, held)| held.0 >= first)
-            .map_or(first, |(&start, _)| start);
-        let touched: Vec<i64> = self
-            .held
-            .range(start..=last)
-            .filter(|(_, held)| whose(held.1))
-            .map(|(&first, _)| first)
-            .collect();
-        let mut removed = Vec::new();
-        for start in touched {
-            let Some((end, member, lock, until)) = self.forget(start) else {
-                continue;
-            };
-            if start < first {
-                self.put(start, (first - 1, member, lock, until));
-            }
-            if end > last {
-                self.put(last + 1, (end, member, lock, until));
-            }
-            removed.push((start.max(first), (end.min(last), member, lock, until)));
-        }
-        removed
-    }
+    let was_there = life.grants.iter().any(|grant| grant.t <= era.from);
+    let (from, since) = match life.produced {
+        Some((t, event)) if t > era.from => (t, event),
+        None if !was_there => return None,
+        _ => (era.from, reset),
+    };
+    let next = life.grants.iter().map(|grant| grant.t);
+    let to = next.filter(|&t| t > era.from).fold(scene.end, Nanos::min);
+    let earliest = era.from.saturating_sub(scene.settings.skew);
+    let may_have_ended = life
+        .acks
+        .iter()
+        .any(|ack| ack.may_end() && ack.latest() >= earliest && ack.sent <= to);
+    let unsure =
+        may_have_ended || life.has_crossing(scene, number) || scene.may_be_used_up(0, era.from, to);
+    (!unsure).then_some((from, to, since))
 }

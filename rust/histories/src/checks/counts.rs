@@ -28,7 +28,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
         first(scene, life, era, &grants, found);
         for pair in grants.windows(2) {
             if let [before, later] = *pair {
-                follows(scene, life, before, later, found);
+                follows(scene, life, era, before, later, found);
             }
         }
     }
@@ -89,6 +89,7 @@ fn first(
 fn follows(
     scene: &Scene<'_>,
     life: &Life,
+    era: usize,
     before: &Granted,
     later: &Granted,
     found: &mut Vec<Violation>,
@@ -101,7 +102,9 @@ fn follows(
     let unseen = later.count.saturating_sub(before.count).saturating_sub(1);
     let text = if unseen < 0 {
         "a delivery count did not rise with a delivery"
-    } else if unseen > scene.gone_within(from, to) {
+    } else if unseen
+        > scene.gone_within(from, to) + life.crossing_between(scene, era, before, later)
+    {
         "a delivery count rose by more than one"
     } else {
         return;

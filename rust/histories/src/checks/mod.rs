@@ -6,5 +6,6 @@ pub mod available;
 pub mod counts;
 pub mod drained;
 pub mod holders;
+pub mod idle;
 pub mod start_offset;
 pub mod unknown;

@@ -198,3 +198,23 @@ fn h4_a_delivery_counts() {
         [(Check::H4, vec![1])]
     );
 }
+
+#[test]
+fn deliveries_that_cross_a_reset_stand_between_others() {
+    let story = |crossing: &[String]| {
+        let mut story = vec![
+            line(1, "produce", r#""first":0,"last":9"#),
+            line(1000, "reset", r#""start_offset":0,"state_epoch":1"#),
+        ];
+        story.extend(crossing.iter().cloned());
+        story.extend([
+            grant(1100, 1110, "b", (0, 9), 1, 10),
+            grant(1180, 1190, "a", (0, 9), 3, 10),
+        ]);
+        story
+    };
+    // By the clock of its member it may have left before the reset.
+    let second = grant(1040, 1100, "c", (0, 9), 2, 10);
+    assert_eq!(checks(&story(&[second])), []);
+    assert_eq!(checks(&story(&[])), [Check::H4]);
+}

@@ -1,4 +1,4 @@
-//! H8 where other records are delivered meanwhile, and where a record does not wait.
+//! H8 where other records are delivered meanwhile, after a reset, and where a record does not wait.
 
 use super::lines::{ack, checks, found, grant, line, view};
 use share_state_histories::Check;
@@ -76,6 +76,58 @@ fn what_a_reset_leaves_out_does_not_wait() {
         checks(&story(r#""start_offset":0,"state_epoch":1"#)),
         [Check::H8]
     );
+}
+
+#[test]
+fn what_a_reset_begins_with_waits() {
+    let reset = |start: i64| {
+        let rest = format!(r#""start_offset":{start},"state_epoch":1"#);
+        line(3000, "reset", &rest)
+    };
+    let accepted = [
+        line(1, "produce", r#""first":0,"last":9"#),
+        grant(1000, 1000, "a", (0, 9), 1, 1000),
+        ack(1100, 1100, "a", "[[0,9,1]]", "ok"),
+        line(2000, "gone", r#""member":"a""#),
+    ];
+    let story = |start, after: &[String]| {
+        let end = view(200_000, 200_000, r#""leader_epoch":0"#);
+        [&accepted[..], &[reset(start)], after, &[end]].concat()
+    };
+    let polls = [
+        grant(4000, 4010, "b", (20, 20), 1, 1000),
+        ack(4020, 4030, "b", "[[20,20,1]]", "ok"),
+    ];
+    // A member is there, nothing is locked, and nobody is given what was accepted in the state before.
+    assert_eq!(checks(&story(0, &polls)), [Check::H8]);
+    assert_eq!(checks(&story(10, &polls)), []);
+    assert_eq!(checks(&story(-1, &polls)), []);
+    // Nobody polls.
+    assert_eq!(checks(&story(0, &[])), []);
+    let again = [
+        grant(4100, 4110, "b", (0, 9), 1, 1000),
+        ack(4120, 4130, "b", "[[0,9,1]]", "ok"),
+    ];
+    assert_eq!(checks(&story(0, &[&polls[..], &again].concat())), []);
+    // By another clock it was delivered before the reset, and is held since then.
+    let crossing = grant(2990, 3020, "b", (0, 9), 1, 1_000_000);
+    assert_eq!(checks(&story(0, &[&[crossing], &polls[..]].concat())), []);
+}
+
+#[test]
+fn what_is_made_after_a_reset_waits() {
+    let story = |rest: &str| {
+        vec![
+            line(3000, "reset", rest),
+            line(5000, "produce", r#""first":0,"last":9"#),
+            grant(6000, 6010, "b", (20, 20), 1, 1000),
+            ack(6020, 6030, "b", "[[20,20,1]]", "ok"),
+            view(200_000, 200_000, r#""leader_epoch":0"#),
+        ]
+    };
+    let begins = story(r#""start_offset":0,"state_epoch":1"#);
+    assert_eq!(checks(&begins), [Check::H8]);
+    assert_eq!(checks(&story(r#""start_offset":10,"state_epoch":1"#)), []);
 }
 
 #[test]

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
 from share_state._core import ShareSessions
+from share_state.closing import cancel_all
 from share_state.extras import require
 from share_state.gateway import waiting_fetch
 from share_state.gateway.authentication import Authentication
@@ -174,9 +175,7 @@ class ShareGateway:
         await self.server.close()
         if self._monitoring is not None:
             await self._monitoring.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_all(self._tasks)
         await self._groups.close()
         await self._readers.close()
         await self.manager.close()

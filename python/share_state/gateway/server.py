@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from share_state.closing import stop_accepting
 from share_state.gateway.access import Access
 from share_state.gateway.certificate_names import subject_of
 from share_state.gateway.connection import ClientConnection, Serving
 from share_state.gateway.requests import Client
-from share_state.kafka.accepting import stop_accepting
 from share_state.kafka.peers import Address
 
 __all__ = ["Server"]

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from share_state._core import SharePartition, StateStore, WriteState
+from share_state.closing import cancel_all
 from share_state.errors import CorruptStateError, PersisterError, ShareStateError
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.counts import Counts
@@ -231,10 +232,7 @@ class SharePartitionManager:
 
     async def close(self) -> None:
         """Finish what is in progress: every write is answered."""
-        loads = list(self._loading.values())
-        for task in loads:
-            task.cancel()
-        await asyncio.gather(*loads, return_exceptions=True)
+        await cancel_all(self._loading.values())
         self.timers.close()
         await self.writes.close()
 

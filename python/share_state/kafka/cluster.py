@@ -156,15 +156,12 @@ class Cluster:
             await self._find(asked)
         except LostError as lost:
             # What was sent changes nothing: it was not yet about a state.
-            for waiting in asked.values():
-                _settle(waiting, lost.unsent())
+            _settle_all(asked, lost.unsent())
         except ShareStateError as refused:
-            for waiting in asked.values():
-                _settle(waiting, refused)
+            _settle_all(asked, refused)
         except Exception as bug:
             # Nobody is left waiting, even by a bug.
-            for waiting in asked.values():
-                _settle(waiting, bug)
+            _settle_all(asked, bug)
             raise
         finally:
             for waiting in asked.values():
@@ -199,6 +196,11 @@ class Cluster:
             _settle(asked, UnavailableError(message, code=code, node=by))
         else:
             _settle(asked, class_of(code)(message, kafka_code=code, node=str(by), key=key))
+
+
+def _settle_all(asked: dict[SharePartitionKey, asyncio.Future[Node]], error: Exception) -> None:
+    for waiting in asked.values():
+        _settle(waiting, error)
 
 
 def _settle(asked: asyncio.Future[Node], error: Exception) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from share_state.closing import cancel_all
 from share_state.kafka import codes
 from share_state.kafka.connection import Connection, ConnectionOptions
 from share_state.kafka.peers import Address, LostError, Node
@@ -79,9 +80,7 @@ class Connections:
     async def close(self) -> None:
         """Close every connection."""
         tasks, self._connections = list(self._connections.values()), {}
-        for task in tasks:
-            task.cancel()
-        for opened in await asyncio.gather(*tasks, return_exceptions=True):
+        for opened in await cancel_all(tasks):
             if isinstance(opened, Connection):
                 self._requests += opened.requests
                 await opened.close()

@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Self
 
 from share_state._core import decode_message, encode_message
+from share_state.closing import cancel_all, stop_accepting
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import codes
-from share_state.kafka.accepting import stop_accepting
 from share_state.kafka.coordinator_answers import Answers
 from share_state.kafka.coordinator_states import Topic
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
@@ -96,9 +96,7 @@ class ShareCoordinatorServer:
         """Stop listening and close every connection; an answer that is being worked out is not sent any more."""
         if self._server is not None:
             await stop_accepting(self._server)
-        for client in list(self._clients):
-            client.cancel()
-        await asyncio.gather(*self._clients, return_exceptions=True)
+        await cancel_all(self._clients)
         if self._server is not None:
             await self._server.wait_closed()
         if self._workers is not None:

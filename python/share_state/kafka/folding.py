@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from share_state._core import decode_message, decode_write_results, encode_message, encode_write_states
+from share_state.closing import cancel_all
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
 from share_state.kafka.call import Call
@@ -85,9 +86,7 @@ class Folding:
 
     async def close(self) -> None:
         """Stop opening connections."""
-        for task in list(self._connecting):
-            task.cancel()
-        await asyncio.gather(*self._connecting, return_exceptions=True)
+        await cancel_all(self._connecting)
 
     def _send(self, lane: _Lane) -> None:
         while lane.waiting and lane.waiting[0].over:

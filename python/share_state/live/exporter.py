@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from share_state._core import __version__
+from share_state.closing import cancel_all
 from share_state.extras import require
 from share_state.live.group_limits import delivery_limit_of
 from share_state.live.metric_table import METRICS, NAMESPACES
@@ -119,9 +120,7 @@ class Exporter:
         if self._otlp is not None:
             # Before its task, which waits for what is being sent.
             self._otlp.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_all(self._tasks)
         await self._server.close()
 
     async def ended(self) -> None:

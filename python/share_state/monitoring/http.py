@@ -8,8 +8,8 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
+from share_state.closing import cancel_all, stop_accepting
 from share_state.errors import ShareStateError
-from share_state.kafka.accepting import stop_accepting
 from share_state.kafka.peers import Address
 from share_state.monitoring.basic_login import CHALLENGE, may
 
@@ -76,9 +76,7 @@ class HttpServer:
         """Listen no more."""
         if self._server is not None:
             await stop_accepting(self._server)
-        for client in list(self._clients):
-            client.cancel()
-        await asyncio.gather(*self._clients, return_exceptions=True)
+        await cancel_all(self._clients)
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

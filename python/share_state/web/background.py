@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
+from share_state.closing import cancel_all
 from share_state.errors import ShareStateError
 from share_state.reading.asking import in_background
 
@@ -152,9 +153,7 @@ class Background:
         """Read no more."""
         for reading in self._readings.values():
             reading.stopped = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_all(self._tasks)
 
     async def _read(self, reading: _Reading, read: Callable[[Progress], object]) -> None:
         loop = asyncio.get_running_loop()

@@ -6,9 +6,12 @@ import asyncio
 import struct
 from typing import Any, cast
 
+import pytest
+
 import share_state as ss
 from share_state.kafka import ShareCoordinatorServer
 from share_state.kafka.framing import frame, is_flexible
+from share_state.persister import MemoryPersister
 from tests.python.kafka_persister.scripted import AUTHENTICATE, HANDSHAKE, TOPIC, VERSIONS
 
 Message = dict[str, Any]
@@ -16,6 +19,20 @@ Message = dict[str, Any]
 #: Where a connection of a stand-in ends, as IPv6 sockets say it.
 SOCKNAME = ("here", 9092, 5, 6)
 PEERNAME = ("there", 4711)
+
+
+#: Where the server says what it does.
+LOGGER = "share_state.coordinator"
+
+
+def server(users: dict[str, str] | None = None, **options: Any) -> ShareCoordinatorServer:
+    """A server whose states are in memory."""
+    return ShareCoordinatorServer(MemoryPersister(), users=users, **options)
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    """What the server has said, with its levels."""
+    return [(record.levelname, record.getMessage()) for record in caplog.records if record.name == LOGGER]
 
 
 class Writer:

@@ -6,10 +6,13 @@ import asyncio
 import ssl
 import struct
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, NamedTuple, TypeVar, cast
 
+import pytest
+
 import share_state as ss
+from share_state.errors import ConfigError
 from share_state.kafka import SecurityOptions
 from share_state.kafka.connection import Connection, ConnectionOptions
 from share_state.kafka.peers import Address, LostError, Node
@@ -173,9 +176,16 @@ def told(error: LostError) -> tuple[str, str, int, bool, bool]:
     return error.node, error.reason, error.code, error.sent, error.retriable
 
 
-async def soon(work: Coroutine[Any, Any, T]) -> T:
+def refusal(make: Callable[[], object]) -> tuple[str, str | None, Any]:
+    """The text, the field and the value of a refused argument."""
+    with pytest.raises(ConfigError) as refused:
+        make()
+    return str(refused.value), refused.value.field, refused.value.value
+
+
+async def soon(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
     """Give what `work` gives; it has some turns of the loop for that, and no time."""
-    task = asyncio.create_task(work)
+    task = asyncio.ensure_future(work)
     for _ in range(_TURNS):
         if task.done():
             break
@@ -185,6 +195,15 @@ async def soon(work: Coroutine[Any, Any, T]) -> T:
         await asyncio.gather(task, return_exceptions=True)
         raise AssertionError("it waits for something that does not come")
     return task.result()
+
+
+async def outcomes(*tasks: asyncio.Task[Any]) -> list[Any]:
+    """Give what each task gives or raises."""
+    return await soon(_gathered(tasks))
+
+
+async def _gathered(tasks: Iterable[asyncio.Task[Any]]) -> list[Any]:
+    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def run(test: Callable[[Lines], Coroutine[Any, Any, None]]) -> None:

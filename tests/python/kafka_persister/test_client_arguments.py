@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 
-from share_state.errors import ConfigError
 from share_state.kafka import AsyncKafkaPersister
 from share_state.kafka.client import parse_bootstrap
 from share_state.kafka.clock import sleep, within
-from tests.python.kafka_persister.lines import soon
+from tests.python.kafka_persister.lines import outcomes, refusal
 from tests.python.kafka_persister.scripted import TestClock
-
-
-def refusal(make: Callable[[], object]) -> tuple[str, str | None, Any]:
-    with pytest.raises(ConfigError) as refused:
-        make()
-    return str(refused.value), refused.value.field, refused.value.value
 
 
 def test_there_is_a_server_to_begin_with() -> None:
@@ -66,24 +59,15 @@ async def started(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     return task
 
 
-async def ended(task: asyncio.Task[Any]) -> Any:
-    (result,) = await soon(_gathered(task))
-    return result
-
-
-async def _gathered(task: asyncio.Task[Any]) -> tuple[Any]:
-    return await asyncio.gather(task, return_exceptions=True)
-
-
 def test_a_wait_is_over_when_its_time_is_up() -> None:
     async def test() -> None:
         clock = TestClock(hold_waits=True)
         waiting = await started(sleep(clock, 3.0))
         assert clock.expire(3.0) == 1
-        assert await ended(waiting) is None
+        assert await outcomes(waiting) == [None]
         gone = await started(sleep(clock, 3.0))
         gone.cancel()
-        assert isinstance(await ended(gone), asyncio.CancelledError)
+        assert [type(one) for one in await outcomes(gone)] == [asyncio.CancelledError]
         assert [timer.cancelled for timer in clock.timers] == [True, True]
         # A call that was under way is of no interest any more.
         clock.timers[-1].callback()
@@ -96,10 +80,10 @@ def test_work_whose_time_is_up_took_too_long() -> None:
         clock = TestClock(hold_waits=True)
         late = await started(within(clock, 5.0, asyncio.Event().wait()))
         assert clock.expire(5.0) == 1
-        assert type(await ended(late)) is TimeoutError
+        assert [type(one) for one in await outcomes(late)] == [TimeoutError]
         stopped = await started(within(clock, 5.0, asyncio.Event().wait()))
         stopped.cancel()
-        assert isinstance(await ended(stopped), asyncio.CancelledError)
+        assert [type(one) for one in await outcomes(stopped)] == [asyncio.CancelledError]
         assert [timer.cancelled for timer in clock.timers] == [True, True]
 
     asyncio.run(test())
@@ -111,7 +95,7 @@ def test_work_that_is_over_in_time_is_not_stopped() -> None:
         go = asyncio.Event()
         working = await started(within(clock, 5.0, go.wait()))
         go.set()
-        assert await ended(working) is True
+        assert await outcomes(working) == [True]
         assert (clock.expire(5.0), len(clock.timers)) == (0, 1)
         clock.timers[0].callback()
 

@@ -44,7 +44,7 @@ def test_a_version_that_is_asked_for_is_used() -> None:
         topics = {"topics": None, "allowAutoTopicCreation": False}
         connection = await lines.open({"brokers": [], "clusterId": None, "controllerId": 1, "topics": [], "throttleTimeMs": 0})
         asking = asyncio.create_task(connection.request(METADATA, {**topics, "includeTopicAuthorizedOperations": False}, 12))
-        await soon(_result(asking))
+        await soon(asking)
         assert lines.asked[-1][:4] == (METADATA, 12, 1, "tester")
         # Nobody looks at what the broker has then.
         connection._versions.clear()
@@ -64,14 +64,10 @@ def test_answers_find_their_requests_in_any_order() -> None:
         assert lines.waits() == [REQUEST_TIMEOUT] * 2
         empty = {**FOUND, "coordinators": []}
         lines.last.protocol.data_received(answer_of(second, empty) + answer_of(first, FOUND))
-        assert [await soon(_result(task)) for task in tasks] == [FOUND, empty]
+        assert [await soon(task) for task in tasks] == [FOUND, empty]
         assert lines.waits() == []
 
     run(test)
-
-
-async def _result(task: asyncio.Task[Message]) -> Message:
-    return await task
 
 
 def test_who_stopped_waiting_leaves_the_connection_in_order() -> None:
@@ -193,7 +189,7 @@ def test_half_an_answer_is_none() -> None:
             await asyncio.sleep(0)
         lines.last.protocol.connection_lost(None)
         with pytest.raises(LostError) as raised:
-            await soon(_result(asking))
+            await soon(asking)
         assert told(raised.value) == (WHERE, "closed the connection within an answer", 13, True, True)
 
     run(test)

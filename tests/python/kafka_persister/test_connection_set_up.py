@@ -21,7 +21,7 @@ from share_state.kafka import (
 )
 from share_state.kafka.connection import Connection
 from share_state.kafka.peers import LostError
-from tests.python.kafka_persister.lines import BROKER, NODE, Lines, run, soon, told, versions
+from tests.python.kafka_persister.lines import BROKER, NODE, Lines, outcomes, run, soon, told, versions
 from tests.python.kafka_persister.scripted import CONNECT_TIMEOUT, REQUEST_TIMEOUT, VERSIONS
 
 #: What we say of ourselves.
@@ -248,7 +248,7 @@ def test_a_broker_that_says_nothing_is_left_when_the_time_is_up() -> None:
             await asyncio.sleep(0)
         assert lines.waits() == [CONNECT_TIMEOUT, REQUEST_TIMEOUT]
         assert lines.clock.expire(CONNECT_TIMEOUT) == 1
-        (late,) = await soon(_raised(opening))
+        (late,) = await outcomes(opening)
         assert isinstance(late, LostError)
         assert told(late) == ("host:9092", "connecting took too long", 7, False, True)
         assert (lines.waits(), lines.last.aborted) == ([], 1)
@@ -262,12 +262,8 @@ def test_who_stops_waiting_leaves_no_connection() -> None:
         for _ in range(5):
             await asyncio.sleep(0)
         opening.cancel()
-        (stopped,) = await soon(_raised(opening))
+        (stopped,) = await outcomes(opening)
         assert isinstance(stopped, asyncio.CancelledError)
         assert (lines.waits(), lines.last.aborted) == ([], 1)
 
     run(test)
-
-
-async def _raised(task: asyncio.Task[Connection]) -> tuple[Connection | BaseException]:
-    return await asyncio.gather(task, return_exceptions=True)

@@ -11,7 +11,7 @@ from share_state.kafka import AuthenticationFailedError
 from share_state.kafka import connections as module
 from share_state.kafka.connections import Connections
 from share_state.kafka.peers import API_NAMES, API_VERSIONS, PERSISTER_APIS, Address, LostError, Node, spoken
-from tests.python.kafka_persister.lines import soon, told
+from tests.python.kafka_persister.lines import outcomes, soon, told
 
 ONE, TWO, THREE = (Address("host", port) for port in (1, 2, 3))
 
@@ -104,15 +104,11 @@ def test_a_connection_that_is_not_open_yet_is_none(monkeypatch: pytest.MonkeyPat
         waiting[0].cancel()
         await asyncio.gather(waiting[0], return_exceptions=True)
         network.hold.set()
-        (opened,) = await soon(_all(waiting[1]))
+        (opened,) = await outcomes(waiting[1])
         assert (same(opened, network.made[0]), len(network.opened)) == (True, 1)
         await pool.close()
 
     asyncio.run(test())
-
-
-async def _all(*tasks: asyncio.Task[Any]) -> list[Any]:
-    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def test_closing_stops_what_is_being_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,13 +117,13 @@ def test_closing_stops_what_is_being_opened(monkeypatch: pytest.MonkeyPatch) -> 
         pool = network.pool
         await soon(pool.connection(Node(4, ONE)))
         network.lose(2)
-        await soon(_all(asyncio.create_task(pool.connection(Node(5, TWO)))))
+        await outcomes(asyncio.create_task(pool.connection(Node(5, TWO))))
         network.hold = asyncio.Event()
         waiting = asyncio.create_task(pool.connection(Node(6, THREE)))
         for _ in range(5):
             await asyncio.sleep(0)
         await pool.close()
-        (ended,) = await soon(_all(waiting))
+        (ended,) = await outcomes(waiting)
         assert isinstance(ended, asyncio.CancelledError)
         assert pool.requests == 1
         assert [made.closed for made in network.made] == [1]
@@ -141,7 +137,7 @@ def test_a_connection_whose_opening_was_stopped_is_opened_when_it_is_needed(monk
         network = Network(monkeypatch)
         pool, node = network.pool, Node(6, THREE)
         network.hold = asyncio.Event()
-        await soon(_all(*_stopped(pool, node)))
+        await outcomes(*_stopped(pool, node))
         assert (pool.opened(node), pool.requests) == (None, 0)
         network.hold.set()
         assert same(await soon(pool.connection(node)), network.made[0])
@@ -168,7 +164,7 @@ def test_a_connection_that_failed_is_tried_again(monkeypatch: pytest.MonkeyPatch
         network = Network(monkeypatch)
         pool, node = network.pool, Node(4, ONE)
         network.lose(1)
-        losses = await _all(*(asyncio.create_task(pool.connection(node)) for _ in range(2)))
+        losses = await outcomes(*(asyncio.create_task(pool.connection(node)) for _ in range(2)))
         assert [told(lost) for lost in losses] == [("host:1", "nobody listens", 7, True, False)] * 2
         # Each has its own, which gathers no frames of the others.
         assert losses[0] is not losses[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from share_state.kafka import ShareCoordinatorServer
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
 from tests.python.kafka_persister.coordinator_stand_ins import (
+    LOGGER,
     PEERNAME,
     Writer,
     answer,
@@ -20,8 +20,10 @@ from tests.python.kafka_persister.coordinator_stand_ins import (
     find,
     handshake,
     header,
+    logged,
     received,
     request,
+    server,
 )
 from tests.python.kafka_persister.scripted import AUTHENTICATE, DELETE, FIND, HANDSHAKE, TOPIC
 
@@ -30,16 +32,7 @@ GOOD, WRONG = authenticate(b"\0alice\0secret"), authenticate(b"\0alice\0wrong")
 FOUND = request(FIND, 6, find(), 8)
 DELETED = request(DELETE, 0, {"groupId": "g", "topics": [{"topicId": TOPIC, "partitions": [{"partition": 0}]}]}, 9)
 GONE = {"results": [{"topicId": TOPIC, "partitions": [{"partition": 0, "errorCode": 0, "errorMessage": None}]}]}
-LOGGER = "share_state.coordinator"
 THERE = repr(PEERNAME)
-
-
-def server(users: dict[str, str] | None = None, **options: Any) -> ShareCoordinatorServer:
-    return ShareCoordinatorServer(MemoryPersister(), users=users, **options)
-
-
-def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    return [(record.levelname, record.getMessage()) for record in caplog.records if record.name == LOGGER]
 
 
 def serve(coordinator: ShareCoordinatorServer, *payloads: bytes, half: bytes = b"", lost: Exception | None = None) -> Writer:

@@ -16,19 +16,21 @@ from share_state.kafka import ShareCoordinatorServer, coordinator_server, serve_
 from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
 from tests.python.kafka_persister.coordinator_stand_ins import (
+    LOGGER,
     PEERNAME,
     Listening,
     Writer,
     answer,
     converse,
+    logged,
     received,
     request,
+    server,
 )
 from tests.python.kafka_persister.scripted import DELETE, TOPIC
 
 DELETED = request(DELETE, 0, {"groupId": "g", "topics": [{"topicId": TOPIC, "partitions": [{"partition": 0}]}]}, 9)
 GONE = {"results": [{"topicId": TOPIC, "partitions": [{"partition": 0, "errorCode": 0, "errorMessage": None}]}]}
-LOGGER = "share_state.coordinator"
 THERE = repr(PEERNAME)
 
 
@@ -42,14 +44,6 @@ class Threads(MemoryPersister):
     def delete_state(self, key: ss.SharePartitionKey) -> None:
         self.names.append(threading.current_thread().name)
         super().delete_state(key)
-
-
-def server(users: dict[str, str] | None = None, **options: Any) -> ShareCoordinatorServer:
-    return ShareCoordinatorServer(MemoryPersister(), users=users, **options)
-
-
-def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    return [(record.levelname, record.getMessage()) for record in caplog.records if record.name == LOGGER]
 
 
 class Start:

@@ -12,7 +12,6 @@ from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import ShareCoordinatorServer, Topic
 from share_state.kafka.logins import Login, Users
 from share_state.kafka.peers import Address
-from share_state.persister import MemoryPersister
 from tests.python.kafka_persister.coordinator_stand_ins import (
     Writer,
     answer,
@@ -22,6 +21,7 @@ from tests.python.kafka_persister.coordinator_stand_ins import (
     header,
     received,
     request,
+    server,
 )
 from tests.python.kafka_persister.scripted import (
     AUTHENTICATE,
@@ -39,10 +39,6 @@ HERE = Address("host", 4321)
 USERS = {"alice": "secret"}
 GOOD, WRONG = b"\0alice\0secret", b"\0alice\0wrong"
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
-
-
-def server(users: dict[str, str] | None = None, **options: Any) -> ShareCoordinatorServer:
-    return ShareCoordinatorServer(MemoryPersister(), users=users, **options)
 
 
 def respond(coordinator: ShareCoordinatorServer, payload: bytes) -> bytes | None:

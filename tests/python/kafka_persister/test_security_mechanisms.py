@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import ssl
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 import scramp  # type: ignore[import-untyped]
 
-from share_state.errors import ConfigError
 from share_state.kafka import OAuthBearer, Plain, Scram, SecurityOptions
 from share_state.kafka.security import UnconvincedError
-
-
-def refusal(make: Callable[[], object]) -> tuple[str, str | None, Any]:
-    with pytest.raises(ConfigError) as refused:
-        make()
-    return str(refused.value), refused.value.field, refused.value.value
+from tests.python.kafka_persister.lines import refusal
 
 
 def test_a_name_to_check_needs_tls() -> None:

@@ -12,6 +12,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
+from share_state.closing import cancel_all
 from share_state.errors import ShareStateError
 from share_state.gateway.upstream import fetch
 from share_state.gateway.upstream.apis import FETCH, FETCH_BY_NAME
@@ -122,9 +123,7 @@ class BrokerLanes:
 
     async def close(self) -> None:
         """End what is in progress."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_all(self._tasks)
         # What is due finds nothing to read.
         self._tail_wanted.clear()
         self._back_wanted.clear()

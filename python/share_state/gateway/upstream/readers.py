@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from share_state.closing import cancel_all
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
@@ -184,8 +185,8 @@ class Readers:
     async def close(self) -> None:
         """End what is in progress."""
         # In this order: what looks for a range begins a search when it ends, and a search begins to read.
-        await _ended(self._tasks)
-        await _ended([] if self._search is None else [self._search])
+        await cancel_all(self._tasks)
+        await cancel_all([] if self._search is None else [self._search])
         await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
 
     def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
@@ -359,14 +360,6 @@ class Readers:
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-async def _ended(tasks: Iterable[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait for their ends."""
-    tasks = list(tasks)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _named(reader: PartitionReader) -> str:

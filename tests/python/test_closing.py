@@ -1,4 +1,4 @@
-"""A server that closes while connections arrive begins each one that it has accepted."""
+"""A server that closes while connections arrive begins each one that it has accepted; tasks that are cancelled have ended."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import asyncio
 import gc
 import socket
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 
-from share_state.kafka.accepting import stop_accepting
+from share_state.closing import cancel_all, stop_accepting
 
 _CLIENTS = 8
 
@@ -58,4 +59,34 @@ def test_a_server_closes_twice() -> None:
         await stop_accepting(server)
         assert not server.is_serving()
 
+    asyncio.run(asyncio.wait_for(test(), 60))
+
+
+def test_tasks_that_are_cancelled_have_ended() -> None:
+    async def waits() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            # Its end takes a while, and it leaves the collection then.
+            await asyncio.sleep(0)
+            own = asyncio.current_task()
+            assert own is not None
+            tasks.remove(own)
+
+    async def gives(what: int) -> int:
+        return what
+
+    async def fails() -> None:
+        raise ValueError
+
+    async def test() -> None:
+        started = [asyncio.create_task(work) for work in (waits(), gives(7), fails(), waits())]
+        tasks.extend(started)
+        await asyncio.sleep(0)
+        ended = await cancel_all(tasks)
+        assert [type(one) for one in ended] == [asyncio.CancelledError, int, ValueError, asyncio.CancelledError]
+        assert len(tasks) == 2
+        assert all(task.done() for task in started)
+
+    tasks: list[asyncio.Task[Any]] = []
     asyncio.run(asyncio.wait_for(test(), 60))

@@ -1,11 +1,14 @@
-"""How a server stops to take connections."""
+"""How what runs on an event loop ends: servers that take connections, and tasks."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from collections.abc import Collection
+from typing import Final, TypeVar
 
-__all__ = ["stop_accepting"]
+__all__ = ["cancel_all", "stop_accepting"]
+
+T = TypeVar("T")
 
 #: Turns of the event loop from an accepted connection to its first step: its transport, its protocol, the protocol's task.
 _TURNS: Final = 3
@@ -24,3 +27,10 @@ async def stop_accepting(server: asyncio.Server) -> None:
     for _ in range(_TURNS):
         await asyncio.sleep(0)
     server.close()
+
+
+async def cancel_all(tasks: Collection[asyncio.Task[T]]) -> list[T | BaseException]:
+    """Cancel tasks, wait for their ends, and return what each gave or raised."""
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.readme.runner import REPOSITORY
 
 _ROOT = REPOSITORY / "python" / "share_state"
-#: What everybody may know: plain data, errors, the extension, what is logged, how a missing extra is told.
-_GROUND = frozenset({"_core", "__version__", "encode_record", "errors", "extras", "logs", "printable", "types"})
+#: What everybody may know: plain data, errors, the extension, what is logged, how tasks end, how a missing extra is told.
+_GROUND = frozenset({"_core", "__version__", "closing", "encode_record", "errors", "extras", "logs", "printable", "types"})
 #: What a package or module knows beside the ground. The command line may know everything, and nothing may know it.
 KNOWS: dict[str, set[str]] = {
     "analysis": {"reading"},

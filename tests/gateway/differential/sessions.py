@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.gateway.differential.acknowledging import Batches, by_topic, let_go
 from tests.gateway.differential.duel import Answer, Step
+from tests.gateway.differential.merging import merged, without_seams
 from tests.gateway.differential.model import Member, Model, Place
 from tests.gateway.differential.normal import acquired, fields
 from tests.gateway.differential.topics import TRANSACTIONS
@@ -127,6 +128,7 @@ def take(
         advance(view, member, answer)
     told = [handed_out(view, answer) for view, answer in zip(views, answers, strict=True)]
     has_aborted = any(place[0].endswith(TRANSACTIONS) for place in (*member.session, *wanted))
+    was_merged = False
     for _ in range(_PASSED_OVER if has_aborted else _ASKED_AGAIN):
         # A share partition that another fetch has just left may still be locked: who got less is asked again.
         sizes = [sum(map(len, one.values())) for one in told]
@@ -138,6 +140,9 @@ def take(
         advance(view, member, answer)
         answers[behind] = merged(answers[behind], answer)
         told[behind] = handed_out(view, answers[behind])
+        was_merged = True
+    if was_merged:
+        answers = [without_seams(answer) for answer in answers]
     found = [fields(view, api_key(FETCH), answer) for view, answer in zip(views, answers, strict=True)]
     model.duel.compare(asked, *found)
     for place, counts in told[0].items():
@@ -161,24 +166,6 @@ def handed_out(view: View, answer: Answer) -> dict[Place, dict[int, int]]:
         for partition in topic["partitions"]
         if (counts := acquired(partition))
     }
-
-
-def merged(first: Answer, second: Answer) -> Answer:
-    """Two answers of one session as one."""
-    if isinstance(first, str) or isinstance(second, str):
-        return second
-    topics: dict[str, dict[int, Message]] = defaultdict(dict)
-    for answer in (first, second):
-        for topic in answer["responses"]:
-            for partition in topic["partitions"]:
-                known = topics[topic["topicId"]].setdefault(partition["partitionIndex"], partition)
-                if known is not partition:
-                    known["records"] = (known["records"] or b"") + (partition["records"] or b"")
-                    known["acquiredRecords"] = sorted(
-                        known["acquiredRecords"] + partition["acquiredRecords"], key=lambda one: one["firstOffset"]
-                    )
-    responses = [{"topicId": topic, "partitions": list(found.values())} for topic, found in topics.items()]
-    return {**first, "responses": responses}
 
 
 def stale(model: Model, member: Member) -> None:

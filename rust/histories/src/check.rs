@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::checks::{accepted, available, counts, drained, holders, idle, start_offset, unknown};
 use crate::gather::Gathered;
 use crate::history::History;
-use crate::life::each_life;
+use crate::lives::each_life;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::violation::{Check, Violation};

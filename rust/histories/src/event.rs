@@ -18,7 +18,7 @@ pub struct Event {
 }
 
 /// Where an event belongs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The group; `None` for the log itself.
     pub group: Option<Name>,

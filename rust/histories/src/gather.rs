@@ -1,8 +1,9 @@
 //! The events of a history, sorted into share partitions, logs and groups.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
-use crate::event::{Event, Name, Nanos, What};
+use crate::event::{Event, Name, Nanos, Place, What};
 use crate::history::History;
 
 /// A partition of a topic.
@@ -74,16 +75,16 @@ impl Gathered {
             // A member is there from its first request on, which left before its answer came.
             group.present.sort_unstable();
         }
-        // A reset may concern a whole topic, or all that the group has.
         for reset in resets {
             let place = history.events.get(reset as usize).map(|event| event.place);
-            for ((group, topic, partition), events) in &mut all.share_partitions {
-                let matches = place.is_some_and(|place| {
-                    place.group == Some(*group)
-                        && place.topic.is_none_or(|wanted| wanted == *topic)
-                        && place.partition.is_none_or(|wanted| wanted == *partition)
-                });
-                if matches {
+            let Some((group, place)) = place.and_then(|place| Some((place.group?, place))) else {
+                continue;
+            };
+            for (key, events) in all
+                .share_partitions
+                .range_mut(share_partitions(group, place))
+            {
+                if place.partition.is_none_or(|wanted| wanted == key.2) {
                     events.resets.push(reset);
                 }
             }
@@ -94,32 +95,36 @@ impl Gathered {
     /// Adds the share partitions that a drain concerns and of which nothing else tells: all partitions of a topic that the
     /// group has to do with, and of every topic where it has to do with none.
     fn add_drained(&mut self, history: &History) {
+        let drained = self.drained.iter();
+        let places =
+            drained.filter_map(|&at| history.events.get(at as usize).map(|event| event.place));
         let mut more = Vec::new();
-        for event in self
-            .drained
-            .iter()
-            .filter_map(|&at| history.events.get(at as usize))
-        {
-            let groups: Vec<Name> = match event.place.group {
+        for place in places.collect::<BTreeSet<_>>() {
+            let groups: Vec<Name> = match place.group {
                 Some(group) => vec![group],
                 None => self.groups.keys().copied().collect(),
             };
+            let logs = place
+                .topic
+                .map_or((Name::MIN, i32::MIN), |topic| (topic, i32::MIN))
+                ..=place
+                    .topic
+                    .map_or((Name::MAX, i32::MAX), |topic| (topic, i32::MAX));
             for group in groups {
-                let topics: BTreeSet<Name> = self
-                    .share_partitions
-                    .range((group, 0, i32::MIN)..=(group, Name::MAX, i32::MAX))
-                    .map(|((_, topic, _), _)| *topic)
-                    .collect();
-                more.extend(self.logs.keys().filter_map(|&(topic, partition)| {
-                    let named = event.place.topic.is_none_or(|wanted| wanted == topic)
-                        && event
-                            .place
-                            .partition
-                            .is_none_or(|wanted| wanted == partition);
-                    let known =
-                        event.place.topic.is_some() || topics.is_empty() || topics.contains(&topic);
-                    (named && known).then_some((group, topic, partition))
-                }));
+                let topics: BTreeSet<Name> = match place.topic {
+                    Some(topic) => BTreeSet::from([topic]),
+                    None => {
+                        let own = self.share_partitions.range(share_partitions(group, place));
+                        own.map(|((_, topic, _), _)| *topic).collect()
+                    }
+                };
+                more.extend(self.logs.range(logs.clone()).filter_map(
+                    |(&(topic, partition), _)| {
+                        let named = place.partition.is_none_or(|wanted| wanted == partition);
+                        let known = topics.is_empty() || topics.contains(&topic);
+                        (named && known).then_some((group, topic, partition))
+                    },
+                ));
             }
         }
         for key in more {
@@ -172,4 +177,12 @@ impl Gathered {
             *is_there = true;
         }
     }
+}
+
+/// The share partitions of a group that an event may concern: it may be one of a whole topic, or of all that the group has.
+fn share_partitions(group: Name, place: Place) -> RangeInclusive<(Name, Name, i32)> {
+    let topics = place
+        .topic
+        .map_or((Name::MIN, Name::MAX), |topic| (topic, topic));
+    (group, topics.0, i32::MIN)..=(group, topics.1, i32::MAX)
 }

@@ -9,11 +9,15 @@
 mod check;
 mod checks;
 mod era;
+mod eras;
 mod event;
+mod failovers;
 mod gather;
 mod history;
 mod life;
+mod lives;
 mod lock;
+mod log_start;
 mod names;
 mod reading;
 mod scene;

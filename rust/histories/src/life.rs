@@ -1,6 +1,6 @@
-//! The life of a record: every event that concerns it. Neighbours with the same events have the same life.
+//! The life of a record: every event that concerns it.
 
-use crate::event::{AckType, Name, Nanos, Outcome, Span, What};
+use crate::event::{AckType, Name, Nanos, Outcome, Span};
 use crate::scene::{LINGERING, Scene};
 
 /// What happened to the records of a span.
@@ -13,6 +13,14 @@ pub struct Life {
     pub grants: Vec<Granted>,
     /// In the order of their answers.
     pub acks: Vec<Acked>,
+    /// Those that may have ended the records.
+    pub ends: Vec<Acked>,
+    /// The grants, each member's in the order of their answers.
+    grants_by_member: Vec<Granted>,
+    /// Of each of them: which has the highest count of the member's until then, the last of several.
+    highest: Vec<usize>,
+    /// The acknowledgements, each member's in the order of their answers, those of unknown outcome for themselves.
+    acks_by_member: Vec<Acked>,
 }
 
 /// One delivery.
@@ -37,6 +45,10 @@ pub struct Acked {
     pub kind: AckType,
     pub outcome: Outcome,
     pub event: u32,
+    /// The first delivery to another member after the one that was acknowledged, by its place among the grants: an
+    /// acknowledgement of unknown outcome did not happen then. None where the member held the record again, for a request that is
+    /// on its way for long may meet that delivery.
+    pub denied_by: Option<usize>,
 }
 
 impl Acked {
@@ -61,6 +73,62 @@ impl Life {
         self.span.map_or(0, |span| span.first)
     }
 
+    /// What a member was given, in the order of the answers.
+    pub fn grants_of(&self, member: Name) -> &[Granted] {
+        let all = &self.grants_by_member;
+        let from = all.partition_point(|grant| grant.member < member);
+        let to = all.partition_point(|grant| grant.member <= member);
+        all.get(from..to).unwrap_or(&[])
+    }
+
+    /// The delivery that an acknowledgement may be of: the one with the highest count that its member had when it left.
+    pub fn acknowledged(&self, ack: &Acked) -> Option<&Granted> {
+        let place = |grant: &Granted| (grant.member, grant.t);
+        let had = |grant: &Granted| place(grant) <= (ack.member, ack.sent);
+        let after = self.grants_by_member.partition_point(had);
+        let last = after.checked_sub(1)?;
+        let highest = self.grants_by_member.get(*self.highest.get(last)?)?;
+        (highest.member == ack.member).then_some(highest)
+    }
+
+    /// The delivery which shows that an acknowledgement of unknown outcome did not happen.
+    pub fn denied_by(&self, ack: &Acked) -> Option<&Granted> {
+        self.grants.get(ack.denied_by?)
+    }
+
+    /// The acknowledgements of a member that were answered, or waited for no longer, between two times, in that order.
+    pub fn acks_answered(
+        &self,
+        member: Name,
+        is_unknown: bool,
+        from: Nanos,
+        to: Nanos,
+    ) -> &[Acked] {
+        let all = &self.acks_by_member;
+        let place = |ack: &Acked| (ack.member, ack.outcome == Outcome::Unknown, ack.t);
+        let start = all.partition_point(|ack| place(ack) < (member, is_unknown, from));
+        let end = all.partition_point(|ack| place(ack) <= (member, is_unknown, to));
+        all.get(start..end).unwrap_or(&[])
+    }
+
+    /// The acknowledgements of a member that the server may have taken between two times.
+    pub fn acks_taken(
+        &self,
+        scene: &Scene<'_>,
+        member: Name,
+        from: Nanos,
+        to: Nanos,
+    ) -> impl Iterator<Item = &Acked> {
+        let until = to.saturating_add(scene.longest_wait);
+        let answered = self.acks_answered(member, false, from, until);
+        let lingered = from.saturating_sub(LINGERING);
+        let unknown = self.acks_answered(member, true, lingered, until);
+        answered
+            .iter()
+            .chain(unknown)
+            .filter(move |ack| ack.latest() >= from && ack.sent <= to)
+    }
+
     /// Whether a delivery may be of this era, and may be of another.
     pub fn has_crossing(&self, scene: &Scene<'_>, era: usize) -> bool {
         self.crossing(scene, era).next().is_some()
@@ -78,6 +146,50 @@ impl Life {
         self.crossing(scene, era).filter(between).count() as i64
     }
 
+    /// Arranges grants and acknowledgements for those who ask, once all are there.
+    pub fn arrange(&mut self, scene: &Scene<'_>) {
+        self.grants_by_member.clone_from(&self.grants);
+        self.grants_by_member
+            .sort_unstable_by_key(|grant| (grant.member, grant.event));
+        self.highest.clear();
+        for (at, grant) in self.grants_by_member.iter().enumerate() {
+            let before = self.highest.last().copied();
+            let higher = before.filter(|&before| {
+                let before = self.grants_by_member.get(before);
+                before.is_some_and(|before| {
+                    before.member == grant.member && before.count > grant.count
+                })
+            });
+            self.highest.push(higher.unwrap_or(at));
+        }
+        for at in 0..self.acks.len() {
+            let unknown = self
+                .acks
+                .get(at)
+                .filter(|ack| ack.may_end() && ack.outcome == Outcome::Unknown);
+            let denied_by = unknown.and_then(|ack| self.to_another(scene, ack));
+            if let Some(ack) = self.acks.get_mut(at) {
+                ack.denied_by = denied_by;
+            }
+        }
+        self.ends.clear();
+        self.ends
+            .extend(self.acks.iter().filter(|ack| ack.may_end()));
+        self.acks_by_member.clone_from(&self.acks);
+        self.acks_by_member
+            .sort_unstable_by_key(|ack| (ack.member, ack.outcome == Outcome::Unknown, ack.event));
+    }
+
+    fn to_another(&self, scene: &Scene<'_>, ack: &Acked) -> Option<usize> {
+        let held = self.acknowledged(ack)?;
+        let era = scene.era_of(ack.sent);
+        let is_later = |grant: &Granted| grant.count > held.count && grant.era == Some(era);
+        let from = self.grants.partition_point(|grant| grant.t <= held.sent);
+        let first = self.grants.iter().skip(from).position(is_later)?;
+        let again = self.grants_of(ack.member).iter().any(is_later);
+        (!again).then_some(from + first)
+    }
+
     fn crossing<'a>(
         &'a self,
         scene: &'a Scene<'_>,
@@ -85,115 +197,6 @@ impl Life {
     ) -> impl Iterator<Item = &'a Granted> {
         let unsure = self.grants.iter().filter(|grant| grant.era.is_none());
         unsure.filter(move |grant| scene.eras_of(grant.sent, grant.t).contains(&era))
-    }
-}
-
-/// A range of one event.
-#[derive(Clone, Copy, Debug)]
-struct Touch {
-    span: Span,
-    event: u32,
-    /// Of an acknowledgement.
-    kind: Option<AckType>,
-}
-
-/// Calls `judge` with the life of each record, in the order of their offsets; neighbours of one life come together.
-///
-/// The cost is a sort of the ranges, and for each span of one life the events in it.
-pub fn each_life(scene: &Scene<'_>, mut judge: impl FnMut(&Life)) {
-    let mut touches = touches(scene);
-    let mut cuts: Vec<i64> = Vec::with_capacity(2 * touches.len());
-    for touch in &touches {
-        cuts.push(touch.span.first);
-        cuts.extend(touch.span.last.checked_add(1));
-    }
-    for era in &scene.eras {
-        cuts.extend(era.rises.iter().map(|&(offset, ..)| offset));
-        cuts.extend(era.reset.map(|(_, offset)| offset));
-    }
-    cuts.extend(scene.retained.iter().map(|&(from, _)| from));
-    cuts.sort_unstable();
-    cuts.dedup();
-    touches.sort_unstable_by_key(|touch| (touch.span.first, touch.event));
-
-    let mut coming = touches.iter().peekable();
-    // The touches of the current span, in the order of their events.
-    let mut active: Vec<&Touch> = Vec::new();
-    let mut life = Life::default();
-    for (at, &first) in cuts.iter().enumerate() {
-        active.retain(|touch| touch.span.last >= first);
-        while let Some(touch) = coming.next_if(|touch| touch.span.first == first) {
-            let place = active.partition_point(|other| other.event <= touch.event);
-            active.insert(place, touch);
-        }
-        if active.is_empty() {
-            continue;
-        }
-        let next = cuts.get(at + 1);
-        let last = next.map_or(i64::MAX, |next| next - 1);
-        fill(&mut life, scene, Span { first, last }, &active);
-        judge(&life);
-    }
-}
-
-fn touches(scene: &Scene<'_>) -> Vec<Touch> {
-    let mut touches = Vec::new();
-    for &event in scene.log.map_or(&[][..], |log| &log.produces) {
-        if let What::Produce(span) = scene.event(event).what {
-            let kind = None;
-            touches.push(Touch { span, event, kind });
-        }
-    }
-    for (event, _, grant) in scene.grants() {
-        touches.push(Touch {
-            span: grant.span,
-            event,
-            kind: None,
-        });
-    }
-    for &event in &scene.events.acks {
-        if let What::Ack(ack) = scene.event(event).what {
-            touches.extend(scene.history.ranges_of(&ack).iter().map(|range| Touch {
-                span: range.span,
-                event,
-                kind: Some(range.kind),
-            }));
-        }
-    }
-    touches
-}
-
-fn fill(life: &mut Life, scene: &Scene<'_>, span: Span, active: &[&Touch]) {
-    life.span = Some(span);
-    life.produced = None;
-    life.grants.clear();
-    life.acks.clear();
-    for touch in active {
-        let event = scene.event(touch.event);
-        match event.what {
-            What::Produce(_) => {
-                life.produced.get_or_insert((event.t, touch.event));
-            }
-            What::Grant(grant) => life.grants.push(Granted {
-                t: event.t,
-                sent: grant.sent,
-                member: grant.member,
-                count: grant.delivery_count,
-                lock: grant.lock,
-                era: scene.only_era_of(grant.sent, event.t),
-                event: touch.event,
-            }),
-            What::Ack(ack) => life.acks.push(Acked {
-                t: event.t,
-                sent: ack.sent,
-                member: ack.member,
-                // Every touch of an acknowledgement has its type.
-                kind: touch.kind.unwrap_or(AckType::Renew),
-                outcome: ack.outcome,
-                event: touch.event,
-            }),
-            _ => {}
-        }
     }
 }
 

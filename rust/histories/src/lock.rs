@@ -25,62 +25,52 @@ impl Lock {
         let mut most = grant.t.saturating_add(grant.lock);
         // What the member asked later belongs to its next grant. An answer that came later may be of an earlier grant: two
         // processes of one member have their own connections.
-        let is_next = |other: &&Granted| {
-            other.member == grant.member
-                && other.t > grant.t
-                && (other.count > grant.count || other.sent >= grant.t)
-        };
-        let next = life
-            .grants
+        let own = life.grants_of(grant.member);
+        let later = own.partition_point(|other| other.t <= grant.t);
+        let next = own
             .iter()
-            .filter(is_next)
-            .map(|other| other.t)
-            .min()
-            .unwrap_or(Nanos::MAX);
-        let own = || life.acks.iter().filter(|ack| ack.member == grant.member);
-        for ack in own().filter(|ack| ack.kind == AckType::Renew) {
-            if ack.t >= grant.t && ack.sent < next {
-                // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
-                let is_held = ack.t <= deadline;
-                if ack.outcome == Outcome::Ok
-                    && (is_held || !may_have_passed(scene, life, ack.event, ack.t))
-                {
-                    deadline = deadline.max(ack.sent.saturating_add(grant.lock));
-                }
-                if ack.outcome != Outcome::Refused {
-                    most = most.max(ack.t.saturating_add(grant.lock));
-                }
+            .skip(later)
+            .find(|other| other.count > grant.count || other.sent >= grant.t)
+            .map_or(Nanos::MAX, |other| other.t);
+        let asked = next.saturating_sub(1);
+        let renewals = life
+            .acks_taken(scene, grant.member, grant.t, asked)
+            .filter(|ack| ack.kind == AckType::Renew && ack.t >= grant.t);
+        for ack in renewals {
+            // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
+            let is_held = ack.t <= deadline;
+            if ack.outcome == Outcome::Ok
+                && (is_held || !may_have_passed(scene, life, ack.event, ack.t))
+            {
+                deadline = deadline.max(ack.sent.saturating_add(grant.lock));
+            }
+            if ack.outcome != Outcome::Refused {
+                most = most.max(ack.t.saturating_add(grant.lock));
             }
         }
         let mut least = deadline;
         let mut ran_out = true;
-        for ack in own().filter(|ack| ack.kind != AckType::Renew) {
-            if ack.latest() >= grant.sent
-                && ack.sent < next
-                && !is_of_earlier(scene, life, grant, ack)
-            {
-                least = least.min(ack.sent.max(grant.t));
-                if ack.outcome == Outcome::Ok {
-                    most = most.min(ack.t);
-                }
-                ran_out &= ack.outcome == Outcome::Refused;
+        let ends = life
+            .acks_taken(scene, grant.member, grant.sent, asked)
+            .filter(|ack| ack.kind != AckType::Renew && !is_of_earlier(scene, life, grant, ack));
+        for ack in ends {
+            least = least.min(ack.sent.max(grant.t));
+            if ack.outcome == Outcome::Ok {
+                most = most.min(ack.t);
             }
+            ran_out &= ack.outcome == Outcome::Refused;
         }
         if let Some(gone) = scene.gone_of(grant.member, grant.sent) {
             least = least.min(gone);
             ran_out &= gone > deadline;
         }
-        for failover in &scene.failovers {
-            if failover.to >= grant.sent {
-                least = least.min(failover.from.max(grant.t));
-                ran_out = false;
-            }
+        if let Some(begun) = scene.failovers.since(grant.sent) {
+            least = least.min(begun.max(grant.t));
+            ran_out = false;
         }
-        for era in &scene.eras {
-            if era.reset.is_some() && era.from >= grant.t {
-                least = least.min(era.from);
-                ran_out = false;
-            }
+        if let Some(reset) = scene.eras.next_reset(grant.t) {
+            least = least.min(reset);
+            ran_out = false;
         }
         Self {
             least: least.max(grant.t),
@@ -99,20 +89,19 @@ fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -
         let is_gone = scene.gone_of(grant.member, other.sent);
         let ended_it = |another: &Acked| {
             another.event != ack.event
-                && another.member == grant.member
                 && another.kind != AckType::Renew
                 && another.outcome != Outcome::Refused
-                && another.latest() >= other.sent
-                && another.sent <= ack.latest()
         };
-        is_gone.is_some_and(|gone| gone <= by_then) || life.acks.iter().any(ended_it)
+        is_gone.is_some_and(|gone| gone <= by_then)
+            || life
+                .acks_taken(scene, grant.member, other.sent, ack.latest())
+                .any(ended_it)
     };
     let held = |other: &Granted| {
-        other.member == grant.member
-            && other.t <= ack.sent
+        other.t <= ack.sent
             && other.sent.saturating_add(other.lock) > by_then
             && !scene.failed_over(other.sent, ack.latest())
             && !may_be_over(other)
     };
-    ack.sent < grant.t && life.grants.iter().any(held)
+    ack.sent < grant.t && life.grants_of(grant.member).iter().any(held)
 }

@@ -1,12 +1,13 @@
 //! A share partition with all that the life of its records is judged by.
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::era::{Era, era_of_view, eras_of, only};
+use crate::eras::{Eras, Reset};
 use crate::event::{Event, Grant, Name, Nanos, Span, View, What};
+use crate::failovers::Failovers;
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};
 use crate::history::History;
+use crate::log_start::LogStart;
 use crate::settings::{MILLI, Settings};
 use crate::violation::{Check, Violation};
 
@@ -22,24 +23,17 @@ pub struct Scene<'a> {
     pub log: Option<&'a LogEvents>,
     pub members: Option<&'a GroupEvents>,
     /// Between two resets the state has one epoch.
-    pub eras: Vec<Era>,
-    /// When another leader took over: after `from`, and before `to`.
-    pub failovers: Vec<Failover>,
-    /// Moves of the log start: the offset, the time and the event.
-    pub retained: Vec<(i64, Nanos)>,
-    /// The drains that concern the share partition.
+    pub eras: Eras,
+    pub failovers: Failovers,
+    pub log_start: LogStart,
+    /// The drains that concern the share partition, in order: their times and events.
     pub drained: Vec<(Nanos, u32)>,
+    /// The longest time from a request to its answer in the whole history.
+    pub longest_wait: Nanos,
     /// How long the last request of a member that went may have waited: as long as others are seen to.
     pub lingering: Nanos,
     /// When the history ends.
     pub end: Nanos,
-}
-
-/// A change of the leader; locks that it did not know of have ended.
-#[derive(Clone, Copy, Debug)]
-pub struct Failover {
-    pub from: Nanos,
-    pub to: Nanos,
 }
 
 /// How long a request that nobody waits for any more may wait at the server, at the most: more than any client asks for.
@@ -65,20 +59,22 @@ impl<'a> Scene<'a> {
             events,
             log,
             members: gathered.groups.get(&group),
-            eras: Vec::new(),
-            failovers: Vec::new(),
-            retained: Vec::new(),
+            eras: Eras::new(std::iter::empty(), settings.skew),
+            failovers: Failovers::default(),
+            log_start: LogStart::default(),
             drained: Vec::new(),
+            longest_wait: gathered.longest_wait,
             lingering: gathered.longest_wait.clamp(SHORT_WAIT, LINGERING),
             end: history.events.last().map_or(0, |event| event.t),
         };
         scene.eras = scene.make_eras();
-        scene.failovers = scene.make_failovers();
-        for &at in log.map_or(&[][..], |log| &log.retained) {
-            if let What::Retained { from } = scene.event(at).what {
-                scene.retained.push((from, scene.event(at).t));
-            }
-        }
+        let views = scene.views().map(|(_, t, view)| (t, view));
+        scene.failovers = Failovers::new(views, settings.skew);
+        let moves = log.map_or(&[][..], |log| &log.retained).iter();
+        scene.log_start = LogStart::new(moves.filter_map(|&at| match scene.event(at).what {
+            What::Retained { from } => Some((from, scene.event(at).t)),
+            _ => None,
+        }));
         for &at in &gathered.drained {
             let event = scene.event(at);
             let place = event.place;
@@ -150,34 +146,32 @@ impl<'a> Scene<'a> {
 
     /// Whether another leader may have taken over within a time.
     pub fn failed_over(&self, from: Nanos, to: Nanos) -> bool {
-        self.failovers
-            .iter()
-            .any(|failover| failover.to >= from && failover.from <= to)
+        self.failovers.within(from, to)
     }
 
     /// Whether the log start passes the record at any time: its move may be seen late.
     pub fn may_be_gone(&self, offset: i64) -> bool {
-        self.retained.iter().any(|&(from, _)| from > offset)
+        self.log_start.passed(offset).is_some()
     }
 
     /// Which era a time belongs to.
     pub fn era_of(&self, t: Nanos) -> usize {
-        self.eras.partition_point(|era| era.to < t)
+        self.eras.at(t)
     }
 
     /// Which eras the step of a request may belong to.
     pub fn eras_of(&self, sent: Nanos, t: Nanos) -> RangeInclusive<usize> {
-        eras_of(&self.eras, sent, t, self.settings.skew)
+        self.eras.of(sent, t)
     }
 
     /// Which era the step of a request belongs to; `None` if it may be on either side of a reset.
     pub fn only_era_of(&self, sent: Nanos, t: Nanos) -> Option<usize> {
-        only(&self.eras_of(sent, t))
+        self.eras.only(sent, t)
     }
 
     /// Which era an answer that shows state belongs to; `None` if it may be of either side of a reset.
     pub fn era_of_view(&self, t: Nanos, view: &View) -> Option<usize> {
-        era_of_view(&self.eras, t, view, self.settings.skew)
+        self.eras.of_view(t, view)
     }
 
     pub fn violation(
@@ -200,87 +194,35 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn make_eras(&self) -> Vec<Era> {
-        let mut eras = vec![Era {
-            reset: None,
-            state_epoch: None,
-            from: Nanos::MIN,
-            to: Nanos::MAX,
-            rises: Vec::new(),
-            lows: Vec::new(),
-        }];
-        for &at in &self.events.resets {
-            let event = self.event(at);
-            if let What::Reset {
-                start_offset,
-                state_epoch,
-            } = event.what
-            {
-                if let Some(last) = eras.last_mut() {
-                    last.to = event.t;
-                }
-                eras.push(Era {
-                    reset: Some((at, start_offset)),
-                    state_epoch: Some(state_epoch),
-                    from: event.t,
-                    to: Nanos::MAX,
-                    rises: Vec::new(),
-                    lows: Vec::new(),
-                });
+    fn make_eras(&self) -> Eras {
+        let resets = self.events.resets.iter().filter_map(|&event| {
+            let Event { t, ref what, .. } = *self.event(event);
+            match *what {
+                What::Reset {
+                    start_offset,
+                    state_epoch,
+                } => Some(Reset {
+                    event,
+                    t,
+                    start_offset,
+                    state_epoch,
+                }),
+                _ => None,
             }
-        }
-        let mut rises = HashMap::<usize, Vec<(i64, Nanos, u32)>>::new();
+        });
+        let mut eras = Eras::new(resets, self.settings.skew);
         for (at, t, view) in self.views() {
             if let Some(offset) = view.start_offset
-                && let Some(era) = era_of_view(&eras, t, view, self.settings.skew)
+                && let Some(era) = eras.of_view(t, view)
             {
-                let list = rises.entry(era).or_default();
-                if list.last().is_none_or(|&(highest, ..)| offset > highest) {
-                    list.push((offset, t, at));
-                }
+                eras.shown(era, offset, t, at);
             }
         }
-        let mut lows = HashMap::<usize, Vec<(Nanos, i64)>>::new();
         for (_, t, grant) in self.grants() {
-            let Some(era) = only(&eras_of(&eras, grant.sent, t, self.settings.skew)) else {
-                continue;
-            };
-            let list = lows.entry(era).or_default();
-            if list
-                .last()
-                .is_none_or(|&(_, lowest)| grant.span.first < lowest)
-            {
-                list.push((t, grant.span.first));
+            if let Some(era) = eras.only(grant.sent, t) {
+                eras.granted(era, grant.span.first, t);
             }
-        }
-        for (number, era) in eras.iter_mut().enumerate() {
-            era.rises = rises.remove(&number).unwrap_or_default();
-            era.lows = lows.remove(&number).unwrap_or_default();
         }
         eras
-    }
-
-    fn make_failovers(&self) -> Vec<Failover> {
-        let mut failovers = Vec::new();
-        // The highest epoch, and when it was last asked for and not exceeded.
-        let mut known: Option<(i64, Nanos)> = None;
-        for (_, t, view) in self.views() {
-            let Some(epoch) = view.leader_epoch else {
-                continue;
-            };
-            match &mut known {
-                Some((highest, since)) if epoch == *highest => *since = (*since).max(view.sent),
-                Some((highest, since)) if epoch > *highest => {
-                    failovers.push(Failover {
-                        from: since.saturating_sub(self.settings.skew),
-                        to: t.saturating_add(self.settings.skew),
-                    });
-                    known = Some((epoch, view.sent));
-                }
-                Some(_) => {}
-                None => known = Some((epoch, view.sent)),
-            }
-        }
-        failovers
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::checks::drained::starts_after;
 use crate::checks::idle::Idle;
-use crate::era::Era;
 use crate::event::{Nanos, What};
 use crate::life::Life;
 use crate::lock::Lock;
@@ -62,43 +61,38 @@ fn passed_over(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> Option
 /// The times in which the record waits for a delivery, and the event that each begins with.
 fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     let offset = life.first();
-    let retained = scene.retained.iter().find(|&&(from, _)| from > offset);
-    let left_out = |era: &&Era| era.reset.is_some_and(|(_, start)| start > offset);
-    let reset = scene.eras.iter().find(left_out).map(|era| era.from);
-    let gone = retained
-        .map(|&(_, t)| t)
-        .into_iter()
-        .chain(reset)
+    let passed = scene.log_start.passed(offset).into_iter();
+    let gone = passed
+        .chain(scene.eras.left_out(offset))
         .fold(scene.end, Nanos::min);
     let mut waits = Vec::new();
     let unstarted = scene
         .eras
         .last()
-        .is_some_and(|era| scene.eras.len() > 1 || starts_after(life, era, offset));
+        .is_some_and(|(number, era)| number > 0 || starts_after(life, era, offset));
     if let Some((t, event)) = life.produced
         && !unstarted
     {
         let first = life.grants.first().map_or(gone, |grant| grant.t);
         waits.push((t, first, event));
     }
+    let mut highest = i64::MIN;
     for (at, grant) in life.grants.iter().enumerate() {
         let next = life.grants.get(at + 1).map_or(gone, |next| next.t);
-        let ended = life
-            .acks
-            .iter()
-            .any(|ack| ack.may_end() && ack.latest() >= grant.sent && ack.sent <= next);
         // An answer that came late is not of the last delivery.
-        let is_last = life
-            .grants
-            .iter()
-            .take(at)
-            .all(|before| before.count < grant.count);
-        if is_last && !ended && !scene.may_be_used_up(grant.count, grant.sent, next) {
+        let is_last = grant.count > highest;
+        highest = highest.max(grant.count);
+        let ended = || {
+            let mut ends = life.ends.iter();
+            ends.any(|ack| ack.latest() >= grant.sent && ack.sent <= next)
+        };
+        if is_last && !scene.may_be_used_up(grant.count, grant.sent, next) && !ended() {
             let lock = Lock::of(scene, life, grant);
-            let back = life.acks.iter().filter(|ack| {
-                ack.member == grant.member && ack.sent >= grant.t && ack.t <= lock.most
+            let back = [false, true].into_iter().filter_map(|is_unknown| {
+                let acks = life.acks_answered(grant.member, is_unknown, grant.t, lock.most);
+                acks.iter().rev().find(|ack| ack.sent >= grant.t)
             });
-            let since = back.map(|ack| ack.event).next_back();
+            let since = back.map(|ack| ack.event).max();
             waits.push((lock.most, next, since.unwrap_or(grant.event)));
         }
     }
@@ -109,8 +103,7 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
 
 /// The wait that the last reset begins, or the production after it: what was there, or is made, and is left in, is available.
 fn since_reset(scene: &Scene<'_>, life: &Life) -> Option<(Nanos, Nanos, u32)> {
-    let number = scene.eras.len().checked_sub(1)?;
-    let era = scene.eras.get(number)?;
+    let (number, era) = scene.eras.last()?;
     let (reset, start) = era.reset?;
     let offset = life.first();
     if start < 0 || start > offset || era.passed(offset).is_some() {
@@ -125,10 +118,8 @@ fn since_reset(scene: &Scene<'_>, life: &Life) -> Option<(Nanos, Nanos, u32)> {
     let next = life.grants.iter().map(|grant| grant.t);
     let to = next.filter(|&t| t > era.from).fold(scene.end, Nanos::min);
     let earliest = era.from.saturating_sub(scene.settings.skew);
-    let may_have_ended = life
-        .acks
-        .iter()
-        .any(|ack| ack.may_end() && ack.latest() >= earliest && ack.sent <= to);
+    let mut ends = life.ends.iter();
+    let may_have_ended = ends.any(|ack| ack.latest() >= earliest && ack.sent <= to);
     let unsure =
         may_have_ended || life.has_crossing(scene, number) || scene.may_be_used_up(0, era.from, to);
     (!unsure).then_some((from, to, since))

@@ -18,14 +18,15 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
         let text = "a delivery count is below 1";
         found.push(scene.violation(Check::H4, life.span, text, vec![grant.event]));
     }
-    for era in 0..scene.eras.len() {
-        let mut grants: Vec<&Granted> = life
-            .grants
-            .iter()
-            .filter(|grant| grant.era == Some(era))
-            .collect();
-        into_order(scene, &mut grants);
-        first(scene, life, era, &grants, found);
+    let sure = life.grants.iter().filter(|grant| grant.era.is_some());
+    let mut grants: Vec<&Granted> = sure.collect();
+    grants.sort_by_key(|grant| grant.era);
+    for grants in grants.chunk_by_mut(|before, later| before.era == later.era) {
+        let Some(era) = grants.first().and_then(|grant| grant.era) else {
+            continue;
+        };
+        into_order(scene, grants);
+        first(scene, life, era, grants, found);
         for pair in grants.windows(2) {
             if let [before, later] = *pair {
                 follows(scene, life, era, before, later, found);
@@ -102,8 +103,8 @@ fn follows(
     let unseen = later.count.saturating_sub(before.count).saturating_sub(1);
     let text = if unseen < 0 {
         "a delivery count did not rise with a delivery"
-    } else if unseen
-        > scene.gone_within(from, to) + life.crossing_between(scene, era, before, later)
+    } else if unseen > 0
+        && unseen > scene.gone_within(from, to) + life.crossing_between(scene, era, before, later)
     {
         "a delivery count rose by more than one"
     } else {

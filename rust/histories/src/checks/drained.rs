@@ -4,20 +4,45 @@
 use crate::checks::unknown::may_have_ended;
 use crate::era::Era;
 use crate::event::Nanos;
-use crate::life::Life;
+use crate::life::{Granted, Life};
 use crate::lock::Lock;
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
 /// Finds records that have vanished.
 pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
-    for &(t, drained) in &scene.drained {
+    let mut at = 0;
+    while let Some(&(t, drained)) = scene.drained.get(at) {
         if let Some((text, mut excerpt)) = vanished(scene, life, t) {
             excerpt.push(drained);
             found.push(scene.violation(Check::H3, life.span, text, excerpt));
             return;
         }
+        let next = next_change(scene, life, t);
+        let later = scene.drained.partition_point(|&(t, _)| t < next);
+        // Nothing is later than the end of time.
+        at = later.max(at + 1);
     }
+}
+
+/// A record that has not vanished at `t` has not either before this time: it is not wanted before it is produced or delivered, it
+/// stays ended or used up until it is delivered again, and a reset changes all.
+fn next_change(scene: &Scene<'_>, life: &Life, t: Nanos) -> Nanos {
+    let seen = |grant: &Granted| {
+        [
+            grant.sent,
+            grant.t,
+            grant.t.saturating_sub(scene.settings.skew),
+        ]
+    };
+    let produced = life.produced.map(|(t, _)| t);
+    let reset = scene.eras.get(scene.era_of(t)).map(|era| era.to);
+    let times = life.grants.iter().flat_map(seen).chain(produced);
+    let own = times
+        .filter(|&other| other > t)
+        .fold(Nanos::MAX, Nanos::min);
+    // A time belongs to the era that ends with it.
+    own.min(reset.map_or(Nanos::MAX, |to| to.saturating_add(1)))
 }
 
 fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, Vec<u32>)> {

@@ -58,7 +58,9 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
         .collect();
     let skew = scene.settings.skew;
     for (at, (later, held)) in life.grants.iter().zip(&locks).enumerate() {
-        let earlier = life.grants.iter().zip(&locks).take(at).rev().take(EARLIER);
+        let near = at.saturating_sub(EARLIER)..at;
+        let grants = life.grants.get(near.clone()).unwrap_or(&[]).iter();
+        let earlier = grants.zip(locks.get(near).unwrap_or(&[])).rev();
         let (mut two, mut early) = (None, None);
         for (before, lock) in earlier {
             if before.era.is_none() || before.era != later.era {

@@ -16,7 +16,7 @@ pub struct Idle {
 
 /// The idle times of a share partition that are longer than the bound.
 pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
-    let mut presence = Presence::new(scene);
+    let presence = Presence::new(scene);
     let mut locks = Locks::default();
     let mut idle = Vec::new();
     let mut since = Nanos::MIN;
@@ -62,50 +62,46 @@ pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
 }
 
 /// When members are there.
-struct Presence<'a> {
-    scene: &'a Scene<'a>,
-    changes: &'a [(Nanos, i32)],
+struct Presence {
+    within: Nanos,
+    /// From when to when, in order; the last may not have ended.
+    times: Vec<(Nanos, Nanos)>,
 }
 
-impl<'a> Presence<'a> {
-    fn new(scene: &'a Scene<'a>) -> Self {
+impl Presence {
+    fn new(scene: &Scene<'_>) -> Self {
         let changes = scene.members.map_or(&[][..], |members| &members.present);
-        Self { scene, changes }
+        let mut times: Vec<(Nanos, Nanos)> = Vec::new();
+        let mut members = 0;
+        for &(t, change) in changes {
+            if members == 0 && change > 0 {
+                times.push((t, Nanos::MAX));
+            }
+            members += change;
+            if members == 0
+                && let Some((_, end)) = times.last_mut()
+            {
+                *end = t;
+            }
+        }
+        Self {
+            within: scene.settings.within,
+            times,
+        }
     }
 
     /// The parts of a time in which a member is there, if they are longer than the bound.
-    fn idle(&mut self, from: Nanos, to: Nanos, until: Option<u32>) -> Vec<Idle> {
-        let mut found = Vec::new();
-        if to.saturating_sub(from) <= self.scene.settings.within {
-            return found;
-        }
-        let mut members = 0;
-        let mut since = None;
-        let mut close = |since: Option<Nanos>, end: Nanos, until| {
-            let start = since.map(|since: Nanos| since.max(from));
-            if let Some(start) = start
-                && end.min(to).saturating_sub(start) > self.scene.settings.within
-            {
-                found.push(Idle {
-                    from: start,
-                    to: end.min(to),
-                    until,
-                });
-            }
-        };
-        for &(t, change) in self.changes {
-            if t >= to {
-                break;
-            }
-            members += change;
-            if members > 0 {
-                since = since.or(Some(t));
-            } else {
-                close(since.take(), t, None);
-            }
-        }
-        close(since, to, until);
-        found
+    fn idle(&self, from: Nanos, to: Nanos, until: Option<u32>) -> impl Iterator<Item = Idle> {
+        let at = self.times.partition_point(|&(_, end)| end <= from);
+        let times = self.times.iter().skip(at);
+        let parts = times
+            .take_while(move |&&(start, _)| start < to)
+            .map(move |&(start, end)| Idle {
+                from: start.max(from),
+                to: end.min(to),
+                until: until.filter(|_| end >= to),
+            });
+        parts.filter(|idle| idle.to.saturating_sub(idle.from) > self.within)
     }
 }
 

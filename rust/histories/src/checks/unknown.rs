@@ -33,16 +33,15 @@ impl Shown {
         let Some(span) = life.span else {
             return;
         };
-        for ack in &life.acks {
-            if ack.outcome != Outcome::Unknown || !ack.kind.is_terminal() {
-                continue;
-            }
-            let Some(held) = acknowledged(life, ack) else {
+        for ack in &life.ends {
+            let held = life.acknowledged(ack);
+            let Some(held) = held.filter(|_| ack.outcome == Outcome::Unknown) else {
                 continue;
             };
             // Below the start offset it changes nothing, and may have happened to the other records.
             let denies = !may_have_passed(scene, life, ack.event, ack.t);
-            let again = to_another(scene, life, ack, held)
+            let again = life
+                .denied_by(ack)
                 .or_else(|| after_passed(scene, life, ack, held))
                 .filter(|_| denies);
             let ended = ended(scene, life, ack, held);
@@ -78,36 +77,10 @@ impl Shown {
 /// delivery until then shows that it did not happen: one that is denied by a leader may be found by the next.
 pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos) -> bool {
     let refuted = || {
-        acknowledged(life, ack)
-            .and_then(|held| to_another(scene, life, ack, held))
+        life.denied_by(ack)
             .is_some_and(|grant| grant.t <= until && !scene.failed_over(grant.sent, until))
     };
     ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
-}
-
-/// The delivery that was acknowledged.
-fn acknowledged<'a>(life: &'a Life, ack: &Acked) -> Option<&'a Granted> {
-    life.grants
-        .iter()
-        .filter(|grant| grant.member == ack.member && grant.t <= ack.sent)
-        .max_by_key(|grant| grant.count)
-}
-
-/// The first delivery to another member after the one that was acknowledged: the acknowledgement did not happen. None where the
-/// member held the record again, for a request that is on its way for long may meet that delivery.
-fn to_another<'a>(
-    scene: &Scene<'_>,
-    life: &'a Life,
-    ack: &Acked,
-    held: &Granted,
-) -> Option<&'a Granted> {
-    let era = scene.era_of(ack.sent);
-    let is_later = |grant: &&Granted| grant.count > held.count && grant.era == Some(era);
-    let mut later = life.grants.iter().filter(is_later);
-    let first = later.clone().find(|grant| grant.t > held.sent);
-    later
-        .all(|grant| grant.member != ack.member)
-        .then_some(first)?
 }
 
 /// The delivery of a record that the start offset had passed: if the acknowledgement explains that, the delivery denies it.
@@ -120,9 +93,9 @@ fn after_passed<'a>(
     let era = scene.era_of(ack.sent);
     let (passed, ..) = scene.eras.get(era)?.passed(life.first())?;
     let since = passed.saturating_add(scene.settings.skew);
-    life.grants
-        .iter()
-        .find(|grant| grant.sent >= since && grant.count > held.count && grant.era == Some(era))
+    let from = life.grants.partition_point(|grant| grant.t < since);
+    let mut later = life.grants.iter().skip(from);
+    later.find(|grant| grant.sent >= since && grant.count > held.count && grant.era == Some(era))
 }
 
 /// The event that shows that the acknowledgement happened, and its time: the start offset passed the record, or a drain left
@@ -136,24 +109,21 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
         return None;
     }
     let view = era.passed(offset).map(|(t, view, _)| (t, view));
-    let drain = scene
-        .drained
-        .iter()
-        .copied()
-        .find(|&(t, _)| t >= ack.sent && scene.era_of(t) == number);
+    let next = scene.drained.partition_point(|&(t, _)| t < ack.sent);
+    let drain = scene.drained.get(next).copied();
+    let drain = drain.filter(|&(t, _)| scene.era_of(t) == number);
     let (t, event) = [view, drain].into_iter().flatten().min()?;
     let by_then = t.saturating_add(scene.settings.skew);
-    let explained = scene.may_be_gone(offset)
-        || ack.sent > t
-        || life
-            .acks
-            .iter()
-            .any(|other| other.event != ack.event && may_have_ended(scene, life, other, by_then))
-        || life
-            .grants
-            .iter()
-            .filter(|grant| grant.sent <= by_then)
-            .any(|grant| scene.may_be_used_up(grant.count, held.sent, by_then));
+    let ended_by_another = || {
+        let mut others = life.ends.iter().filter(|other| other.event != ack.event);
+        others.any(|other| may_have_ended(scene, life, other, by_then))
+    };
+    let used_up = || {
+        let until = life.grants.iter().filter(|grant| grant.sent <= by_then);
+        let highest = until.map(|grant| grant.count).max();
+        highest.is_some_and(|count| scene.may_be_used_up(count, held.sent, by_then))
+    };
+    let explained = scene.may_be_gone(offset) || ack.sent > t || used_up() || ended_by_another();
     // A drain that finds the record delivered again says nothing of this acknowledgement.
     let delivered_again = Some((t, event)) == drain
         && life

@@ -1,6 +1,8 @@
 //! Random histories: of a server that keeps every promise, and of servers that break one.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
 
+mod drains;
+#[path = "../support/mod.rs"]
 mod support;
 
 use share_state_histories::{Check, History, Reader, Report, Settings, check};

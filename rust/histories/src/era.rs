@@ -1,7 +1,15 @@
 //! The times between two resets: each has a state of its own, with an epoch of its own.
 
-use crate::eras::Reset;
 use crate::event::Nanos;
+
+/// A reset: its event, its time, the offset and the state epoch that were set.
+#[derive(Clone, Copy, Debug)]
+pub struct Reset {
+    pub event: u32,
+    pub t: Nanos,
+    pub start_offset: i64,
+    pub state_epoch: i64,
+}
 
 /// The time between two resets.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::era::Era;
+use crate::era::{Era, Reset};
 use crate::event::{Nanos, View};
 
 /// The eras of a share partition, one after the other: the first begins before all resets.
@@ -15,15 +15,6 @@ pub struct Eras {
     /// The resets to greater offsets than all before, in order: offset, time.
     highest: Vec<(i64, Nanos)>,
     skew: Nanos,
-}
-
-/// A reset: its event, its time, the offset and the state epoch that were set.
-#[derive(Clone, Copy, Debug)]
-pub struct Reset {
-    pub event: u32,
-    pub t: Nanos,
-    pub start_offset: i64,
-    pub state_epoch: i64,
 }
 
 impl Eras {

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::eras::{Eras, Reset};
+use crate::era::Reset;
+use crate::eras::Eras;
 use crate::event::{Event, Grant, Name, Nanos, Span, View, What};
 use crate::failovers::Failovers;
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};

@@ -1,6 +1,7 @@
 //! The times between two resets: each has a state of its own, with an epoch of its own.
 
 use crate::event::Nanos;
+use crate::rises::Rises;
 
 /// A reset: its event, its time, the offset and the state epoch that were set.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +23,8 @@ pub struct Era {
     pub from: Nanos,
     /// When it ends.
     pub to: Nanos,
-    /// The views that showed a greater start offset than all before, in order: offset, time, event.
-    pub rises: Vec<(i64, Nanos, u32)>,
+    /// The start offsets that views show: time and event of each.
+    pub rises: Rises<(Nanos, u32)>,
     /// The grants of lower offsets than all before, in order: time, offset.
     pub lows: Vec<(Nanos, i64)>,
 }
@@ -36,7 +37,7 @@ impl Era {
             state_epoch: None,
             from: Nanos::MIN,
             to: Nanos::MAX,
-            rises: Vec::new(),
+            rises: Rises::default(),
             lows: Vec::new(),
         }
     }
@@ -54,14 +55,21 @@ impl Era {
     /// The first view of the era that shows a start offset above `offset`, and whether an earlier one, a grant or the
     /// reset showed that the share partition did not start after it: offset, time and event of the view.
     pub fn passed(&self, offset: i64) -> Option<(Nanos, u32, bool)> {
-        let at = self.rises.partition_point(|&(start, ..)| start <= offset);
-        let &(_, t, view) = self.rises.get(at)?;
-        let started = at > 0
+        let (t, view) = self.rises.passed(offset)?;
+        let is_below = |(start, _)| start <= offset;
+        let started = self.rises.first().is_some_and(is_below)
             || self.reset.is_some_and(|(_, start)| start <= offset)
             || self
                 .lowest_granted(t)
                 .is_some_and(|lowest| lowest <= offset);
         Some((t, view, started))
+    }
+
+    /// Takes in the first offset of a grant.
+    pub fn see_granted(&mut self, first: i64, t: Nanos) {
+        if self.lows.last().is_none_or(|&(_, lowest)| first < lowest) {
+            self.lows.push((t, first));
+        }
     }
 
     fn lowest_granted(&self, until: Nanos) -> Option<i64> {

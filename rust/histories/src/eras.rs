@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::era::{Era, Reset};
 use crate::event::{Nanos, View};
+use crate::rises::Rises;
 
 /// The eras of a share partition, one after the other: the first begins before all resets.
 #[derive(Debug)]
@@ -12,8 +13,8 @@ pub struct Eras {
     eras: Vec<Era>,
     /// The last era of each state epoch.
     of_epoch: HashMap<i64, usize>,
-    /// The resets to greater offsets than all before, in order: offset, time.
-    highest: Vec<(i64, Nanos)>,
+    /// The offsets that were set, and when.
+    resets: Rises<Nanos>,
     skew: Nanos,
 }
 
@@ -23,7 +24,7 @@ impl Eras {
         let mut all = Self {
             eras: vec![Era::first()],
             of_epoch: HashMap::new(),
-            highest: Vec::new(),
+            resets: Rises::default(),
             skew,
         };
         for reset in resets {
@@ -32,33 +33,9 @@ impl Eras {
             }
             all.of_epoch.insert(reset.state_epoch, all.eras.len());
             all.eras.push(Era::since(&reset));
-            let highest = all.highest.last().map(|&(highest, _)| highest);
-            if highest.is_none_or(|highest| reset.start_offset > highest) {
-                all.highest.push((reset.start_offset, reset.t));
-            }
+            all.resets.see(reset.start_offset, reset.t);
         }
         all
-    }
-
-    /// Takes in the start offset that an answer shows.
-    pub fn shown(&mut self, era: usize, start_offset: i64, t: Nanos, event: u32) {
-        if let Some(era) = self.eras.get_mut(era)
-            && era
-                .rises
-                .last()
-                .is_none_or(|&(highest, ..)| start_offset > highest)
-        {
-            era.rises.push((start_offset, t, event));
-        }
-    }
-
-    /// Takes in the first offset of a grant.
-    pub fn granted(&mut self, era: usize, first: i64, t: Nanos) {
-        if let Some(era) = self.eras.get_mut(era)
-            && era.lows.last().is_none_or(|&(_, lowest)| first < lowest)
-        {
-            era.lows.push((t, first));
-        }
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Era> {
@@ -67,6 +44,10 @@ impl Eras {
 
     pub fn get(&self, number: usize) -> Option<&Era> {
         self.eras.get(number)
+    }
+
+    pub fn get_mut(&mut self, number: usize) -> Option<&mut Era> {
+        self.eras.get_mut(number)
     }
 
     /// The era of the last reset, and its number.
@@ -116,7 +97,6 @@ impl Eras {
 
     /// The first reset that leaves a record out.
     pub fn left_out(&self, offset: i64) -> Option<Nanos> {
-        let at = self.highest.partition_point(|&(start, _)| start <= offset);
-        self.highest.get(at).map(|&(_, t)| t)
+        self.resets.passed(offset)
     }
 }

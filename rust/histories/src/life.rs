@@ -97,13 +97,7 @@ impl Life {
     }
 
     /// The acknowledgements of a member that were answered, or waited for no longer, between two times, in that order.
-    pub fn acks_answered(
-        &self,
-        member: Name,
-        is_unknown: bool,
-        from: Nanos,
-        to: Nanos,
-    ) -> &[Acked] {
+    fn acks_answered(&self, member: Name, is_unknown: bool, from: Nanos, to: Nanos) -> &[Acked] {
         let all = &self.acks_by_member;
         let place = |ack: &Acked| (ack.member, ack.outcome == Outcome::Unknown, ack.t);
         let start = all.partition_point(|ack| place(ack) < (member, is_unknown, from));
@@ -182,7 +176,7 @@ impl Life {
 
     fn to_another(&self, scene: &Scene<'_>, ack: &Acked) -> Option<usize> {
         let held = self.acknowledged(ack)?;
-        let era = scene.era_of(ack.sent);
+        let era = scene.eras.at(ack.sent);
         let is_later = |grant: &Granted| grant.count > held.count && grant.era == Some(era);
         let from = self.grants.partition_point(|grant| grant.t <= held.sent);
         let first = self.grants.iter().skip(from).position(is_later)?;
@@ -196,7 +190,7 @@ impl Life {
         era: usize,
     ) -> impl Iterator<Item = &'a Granted> {
         let unsure = self.grants.iter().filter(|grant| grant.era.is_none());
-        unsure.filter(move |grant| scene.eras_of(grant.sent, grant.t).contains(&era))
+        unsure.filter(move |grant| scene.eras.of(grant.sent, grant.t).contains(&era))
     }
 }
 

@@ -24,7 +24,7 @@ pub fn each_life(scene: &Scene<'_>, mut judge: impl FnMut(&Life)) {
         cuts.extend(touch.span.last.checked_add(1));
     }
     for era in scene.eras.iter() {
-        cuts.extend(era.rises.iter().map(|&(offset, ..)| offset));
+        cuts.extend(era.rises.offsets());
         cuts.extend(era.reset.map(|(_, offset)| offset));
     }
     cuts.extend(scene.log_start.offsets());
@@ -96,7 +96,7 @@ fn fill(life: &mut Life, scene: &Scene<'_>, span: Span, active: &[&Touch]) {
                 member: grant.member,
                 count: grant.delivery_count,
                 lock: grant.lock,
-                era: scene.only_era_of(grant.sent, event.t),
+                era: scene.eras.only(grant.sent, event.t),
                 event: touch.event,
             }),
             What::Ack(ack) => life.acks.push(Acked {

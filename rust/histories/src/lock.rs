@@ -100,7 +100,7 @@ fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -
     let held = |other: &Granted| {
         other.t <= ack.sent
             && other.sent.saturating_add(other.lock) > by_then
-            && !scene.failed_over(other.sent, ack.latest())
+            && !scene.failovers.within(other.sent, ack.latest())
             && !may_be_over(other)
     };
     ack.sent < grant.t && life.grants_of(grant.member).iter().any(held)

@@ -1,14 +1,12 @@
 //! A share partition with all that the life of its records is judged by.
 
-use std::ops::RangeInclusive;
-
 use crate::era::Reset;
 use crate::eras::Eras;
 use crate::event::{Event, Grant, Name, Nanos, Span, View, What};
 use crate::failovers::Failovers;
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};
 use crate::history::History;
-use crate::log_start::LogStart;
+use crate::rises::Rises;
 use crate::settings::{MILLI, Settings};
 use crate::violation::{Check, Violation};
 
@@ -26,7 +24,8 @@ pub struct Scene<'a> {
     /// Between two resets the state has one epoch.
     pub eras: Eras,
     pub failovers: Failovers,
-    pub log_start: LogStart,
+    /// Where the log is seen to start, and when.
+    pub log_start: Rises<Nanos>,
     /// The drains that concern the share partition, in order: their times and events.
     pub drained: Vec<(Nanos, u32)>,
     /// The longest time from a request to its answer in the whole history.
@@ -62,7 +61,7 @@ impl<'a> Scene<'a> {
             members: gathered.groups.get(&group),
             eras: Eras::new(std::iter::empty(), settings.skew),
             failovers: Failovers::default(),
-            log_start: LogStart::default(),
+            log_start: Rises::default(),
             drained: Vec::new(),
             longest_wait: gathered.longest_wait,
             lingering: gathered.longest_wait.clamp(SHORT_WAIT, LINGERING),
@@ -72,10 +71,13 @@ impl<'a> Scene<'a> {
         let views = scene.views().map(|(_, t, view)| (t, view));
         scene.failovers = Failovers::new(views, settings.skew);
         let moves = log.map_or(&[][..], |log| &log.retained).iter();
-        scene.log_start = LogStart::new(moves.filter_map(|&at| match scene.event(at).what {
-            What::Retained { from } => Some((from, scene.event(at).t)),
-            _ => None,
-        }));
+        let moves = moves.map(|&at| scene.event(at));
+        scene.log_start = moves
+            .filter_map(|event| match event.what {
+                What::Retained { from } => Some((from, event.t)),
+                _ => None,
+            })
+            .collect();
         for &at in &gathered.drained {
             let event = scene.event(at);
             let place = event.place;
@@ -145,34 +147,9 @@ impl<'a> Scene<'a> {
         gone.get(gone.partition_point(|&t| t < from)).copied()
     }
 
-    /// Whether another leader may have taken over within a time.
-    pub fn failed_over(&self, from: Nanos, to: Nanos) -> bool {
-        self.failovers.within(from, to)
-    }
-
     /// Whether the log start passes the record at any time: its move may be seen late.
     pub fn may_be_gone(&self, offset: i64) -> bool {
         self.log_start.passed(offset).is_some()
-    }
-
-    /// Which era a time belongs to.
-    pub fn era_of(&self, t: Nanos) -> usize {
-        self.eras.at(t)
-    }
-
-    /// Which eras the step of a request may belong to.
-    pub fn eras_of(&self, sent: Nanos, t: Nanos) -> RangeInclusive<usize> {
-        self.eras.of(sent, t)
-    }
-
-    /// Which era the step of a request belongs to; `None` if it may be on either side of a reset.
-    pub fn only_era_of(&self, sent: Nanos, t: Nanos) -> Option<usize> {
-        self.eras.only(sent, t)
-    }
-
-    /// Which era an answer that shows state belongs to; `None` if it may be of either side of a reset.
-    pub fn era_of_view(&self, t: Nanos, view: &View) -> Option<usize> {
-        self.eras.of_view(t, view)
     }
 
     pub fn violation(
@@ -213,15 +190,17 @@ impl<'a> Scene<'a> {
         });
         let mut eras = Eras::new(resets, self.settings.skew);
         for (at, t, view) in self.views() {
-            if let Some(offset) = view.start_offset
-                && let Some(era) = eras.of_view(t, view)
+            let era = eras.of_view(t, view);
+            if let (Some(offset), Some(era)) =
+                (view.start_offset, era.and_then(|era| eras.get_mut(era)))
             {
-                eras.shown(era, offset, t, at);
+                era.rises.see(offset, (t, at));
             }
         }
         for (_, t, grant) in self.grants() {
-            if let Some(era) = eras.only(grant.sent, t) {
-                eras.granted(era, grant.span.first, t);
+            let era = eras.only(grant.sent, t);
+            if let Some(era) = era.and_then(|era| eras.get_mut(era)) {
+                era.see_granted(grant.span.first, t);
             }
         }
         eras

@@ -9,7 +9,7 @@ use crate::violation::{Check, Violation};
 pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
     let confirmed = life.ends.iter().filter(|ack| ack.outcome == Outcome::Ok);
     for ack in confirmed {
-        let Some(era) = scene.only_era_of(ack.sent, ack.t) else {
+        let Some(era) = scene.eras.only(ack.sent, ack.t) else {
             continue;
         };
         let end = End::of(scene, life, ack);
@@ -73,7 +73,7 @@ impl<'a> End<'a> {
             && grant.t > held.sent
             && grant.t > end.sent.saturating_add(scene.settings.skew)
             && !self.may_be_below
-            && !scene.failed_over(grant.sent, held.t);
+            && !scene.failovers.within(grant.sent, held.t);
         // By another member after the one that was acknowledged: the acknowledgement came first, or was of somebody who held
         // nothing. Not so where it may have found the record below the start offset, or where the delivery may be of a leader
         // before, which counted by itself.
@@ -84,7 +84,7 @@ impl<'a> End<'a> {
     /// of the write, and passes it: the acknowledgement is confirmed and changes nothing, whoever sends it. A leader after it may
     /// not know of that, and delivers the record again.
     fn may_be_unwritten(&self, scene: &Scene<'_>, grant: &Granted) -> bool {
-        self.may_have_run_out && scene.failed_over(self.ack.sent, grant.t)
+        self.may_have_run_out && scene.failovers.within(self.ack.sent, grant.t)
     }
 }
 
@@ -104,7 +104,7 @@ fn holds(scene: &Scene<'_>, life: &Life, held: &Granted, end: &Acked) -> bool {
         && held.t <= end.sent
         && !given_back
         && went.is_none_or(|t| t > end.t)
-        && !scene.failed_over(held.sent, end.t)
+        && !scene.failovers.within(held.sent, end.t)
         && !scene.may_be_gone(life.first())
 }
 

@@ -44,7 +44,7 @@ fn passed_over(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> Option
         .saturating_add(skew);
     let delivered = life.grants.iter().filter(|grant| grant.t == to);
     let until = delivered.map(|grant| grant.sent).min().unwrap_or(to);
-    if scene.gone_within(from, until) > 0 || scene.failed_over(from, until) {
+    if scene.gone_within(from, until) > 0 || scene.failovers.within(from, until) {
         return None;
     }
     let events = &scene.events.grants;
@@ -88,10 +88,9 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
         };
         if is_last && !scene.may_be_used_up(grant.count, grant.sent, next) && !ended() {
             let lock = Lock::of(scene, life, grant);
-            let back = [false, true].into_iter().filter_map(|is_unknown| {
-                let acks = life.acks_answered(grant.member, is_unknown, grant.t, lock.most);
-                acks.iter().rev().find(|ack| ack.sent >= grant.t)
-            });
+            let back = life
+                .acks_taken(scene, grant.member, grant.t, lock.most)
+                .filter(|ack| ack.sent >= grant.t && ack.t <= lock.most);
             let since = back.map(|ack| ack.event).max();
             waits.push((lock.most, next, since.unwrap_or(grant.event)));
         }

@@ -36,7 +36,7 @@ fn next_change(scene: &Scene<'_>, life: &Life, t: Nanos) -> Nanos {
         ]
     };
     let produced = life.produced.map(|(t, _)| t);
-    let reset = scene.eras.get(scene.era_of(t)).map(|era| era.to);
+    let reset = scene.eras.get(scene.eras.at(t)).map(|era| era.to);
     let times = life.grants.iter().flat_map(seen).chain(produced);
     let own = times
         .filter(|&other| other > t)
@@ -50,7 +50,7 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
     if scene.may_be_gone(offset) || !is_wanted(scene, life, at) {
         return None;
     }
-    let era = scene.era_of(at);
+    let era = scene.eras.at(at);
     if life.has_crossing(scene, era) {
         return None;
     }
@@ -70,7 +70,10 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
             produced.into_iter().collect(),
         ));
     };
-    let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
+    let mut acks = life
+        .acks
+        .iter()
+        .filter(|ack| scene.eras.at(ack.sent) == era);
     let by_then = at.saturating_add(scene.settings.skew);
     if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
         return None;
@@ -105,13 +108,13 @@ fn may_have_ended_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, at: Nanos)
 /// started.
 fn is_wanted(scene: &Scene<'_>, life: &Life, at: Nanos) -> bool {
     let offset = life.first();
-    let Some(era) = scene.eras.get(scene.era_of(at)) else {
+    let Some(era) = scene.eras.get(scene.eras.at(at)) else {
         return false;
     };
     let was_granted = life
         .grants
         .iter()
-        .any(|grant| grant.era == Some(scene.era_of(at)) && grant.t <= at);
+        .any(|grant| grant.era == Some(scene.eras.at(at)) && grant.t <= at);
     let was_produced = life.produced.is_some_and(|(t, _)| t <= at);
     was_granted || (was_produced && !starts_after(life, era, offset))
 }
@@ -122,8 +125,8 @@ pub fn starts_after(life: &Life, era: &Era, offset: i64) -> bool {
     if let Some((_, start)) = era.reset {
         return offset < start;
     }
-    let first = era.rises.first().filter(|&&(start, ..)| start > offset);
-    let Some(&(_, first_view, _)) = first else {
+    let first = era.rises.first().filter(|&(start, _)| start > offset);
+    let Some((_, (first_view, _))) = first else {
         return false;
     };
     let delivered_before = era.lows.first().is_some_and(|&(t, _)| t <= first_view);

@@ -97,6 +97,6 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
 /// Whether the server took `later` after `before`, though it may have been answered first. The counts tell it, unless a leader
 /// before may have given `later`: it counted what the next one does not know of.
 fn is_after(scene: &Scene<'_>, before: &Granted, later: &Granted) -> bool {
-    later.count > before.count && !scene.failed_over(later.sent, before.t)
+    later.count > before.count && !scene.failovers.within(later.sent, before.t)
         || later.sent > before.t.saturating_add(scene.settings.skew)
 }

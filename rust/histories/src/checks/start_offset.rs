@@ -34,7 +34,10 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
 /// If the record cannot have been settled by `t`: the event after which it was not.
 fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32> {
     let by_then = t.saturating_add(scene.settings.skew);
-    let mut acks = life.acks.iter().filter(|ack| scene.era_of(ack.sent) == era);
+    let mut acks = life
+        .acks
+        .iter()
+        .filter(|ack| scene.eras.at(ack.sent) == era);
     if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) || life.has_crossing(scene, era) {
         return None;
     }
@@ -123,7 +126,7 @@ struct Shown {
 fn epochs(scene: &Scene<'_>) -> BTreeMap<usize, BTreeSet<i64>> {
     let mut epochs: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
     for (_, t, view) in scene.views() {
-        if let (Some(epoch), Some(era)) = (view.state_epoch, scene.era_of_view(t, view)) {
+        if let (Some(epoch), Some(era)) = (view.state_epoch, scene.eras.of_view(t, view)) {
             epochs.entry(era).or_default().insert(epoch);
         }
     }
@@ -141,7 +144,7 @@ fn era(
     if view.state_epoch.is_some() {
         return view.state_epoch;
     }
-    let number = scene.era_of_view(t, view)?;
+    let number = scene.eras.of_view(t, view)?;
     let reset = scene.eras.get(number)?.state_epoch;
     let shown = epochs.get(&number).into_iter().flatten().copied();
     let mut known: BTreeSet<i64> = shown.chain(reset).collect();

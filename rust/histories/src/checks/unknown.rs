@@ -62,7 +62,7 @@ impl Shown {
         for (ack, evidence) in self.acks {
             if let (Some((seen, happened)), Some((grant, span))) =
                 (evidence.happened, evidence.did_not)
-                && !scene.failed_over(grant.sent, seen)
+                && !scene.failovers.within(grant.sent, seen)
             {
                 let text =
                     "one answer shows that an acknowledgement happened, another that it did not";
@@ -78,7 +78,7 @@ impl Shown {
 pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos) -> bool {
     let refuted = || {
         life.denied_by(ack)
-            .is_some_and(|grant| grant.t <= until && !scene.failed_over(grant.sent, until))
+            .is_some_and(|grant| grant.t <= until && !scene.failovers.within(grant.sent, until))
     };
     ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
 }
@@ -90,7 +90,7 @@ fn after_passed<'a>(
     ack: &Acked,
     held: &Granted,
 ) -> Option<&'a Granted> {
-    let era = scene.era_of(ack.sent);
+    let era = scene.eras.at(ack.sent);
     let (passed, ..) = scene.eras.get(era)?.passed(life.first())?;
     let since = passed.saturating_add(scene.settings.skew);
     let from = life.grants.partition_point(|grant| grant.t < since);
@@ -102,7 +102,7 @@ fn after_passed<'a>(
 /// it, and nothing else explains that.
 fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<(Nanos, u32)> {
     let offset = life.first();
-    let number = scene.era_of(ack.sent);
+    let number = scene.eras.at(ack.sent);
     let era = scene.eras.get(number)?;
     // A reset that left the record out says nothing of what became of it.
     if era.reset.is_some_and(|(_, start)| start > offset) {
@@ -111,7 +111,7 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
     let view = era.passed(offset).map(|(t, view, _)| (t, view));
     let next = scene.drained.partition_point(|&(t, _)| t < ack.sent);
     let drain = scene.drained.get(next).copied();
-    let drain = drain.filter(|&(t, _)| scene.era_of(t) == number);
+    let drain = drain.filter(|&(t, _)| scene.eras.at(t) == number);
     let (t, event) = [view, drain].into_iter().flatten().min()?;
     let by_then = t.saturating_add(scene.settings.skew);
     let ended_by_another = || {

@@ -22,6 +22,8 @@ mod reading;
 mod rises;
 mod scene;
 mod settings;
+#[cfg(test)]
+mod twins;
 mod violation;
 mod wrong_field;
 

@@ -1,0 +1,179 @@
+//! What is found by a search is what looking at everything finds.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::era::Reset;
+use crate::eras::Eras;
+use crate::event::{Name, Nanos, Outcome, View};
+use crate::failovers::Failovers;
+use crate::gather::Gathered;
+use crate::life::{Acked, Granted, Life};
+use crate::lives::each_life;
+use crate::reading::Reader;
+use crate::rises::Rises;
+use crate::scene::{LINGERING, Scene};
+use crate::settings::Settings;
+
+/// Times are so few that many are the same, and so far apart that requests linger for some of them.
+const STEP: Nanos = LINGERING / 2;
+
+fn view(sent: Nanos, leader_epoch: Option<i64>, state_epoch: Option<i64>) -> View {
+    View {
+        sent,
+        start_offset: None,
+        leader_epoch,
+        state_epoch,
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_passed_an_offset(offsets in vec(0_i64..8, 0..12)) {
+        let rises: Rises<usize> = offsets.iter().copied().zip(0..).collect();
+        for offset in -1..9 {
+            prop_assert_eq!(rises.passed(offset), offsets.iter().position(|&seen| seen > offset));
+        }
+        prop_assert_eq!(rises.first(), offsets.first().map(|&first| (first, 0)));
+        prop_assert!(rises.offsets().is_sorted_by(|before, later| before < later));
+    }
+
+    #[test]
+    fn when_leaders_changed(
+        mut views in vec((0_i64..12, 0_i64..6, proptest::option::of(0_i64..4)), 0..10),
+        skew in 0_i64..3,
+    ) {
+        views.sort_by_key(|&(t, ..)| t);
+        let views: Vec<_> = views.into_iter().map(|(t, wait, epoch)| (t, view(t - wait, epoch, None))).collect();
+        let failovers = Failovers::new(views.iter().map(|(t, view)| (*t, view)), skew);
+        // Each view of a greater epoch than all before it, and the last question that the epoch before was an answer to.
+        let mut all = Vec::new();
+        for (at, (t, new)) in views.iter().enumerate() {
+            let before = || views.iter().take(at).map(|(_, view)| view);
+            let highest = before().filter_map(|view| view.leader_epoch).max();
+            if highest.is_some() && new.leader_epoch > highest {
+                let asked = before().filter(|view| view.leader_epoch == highest).map(|view| view.sent);
+                all.push((asked.max().unwrap_or(0) - skew, t + skew));
+            }
+        }
+        for from in -10..16 {
+            let since = all.iter().filter(|&&(_, over)| over >= from).map(|&(begun, _)| begun).min();
+            prop_assert_eq!(failovers.since(from), since);
+            for to in from..16 {
+                let within = all.iter().any(|&(begun, over)| over >= from && begun <= to);
+                prop_assert_eq!(failovers.within(from, to), within);
+            }
+        }
+    }
+
+    #[test]
+    fn which_reset_comes_next(mut resets in vec((0_i64..10, 0_i64..6, 0_i64..4), 0..8)) {
+        resets.sort_by_key(|&(t, ..)| t);
+        let made = resets.iter().zip(0..).map(|(&(t, start_offset, state_epoch), event)| Reset {
+            event,
+            t,
+            start_offset,
+            state_epoch,
+        });
+        let eras = Eras::new(made, 0);
+        for at in -1..11 {
+            let next = resets.iter().map(|&(t, ..)| t).find(|&t| t >= at);
+            prop_assert_eq!(eras.next_reset(at), next);
+            let left_out = resets.iter().find(|&&(_, start, _)| start > at);
+            prop_assert_eq!(eras.left_out(at), left_out.map(|&(t, ..)| t));
+            // The era that a reset begins has its place, counted from 1.
+            let last = resets.iter().rposition(|&(.., epoch)| epoch == at).map(|place| place + 1);
+            if last.is_some() {
+                prop_assert_eq!(eras.of_view(at, &view(at, None, Some(at))), last);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_member_did(
+        mut events in vec((0_i64..8, 0_i64..4, 0_i64..3, 1_i64..5, 0_usize..9), 0..14),
+    ) {
+        events.sort_by_key(|&(t, ..)| t);
+        let mut reader = Reader::new();
+        for &(t, wait, member, count, what) in &events {
+            let (t, sent) = (t * STEP, (t - wait) * STEP);
+            let place = r#""group":"g","topic":"t","partition":0"#;
+            let rest = match what {
+                0..3 => format!(r#""type":"grant","first":0,"last":0,"delivery_count":{count},"lock_ms":1000"#),
+                3 => r#""type":"ack","ranges":[[0,0,1]],"outcome":"refused""#.to_owned(),
+                4 => r#""type":"ack","ranges":[[0,0,2]],"outcome":"ok""#.to_owned(),
+                5 => r#""type":"ack","ranges":[[0,0,1]],"outcome":"ok""#.to_owned(),
+                6 => r#""type":"ack","ranges":[[0,0,4]],"outcome":"unknown""#.to_owned(),
+                _ => r#""type":"ack","ranges":[[0,0,1]],"outcome":"unknown""#.to_owned(),
+            };
+            let line = format!(r#"{{"t":{t},"sent":{sent},"member":"m{member}",{place},{rest}}}"#);
+            prop_assert_eq!(reader.line(line.as_bytes()), Ok(()));
+        }
+        let history = reader.finish();
+        let (settings, gathered) = (Settings::default(), Gathered::of(&history));
+        for (&key, events) in &gathered.share_partitions {
+            let scene = Scene::new(&history, &settings, &gathered, key, events);
+            each_life(&scene, |life| {
+                // Groups, topics and members are in one table of names.
+                for name in 0..8 {
+                    compare(&scene, life, name);
+                }
+            });
+        }
+    }
+}
+
+fn compare(scene: &Scene<'_>, life: &Life, member: Name) {
+    let own: Vec<&Granted> = life
+        .grants
+        .iter()
+        .filter(|grant| grant.member == member)
+        .collect();
+    let events = |grants: &[&Granted]| grants.iter().map(|grant| grant.event).collect::<Vec<_>>();
+    assert_eq!(
+        events(&life.grants_of(member).iter().collect::<Vec<_>>()),
+        events(&own)
+    );
+    let acks = || life.acks.iter().filter(|ack| ack.member == member);
+    for from in -8..12 {
+        for to in from..12 {
+            let (from, to) = (from * STEP, to * STEP);
+            let taken = acks().filter(|ack| ack.latest() >= from && ack.sent <= to);
+            let mut found: Vec<u32> = life
+                .acks_taken(scene, member, from, to)
+                .map(|ack| ack.event)
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, taken.map(|ack| ack.event).collect::<Vec<_>>());
+        }
+    }
+    for ack in acks() {
+        let had = own.iter().filter(|grant| grant.t <= ack.sent);
+        let held = had.max_by_key(|grant| grant.count).copied();
+        assert_eq!(
+            life.acknowledged(ack).map(|grant| grant.event),
+            held.map(|grant| grant.event)
+        );
+        let denied_by = held.and_then(|held| to_another(scene, life, ack, held));
+        let is_unknown = ack.may_end() && ack.outcome == Outcome::Unknown;
+        let expected = denied_by.filter(|_| is_unknown).map(|grant| grant.event);
+        assert_eq!(life.denied_by(ack).map(|grant| grant.event), expected);
+    }
+}
+
+fn to_another<'a>(
+    scene: &Scene<'_>,
+    life: &'a Life,
+    ack: &Acked,
+    held: &Granted,
+) -> Option<&'a Granted> {
+    let era = scene.eras.at(ack.sent);
+    let is_later = |grant: &&Granted| grant.count > held.count && grant.era == Some(era);
+    let mut later = life.grants.iter().filter(is_later);
+    let first = later.clone().find(|grant| grant.t > held.sent);
+    if later.any(|grant| grant.member == ack.member) {
+        None
+    } else {
+        first
+    }
+}

@@ -20,8 +20,6 @@ from tests.gateway.patience import wait_until
 from tests.gateway.wire.codec import api_key, decode, encode
 from tests.python.gateway.serving import serving
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 MEMBERS = 500
 PARTITIONS = 10
 #: Records of a partition, in batches of one: enough for every member to get some.

@@ -6,8 +6,6 @@ import http.client
 import resource
 from pathlib import Path
 
-import pytest
-
 from tests.gateway.faults.books import Books
 from tests.gateway.faults.member import Member
 from tests.gateway.faults.upstreams import settled, there, values
@@ -15,8 +13,6 @@ from tests.gateway.hostile import HostileUpstream
 from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
 from tests.kafka.broker import free_ports
-
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 #: What an acknowledgement is refused with: UNKNOWN_SERVER_ERROR, after which clients go on.
 REFUSED = {-1}

@@ -13,8 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.gateway.faults.books import ACCEPT, REJECT, RELEASE, Books
 from tests.gateway.faults.member import Member
 from tests.gateway.faults.upstreams import values
@@ -23,8 +21,6 @@ from tests.gateway.patience import wait_until
 from tests.gateway.wire import Connection, Disconnected
 from tests.kafka.broker import die_with_parent
 from tests.kafka.home import REPOSITORY
-
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 RECORDS = 20
 #: What a run passes at least: two around each call that writes.

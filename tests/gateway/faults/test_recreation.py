@@ -15,7 +15,7 @@ from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
 from tests.python.gateway.serving import serving
 
-pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = pytest.mark.usefixtures("impatient")
 
 
 def with_epochs(upstream: HostileUpstream) -> None:

@@ -18,7 +18,7 @@ from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
 from tests.python.gateway.serving import serving
 
-pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = pytest.mark.usefixtures("impatient")
 
 Offered = Mapping[str, tuple[int, int]]
 #: How the gateway can see the cut while the log is as long as before.

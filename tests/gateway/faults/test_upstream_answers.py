@@ -16,7 +16,7 @@ from tests.gateway.hostile.faults import Which, of
 from tests.gateway.patience import wait_until
 from tests.python.gateway.serving import serving
 
-pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = pytest.mark.usefixtures("impatient")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.gateway.patience import wait_until
 from tests.gateway.wire.batches import LENGTH_FROM, headers
 from tests.python.gateway.serving import serving
 
-pytestmark = [pytest.mark.usefixtures("impatient"), pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = pytest.mark.usefixtures("impatient")
 
 #: Fetches of one broker while a member waits twice for 100 ms: one that asks again without a pause sends thousands.
 FEW = 40

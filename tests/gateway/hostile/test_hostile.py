@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import socket
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,9 +19,6 @@ from tests.gateway.patience import wait_until
 from tests.gateway.wire import CodecError, Connection, Disconnected
 from tests.gateway.wire.batches import headers, whole_bytes
 from tests.gateway.wire.codec import Message
-
-#: A client that connects while the upstream ends leaves a socket that nobody has taken yet.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -272,3 +273,25 @@ def test_codes_and_throttling() -> None:
         upstream.faults.clear()
         assert vars(upstream.faults).keys() == vars(Faults()).keys()
         assert only(fetch(connection, "t", 0))["errorCode"] == 0
+
+
+def test_it_closes_while_clients_connect_and_loses_no_connection() -> None:
+    for _ in range(4):
+        with HostileUpstream() as upstream:
+            host, port = upstream.bootstrap.split(":")
+            over = threading.Event()
+
+            def connect(address: tuple[str, int] = (host, int(port)), over: threading.Event = over) -> None:
+                while not over.is_set():
+                    with suppress(OSError), socket.create_connection(address):
+                        pass
+
+            clients = [threading.Thread(target=connect) for _ in range(2)]
+            for client in clients:
+                client.start()
+            upstream.stop()
+        over.set()
+        for client in clients:
+            client.join()
+    # A socket that was lost would be told of here, as an error of the test.
+    gc.collect()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import struct
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from share_state.closing import cancel_all, stop_accepting
 from tests.gateway.hostile.answering import Broker
 from tests.gateway.hostile.cluster import Cluster
 from tests.gateway.hostile.faults import Faults
@@ -106,7 +107,7 @@ class HostileUpstream(Cluster):
     def close(self) -> None:
         """Stop for good."""
         self.stop()
-        self._do(self._hang_up_late())
+        self._do(_some_turns())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -153,16 +154,10 @@ class HostileUpstream(Cluster):
         self._servers[node] = server
         self._addresses[node] = ("127.0.0.1", server.sockets[0].getsockname()[1])
 
-    async def _hang_up_late(self) -> None:
-        """Close connections that were taken just before their port closed. What is aborted takes some turns of the loop."""
-        await _some_turns()
-        await _cancel(list(self._connections))
-        await _some_turns()
-
     async def _hang_up(self, node: int, *, listening: bool) -> None:
         if not listening and (server := self._servers.pop(node, None)) is not None:
-            server.close()
-        await _cancel([task for task, (of, _) in self._connections.items() if of == node])
+            await stop_accepting(server)
+        await cancel_all([task for task, (of, _) in self._connections.items() if of == node])
 
     async def _serve(self, node: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -254,12 +249,7 @@ class HostileUpstream(Cluster):
         return {"errorCode": code, "apiKeys": keys, **({"throttleTimeMs": self.faults.throttle_ms} if version >= 1 else {})}
 
 
-async def _cancel(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
 async def _some_turns() -> None:
+    """Let what was aborted end: that takes some turns of the loop."""
     for _ in range(5):
         await asyncio.sleep(0)

@@ -26,9 +26,6 @@ from tests.python.gateway.sharing import (
     told,
 )  # fmt: skip
 
-#: A client that connects while the upstream ends leaves a socket that nobody has taken yet.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 #: Kafka's texts; a code that is chosen before a share partition has seen the request has none.
 TEXTS = {

@@ -32,9 +32,6 @@ from tests.python.gateway.sharing import (
     told,
 )  # fmt: skip
 
-#: A client that connects while the upstream ends leaves a socket that nobody has taken yet.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 
 def row(partition: int, *acquired: tuple[int, int], records: bytes = b"", code: int = 0, acknowledged: int = 0) -> Message:
     """A row of an answer; what was acquired is delivered for the first time."""

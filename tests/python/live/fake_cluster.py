@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 import share_state as ss
+from share_state.closing import stop_accepting
 from share_state.kafka.framing import MAX_FRAME, read_frame, request_of, response_bytes
 from share_state.reading.state_topic import STATE_TOPIC
 from tests.python.live.fake_configs import described_configs
@@ -76,7 +77,7 @@ class FakeCluster:
         try:
             yield self
         finally:
-            server.close()
+            await stop_accepting(server)
             for writer in list(self._writers):
                 writer.close()
             await server.wait_closed()

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 
 use crate::era::{Era, Reset};
 use crate::event::{Nanos, View};
-use crate::rises::Rises;
 
 /// The eras of a share partition, one after the other: the first begins before all resets.
 #[derive(Debug)]
@@ -13,8 +12,6 @@ pub struct Eras {
     eras: Vec<Era>,
     /// The last era of each state epoch.
     of_epoch: HashMap<i64, usize>,
-    /// The offsets that were set, and when.
-    resets: Rises<Nanos>,
     skew: Nanos,
 }
 
@@ -24,7 +21,6 @@ impl Eras {
         let mut all = Self {
             eras: vec![Era::first()],
             of_epoch: HashMap::new(),
-            resets: Rises::default(),
             skew,
         };
         for reset in resets {
@@ -33,7 +29,6 @@ impl Eras {
             }
             all.of_epoch.insert(reset.state_epoch, all.eras.len());
             all.eras.push(Era::since(&reset));
-            all.resets.see(reset.start_offset, reset.t);
         }
         all
     }
@@ -93,10 +88,5 @@ impl Eras {
             .get(at)
             .filter(|era| era.reset.is_some())
             .map(|era| era.from)
-    }
-
-    /// The first reset that leaves a record out.
-    pub fn left_out(&self, offset: i64) -> Option<Nanos> {
-        self.resets.passed(offset)
     }
 }

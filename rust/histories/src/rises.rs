@@ -1,4 +1,4 @@
-//! An offset that only rises: the start offset that answers show, the log start, the offsets that resets set.
+//! An offset that only rises: the start offset that answers show, or the log start.
 
 /// The offsets that were greater than all before, in order, and what is known of the first sight of each.
 #[derive(Debug)]

@@ -79,8 +79,6 @@ proptest! {
         for at in -1..11 {
             let next = resets.iter().map(|&(t, ..)| t).find(|&t| t >= at);
             prop_assert_eq!(eras.next_reset(at), next);
-            let left_out = resets.iter().find(|&&(_, start, _)| start > at);
-            prop_assert_eq!(eras.left_out(at), left_out.map(|&(t, ..)| t));
             // The era that a reset begins has its place, counted from 1.
             let last = resets.iter().rposition(|&(.., epoch)| epoch == at).map(|place| place + 1);
             if last.is_some() {

@@ -2,6 +2,7 @@
 
 use crate::checks::drained::starts_after;
 use crate::checks::idle::Idle;
+use crate::era::Era;
 use crate::event::{Nanos, What};
 use crate::life::Life;
 use crate::lock::Lock;
@@ -58,13 +59,11 @@ fn passed_over(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> Option
         })
 }
 
-/// The times in which the record waits for a delivery, and the event that each begins with.
+/// The times in which the record waits for a delivery, and the event that each begins with. Each ends with the next delivery or
+/// reset, or once the log start has passed the record.
 fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     let offset = life.first();
-    let passed = scene.log_start.passed(offset).into_iter();
-    let gone = passed
-        .chain(scene.eras.left_out(offset))
-        .fold(scene.end, Nanos::min);
+    let passed = scene.log_start.passed(offset).unwrap_or(scene.end);
     let mut waits = Vec::new();
     let unstarted = scene
         .eras
@@ -73,49 +72,61 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     if let Some((t, event)) = life.produced
         && !unstarted
     {
-        let first = life.grants.first().map_or(gone, |grant| grant.t);
-        waits.push((t, first, event));
+        let first = life.grants.first().map_or(passed, |grant| grant.t);
+        waits.push((t, first.min(passed), event));
     }
-    let mut highest = i64::MIN;
+    let mut highest = (0, i64::MIN);
     for (at, grant) in life.grants.iter().enumerate() {
-        let next = life.grants.get(at + 1).map_or(gone, |next| next.t);
+        // The counts begin anew with each era. If the delivery may be of two, a reset ends its wait.
+        let era = *scene.eras.of(grant.sent, grant.t).start();
+        let reset = scene.eras.get(era).map_or(Nanos::MAX, |era| era.to);
+        let next = life.grants.get(at + 1).map_or(passed, |next| next.t);
+        let to = next.min(reset).min(passed);
         // An answer that came late is not of the last delivery.
-        let is_last = grant.count > highest;
-        highest = highest.max(grant.count);
+        let is_last = (era, grant.count) > highest;
+        highest = highest.max((era, grant.count));
         let ended = || {
             let mut ends = life.ends.iter();
-            ends.any(|ack| ack.latest() >= grant.sent && ack.sent <= next)
+            ends.any(|ack| ack.latest() >= grant.sent && ack.sent <= to)
         };
-        if is_last && !scene.may_be_used_up(grant.count, grant.sent, next) && !ended() {
+        if is_last && !scene.may_be_used_up(grant.count, grant.sent, to) && !ended() {
             let lock = Lock::of(scene, life, grant);
             let back = life
                 .acks_taken(scene, grant.member, grant.t, lock.most)
                 .filter(|ack| ack.sent >= grant.t && ack.t <= lock.most);
             let since = back.map(|ack| ack.event).max();
-            waits.push((lock.most, next, since.unwrap_or(grant.event)));
+            waits.push((lock.most, to, since.unwrap_or(grant.event)));
         }
     }
-    waits.extend(since_reset(scene, life));
-    waits.retain(|&(from, to, _)| from < to.min(gone));
+    let eras = scene.eras.iter().enumerate();
+    waits.extend(eras.filter_map(|(number, era)| since_reset(scene, life, number, era, passed)));
     waits
 }
 
-/// The wait that the last reset begins, or the production after it: what was there, or is made, and is left in, is available.
-fn since_reset(scene: &Scene<'_>, life: &Life) -> Option<(Nanos, Nanos, u32)> {
-    let (number, era) = scene.eras.last()?;
+/// The wait that a reset begins, or the production after it: what was there, or is made, and is left in, is available.
+fn since_reset(
+    scene: &Scene<'_>,
+    life: &Life,
+    number: usize,
+    era: &Era,
+    passed: Nanos,
+) -> Option<(Nanos, Nanos, u32)> {
     let (reset, start) = era.reset?;
     let offset = life.first();
     if start < 0 || start > offset || era.passed(offset).is_some() {
         return None;
     }
-    let was_there = life.grants.iter().any(|grant| grant.t <= era.from);
+    let next = life.grants.partition_point(|grant| grant.t <= era.from);
     let (from, since) = match life.produced {
         Some((t, event)) if t > era.from => (t, event),
-        None if !was_there => return None,
+        None if next == 0 => return None,
         _ => (era.from, reset),
     };
-    let next = life.grants.iter().map(|grant| grant.t);
-    let to = next.filter(|&t| t > era.from).fold(scene.end, Nanos::min);
+    let delivered = life.grants.get(next).map_or(Nanos::MAX, |grant| grant.t);
+    let to = delivered.min(era.to).min(passed);
+    if to.saturating_sub(from) <= scene.settings.within {
+        return None;
+    }
     let earliest = era.from.saturating_sub(scene.settings.skew);
     let mut ends = life.ends.iter();
     let may_have_ended = ends.any(|ack| ack.latest() >= earliest && ack.sent <= to);

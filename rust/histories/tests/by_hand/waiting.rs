@@ -79,6 +79,74 @@ fn what_a_reset_leaves_out_does_not_wait() {
 }
 
 #[test]
+fn what_was_left_out_or_is_gone_did_not_wait_until_its_next_delivery() {
+    let produced = line(1, "produce", r#""first":0,"last":9"#);
+    let reset = |second: i64, start: i64, epoch: i64| {
+        let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
+        line(second * 1000, "reset", &rest)
+    };
+    let again = |count| grant(200_010, 200_020, "b", (0, 9), count, 30_000);
+    let released = [
+        produced,
+        grant(1000, 1010, "b", (0, 9), 1, 30_000),
+        ack(1020, 1030, "b", "[[0,9,2]]", "ok"),
+    ];
+    assert_eq!(
+        checks(&[&released[..], &[again(2)]].concat()),
+        [Check::H8],
+        "nothing happens to them"
+    );
+    // Left out at first, and brought back just before they are delivered.
+    let back = [reset(20, 30, 1), reset(200, 0, 2), again(1)];
+    assert_eq!(checks(&[&released[..], &back].concat()), []);
+    // Gone, and left out by a reset long afterwards.
+    let gone = [
+        line(20_000, "retained", r#""from":10"#),
+        reset(200, 30, 1),
+        view(300_000, 300_000, r#""leader_epoch":0"#),
+    ];
+    assert_eq!(checks(&[&released[..], &gone].concat()), []);
+    // A server may see the move of the log start late.
+    let retained = line(20_000, "retained", r#""from":10"#);
+    let late = [retained.clone(), again(2)];
+    assert_eq!(checks(&[&released[..], &late].concat()), []);
+    let polls = grant(15_000, 15_010, "b", (20, 20), 1, 1000);
+    let accepted = ack(15_020, 15_030, "b", "[[20,20,1]]", "ok");
+    let first = [released[0].clone(), polls, accepted, retained, again(1)];
+    assert_eq!(checks(&first), []);
+    // A delivery that crosses the reset that leaves it out.
+    let crossing = [
+        reset(20, 30, 1),
+        grant(19_000, 25_000, "b", (0, 9), 2, 1000),
+        view(300_000, 300_000, r#""leader_epoch":0"#),
+    ];
+    assert_eq!(checks(&[&released[..], &crossing].concat()), []);
+}
+
+#[test]
+fn counts_that_begin_anew_are_of_the_last_delivery() {
+    let story = |reset: &[String], kind: i64| {
+        let before = [
+            grant(1000, 1010, "b", (0, 9), 1, 30_000),
+            ack(1020, 1030, "b", "[[0,9,2]]", "ok"),
+            grant(2000, 2010, "b", (0, 9), 2, 30_000),
+            ack(2020, 2030, "b", "[[0,9,2]]", "ok"),
+        ];
+        let after = [
+            grant(25_000, 25_010, "b", (0, 9), 1, 30_000),
+            ack(25_020, 25_030, "b", &format!("[[0,9,{kind}]]"), "ok"),
+            view(300_000, 300_000, r#""leader_epoch":0"#),
+        ];
+        checks(&[&before[..], reset, &after].concat())
+    };
+    let reset = [line(20_000, "reset", r#""start_offset":0,"state_epoch":1"#)];
+    assert_eq!(story(&reset, 2), [Check::H8]);
+    assert_eq!(story(&reset, 1), []);
+    // Without a reset the last count is wrong, and tells nothing of a wait.
+    assert_eq!(story(&[], 2), [Check::H4]);
+}
+
+#[test]
 fn what_a_reset_begins_with_waits() {
     let reset = |start: i64| {
         let rest = format!(r#""start_offset":{start},"state_epoch":1"#);
@@ -133,6 +201,61 @@ fn what_is_made_after_a_reset_waits() {
     let begins = story(r#""start_offset":0,"state_epoch":1"#);
     assert_eq!(checks(&begins), [Check::H8]);
     assert_eq!(checks(&story(r#""start_offset":10,"state_epoch":1"#)), []);
+}
+
+#[test]
+fn what_any_reset_begins_with_waits_until_the_next() {
+    let reset = |second: i64, start: i64, epoch: i64| {
+        let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
+        line(second * 1000, "reset", &rest)
+    };
+    // Members are there, nothing is locked, and the records are not delivered.
+    let polls = |second: i64| {
+        let t = second * 1000;
+        let granted = grant(t, t + 10, "b", (20, 20), 1, 1000);
+        [granted, ack(t + 20, t + 30, "b", "[[20,20,1]]", "ok")]
+    };
+    let story = |first: i64, until: i64, second: i64| {
+        let before = [
+            line(1, "produce", r#""first":0,"last":9"#),
+            reset(3, first, 1),
+        ];
+        let after = [
+            reset(until, second, 2),
+            line(until * 1000 + 1, "gone", r#""member":"b""#),
+            view(300_000, 300_000, r#""leader_epoch":0"#),
+        ];
+        checks(&[&before[..], &polls(4), &after].concat())
+    };
+    assert_eq!(story(0, 100, 30), [Check::H8]);
+    assert_eq!(story(0, 100, 0), [Check::H8]);
+    // The next reset came within the bound, or the first left the records out.
+    assert_eq!(story(0, 50, 30), []);
+    assert_eq!(story(10, 100, 30), []);
+    // What the second reset leaves out does not wait, whoever polls.
+    let left_out = |at: i64| {
+        let before = [line(1, "produce", r#""first":0,"last":9"#), reset(3, 0, 1)];
+        let after = [
+            reset(at, 30, 2),
+            view(300_000, 300_000, r#""leader_epoch":0"#),
+        ];
+        checks(&[&before[..], &polls(4), &after].concat())
+    };
+    assert_eq!(left_out(100), [Check::H8]);
+    assert_eq!(left_out(50), []);
+    // A reset brings back what the one before left out, until the log start passes it.
+    let back = |gone: i64| {
+        let story = [
+            line(1, "produce", r#""first":0,"last":9"#),
+            reset(3, 10, 1),
+            reset(5, 0, 2),
+        ];
+        let retained = line(gone * 1000, "retained", r#""from":10"#);
+        let end = view(300_000, 300_000, r#""leader_epoch":0"#);
+        checks(&[&story[..], &polls(6), &[retained, end]].concat())
+    };
+    assert_eq!(back(100), [Check::H8]);
+    assert_eq!(back(50), []);
 }
 
 #[test]

@@ -66,3 +66,15 @@ fn a_batch_makes_as_many_runs_as_it_fills_gaps() {
     assert_eq!(apart.fits(&[], -1, 3), Ok(()));
     assert_eq!(apart.fits(&[], -1, 2), Err(3));
 }
+
+#[test]
+fn each_of_many_batches_makes_two_runs_more() {
+    let nested: Vec<_> = (0..10)
+        .map(|i| b(i, 20 - i, i16::try_from(i).unwrap()))
+        .collect();
+    let none = StateBatches::from_batches(&[]);
+    assert_eq!(none.fits(&nested, -1, 19), Ok(()));
+    for allowed in 0..19 {
+        assert_eq!(none.fits(&nested, -1, allowed), Err(19), "{allowed}");
+    }
+}

@@ -275,18 +275,19 @@ def test_codes_and_throttling() -> None:
         assert only(fetch(connection, "t", 0))["errorCode"] == 0
 
 
+def connect_again_and_again(address: tuple[str, int], over: threading.Event) -> None:
+    while not over.is_set():
+        with suppress(OSError), socket.create_connection(address):
+            pass
+
+
 def test_it_closes_while_clients_connect_and_loses_no_connection() -> None:
     for _ in range(4):
         with HostileUpstream() as upstream:
             host, port = upstream.bootstrap.split(":")
             over = threading.Event()
-
-            def connect(address: tuple[str, int] = (host, int(port)), over: threading.Event = over) -> None:
-                while not over.is_set():
-                    with suppress(OSError), socket.create_connection(address):
-                        pass
-
-            clients = [threading.Thread(target=connect) for _ in range(2)]
+            asked = ((host, int(port)), over)
+            clients = [threading.Thread(target=connect_again_and_again, args=asked, daemon=True) for _ in range(2)]
             for client in clients:
                 client.start()
             upstream.stop()

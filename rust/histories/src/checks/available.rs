@@ -124,6 +124,7 @@ fn since_reset(
     };
     let delivered = life.grants.get(next).map_or(Nanos::MAX, |grant| grant.t);
     let to = delivered.min(era.to).min(passed);
+    // Where resets are many, they follow each other soon: the rest is asked only where it could tell.
     if to.saturating_sub(from) <= scene.settings.within {
         return None;
     }

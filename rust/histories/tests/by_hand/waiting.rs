@@ -22,6 +22,16 @@ fn steadily(first: i64, seconds: core::ops::Range<i64>) -> Vec<String> {
     story.collect()
 }
 
+fn reset(second: i64, start: i64, epoch: i64) -> String {
+    let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
+    line(second * 1000, "reset", &rest)
+}
+
+/// An answer that shows nothing, long afterwards: the history goes on until then.
+fn end() -> String {
+    view(300_000, 300_000, r#""leader_epoch":0"#)
+}
+
 #[test]
 fn a_record_that_later_ones_pass_over_waits_too_long() {
     let produced = line(1, "produce", r#""first":10,"last":300"#);
@@ -81,10 +91,6 @@ fn what_a_reset_leaves_out_does_not_wait() {
 #[test]
 fn what_was_left_out_or_is_gone_did_not_wait_until_its_next_delivery() {
     let produced = line(1, "produce", r#""first":0,"last":9"#);
-    let reset = |second: i64, start: i64, epoch: i64| {
-        let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
-        line(second * 1000, "reset", &rest)
-    };
     let again = |count| grant(200_010, 200_020, "b", (0, 9), count, 30_000);
     let released = [
         produced,
@@ -103,7 +109,7 @@ fn what_was_left_out_or_is_gone_did_not_wait_until_its_next_delivery() {
     let gone = [
         line(20_000, "retained", r#""from":10"#),
         reset(200, 30, 1),
-        view(300_000, 300_000, r#""leader_epoch":0"#),
+        end(),
     ];
     assert_eq!(checks(&[&released[..], &gone].concat()), []);
     // A server may see the move of the log start late.
@@ -118,7 +124,7 @@ fn what_was_left_out_or_is_gone_did_not_wait_until_its_next_delivery() {
     let crossing = [
         reset(20, 30, 1),
         grant(19_000, 25_000, "b", (0, 9), 2, 1000),
-        view(300_000, 300_000, r#""leader_epoch":0"#),
+        end(),
     ];
     assert_eq!(checks(&[&released[..], &crossing].concat()), []);
 }
@@ -135,11 +141,11 @@ fn counts_that_begin_anew_are_of_the_last_delivery() {
         let after = [
             grant(25_000, 25_010, "b", (0, 9), 1, 30_000),
             ack(25_020, 25_030, "b", &format!("[[0,9,{kind}]]"), "ok"),
-            view(300_000, 300_000, r#""leader_epoch":0"#),
+            end(),
         ];
         checks(&[&before[..], reset, &after].concat())
     };
-    let reset = [line(20_000, "reset", r#""start_offset":0,"state_epoch":1"#)];
+    let reset = [reset(20, 0, 1)];
     assert_eq!(story(&reset, 2), [Check::H8]);
     assert_eq!(story(&reset, 1), []);
     // Without a reset the last count is wrong, and tells nothing of a wait.
@@ -148,10 +154,6 @@ fn counts_that_begin_anew_are_of_the_last_delivery() {
 
 #[test]
 fn what_a_reset_begins_with_waits() {
-    let reset = |start: i64| {
-        let rest = format!(r#""start_offset":{start},"state_epoch":1"#);
-        line(3000, "reset", &rest)
-    };
     let accepted = [
         line(1, "produce", r#""first":0,"last":9"#),
         grant(1000, 1000, "a", (0, 9), 1, 1000),
@@ -160,7 +162,7 @@ fn what_a_reset_begins_with_waits() {
     ];
     let story = |start, after: &[String]| {
         let end = view(200_000, 200_000, r#""leader_epoch":0"#);
-        [&accepted[..], &[reset(start)], after, &[end]].concat()
+        [&accepted[..], &[reset(3, start, 1)], after, &[end]].concat()
     };
     let polls = [
         grant(4000, 4010, "b", (20, 20), 1, 1000),
@@ -205,10 +207,6 @@ fn what_is_made_after_a_reset_waits() {
 
 #[test]
 fn what_any_reset_begins_with_waits_until_the_next() {
-    let reset = |second: i64, start: i64, epoch: i64| {
-        let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
-        line(second * 1000, "reset", &rest)
-    };
     // Members are there, nothing is locked, and the records are not delivered.
     let polls = |second: i64| {
         let t = second * 1000;
@@ -223,7 +221,7 @@ fn what_any_reset_begins_with_waits_until_the_next() {
         let after = [
             reset(until, second, 2),
             line(until * 1000 + 1, "gone", r#""member":"b""#),
-            view(300_000, 300_000, r#""leader_epoch":0"#),
+            end(),
         ];
         checks(&[&before[..], &polls(4), &after].concat())
     };
@@ -235,10 +233,7 @@ fn what_any_reset_begins_with_waits_until_the_next() {
     // What the second reset leaves out does not wait, whoever polls.
     let left_out = |at: i64| {
         let before = [line(1, "produce", r#""first":0,"last":9"#), reset(3, 0, 1)];
-        let after = [
-            reset(at, 30, 2),
-            view(300_000, 300_000, r#""leader_epoch":0"#),
-        ];
+        let after = [reset(at, 30, 2), end()];
         checks(&[&before[..], &polls(4), &after].concat())
     };
     assert_eq!(left_out(100), [Check::H8]);
@@ -251,8 +246,7 @@ fn what_any_reset_begins_with_waits_until_the_next() {
             reset(5, 0, 2),
         ];
         let retained = line(gone * 1000, "retained", r#""from":10"#);
-        let end = view(300_000, 300_000, r#""leader_epoch":0"#);
-        checks(&[&story[..], &polls(6), &[retained, end]].concat())
+        checks(&[&story[..], &polls(6), &[retained, end()]].concat())
     };
     assert_eq!(back(100), [Check::H8]);
     assert_eq!(back(50), []);

@@ -1,7 +1,7 @@
 //! The life of a record: every event that concerns it.
 
 use crate::event::{AckType, Name, Nanos, Outcome, Span};
-use crate::scene::{LINGERING, Scene};
+use crate::scene::Scene;
 
 /// What happened to the records of a span.
 #[derive(Debug, Default)]
@@ -46,8 +46,8 @@ pub struct Acked {
     pub outcome: Outcome,
     pub event: u32,
     /// The first delivery to another member after the one that was acknowledged, by its place among the grants: an
-    /// acknowledgement of unknown outcome did not happen then. None where the member held the record again, for a request that is
-    /// on its way for long may meet that delivery.
+    /// acknowledgement of unknown outcome did not happen then. None where the member held the record again, seen or unseen: a
+    /// request that is on its way for long may meet that delivery.
     pub denied_by: Option<usize>,
 }
 
@@ -57,10 +57,11 @@ impl Acked {
         self.kind.is_terminal() && self.outcome != Outcome::Refused
     }
 
-    /// When the server took it at the latest. One whose member waits no more may still be on its way.
+    /// When the server took it at the latest. One whose member waits no more may be on its way without end: a server that stood
+    /// still takes it when it goes on.
     pub fn latest(&self) -> Nanos {
         if self.outcome == Outcome::Unknown {
-            self.t.saturating_add(LINGERING)
+            Nanos::MAX
         } else {
             self.t
         }
@@ -115,8 +116,7 @@ impl Life {
     ) -> impl Iterator<Item = &Acked> {
         let until = to.saturating_add(scene.longest_wait);
         let answered = self.acks_answered(member, false, from, until);
-        let lingered = from.saturating_sub(LINGERING);
-        let unknown = self.acks_answered(member, true, lingered, until);
+        let unknown = self.acks_answered(member, true, Nanos::MIN, until);
         answered
             .iter()
             .chain(unknown)
@@ -179,9 +179,11 @@ impl Life {
         let era = scene.eras.at(ack.sent);
         let is_later = |grant: &Granted| grant.count > held.count && grant.era == Some(era);
         let from = self.grants.partition_point(|grant| grant.t <= held.sent);
-        let first = self.grants.iter().skip(from).position(is_later)?;
+        let first = from + self.grants.iter().skip(from).position(is_later)?;
+        let other = self.grants.get(first)?;
         let again = self.grants_of(ack.member).iter().any(is_later);
-        (!again).then_some(from + first)
+        let unseen = scene.may_be_given_unseen(ack.member, other.sent);
+        (!again && !unseen).then_some(first)
     }
 
     fn crossing<'a>(

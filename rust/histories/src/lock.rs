@@ -35,18 +35,27 @@ impl Lock {
         let asked = next.saturating_sub(1);
         let renewals = life
             .acks_taken(scene, grant.member, grant.t, asked)
-            .filter(|ack| ack.kind == AckType::Renew && ack.t >= grant.t);
+            .filter(|ack| ack.kind == AckType::Renew);
+        let is_of_next = |ack: &Acked| {
+            let answered = ack.t.saturating_add(scene.longest_wait);
+            let next = own.iter().skip(later);
+            let mut next = next.take_while(|other| other.t <= answered);
+            next.any(|other| other.sent <= ack.t)
+        };
         for ack in renewals {
             // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
             let is_held = ack.t <= deadline;
             if ack.outcome == Outcome::Ok
-                && (is_held || !may_have_passed(scene, life, ack.event, ack.t))
+                && (is_held || !is_of_next(ack) && !may_have_passed(scene, life, ack.event, ack.t))
             {
                 deadline = deadline.max(ack.sent.saturating_add(grant.lock));
             }
-            if ack.outcome != Outcome::Refused {
-                most = most.max(ack.t.saturating_add(grant.lock));
-            }
+            most = match ack.outcome {
+                Outcome::Ok => most.max(ack.t.saturating_add(grant.lock)),
+                Outcome::Refused => most,
+                // It may be taken at the last moment.
+                Outcome::Unknown => most.saturating_add(grant.lock),
+            };
         }
         let mut least = deadline;
         let mut ran_out = true;
@@ -84,7 +93,10 @@ impl Lock {
 /// Whether an acknowledgement, sent before the answer with this grant came, is for certain of an earlier grant: one whose
 /// lock still held when it was answered, and that nothing else of the member's had ended.
 fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -> bool {
-    let by_then = ack.latest().saturating_add(scene.settings.skew);
+    if ack.outcome == Outcome::Unknown {
+        return false;
+    }
+    let by_then = ack.t.saturating_add(scene.settings.skew);
     let may_be_over = |other: &Granted| {
         let is_gone = scene.gone_of(grant.member, other.sent);
         let ended_it = |another: &Acked| {
@@ -94,13 +106,13 @@ fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -
         };
         is_gone.is_some_and(|gone| gone <= by_then)
             || life
-                .acks_taken(scene, grant.member, other.sent, ack.latest())
+                .acks_taken(scene, grant.member, other.sent, ack.t)
                 .any(ended_it)
     };
     let held = |other: &Granted| {
         other.t <= ack.sent
             && other.sent.saturating_add(other.lock) > by_then
-            && !scene.failovers.within(other.sent, ack.latest())
+            && !scene.failovers.within(other.sent, ack.t)
             && !may_be_over(other)
     };
     ack.sent < grant.t && life.grants_of(grant.member).iter().any(held)

@@ -141,6 +141,12 @@ impl<'a> Scene<'a> {
         count.saturating_add(self.gone_within(from, to)) >= self.settings.delivery_limit
     }
 
+    /// Whether a member went at `from` or later, or a little before: it may have been given records then that it did not see.
+    pub fn may_be_given_unseen(&self, member: Name, from: Nanos) -> bool {
+        let before = self.lingering.saturating_add(self.settings.skew);
+        self.gone_of(member, from.saturating_sub(before)).is_some()
+    }
+
     /// When a member went, at `from` or later.
     pub fn gone_of(&self, member: Name, from: Nanos) -> Option<Nanos> {
         let gone = self.members?.gone_of.get(&member)?;

@@ -12,11 +12,11 @@ use crate::life::{Acked, Granted, Life};
 use crate::lives::each_life;
 use crate::reading::Reader;
 use crate::rises::Rises;
-use crate::scene::{LINGERING, Scene};
+use crate::scene::Scene;
 use crate::settings::Settings;
 
-/// Times are so few that many are the same, and so far apart that requests linger for some of them.
-const STEP: Nanos = LINGERING / 2;
+/// Times are so few that many are the same.
+const STEP: Nanos = 1_000_000_000;
 
 fn view(sent: Nanos, leader_epoch: Option<i64>, state_epoch: Option<i64>) -> View {
     View {

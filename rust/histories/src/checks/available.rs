@@ -3,10 +3,10 @@
 use crate::checks::drained::starts_after;
 use crate::checks::idle::Idle;
 use crate::era::Era;
-use crate::event::{Nanos, What};
-use crate::life::Life;
+use crate::event::{Nanos, Outcome, What};
+use crate::life::{Acked, Life};
 use crate::lock::Lock;
-use crate::scene::Scene;
+use crate::scene::{LINGERING, Scene};
 use crate::violation::{Check, Violation};
 
 /// How many deliveries are looked at for one that passed a record over.
@@ -87,7 +87,10 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
         highest = highest.max((era, grant.count));
         let ended = || {
             let mut ends = life.ends.iter();
-            ends.any(|ack| ack.latest() >= grant.sent && ack.sent <= to)
+            ends.any(|ack| {
+                let is_own = ack.member == grant.member && ack.latest() >= grant.sent;
+                (is_own || lingers(ack) >= grant.sent) && ack.sent <= to
+            })
         };
         if is_last && !scene.may_be_used_up(grant.count, grant.sent, to) && !ended() {
             let lock = Lock::of(scene, life, grant);
@@ -101,6 +104,14 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     let eras = scene.eras.iter().enumerate();
     waits.extend(eras.filter_map(|(number, era)| since_reset(scene, life, number, era, passed)));
     waits
+}
+
+/// Until when an acknowledgement may end a record which its member was given unseen.
+fn lingers(ack: &Acked) -> Nanos {
+    match ack.outcome {
+        Outcome::Unknown => ack.t.saturating_add(LINGERING),
+        Outcome::Ok | Outcome::Refused => ack.t,
+    }
 }
 
 /// The wait that a reset begins, or the production after it: what was there, or is made, and is left in, is available.
@@ -130,7 +141,7 @@ fn since_reset(
     }
     let earliest = era.from.saturating_sub(scene.settings.skew);
     let mut ends = life.ends.iter();
-    let may_have_ended = ends.any(|ack| ack.latest() >= earliest && ack.sent <= to);
+    let may_have_ended = ends.any(|ack| lingers(ack) >= earliest && ack.sent <= to);
     let unsure =
         may_have_ended || life.has_crossing(scene, number) || scene.may_be_used_up(0, era.from, to);
     (!unsure).then_some((from, to, since))

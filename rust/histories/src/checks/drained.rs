@@ -28,12 +28,10 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
 /// A record that has not vanished at `t` has not either before this time: it is not wanted before it is produced or delivered, it
 /// stays ended or used up until it is delivered again, and a reset changes all.
 fn next_change(scene: &Scene<'_>, life: &Life, t: Nanos) -> Nanos {
+    let skew = scene.settings.skew;
     let seen = |grant: &Granted| {
-        [
-            grant.sent,
-            grant.t,
-            grant.t.saturating_sub(scene.settings.skew),
-        ]
+        let times = [grant.sent, grant.t].into_iter();
+        times.flat_map(move |t| [t.saturating_sub(skew), t])
     };
     let produced = life.produced.map(|(t, _)| t);
     let reset = scene.eras.get(scene.eras.at(t)).map(|era| era.to);
@@ -54,11 +52,11 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
     if life.has_crossing(scene, era) {
         return None;
     }
-    let grants = || {
-        let of_era = life.grants.iter().filter(|grant| grant.era == Some(era));
-        of_era.filter(|grant| grant.sent <= at)
-    };
-    let Some(last) = grants().max_by_key(|grant| (grant.count, grant.t)) else {
+    // A member whose clock is ahead may have been given the record before.
+    let by_then = at.saturating_add(scene.settings.skew);
+    let of_era = life.grants.iter().filter(|grant| grant.era == Some(era));
+    let grants = of_era.filter(|grant| grant.sent <= by_then);
+    let Some(last) = grants.max_by_key(|grant| (grant.count, grant.t)) else {
         let unseen =
             |t| scene.may_be_used_up(0, t, at) || may_have_ended_unseen(scene, life, t, at);
         if life.produced.is_some_and(|(t, _)| unseen(t)) {
@@ -74,12 +72,12 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
         .acks
         .iter()
         .filter(|ack| scene.eras.at(ack.sent) == era);
-    let by_then = at.saturating_add(scene.settings.skew);
     if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
         return None;
     }
-    let is_held = Lock::of(scene, life, last).least > by_then;
-    if is_held {
+    // What ended it may have come before the answer that gave it.
+    let held_until = Lock::of(scene, life, last).least;
+    if held_until > by_then && (last.t <= by_then || held_until > last.t) {
         return Some(("a record is still locked", vec![last.event]));
     }
     if scene.may_be_used_up(last.count, last.sent, at) {

@@ -254,15 +254,34 @@ fn what_any_reset_begins_with_waits_until_the_next() {
 
 #[test]
 fn an_acknowledgement_that_comes_late_may_meet_the_next_lock() {
-    let story = |outcome| {
+    let story = |outcome, again: i64| {
         vec![
             grant(1000, 1000, "a", (0, 9), 1, 1000),
             ack(1500, 1500, "a", "[[0,9,1]]", outcome),
-            grant(3000, 3000, "a", (0, 9), 2, 1000),
-            ack(3500, 3500, "a", "[[0,9,1]]", "refused"),
+            grant(again, again, "a", (0, 9), 2, 1000),
+            ack(again + 500, again + 500, "a", "[[0,9,1]]", "refused"),
             view(200_000, 200_000, r#""leader_epoch":0"#),
         ]
     };
-    assert_eq!(checks(&story("unknown")), []);
-    assert_eq!(found(&story("refused")), [(Check::H8, vec![4])]);
+    assert_eq!(checks(&story("unknown", 3000)), []);
+    assert_eq!(checks(&story("unknown", 30_000)), []);
+    assert_eq!(found(&story("refused", 3000)), [(Check::H8, vec![4])]);
+}
+
+#[test]
+fn a_renewal_that_comes_late_may_meet_any_lock() {
+    let story = |outcome, again: i64, end: i64| {
+        checks(&[
+            grant(1000, 1000, "a", (0, 9), 1, 50_000),
+            ack(1500, 1500, "a", "[[0,9,4]]", outcome),
+            grant(again, again, "a", (0, 9), 2, 50_000),
+            view(end, end, r#""leader_epoch":0"#),
+        ])
+    };
+    // The second lock ends at 150 s, or at 200 s if the renewal meets it.
+    assert_eq!(story("unknown", 100_000, 255_000), []);
+    assert_eq!(story("unknown", 100_000, 265_000), [Check::H8]);
+    assert_eq!(story("refused", 100_000, 205_000), []);
+    assert_eq!(story("refused", 100_000, 215_000), [Check::H8]);
+    assert_eq!(story("ok", 100_000, 215_000), [Check::H8]);
 }

@@ -60,6 +60,8 @@ enum Fate {
     Lost,
     /// The answer was lost.
     Unanswered,
+    /// It arrives when its member waits for it no longer.
+    Late,
 }
 
 /// See the module.

@@ -5,6 +5,11 @@ use std::cmp::Reverse;
 use super::super::server::Given;
 use super::{Fate, MS, SKEW, Step, World};
 
+/// How long a member waits for the answer to an acknowledgement.
+const WAIT: i64 = 1000 * MS;
+/// How many milliseconds later one arrives that was on its way for longer.
+const LATE: i64 = 30_000;
+
 impl World {
     pub(super) fn fetch_later(&mut self, member: usize, wait: i64) {
         let sent = self.now + wait;
@@ -114,10 +119,15 @@ impl World {
         let fate = match self.chance.below(25) {
             0 => Fate::Lost,
             1 => Fate::Unanswered,
+            2 => Fate::Late,
             _ => Fate::Answered,
         };
         let sent = self.now;
-        let delay = self.delay();
+        let delay = if fate == Fate::Late {
+            WAIT + self.chance.within(0, LATE) * MS
+        } else {
+            self.delay()
+        };
         self.later(
             delay,
             Step::Ack {
@@ -152,13 +162,14 @@ impl World {
         fate: Fate,
     ) {
         let (t, outcome) = if fate == Fate::Lost {
-            (sent + 1000 * MS, "unknown")
+            (sent + WAIT, "unknown")
         } else {
-            let lost = fate == Fate::Unanswered;
+            let lost = fate != Fate::Answered;
             let taken = self.server.acknowledge(member, self.now, ranges, lost);
             let crashed = !self.alive[member];
             match (lost || crashed, taken) {
-                (true, _) => (self.now.max(sent + 1000 * MS), "unknown"),
+                (true, _) if fate == Fate::Late => (sent + WAIT, "unknown"),
+                (true, _) => (self.now.max(sent + WAIT), "unknown"),
                 (false, true) => (self.now + self.delay(), "ok"),
                 (false, false) => (self.now + self.delay(), "refused"),
             }

@@ -125,13 +125,15 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// How many members of the group went within a time, or a little before. Each may have taken a grant with it that nobody
-    /// saw, and its last request may have waited at the server for longer than it lived itself.
+    /// How many members of the group went within a time, a little before or a little after. Each may have taken a grant with it that
+    /// nobody saw: its last request may have waited at the server for longer than it lived itself, and so may the answer on its way
+    /// to it.
     pub fn gone_within(&self, from: Nanos, to: Nanos) -> i64 {
         let gone = self.members.map_or(&[][..], |members| &members.gone);
         let skew = self.settings.skew;
         let before = gone.partition_point(|&t| t < from.saturating_sub(self.lingering));
-        let until = gone.partition_point(|&t| t <= to.saturating_add(skew));
+        let until = to.saturating_add(self.lingering).saturating_add(skew);
+        let until = gone.partition_point(|&t| t <= until);
         until.saturating_sub(before) as i64
     }
 

@@ -291,3 +291,16 @@ fn h3_and_h6_a_member_that_goes_may_be_given_unseen_what_its_late_acknowledgemen
     let all = [Check::H3, Check::H5, Check::H6];
     assert_eq!(story(r#""member":"c""#), all);
 }
+
+#[test]
+fn h4_a_member_that_goes_a_little_later_may_have_been_given_records_whose_answer_was_on_its_way() {
+    let story = |gone| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 1000),
+            grant(3000, 3010, "b", (0, 9), 3, 1000),
+            line(gone, "gone", r#""member":"c""#),
+        ])
+    };
+    assert_eq!(story(4000), []);
+    assert_eq!(story(4100), [Check::H4]);
+}

@@ -1,5 +1,7 @@
 //! The life of a record: every event that concerns it.
 
+use core::ops::Range;
+
 use crate::event::{AckType, Name, Nanos, Outcome, Span};
 use crate::scene::Scene;
 
@@ -21,6 +23,15 @@ pub struct Life {
     highest: Vec<usize>,
     /// The acknowledgements, each member's in the order of their answers, those of unknown outcome for themselves.
     acks_by_member: Vec<Acked>,
+    /// What stands before each of them, and before the end.
+    acks_before: Vec<Taken>,
+}
+
+/// How many acknowledgements there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    pub renewals: i64,
+    pub others: i64,
 }
 
 /// One delivery.
@@ -56,16 +67,6 @@ impl Acked {
     pub fn may_end(&self) -> bool {
         self.kind.is_terminal() && self.outcome != Outcome::Refused
     }
-
-    /// When the server took it at the latest. One whose member waits no more may be on its way without end: a server that stood
-    /// still takes it when it goes on.
-    pub fn latest(&self) -> Nanos {
-        if self.outcome == Outcome::Unknown {
-            Nanos::MAX
-        } else {
-            self.t
-        }
-    }
 }
 
 impl Life {
@@ -97,16 +98,22 @@ impl Life {
         self.grants.get(ack.denied_by?)
     }
 
-    /// The acknowledgements of a member that were answered, or waited for no longer, between two times, in that order.
-    fn acks_answered(&self, member: Name, is_unknown: bool, from: Nanos, to: Nanos) -> &[Acked] {
+    /// Which acknowledgements of a member were answered, or waited for no longer, between two times.
+    fn acks_answered(
+        &self,
+        member: Name,
+        is_unknown: bool,
+        from: Nanos,
+        to: Nanos,
+    ) -> Range<usize> {
         let all = &self.acks_by_member;
         let place = |ack: &Acked| (ack.member, ack.outcome == Outcome::Unknown, ack.t);
         let start = all.partition_point(|ack| place(ack) < (member, is_unknown, from));
         let end = all.partition_point(|ack| place(ack) <= (member, is_unknown, to));
-        all.get(start..end).unwrap_or(&[])
+        start..end
     }
 
-    /// The acknowledgements of a member that the server may have taken between two times.
+    /// The acknowledgements of a member that the server may have taken between two times, but for those that linger.
     pub fn acks_taken(
         &self,
         scene: &Scene<'_>,
@@ -115,12 +122,24 @@ impl Life {
         to: Nanos,
     ) -> impl Iterator<Item = &Acked> {
         let until = to.saturating_add(scene.longest_wait);
-        let answered = self.acks_answered(member, false, from, until);
-        let unknown = self.acks_answered(member, true, Nanos::MIN, until);
-        answered
-            .iter()
-            .chain(unknown)
-            .filter(move |ack| ack.latest() >= from && ack.sent <= to)
+        let of = move |is_unknown| {
+            let range = self.acks_answered(member, is_unknown, from, until);
+            self.acks_by_member.get(range).unwrap_or(&[]).iter()
+        };
+        of(false).chain(of(true)).filter(move |ack| ack.sent <= to)
+    }
+
+    /// The acknowledgements that a member had ceased to wait for by then. Each may be on its way without end: a server that stood
+    /// still takes it when it goes on.
+    pub fn lingering(&self, member: Name, by_then: Nanos) -> Taken {
+        let before = by_then.saturating_sub(1);
+        let range = self.acks_answered(member, true, Nanos::MIN, before);
+        let at = |place: usize| self.acks_before.get(place).copied().unwrap_or_default();
+        let (start, end) = (at(range.start), at(range.end));
+        Taken {
+            renewals: end.renewals - start.renewals,
+            others: end.others - start.others,
+        }
     }
 
     /// Whether a delivery may be of this era, and may be of another.
@@ -172,6 +191,15 @@ impl Life {
         self.acks_by_member.clone_from(&self.acks);
         self.acks_by_member
             .sort_unstable_by_key(|ack| (ack.member, ack.outcome == Outcome::Unknown, ack.event));
+        let mut before = Taken::default();
+        self.acks_before.clear();
+        self.acks_before.push(before);
+        for ack in &self.acks_by_member {
+            let renews = ack.kind == AckType::Renew;
+            before.renewals += i64::from(renews);
+            before.others += i64::from(!renews);
+            self.acks_before.push(before);
+        }
     }
 
     fn to_another(&self, scene: &Scene<'_>, ack: &Acked) -> Option<usize> {

@@ -57,6 +57,8 @@ impl Lock {
                 Outcome::Unknown => most.saturating_add(grant.lock),
             };
         }
+        let earlier = life.lingering(grant.member, grant.t).renewals;
+        most = most.saturating_add(grant.lock.saturating_mul(earlier));
         let mut least = deadline;
         let mut ran_out = true;
         let ends = life
@@ -68,6 +70,10 @@ impl Lock {
                 most = most.min(ack.t);
             }
             ran_out &= ack.outcome == Outcome::Refused;
+        }
+        if life.lingering(grant.member, grant.sent).others > 0 {
+            least = grant.t;
+            ran_out = false;
         }
         if let Some(gone) = scene.gone_of(grant.member, grant.sent) {
             least = least.min(gone);

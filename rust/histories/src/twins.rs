@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 use crate::era::Reset;
 use crate::eras::Eras;
-use crate::event::{Name, Nanos, Outcome, View};
+use crate::event::{AckType, Name, Nanos, Outcome, View};
 use crate::failovers::Failovers;
 use crate::gather::Gathered;
-use crate::life::{Acked, Granted, Life};
+use crate::life::{Acked, Granted, Life, Taken};
 use crate::lives::each_life;
 use crate::reading::Reader;
 use crate::rises::Rises;
@@ -136,7 +136,7 @@ fn compare(scene: &Scene<'_>, life: &Life, member: Name) {
     for from in -8..12 {
         for to in from..12 {
             let (from, to) = (from * STEP, to * STEP);
-            let taken = acks().filter(|ack| ack.latest() >= from && ack.sent <= to);
+            let taken = acks().filter(|ack| ack.t >= from && ack.sent <= to);
             let mut found: Vec<u32> = life
                 .acks_taken(scene, member, from, to)
                 .map(|ack| ack.event)
@@ -144,6 +144,14 @@ fn compare(scene: &Scene<'_>, life: &Life, member: Name) {
             found.sort_unstable();
             assert_eq!(found, taken.map(|ack| ack.event).collect::<Vec<_>>());
         }
+        let by_then = from * STEP;
+        let lingering = || acks().filter(|ack| ack.outcome == Outcome::Unknown && ack.t < by_then);
+        let renewals = lingering().filter(|ack| ack.kind == AckType::Renew).count();
+        let expected = Taken {
+            renewals: renewals as i64,
+            others: (lingering().count() - renewals) as i64,
+        };
+        assert_eq!(life.lingering(member, by_then), expected);
     }
     for ack in acks() {
         let had = own.iter().filter(|grant| grant.t <= ack.sent);

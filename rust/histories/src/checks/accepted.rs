@@ -98,7 +98,8 @@ fn is_after(grant: &Granted, end: &Acked, apart: Nanos) -> bool {
 fn holds(scene: &Scene<'_>, life: &Life, held: &Granted, end: &Acked) -> bool {
     let given_back = life
         .acks_taken(scene, end.member, held.sent, end.t)
-        .any(|ack| ack.event != end.event && ack.kind != AckType::Renew);
+        .any(|ack| ack.event != end.event && ack.kind != AckType::Renew)
+        || life.lingering(end.member, held.sent).others > 0;
     let went = scene.gone_of(end.member, held.sent);
     end.t.saturating_add(scene.settings.skew) < held.sent.saturating_add(held.lock)
         && held.t <= end.sent

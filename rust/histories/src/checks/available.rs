@@ -88,8 +88,8 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
         let ended = || {
             let mut ends = life.ends.iter();
             ends.any(|ack| {
-                let is_own = ack.member == grant.member && ack.latest() >= grant.sent;
-                (is_own || lingers(ack) >= grant.sent) && ack.sent <= to
+                let may_meet = ack.member == grant.member && ack.outcome == Outcome::Unknown;
+                (may_meet || lingers(ack) >= grant.sent) && ack.sent <= to
             })
         };
         if is_last && !scene.may_be_used_up(grant.count, grant.sent, to) && !ended() {

@@ -304,3 +304,19 @@ fn h4_a_member_that_goes_a_little_later_may_have_been_given_records_whose_answer
     assert_eq!(story(4000), []);
     assert_eq!(story(4100), [Check::H4]);
 }
+
+#[test]
+fn h1_a_release_that_comes_late_may_end_the_lock_before_the_accept() {
+    let story = |outcome| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 1000),
+            ack(200, 300, "a", "[[0,9,2]]", outcome),
+            grant(20_000, 20_010, "a", (0, 9), 2, 30_000),
+            grant(20_100, 20_200, "b", (0, 9), 3, 30_000),
+            ack(20_210, 20_230, "b", "[[0,9,1]]", "ok"),
+            ack(20_012, 20_400, "a", "[[0,9,1]]", "ok"),
+        ])
+    };
+    assert_eq!(story("unknown"), []);
+    assert_eq!(story("refused"), [Check::H1]);
+}

@@ -285,3 +285,17 @@ fn a_renewal_that_comes_late_may_meet_any_lock() {
     assert_eq!(story("refused", 100_000, 215_000), [Check::H8]);
     assert_eq!(story("ok", 100_000, 215_000), [Check::H8]);
 }
+
+#[test]
+fn an_acknowledgement_may_be_on_its_way_when_the_state_begins_anew() {
+    let story = |second| {
+        checks(&[
+            grant(1000, 1010, "b", (0, 9), 1, 100),
+            ack(1020, 1500, "b", "[[0,9,1]]", "unknown"),
+            reset(second, 0, 1),
+            end(),
+        ])
+    };
+    assert_eq!(story(5), []);
+    assert_eq!(story(12), [Check::H8]);
+}

@@ -119,6 +119,7 @@ fn is_of_earlier(scene: &Scene<'_>, life: &Life, grant: &Granted, ack: &Acked) -
         other.t <= ack.sent
             && other.sent.saturating_add(other.lock) > by_then
             && !scene.failovers.within(other.sent, ack.t)
+            && scene.eras.only(other.sent, ack.t).is_some()
             && !may_be_over(other)
     };
     ack.sent < grant.t && life.grants_of(grant.member).iter().any(held)

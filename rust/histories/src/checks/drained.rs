@@ -1,7 +1,7 @@
 //! H3: after a drain every record that was produced and retained was delivered, and ended: accepted, rejected, or at the
 //! delivery limit.
 
-use crate::checks::unknown::may_have_ended;
+use crate::checks::unknown::{may_have_ended, may_have_ended_in};
 use crate::era::Era;
 use crate::event::Nanos;
 use crate::life::{Granted, Life};
@@ -13,7 +13,12 @@ use crate::violation::{Check, Violation};
 pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
     let mut at = 0;
     while let Some(&(t, drained)) = scene.drained.get(at) {
-        if let Some((text, mut excerpt)) = vanished(scene, life, t) {
+        // Beside a reset the drain may be of either state.
+        let mut eras = scene.eras.of(t, t).map(|era| vanished(scene, life, t, era));
+        let first = eras.next().flatten();
+        if let Some((text, mut excerpt)) = first
+            && eras.all(|found| found.is_some())
+        {
             excerpt.push(drained);
             found.push(scene.violation(Check::H3, life.span, text, excerpt));
             return;
@@ -34,22 +39,28 @@ fn next_change(scene: &Scene<'_>, life: &Life, t: Nanos) -> Nanos {
         times.flat_map(move |t| [t.saturating_sub(skew), t])
     };
     let produced = life.produced.map(|(t, _)| t);
-    let reset = scene.eras.get(scene.eras.at(t)).map(|era| era.to);
-    let times = life.grants.iter().flat_map(seen).chain(produced);
-    let own = times
+    // Once the drain is no more of the first state that it may be of. A time belongs to the era that ends with it.
+    let era = scene.eras.get(*scene.eras.of(t, t).start());
+    let reset = era.map(|era| era.to.saturating_add(skew).saturating_add(1));
+    let times = life.grants.iter().flat_map(seen);
+    times
+        .chain(produced)
+        .chain(reset)
         .filter(|&other| other > t)
-        .fold(Nanos::MAX, Nanos::min);
-    // A time belongs to the era that ends with it.
-    own.min(reset.map_or(Nanos::MAX, |to| to.saturating_add(1)))
+        .fold(Nanos::MAX, Nanos::min)
 }
 
-fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, Vec<u32>)> {
+fn vanished(
+    scene: &Scene<'_>,
+    life: &Life,
+    at: Nanos,
+    era: usize,
+) -> Option<(&'static str, Vec<u32>)> {
     let offset = life.first();
-    if scene.may_be_gone(offset) || !is_wanted(scene, life, at) {
-        return None;
-    }
-    let era = scene.eras.at(at);
-    if life.has_crossing(scene, era) {
+    if scene.may_be_gone(offset)
+        || !is_wanted(scene, life, at, era)
+        || life.has_crossing(scene, era)
+    {
         return None;
     }
     // A member whose clock is ahead may have been given the record before.
@@ -68,11 +79,7 @@ fn vanished(scene: &Scene<'_>, life: &Life, at: Nanos) -> Option<(&'static str, 
             produced.into_iter().collect(),
         ));
     };
-    let mut acks = life
-        .acks
-        .iter()
-        .filter(|ack| scene.eras.at(ack.sent) == era);
-    if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) {
+    if may_have_ended_in(scene, life, era, by_then) {
         return None;
     }
     // What ended it may have come before the answer that gave it.
@@ -104,15 +111,13 @@ fn may_have_ended_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, at: Nanos)
 
 /// Whether the share partition has to deliver the record: it was there before the drain, and not before the share partition
 /// started.
-fn is_wanted(scene: &Scene<'_>, life: &Life, at: Nanos) -> bool {
+fn is_wanted(scene: &Scene<'_>, life: &Life, at: Nanos, number: usize) -> bool {
     let offset = life.first();
-    let Some(era) = scene.eras.get(scene.eras.at(at)) else {
+    let Some(era) = scene.eras.get(number) else {
         return false;
     };
-    let was_granted = life
-        .grants
-        .iter()
-        .any(|grant| grant.era == Some(scene.eras.at(at)) && grant.t <= at);
+    let mut grants = life.grants.iter();
+    let was_granted = grants.any(|grant| grant.era == Some(number) && grant.t <= at);
     let was_produced = life.produced.is_some_and(|(t, _)| t <= at);
     was_granted || (was_produced && !starts_after(life, era, offset))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::unknown::may_have_ended;
+use crate::checks::unknown::may_have_ended_in;
 use crate::event::{Nanos, View, What};
 use crate::life::Life;
 use crate::lock::Lock;
@@ -34,11 +34,7 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
 /// If the record cannot have been settled by `t`: the event after which it was not.
 fn unsettled(scene: &Scene<'_>, life: &Life, era: usize, t: Nanos) -> Option<u32> {
     let by_then = t.saturating_add(scene.settings.skew);
-    let mut acks = life
-        .acks
-        .iter()
-        .filter(|ack| scene.eras.at(ack.sent) == era);
-    if acks.any(|ack| may_have_ended(scene, life, ack, by_then)) || life.has_crossing(scene, era) {
+    if may_have_ended_in(scene, life, era, by_then) || life.has_crossing(scene, era) {
         return None;
     }
     let last = life

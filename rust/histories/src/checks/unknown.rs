@@ -83,6 +83,28 @@ pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos)
     ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
 }
 
+/// Whether the record may have ended in an era by `until`, with any acknowledgement.
+pub fn may_have_ended_in(scene: &Scene<'_>, life: &Life, era: usize, until: Nanos) -> bool {
+    let mut ends = life.ends.iter();
+    ends.any(|ack| may_end_in(scene, life, ack, era, until))
+}
+
+/// Whether it may have ended so with this one. One that left before the era may meet a delivery to its member within it.
+fn may_end_in(scene: &Scene<'_>, life: &Life, ack: &Acked, era: usize, until: Nanos) -> bool {
+    if scene.eras.at(ack.sent) == era {
+        return may_have_ended(scene, life, ack, until);
+    }
+    let may_meet = || {
+        let mut grants = life.grants_of(ack.member).iter();
+        let from = scene.eras.get(era).map_or(Nanos::MAX, |era| era.from);
+        let is_within = |grant: &Granted| scene.eras.of(grant.sent, grant.t).contains(&era);
+        grants.any(is_within) || scene.may_be_given_unseen(ack.member, from)
+    };
+    let is_late = ack.outcome == Outcome::Unknown && scene.eras.at(ack.sent) < era;
+    let may_be_within = scene.eras.of(ack.sent, ack.t).contains(&era);
+    ack.sent <= until && (may_be_within || is_late && may_meet())
+}
+
 /// The delivery of a record that the start offset had passed: if the acknowledgement explains that, the delivery denies it.
 fn after_passed<'a>(
     scene: &Scene<'_>,
@@ -111,12 +133,12 @@ fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<
     let view = era.passed(offset).map(|(t, view, _)| (t, view));
     let next = scene.drained.partition_point(|&(t, _)| t < ack.sent);
     let drain = scene.drained.get(next).copied();
-    let drain = drain.filter(|&(t, _)| scene.eras.at(t) == number);
+    let drain = drain.filter(|&(t, _)| scene.eras.only(t, t) == Some(number));
     let (t, event) = [view, drain].into_iter().flatten().min()?;
     let by_then = t.saturating_add(scene.settings.skew);
     let ended_by_another = || {
         let mut others = life.ends.iter().filter(|other| other.event != ack.event);
-        others.any(|other| may_have_ended(scene, life, other, by_then))
+        others.any(|other| may_end_in(scene, life, other, number, by_then))
     };
     let used_up = || {
         let until = life.grants.iter().filter(|grant| grant.sent <= by_then);

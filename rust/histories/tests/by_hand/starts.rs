@@ -150,3 +150,113 @@ fn h6_a_reset_says_nothing_of_an_acknowledgement() {
     assert_eq!(checks(&story(1)), []);
     assert_eq!(checks(&story(0)), [Check::H6]);
 }
+
+/// The state begins anew at record 0.
+fn anew(t: i64) -> String {
+    line(t, "reset", r#""start_offset":0,"state_epoch":1"#)
+}
+
+#[test]
+fn an_acknowledgement_that_left_before_a_reset_may_meet_a_delivery_after_it() {
+    let story = |outcome, member| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 1000),
+            ack(200, 300, "a", "[[0,9,1]]", outcome),
+            anew(5000),
+            grant(6000, 6010, member, (0, 9), 1, 1000),
+            view(8000, 8010, r#""start_offset":10,"state_epoch":1"#),
+            drained(9000),
+        ])
+    };
+    assert_eq!(story("unknown", "a"), []);
+    assert_eq!(story("unknown", "b"), [Check::H3, Check::H5]);
+    assert_eq!(story("refused", "a"), [Check::H3, Check::H5]);
+    let answered = [
+        anew(5000),
+        grant(6000, 6010, "a", (0, 9), 1, 1000),
+        ack(4900, 6020, "a", "[[0,9,1]]", "ok"),
+        drained(9000),
+    ];
+    assert_eq!(checks(&answered), []);
+}
+
+#[test]
+fn what_was_held_before_a_reset_is_not_held_after_it() {
+    let mut story = vec![
+        grant(4500, 4700, "a", (0, 9), 1, 6000),
+        anew(5000),
+        grant(5200, 5210, "a", (0, 9), 1, 6000),
+        ack(5150, 5230, "a", "[[0,9,2]]", "ok"),
+        grant(5220, 5300, "b", (0, 9), 2, 6000),
+    ];
+    // The release left before the answer with the second delivery came, and is of that one all the same.
+    assert_eq!(checks(&story), []);
+    story.remove(3);
+    assert_eq!(checks(&story), [Check::H2, Check::H7]);
+}
+
+#[test]
+fn h3_a_drain_beside_a_reset_may_be_of_either_state() {
+    let story = |start: i64, t: i64| {
+        let rest = format!(r#""start_offset":{start},"state_epoch":1"#);
+        checks(&[
+            grant(1000, 1010, "a", (0, 9), 1, 1000),
+            ack(1020, 1030, "a", "[[0,9,2]]", "ok"),
+            line(5000, "reset", &rest),
+            drained(t),
+        ])
+    };
+    assert_eq!(story(10, 5000), []);
+    assert_eq!(story(10, 6000), []);
+    assert_eq!(story(0, 5000), [Check::H3]);
+    assert_eq!(story(0, 6000), [Check::H3]);
+    // The first state was drained, and the second one was not.
+    let drains = |second| {
+        checks(&[
+            grant(1000, 1010, "a", (0, 9), 1, 1000),
+            ack(1020, 1030, "a", "[[0,9,1]]", "ok"),
+            anew(5000),
+            drained(5020),
+            drained(second),
+        ])
+    };
+    assert_eq!(drains(5040), []);
+    assert_eq!(drains(5060), [Check::H3]);
+}
+
+#[test]
+fn h6_a_drain_beside_a_reset_may_say_nothing_of_the_state_before() {
+    let story = |t| {
+        let mut lines = vec![
+            grant(100, 110, "a", (0, 9), 1, 1000),
+            ack(200, 300, "a", "[[0,9,1]]", "unknown"),
+            grant(2000, 2010, "b", (5, 9), 2, 1000),
+            ack(2020, 2030, "b", "[[5,9,1]]", "ok"),
+        ];
+        let reset = line(5000, "reset", r#""start_offset":10,"state_epoch":1"#);
+        lines.extend([reset, drained(t)]);
+        lines.sort_by_key(|line| line.contains("reset") && t < 5000);
+        checks(&lines)
+    };
+    assert_eq!(story(5000), []);
+    assert_eq!(story(4000), [Check::H6]);
+}
+
+#[test]
+fn h6_what_left_before_a_reset_may_explain_what_is_seen_after_it() {
+    let story = |outcome| {
+        checks(&[
+            grant(100, 110, "a", (0, 4), 1, 1000),
+            ack(200, 300, "a", "[[0,4,1]]", outcome),
+            grant(1200, 1210, "b", (0, 4), 2, 1000),
+            anew(3000),
+            grant(2900, 3100, "a", (0, 9), 1, 1000),
+            ack(3110, 3200, "a", "[[0,9,1]]", "unknown"),
+            grant(5000, 5010, "b", (5, 9), 2, 1000),
+            ack(5020, 5030, "b", "[[5,9,1]]", "ok"),
+            view(6000, 6010, r#""start_offset":10,"state_epoch":1"#),
+        ])
+    };
+    assert_eq!(story("unknown"), []);
+    assert_eq!(story("refused"), [Check::H6]);
+}

@@ -59,6 +59,7 @@ pub struct Server {
     pub start: i64,
     pub log_start: i64,
     pub leader_epoch: i64,
+    pub state_epoch: i64,
     pub limit: i64,
     pub lock: i64,
     pub fault: Option<Fault>,
@@ -78,6 +79,7 @@ impl Server {
             start: 0,
             log_start: 0,
             leader_epoch: 3,
+            state_epoch: 1,
             limit,
             lock,
             fault,
@@ -300,6 +302,25 @@ impl Server {
         for record in self.records.iter_mut().take(from as usize) {
             record.state = State::Ended;
             record.written.1 = true;
+        }
+    }
+
+    /// The offsets of the group are reset: the state begins anew.
+    pub fn reset(&mut self, start: i64) {
+        self.state_epoch += 1;
+        self.start = start.max(self.log_start);
+        for (offset, record) in (0..).zip(&mut self.records) {
+            let is_left_out = offset < self.start;
+            *record = Record {
+                state: if is_left_out {
+                    State::Ended
+                } else {
+                    State::Available
+                },
+                count: 0,
+                written: (0, is_left_out),
+                confirmed: false,
+            };
         }
     }
 

@@ -28,6 +28,7 @@ enum Step {
     View,
     FailOver,
     Retain,
+    Reset,
     /// A member's request for records arrives, or is looked at again.
     Fetch {
         member: usize,
@@ -121,6 +122,16 @@ impl World {
             let at = world.chance.within(1, 10) * 1000 * MS;
             world.later(at, Step::Retain);
         }
+        // A reset would undo a fault.
+        let resets = if fault.is_none() {
+            world.chance.below(3)
+        } else {
+            0
+        };
+        for _ in 0..resets {
+            let at = world.chance.within(1, 30) * 1000 * MS;
+            world.later(at, Step::Reset);
+        }
         if world.chance.once_in(2) {
             let at = world.chance.within(1, 9) * 1000 * MS;
             let member = world.chance.below(members as i64) as usize;
@@ -202,6 +213,15 @@ impl World {
                 let seen = self.now + self.chance.within(0, 3000) * MS;
                 self.note(seen, line);
             }
+            Step::Reset => {
+                let start = self.chance.within(0, self.server.end());
+                self.server.reset(start);
+                let (start, epoch) = (self.server.start, self.server.state_epoch);
+                let line = format!(
+                    r#""type":"reset","group":"g","topic":"t","partition":0,"start_offset":{start},"state_epoch":{epoch}"#
+                );
+                self.note(self.now, line);
+            }
             Step::Fetch {
                 member,
                 sent,
@@ -238,10 +258,11 @@ impl World {
     fn view(&mut self) {
         let sent = self.now - self.delay();
         let (start, leader) = self.server.view(self.now);
+        let state = self.server.state_epoch;
         let t = self.now + self.delay();
         let sent = sent + SKEW;
         let line = format!(
-            r#""type":"view","sent":{sent},"group":"g","topic":"t","partition":0,"start_offset":{start},"leader_epoch":{leader},"state_epoch":1"#
+            r#""type":"view","sent":{sent},"group":"g","topic":"t","partition":0,"start_offset":{start},"leader_epoch":{leader},"state_epoch":{state}"#
         );
         self.note(t, line);
         let wait = self.chance.within(100, 1500) * MS;

@@ -1,5 +1,7 @@
 //! The server: one entry a record, every rule as it stands in the proposal.
 
+mod whole;
+
 /// What the server does wrong, once, as soon as it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -280,61 +282,5 @@ impl Server {
         }
         self.tick(now);
         true
-    }
-
-    /// Another leader takes over: it knows what was written.
-    pub fn fail_over(&mut self) {
-        self.leader_epoch += 1;
-        for record in &mut self.records {
-            let (count, ended) = record.written;
-            record.count = count;
-            record.state = if ended {
-                State::Ended
-            } else {
-                State::Available
-            };
-        }
-    }
-
-    /// The log start moves.
-    pub fn retain(&mut self, from: i64) {
-        self.log_start = from;
-        for record in self.records.iter_mut().take(from as usize) {
-            record.state = State::Ended;
-            record.written.1 = true;
-        }
-    }
-
-    /// The offsets of the group are reset: the state begins anew.
-    pub fn reset(&mut self, start: i64) {
-        self.state_epoch += 1;
-        self.start = start.max(self.log_start);
-        for (offset, record) in (0..).zip(&mut self.records) {
-            let is_left_out = offset < self.start;
-            *record = Record {
-                state: if is_left_out {
-                    State::Ended
-                } else {
-                    State::Available
-                },
-                count: 0,
-                written: (0, is_left_out),
-                confirmed: false,
-            };
-        }
-    }
-
-    /// What a view shows: start offset and leader epoch.
-    pub fn view(&mut self, now: i64) -> (i64, i64) {
-        self.tick(now);
-        if self.start > 3 && self.due(Fault::ShowsAnOldStart, now) {
-            self.is_done = true;
-            return (self.start - 3, self.leader_epoch);
-        }
-        if self.due(Fault::ShowsAnOldLeader, now) {
-            self.is_done = true;
-            return (self.start, self.leader_epoch - 1);
-        }
-        (self.start, self.leader_epoch)
     }
 }

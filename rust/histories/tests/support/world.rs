@@ -2,6 +2,7 @@
 
 mod members;
 
+use core::ops::Range;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -81,6 +82,8 @@ pub struct World {
     poison: i64,
     pace: i64,
     left: i64,
+    /// The server stands still for a time.
+    pause: Range<i64>,
 }
 
 impl World {
@@ -106,8 +109,13 @@ impl World {
             poison: chance.within(5, 40),
             pace: chance.within(20, 600),
             left: chance.within(3, 12),
+            pause: 0..0,
             chance,
         };
+        if world.chance.once_in(3) {
+            let from = world.chance.within(1, 15) * 1000 * MS;
+            world.pause = from..from + world.chance.within(500, 15_000) * MS;
+        }
         world.later(0, Step::Produce);
         world.later(MS, Step::View);
         for member in 0..members {
@@ -148,7 +156,10 @@ impl World {
             if step == Step::End {
                 self.server.tick(at);
                 let stuck = at > 600_000 * MS;
+                // The leader that goes on after a pause is seen.
+                let is_seen = at > self.pause.end + 2000 * MS;
                 if self.left == 0
+                    && is_seen
                     && (self.server.is_drained()
                         || stuck
                         || self.server.is_done && at > 200_000 * MS)
@@ -190,6 +201,11 @@ impl World {
     }
 
     fn step(&mut self, step: Step) {
+        let is_request = matches!(step, Step::View | Step::Fetch { .. } | Step::Ack { .. });
+        if is_request && self.pause.contains(&self.now) {
+            self.later(self.pause.end - self.now, step);
+            return;
+        }
         match step {
             Step::Produce => {
                 let count = self.chance.within(1, 40);

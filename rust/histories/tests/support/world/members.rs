@@ -164,6 +164,13 @@ impl World {
         let (t, outcome) = if fate == Fate::Lost {
             (sent + WAIT, "unknown")
         } else {
+            // Some wait for long, others do not.
+            let is_slow = self.now - sent > 3 * WAIT;
+            let fate = if is_slow && self.chance.once_in(2) {
+                Fate::Late
+            } else {
+                fate
+            };
             let lost = fate != Fate::Answered;
             let taken = self.server.acknowledge(member, self.now, ranges, lost);
             let crashed = !self.alive[member];

@@ -30,7 +30,11 @@ impl Lock {
         let next = own
             .iter()
             .skip(later)
-            .find(|other| other.count > grant.count || other.sent >= grant.t)
+            .find(|other| {
+                // Counts tell the order within one state.
+                let is_counted = other.era.is_some() && other.era == grant.era;
+                other.sent >= grant.t || is_counted && other.count > grant.count
+            })
             .map_or(Nanos::MAX, |other| other.t);
         let asked = next.saturating_sub(1);
         let renewals = life

@@ -196,6 +196,20 @@ fn what_was_held_before_a_reset_is_not_held_after_it() {
 }
 
 #[test]
+fn an_answer_from_before_a_reset_may_come_late_and_is_no_later_delivery() {
+    let mut story = vec![
+        anew(5000),
+        grant(5500, 5510, "a", (0, 9), 1, 8000),
+        grant(4800, 5600, "a", (0, 9), 3, 8000),
+        ack(5900, 5950, "a", "[[0,9,2]]", "ok"),
+        grant(6000, 6010, "b", (0, 9), 2, 8000),
+    ];
+    assert_eq!(checks(&story), []);
+    story.remove(3);
+    assert_eq!(checks(&story), [Check::H2, Check::H7]);
+}
+
+#[test]
 fn h3_a_drain_beside_a_reset_may_be_of_either_state() {
     let story = |start: i64, t: i64| {
         let rest = format!(r#""start_offset":{start},"state_epoch":1"#);

@@ -77,7 +77,8 @@ pub struct World {
     /// How far each member's clock goes ahead.
     clocks: Vec<i64>,
     alive: Vec<bool>,
-    names: Vec<String>,
+    /// What each is called: two may have one name.
+    names: Vec<usize>,
     lines: Vec<(i64, usize, String)>,
     poison: i64,
     pace: i64,
@@ -104,7 +105,7 @@ impl World {
             order: 0,
             clocks,
             alive: vec![true; members],
-            names: (0..members).map(|member| format!("m{member}")).collect(),
+            names: (0..members).collect(),
             lines: Vec::new(),
             poison: chance.within(5, 40),
             pace: chance.within(20, 600),
@@ -130,23 +131,28 @@ impl World {
             let at = world.chance.within(1, 10) * 1000 * MS;
             world.later(at, Step::Retain);
         }
-        // A reset would undo a fault.
-        let resets = if fault.is_none() {
-            world.chance.below(3)
-        } else {
-            0
-        };
-        for _ in 0..resets {
-            let at = world.chance.within(1, 30) * 1000 * MS;
-            world.later(at, Step::Reset);
-        }
         if world.chance.once_in(2) {
             let at = world.chance.within(1, 9) * 1000 * MS;
             let member = world.chance.below(members as i64) as usize;
             world.later(at, Step::Crash { member });
         }
         world.later(20_000 * MS, Step::End);
+        if fault.is_none() {
+            world.hide_faults();
+        }
         world
+    }
+
+    /// What would undo a fault, or hide it: resets, and two processes of one member, on one machine.
+    fn hide_faults(&mut self) {
+        for _ in 0..self.chance.below(3) {
+            let at = self.chance.within(1, 30) * 1000 * MS;
+            self.later(at, Step::Reset);
+        }
+        if self.chance.once_in(6) {
+            self.names[1] = 0;
+            self.clocks[1] = self.clocks[0];
+        }
     }
 
     /// Plays it to its end.
@@ -257,13 +263,13 @@ impl World {
             Step::Crash { member } => {
                 self.alive[member] = false;
                 let line = format!(
-                    r#""type":"gone","group":"g","member":"{}""#,
+                    r#""type":"gone","group":"g","member":"m{}""#,
                     self.names[member]
                 );
                 self.note(self.now + self.clocks[member], line);
                 // Another one takes its place.
                 self.clocks.push(self.chance.within(-SKEW / 2, SKEW / 2));
-                self.names.push(format!("m{}", self.names.len()));
+                self.names.push(self.names.len());
                 self.alive.push(true);
                 self.fetch_later(self.names.len() - 1, 200 * MS);
             }

@@ -29,7 +29,7 @@ impl World {
     fn of(&self, member: usize, sent: i64) -> String {
         let sent = sent + self.clocks[member] + SKEW;
         format!(
-            r#""sent":{sent},"group":"g","topic":"t","partition":0,"member":"{}""#,
+            r#""sent":{sent},"group":"g","topic":"t","partition":0,"member":"m{}""#,
             self.names[member]
         )
     }
@@ -43,7 +43,7 @@ impl World {
         } else {
             self.chance.within(1, 20)
         };
-        let given = self.server.fetch(member, self.now, most);
+        let given = self.server.fetch(self.names[member], self.now, most);
         if given.is_empty() {
             if self.now < until {
                 self.later(
@@ -172,7 +172,8 @@ impl World {
                 fate
             };
             let lost = fate != Fate::Answered;
-            let taken = self.server.acknowledge(member, self.now, ranges, lost);
+            let name = self.names[member];
+            let taken = self.server.acknowledge(name, self.now, ranges, lost);
             let crashed = !self.alive[member];
             match (lost || crashed, taken) {
                 (true, _) if fate == Fate::Late => (sent + WAIT, "unknown"),

@@ -43,7 +43,7 @@ def check_history_command(
     delivery_limit: Annotated[
         int, typer.Option("--delivery-limit", min=1, help="The most deliveries of a record.")
     ] = DELIVERY_LIMIT,
-    skew_ms: Annotated[int, typer.Option("--skew-ms", min=0, help="How far clocks of clients may be apart.")] = SKEW_MS,
+    skew_ms: Annotated[int, typer.Option("--skew-ms", min=0, help="How far clocks of members may be apart.")] = SKEW_MS,
     within_ms: Annotated[
         int, typer.Option("--within-ms", min=1, help="How long an available record may wait while members poll.")
     ] = WITHIN_MS,

@@ -14,7 +14,7 @@ __all__ = ["DELIVERY_LIMIT", "SKEW_MS", "WITHIN_MS", "check_history"]
 
 #: Kafka's default of ``group.share.delivery.count.limit``.
 DELIVERY_LIMIT: Final = _core.GroupConfig().delivery_count_limit
-#: How far the clocks of two clients may be apart, ms.
+#: How far the clocks of two members may be apart, ms.
 SKEW_MS: Final = 50
 #: How long an available record may wait, ms.
 WITHIN_MS: Final = 60_000
@@ -32,7 +32,7 @@ def check_history(
     Args:
         lines: chunks of whole lines, JSON in UTF-8, such as a file opened for reading bytes.
         delivery_limit: the most deliveries of a record, at least 1.
-        skew_ms: how far the clocks of two clients may be apart, ms, at least 0.
+        skew_ms: how far the clocks of two members may be apart, ms, at least 0.
         within_ms: how long an available record may wait while members poll and nothing is locked, ms, at least 1.
 
     Raises:

@@ -10,7 +10,7 @@ pub const MILLI: Nanos = 1_000_000;
 pub struct Settings {
     /// The most deliveries of a record (`group.share.delivery.count.limit`).
     pub delivery_limit: i64,
-    /// How far the clocks of two clients may be apart.
+    /// How far the clocks of two members may be apart.
     pub skew: Nanos,
     /// How long an available record may wait while members poll and nothing is locked.
     pub within: Nanos,

@@ -70,7 +70,7 @@ impl HistoryChecker {
     ///
     /// Args:
     ///     delivery_limit: the most deliveries of a record.
-    ///     skew_ms: how far the clocks of two clients may be apart, in ms.
+    ///     skew_ms: how far the clocks of two members may be apart, in ms.
     ///     within_ms: how long an available record may wait while members poll and nothing is locked, in ms.
     ///
     /// Returns:

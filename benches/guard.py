@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +28,8 @@ BASELINE = Path(__file__).resolve().parent / "guard.json"
 #: What an operation may need more than recorded.
 TOLERANCE = 0.10
 _TIMES = 1_000
+#: How often an operation is counted that seems to need more: hash tables have another seed in each run.
+_AGAIN = 3
 _SIDES = (("compiler ", "rust"), ("processor", "cpu"))
 _COLLECTED = re.compile(r"Collected : (\d+)")
 
@@ -74,6 +77,16 @@ def skip_note(recorded: dict[str, str], found: dict[str, str]) -> list[str]:
     return ["SKIPPED: bench-guard compared nothing. Its counts were recorded elsewhere:", *rows]
 
 
+def counted_again(recorded: dict[str, float], measured: dict[str, float], count: Callable[[str], float]) -> dict[str, float]:
+    """What was measured; of an operation that needs too much, the least of several counts."""
+    return {
+        operation: min(now, *(count(operation) for _ in range(_AGAIN)))
+        if now > recorded.get(operation, now) * (1 + TOLERANCE)
+        else now
+        for operation, now in measured.items()
+    }
+
+
 def compare(recorded: dict[str, float], measured: dict[str, float]) -> tuple[list[str], list[str]]:
     """A line an operation, and what is wrong."""
     lines, wrong = [], []
@@ -112,6 +125,7 @@ def main() -> int:
         BASELINE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         print(f"{len(measured)} operations recorded in {BASELINE}")
         return 0
+    measured = counted_again(recorded["instructions"], measured, lambda name: instructions(program, name))
     lines, wrong = compare(recorded["instructions"], measured)
     print(f"{'instructions':34}{'recorded':>12}{'now':>12}")
     print("\n".join(lines))

@@ -77,3 +77,13 @@ def test_the_gate_runs_the_guard_after_the_tests() -> None:
     assert "if make test && make bench-guard; then" in gate
     chain = next(line for line in (REPOSITORY / "Makefile").read_text(encoding="utf-8").splitlines() if line.startswith("test:"))
     assert "bench-guard" not in chain.partition("##")[0]
+
+
+def test_what_needs_too_much_is_counted_again() -> None:
+    recorded = {"steady": 100.0, "unlucky": 100.0, "grown": 100.0}
+    counts = {"unlucky": iter((105.0, 112.0, 101.0)), "grown": iter((115.0, 114.0, 116.0))}
+    measured = guard.counted_again(
+        recorded, {"steady": 109.0, "unlucky": 112.0, "grown": 113.0, "new": 7.0}, lambda name: next(counts[name])
+    )
+    assert measured == {"steady": 109.0, "unlucky": 101.0, "grown": 113.0, "new": 7.0}
+    assert guard.compare(recorded | {"new": 7.0}, measured)[1] == ["grown needs 13.0% more instructions than recorded"]

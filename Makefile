@@ -283,8 +283,8 @@ worlds: ## Play fresh simulated worlds (WORLDS_SECONDS=120, WORLDS_JOBS=1, WORLD
 	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds $(WORLDS_SECONDS) --jobs $(or $(WORLDS_JOBS),1) $(WORLDS_ARGS)
 
 .PHONY: test-worlds
-test-worlds: ## Play fresh simulated worlds for 100 s on one core; a finding, or a meeting that never happens, fails
-	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds 100 --every-meeting
+test-worlds: ## Play fresh simulated worlds for 180 s on one core; a finding, or a meeting that never happens, fails
+	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds 180 --every-meeting
 
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.

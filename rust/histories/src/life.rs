@@ -57,8 +57,8 @@ pub struct Acked {
     pub outcome: Outcome,
     pub event: u32,
     /// The first delivery to another member after the one that was acknowledged, by its place among the grants: an
-    /// acknowledgement of unknown outcome did not happen then. None where the member held the record again, seen or unseen: a
-    /// request that is on its way for long may meet that delivery.
+    /// acknowledgement of unknown outcome did not happen then. None where the member held the record again, for a request that is
+    /// on its way for long may meet that delivery.
     pub denied_by: Option<usize>,
 }
 
@@ -207,11 +207,9 @@ impl Life {
         let era = scene.eras.at(ack.sent);
         let is_later = |grant: &Granted| grant.count > held.count && grant.era == Some(era);
         let from = self.grants.partition_point(|grant| grant.t <= held.sent);
-        let first = from + self.grants.iter().skip(from).position(is_later)?;
-        let other = self.grants.get(first)?;
+        let first = self.grants.iter().skip(from).position(is_later)?;
         let again = self.grants_of(ack.member).iter().any(is_later);
-        let unseen = scene.may_be_given_unseen(ack.member, other.sent);
-        (!again && !unseen).then_some(first)
+        (!again).then_some(from + first)
     }
 
     fn crossing<'a>(

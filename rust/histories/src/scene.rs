@@ -125,15 +125,13 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// How many members of the group went within a time, a little before or a little after. Each may have taken a grant with it that
-    /// nobody saw: its last request may have waited at the server for longer than it lived itself, and so may the answer on its way
-    /// to it.
+    /// How many members of the group went within a time, or a little before. Each may have taken a grant with it that nobody
+    /// saw, and its last request may have waited at the server for longer than it lived itself.
     pub fn gone_within(&self, from: Nanos, to: Nanos) -> i64 {
         let gone = self.members.map_or(&[][..], |members| &members.gone);
         let skew = self.settings.skew;
         let before = gone.partition_point(|&t| t < from.saturating_sub(self.lingering));
-        let until = to.saturating_add(self.lingering).saturating_add(skew);
-        let until = gone.partition_point(|&t| t <= until);
+        let until = gone.partition_point(|&t| t <= to.saturating_add(skew));
         until.saturating_sub(before) as i64
     }
 
@@ -143,10 +141,12 @@ impl<'a> Scene<'a> {
         count.saturating_add(self.gone_within(from, to)) >= self.settings.delivery_limit
     }
 
-    /// Whether a member went at `from` or later, or a little before: it may have been given records then that it did not see.
-    pub fn may_be_given_unseen(&self, member: Name, from: Nanos) -> bool {
-        let before = self.lingering.saturating_add(self.settings.skew);
-        self.gone_of(member, from.saturating_sub(before)).is_some()
+    /// Whether a member went within a time, a little before or a little after. It may have been given records then that it did not
+    /// see: its last request may have waited at the server, and the answer may have been on its way.
+    pub fn may_be_given_unseen(&self, member: Name, from: Nanos, to: Nanos) -> bool {
+        let apart = self.lingering.saturating_add(self.settings.skew);
+        let gone = self.gone_of(member, from.saturating_sub(apart));
+        gone.is_some_and(|gone| gone <= to.saturating_add(apart))
     }
 
     /// When a member went, at `from` or later.

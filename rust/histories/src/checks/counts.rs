@@ -1,6 +1,9 @@
 //! H4: the delivery count of a record rises by exactly one a grant, and never passes the limit.
 
-use crate::life::{Granted, Life};
+use std::collections::BTreeSet;
+
+use crate::event::{AckType, Name, Nanos, Outcome};
+use crate::life::{Acked, Granted, Life};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
@@ -105,7 +108,10 @@ fn follows(
     let text = if unseen < 0 {
         "a delivery count did not rise with a delivery"
     } else if unseen > 0
-        && unseen > scene.gone_within(from, to) + life.crossing_between(scene, era, before, later)
+        && unseen
+            > scene.gone_within(from, to)
+                + given_back_unseen(scene, life, from, to)
+                + life.crossing_between(scene, era, before, later)
     {
         "a delivery count rose by more than one"
     } else {
@@ -113,4 +119,22 @@ fn follows(
     };
     let excerpt = vec![before.event, later.event];
     found.push(scene.violation(Check::H4, life.span, text, excerpt));
+}
+
+/// How many members may have given the record back that they had not seen yet, because the answer was on its way: they went a little
+/// later, and what they had acknowledged before met that delivery.
+fn given_back_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> i64 {
+    let after = to.saturating_add(scene.settings.skew).saturating_add(1);
+    let may_be = |ack: &&Acked| {
+        let may_be_taken = ack.t >= from || ack.outcome == Outcome::Unknown;
+        ack.kind != AckType::Renew
+            && ack.outcome != Outcome::Refused
+            && may_be_taken
+            && ack.sent <= to
+            && scene.may_be_given_unseen(ack.member, to, to)
+            && scene.gone_of(ack.member, after).is_some()
+    };
+    let acks = life.acks.iter().filter(may_be);
+    let members: BTreeSet<Name> = acks.map(|ack| ack.member).collect();
+    members.len() as i64
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Nanos, Outcome, Span};
+use crate::event::{Nanos, Outcome, Span, What};
 use crate::life::{Acked, Granted, Life, may_have_passed};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
@@ -63,6 +63,7 @@ impl Shown {
             if let (Some((seen, happened)), Some((grant, span))) =
                 (evidence.happened, evidence.did_not)
                 && !scene.failovers.within(grant.sent, seen)
+                && !may_meet_unseen(scene, ack, grant.sent, seen)
             {
                 let text =
                     "one answer shows that an acknowledgement happened, another that it did not";
@@ -73,12 +74,23 @@ impl Shown {
     }
 }
 
+/// Whether an acknowledgement that is on its way may meet a delivery to its member that nobody saw.
+fn may_meet_unseen(scene: &Scene<'_>, ack: u32, from: Nanos, to: Nanos) -> bool {
+    match scene.event(ack).what {
+        What::Ack(ack) => scene.may_be_given_unseen(ack.member, from, to),
+        _ => false,
+    }
+}
+
 /// Whether the record may have ended by `until` with an acknowledgement: it was confirmed, or its outcome is unknown and no
 /// delivery until then shows that it did not happen: one that is denied by a leader may be found by the next.
 pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos) -> bool {
     let refuted = || {
-        life.denied_by(ack)
-            .is_some_and(|grant| grant.t <= until && !scene.failovers.within(grant.sent, until))
+        life.denied_by(ack).is_some_and(|grant| {
+            grant.t <= until
+                && !scene.failovers.within(grant.sent, until)
+                && !scene.may_be_given_unseen(ack.member, grant.sent, until)
+        })
     };
     ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
 }
@@ -98,7 +110,7 @@ fn may_end_in(scene: &Scene<'_>, life: &Life, ack: &Acked, era: usize, until: Na
         let mut grants = life.grants_of(ack.member).iter();
         let from = scene.eras.get(era).map_or(Nanos::MAX, |era| era.from);
         let is_within = |grant: &Granted| scene.eras.of(grant.sent, grant.t).contains(&era);
-        grants.any(is_within) || scene.may_be_given_unseen(ack.member, from)
+        grants.any(is_within) || scene.may_be_given_unseen(ack.member, from, until)
     };
     let is_late = ack.outcome == Outcome::Unknown && scene.eras.at(ack.sent) < era;
     let may_be_within = scene.eras.of(ack.sent, ack.t).contains(&era);

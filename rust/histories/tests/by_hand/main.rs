@@ -6,6 +6,7 @@
 )]
 
 mod excerpts;
+mod going;
 mod instants;
 mod late;
 mod leaders;

@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from benches import environment
@@ -28,7 +29,7 @@ BASELINE = Path(__file__).resolve().parent / "guard.json"
 #: What an operation may need more than recorded.
 TOLERANCE = 0.10
 _TIMES = 1_000
-#: How often an operation is counted that seems to need more: hash tables have another seed in each run.
+#: How often an operation is counted again that seems to need too much: the counts of one program differ a little from run to run.
 _AGAIN = 3
 _SIDES = (("compiler ", "rust"), ("processor", "cpu"))
 _COLLECTED = re.compile(r"Collected : (\d+)")
@@ -118,14 +119,15 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     operations = subprocess.run([str(program), "list"], capture_output=True, text=True, check=True).stdout.split()
+    count = partial(instructions, program)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        measured = dict(zip(operations, pool.map(lambda name: instructions(program, name), operations), strict=True))
+        measured = dict(zip(operations, pool.map(count, operations), strict=True))
     if record:
         about = here() | {"instructions": {name: round(n, 1) for name, n in measured.items()}}
         BASELINE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         print(f"{len(measured)} operations recorded in {BASELINE}")
         return 0
-    measured = counted_again(recorded["instructions"], measured, lambda name: instructions(program, name))
+    measured = counted_again(recorded["instructions"], measured, count)
     lines, wrong = compare(recorded["instructions"], measured)
     print(f"{'instructions':34}{'recorded':>12}{'now':>12}")
     print("\n".join(lines))

@@ -23,13 +23,13 @@ pub struct Life {
     highest: Vec<usize>,
     /// The acknowledgements, each member's in the order of their answers, those of unknown outcome for themselves.
     acks_by_member: Vec<Acked>,
-    /// What stands before each of them, and before the end.
-    acks_before: Vec<Taken>,
+    /// How many stand before each of them, and before the end.
+    acks_before: Vec<AckCounts>,
 }
 
-/// How many acknowledgements there are.
+/// How many acknowledgements there are: renewals, and those that end a lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct AckCounts {
     pub renewals: i64,
     pub others: i64,
 }
@@ -131,12 +131,12 @@ impl Life {
 
     /// The acknowledgements that a member had ceased to wait for by then. Each may be on its way without end: a server that stood
     /// still takes it when it goes on.
-    pub fn lingering(&self, member: Name, by_then: Nanos) -> Taken {
+    pub fn lingering(&self, member: Name, by_then: Nanos) -> AckCounts {
         let before = by_then.saturating_sub(1);
         let range = self.acks_answered(member, true, Nanos::MIN, before);
         let at = |place: usize| self.acks_before.get(place).copied().unwrap_or_default();
         let (start, end) = (at(range.start), at(range.end));
-        Taken {
+        AckCounts {
             renewals: end.renewals - start.renewals,
             others: end.others - start.others,
         }
@@ -191,7 +191,7 @@ impl Life {
         self.acks_by_member.clone_from(&self.acks);
         self.acks_by_member
             .sort_unstable_by_key(|ack| (ack.member, ack.outcome == Outcome::Unknown, ack.event));
-        let mut before = Taken::default();
+        let mut before = AckCounts::default();
         self.acks_before.clear();
         self.acks_before.push(before);
         for ack in &self.acks_by_member {

@@ -21,8 +21,6 @@ impl Lock {
     /// The lock of a grant. The server took it after the request left and before the answer came, so its deadline lies
     /// between `sent + lock` and `t + lock`.
     pub fn of(scene: &Scene<'_>, life: &Life, grant: &Granted) -> Self {
-        let mut deadline = grant.sent.saturating_add(grant.lock);
-        let mut most = grant.t.saturating_add(grant.lock);
         // What the member asked later belongs to its next grant. An answer that came later may be of an earlier grant: two
         // processes of one member have their own connections.
         let own = life.grants_of(grant.member);
@@ -37,32 +35,7 @@ impl Lock {
             })
             .map_or(Nanos::MAX, |other| other.t);
         let asked = next.saturating_sub(1);
-        let renewals = life
-            .acks_taken(scene, grant.member, grant.t, asked)
-            .filter(|ack| ack.kind == AckType::Renew);
-        let is_of_next = |ack: &Acked| {
-            let answered = ack.t.saturating_add(scene.longest_wait);
-            let next = own.iter().skip(later);
-            let mut next = next.take_while(|other| other.t <= answered);
-            next.any(|other| other.sent <= ack.t)
-        };
-        for ack in renewals {
-            // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
-            let is_held = ack.t <= deadline;
-            if ack.outcome == Outcome::Ok
-                && (is_held || !is_of_next(ack) && !may_have_passed(scene, life, ack.event, ack.t))
-            {
-                deadline = deadline.max(ack.sent.saturating_add(grant.lock));
-            }
-            most = match ack.outcome {
-                Outcome::Ok => most.max(ack.t.saturating_add(grant.lock)),
-                Outcome::Refused => most,
-                // It may be taken at the last moment.
-                Outcome::Unknown => most.saturating_add(grant.lock),
-            };
-        }
-        let earlier = life.lingering(grant.member, grant.t).renewals;
-        most = most.saturating_add(grant.lock.saturating_mul(earlier));
+        let (deadline, mut most) = renewed(scene, life, grant, later, asked);
         let mut least = deadline;
         let mut ran_out = true;
         let ends = life
@@ -98,6 +71,46 @@ impl Lock {
             ran_out,
         }
     }
+}
+
+/// The earliest and the latest deadline of a grant with its renewals, which its member asked for until `asked`. Of the member's grants
+/// those from `later` on were answered after it.
+fn renewed(
+    scene: &Scene<'_>,
+    life: &Life,
+    grant: &Granted,
+    later: usize,
+    asked: Nanos,
+) -> (Nanos, Nanos) {
+    let mut least = grant.sent.saturating_add(grant.lock);
+    let mut most = grant.t.saturating_add(grant.lock);
+    let is_of_next = |ack: &Acked| {
+        let answered = ack.t.saturating_add(scene.longest_wait);
+        let next = life.grants_of(grant.member).iter().skip(later);
+        let mut next = next.take_while(|other| other.t <= answered);
+        next.any(|other| other.sent <= ack.t)
+    };
+    let renewals = life
+        .acks_taken(scene, grant.member, grant.t, asked)
+        .filter(|ack| ack.kind == AckType::Renew);
+    for ack in renewals {
+        match ack.outcome {
+            Outcome::Ok => {
+                // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
+                let is_held = ack.t <= least;
+                if is_held || !is_of_next(ack) && !may_have_passed(scene, life, ack.event, ack.t) {
+                    least = least.max(ack.sent.saturating_add(grant.lock));
+                }
+                most = most.max(ack.t.saturating_add(grant.lock));
+            }
+            // It may be taken at the last moment.
+            Outcome::Unknown => most = most.saturating_add(grant.lock),
+            Outcome::Refused => {}
+        }
+    }
+    let earlier = life.lingering(grant.member, grant.t).renewals;
+    most = most.saturating_add(grant.lock.saturating_mul(earlier));
+    (least, most)
 }
 
 /// Whether an acknowledgement, sent before the answer with this grant came, is for certain of an earlier grant: one whose

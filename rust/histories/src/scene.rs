@@ -36,7 +36,7 @@ pub struct Scene<'a> {
     pub end: Nanos,
 }
 
-/// How long a request that nobody waits for any more may wait at the server, at the most: more than any client asks for.
+/// How long a request for records that nobody waits for any more may wait at the server, at the most: more than any client asks for.
 pub const LINGERING: Nanos = 10_000 * MILLI;
 /// And how long it may at the least: clients ask for half a second when they do not say.
 const SHORT_WAIT: Nanos = 1000 * MILLI;

@@ -8,7 +8,7 @@ use crate::eras::Eras;
 use crate::event::{AckType, Name, Nanos, Outcome, View};
 use crate::failovers::Failovers;
 use crate::gather::Gathered;
-use crate::life::{Acked, Granted, Life, Taken};
+use crate::life::{AckCounts, Acked, Granted, Life};
 use crate::lives::each_life;
 use crate::reading::Reader;
 use crate::rises::Rises;
@@ -147,7 +147,7 @@ fn compare(scene: &Scene<'_>, life: &Life, member: Name) {
         let by_then = from * STEP;
         let lingering = || acks().filter(|ack| ack.outcome == Outcome::Unknown && ack.t < by_then);
         let renewals = lingering().filter(|ack| ack.kind == AckType::Renew).count();
-        let expected = Taken {
+        let expected = AckCounts {
             renewals: renewals as i64,
             others: (lingering().count() - renewals) as i64,
         };

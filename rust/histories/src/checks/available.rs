@@ -106,7 +106,7 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     waits
 }
 
-/// Until when an acknowledgement may end a record which its member was given unseen.
+/// Until when an acknowledgement may end a record that its member was given unseen: somebody who went takes such a record for as long.
 fn lingers(ack: &Acked) -> Nanos {
     match ack.outcome {
         Outcome::Unknown => ack.t.saturating_add(LINGERING),

@@ -121,20 +121,22 @@ fn follows(
     found.push(scene.violation(Check::H4, life.span, text, excerpt));
 }
 
-/// How many members may have given the record back that they had not seen yet, because the answer was on its way: they went a little
-/// later, and what they had acknowledged before met that delivery.
+/// How many members may have given the record back before they saw it. The answer was on its way when they went, a little later, and
+/// an acknowledgement of theirs met that delivery.
 fn given_back_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> i64 {
-    let after = to.saturating_add(scene.settings.skew).saturating_add(1);
-    let may_be = |ack: &&Acked| {
-        let may_be_taken = ack.t >= from || ack.outcome == Outcome::Unknown;
-        ack.kind != AckType::Renew
-            && ack.outcome != Outcome::Refused
-            && may_be_taken
-            && ack.sent <= to
-            && scene.may_be_given_unseen(ack.member, to, to)
-            && scene.gone_of(ack.member, after).is_some()
+    // Those that went earlier are counted already.
+    let by_then = to.saturating_add(scene.settings.skew);
+    let went_later = |member| {
+        let gone = scene.gone_of(member, by_then.saturating_add(1));
+        gone.is_some_and(|gone| gone <= by_then.saturating_add(scene.lingering))
     };
-    let acks = life.acks.iter().filter(may_be);
+    let gives_back = |ack: &&Acked| {
+        ack.kind != AckType::Renew
+            && (ack.outcome == Outcome::Unknown || ack.outcome == Outcome::Ok && ack.t >= from)
+            && ack.sent <= to
+            && went_later(ack.member)
+    };
+    let acks = life.acks.iter().filter(gives_back);
     let members: BTreeSet<Name> = acks.map(|ack| ack.member).collect();
     members.len() as i64
 }

@@ -39,7 +39,7 @@ fn next_change(scene: &Scene<'_>, life: &Life, t: Nanos) -> Nanos {
         times.flat_map(move |t| [t.saturating_sub(skew), t])
     };
     let produced = life.produced.map(|(t, _)| t);
-    // Once the drain is no more of the first state that it may be of. A time belongs to the era that ends with it.
+    // From then on a drain is of a later state for certain. A time belongs to the era that ends with it.
     let era = scene.eras.get(*scene.eras.of(t, t).start());
     let reset = era.map(|era| era.to.saturating_add(skew).saturating_add(1));
     let times = life.grants.iter().flat_map(seen);

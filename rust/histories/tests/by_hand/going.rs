@@ -99,18 +99,31 @@ fn h4_a_member_that_goes_a_little_later_may_have_given_back_records_whose_answer
     assert_eq!(story("ok", 4500), []);
     assert_eq!(story("ok", 4600), [Check::H4]);
     assert_eq!(story("refused", 4500), [Check::H4]);
+    // Who went before it took one delivery, whatever became of the name a day later.
+    let gone = |t| line(t, "gone", r#""member":"c""#);
+    let twice = [
+        grant(100, 110, "a", (0, 9), 1, 1000),
+        ack(1500, 2800, "c", "[[0,9,2]]", "ok"),
+        gone(2900),
+        grant(3000, 3010, "b", (0, 9), 4, 1000),
+        gone(86_400_000),
+    ];
+    assert_eq!(checks(&twice), [Check::H4]);
+    // What was answered before the first delivery met no later one.
+    let early = [
+        ack(20, 90, "c", "[[0,9,2]]", "ok"),
+        grant(100, 110, "a", (0, 9), 1, 1000),
+        grant(3000, 3010, "b", (0, 9), 3, 1000),
+        gone(3900),
+    ];
+    assert_eq!(checks(&early), [Check::H4]);
 }
 
 #[test]
 fn members_that_go_at_the_end_hide_nothing() {
     let story = |count: i64| {
-        let went = (0..6).map(|n| {
-            line(
-                60_000,
-                "gone",
-                &format!(r#""member":"{}""#, ["a", "b", "c", "d", "e", "f"][n]),
-            )
-        });
+        let members = ["a", "b", "c", "d", "e", "f"];
+        let went = members.map(|name| line(60_000, "gone", &format!(r#""member":"{name}""#)));
         let mut lines = vec![
             grant(100, 110, "a", (0, 9), 1, 1000),
             ack(200, 300, "a", "[[0,9,1]]", "unknown"),

@@ -224,3 +224,19 @@ fn h1_a_release_that_comes_late_may_end_the_lock_before_the_accept() {
     assert_eq!(story("unknown"), []);
     assert_eq!(story("refused"), [Check::H1]);
 }
+
+#[test]
+fn h7_a_renewal_while_the_lock_holds_is_of_that_lock() {
+    // What c sent may have ended the records; but they were held when the renewal came, so it had not.
+    let story = |sent: i64| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 1000),
+            ack(150, 180, "c", "[[0,9,1]]", "unknown"),
+            ack(sent, sent + 10, "a", "[[0,9,4]]", "ok"),
+            grant(1300, 1310, "b", (0, 9), 2, 1000),
+        ])
+    };
+    assert_eq!(story(500), [Check::H2, Check::H7]);
+    // A later one may have found them below the start offset.
+    assert_eq!(story(1200), []);
+}

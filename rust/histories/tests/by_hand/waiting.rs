@@ -284,6 +284,16 @@ fn a_renewal_that_comes_late_may_meet_any_lock() {
     assert_eq!(story("refused", 100_000, 205_000), []);
     assert_eq!(story("refused", 100_000, 215_000), [Check::H8]);
     assert_eq!(story("ok", 100_000, 215_000), [Check::H8]);
+    let only = |end: i64| {
+        checks(&[
+            grant(1000, 1000, "a", (0, 9), 1, 50_000),
+            ack(1500, 1500, "a", "[[0,9,4]]", "unknown"),
+            view(end, end, r#""leader_epoch":0"#),
+        ])
+    };
+    // The first lock ends at 51 s, or at 101 s.
+    assert_eq!(only(155_000), []);
+    assert_eq!(only(165_000), [Check::H8]);
 }
 
 #[test]

@@ -138,13 +138,13 @@ impl World {
         }
         world.later(20_000 * MS, Step::End);
         if fault.is_none() {
-            world.hide_faults();
+            world.add_resets_and_doubles();
         }
         world
     }
 
-    /// What would undo a fault, or hide it: resets, and two processes of one member, on one machine.
-    fn hide_faults(&mut self) {
+    /// Resets, which would undo a fault, and two processes of one member on one machine, which would hide one.
+    fn add_resets_and_doubles(&mut self) {
         for _ in 0..self.chance.below(3) {
             let at = self.chance.within(1, 30) * 1000 * MS;
             self.later(at, Step::Reset);

@@ -45,11 +45,6 @@ impl Eras {
         self.eras.get_mut(number)
     }
 
-    /// The era of the last reset, and its number.
-    pub fn last(&self) -> Option<(usize, &Era)> {
-        self.eras.iter().enumerate().next_back()
-    }
-
     /// Which era a time belongs to.
     pub fn at(&self, t: Nanos) -> usize {
         self.eras.partition_point(|era| era.to < t)

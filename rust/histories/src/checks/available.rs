@@ -65,16 +65,6 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
     let offset = life.first();
     let passed = scene.log_start.passed(offset).unwrap_or(scene.end);
     let mut waits = Vec::new();
-    let unstarted = scene
-        .eras
-        .last()
-        .is_some_and(|(number, era)| number > 0 || starts_after(life, era, offset));
-    if let Some((t, event)) = life.produced
-        && !unstarted
-    {
-        let first = life.grants.first().map_or(passed, |grant| grant.t);
-        waits.push((t, first.min(passed), event));
-    }
     let mut highest = (0, i64::MIN);
     for (at, grant) in life.grants.iter().enumerate() {
         // The counts begin anew with each era. If the delivery may be of two, a reset ends its wait.
@@ -102,7 +92,7 @@ fn waits(scene: &Scene<'_>, life: &Life) -> Vec<(Nanos, Nanos, u32)> {
         }
     }
     let eras = scene.eras.iter().enumerate();
-    waits.extend(eras.filter_map(|(number, era)| since_reset(scene, life, number, era, passed)));
+    waits.extend(eras.filter_map(|(number, era)| first_of_era(scene, life, number, era, passed)));
     waits
 }
 
@@ -114,35 +104,38 @@ fn lingers(ack: &Acked) -> Nanos {
     }
 }
 
-/// The wait that a reset begins, or the production after it: what was there, or is made, and is left in, is available.
-fn since_reset(
+/// The wait before the first delivery of an era: a reset begins it, or the production after that. What was there, or is made, and is
+/// left in, is available.
+fn first_of_era(
     scene: &Scene<'_>,
     life: &Life,
     number: usize,
     era: &Era,
     passed: Nanos,
 ) -> Option<(Nanos, Nanos, u32)> {
-    let (reset, start) = era.reset?;
     let offset = life.first();
-    if start < 0 || start > offset || era.passed(offset).is_some() {
-        return None;
-    }
     let next = life.grants.partition_point(|grant| grant.t <= era.from);
-    let (from, since) = match life.produced {
-        Some((t, event)) if t > era.from => (t, event),
-        None if next == 0 => return None,
-        _ => (era.from, reset),
+    let (from, since) = match (life.produced, era.reset) {
+        // Where it starts is told later.
+        (_, Some((_, ..0))) => return None,
+        (Some((t, event)), _) if t > era.from => (t, event),
+        // Nobody says that the record was there.
+        (None, _) if next == 0 => return None,
+        (_, reset) => (era.from, reset?.0),
     };
     let delivered = life.grants.get(next).map_or(Nanos::MAX, |grant| grant.t);
     let to = delivered.min(era.to).min(passed);
     // Where resets are many, they follow each other soon: the rest is asked only where it could tell.
-    if to.saturating_sub(from) <= scene.settings.within {
+    if to.saturating_sub(from) <= scene.settings.within || starts_after(life, era, offset) {
         return None;
     }
-    let earliest = era.from.saturating_sub(scene.settings.skew);
+    let skew = scene.settings.skew;
+    let has_ended = |(t, _, _): (Nanos, u32, bool)| t <= delivered.saturating_add(skew);
+    let earliest = from.saturating_sub(skew);
     let mut ends = life.ends.iter();
-    let may_have_ended = ends.any(|ack| lingers(ack) >= earliest && ack.sent <= to);
+    let may_have_ended = era.passed(offset).is_some_and(has_ended)
+        || ends.any(|ack| lingers(ack) >= earliest && ack.sent <= to);
     let unsure =
-        may_have_ended || life.has_crossing(scene, number) || scene.may_be_used_up(0, era.from, to);
+        may_have_ended || life.has_crossing(scene, number) || scene.may_be_used_up(0, from, to);
     (!unsure).then_some((from, to, since))
 }

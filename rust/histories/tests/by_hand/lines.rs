@@ -47,6 +47,35 @@ pub fn drained(t: i64) -> String {
     line(t, "drained", "")
 }
 
+pub fn reset(second: i64, start: i64, epoch: i64) -> String {
+    let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
+    line(second * 1000, "reset", &rest)
+}
+
+/// An answer that shows nothing, long afterwards: the history goes on until then.
+pub fn end() -> String {
+    view(300_000, 300_000, r#""leader_epoch":0"#)
+}
+
+/// A member is given one record each second from `first` on, and accepts it.
+pub fn steadily(first: i64, seconds: core::ops::Range<i64>) -> Vec<String> {
+    let story = seconds.enumerate().flat_map(|(at, second)| {
+        let offset = first + at as i64;
+        let t = second * 1000;
+        [
+            grant(t, t + 5, "b", (offset, offset), 1, 30_000),
+            ack(
+                t + 10,
+                t + 15,
+                "b",
+                &format!("[[{offset},{offset},1]]"),
+                "ok",
+            ),
+        ]
+    });
+    story.collect()
+}
+
 /// The checks that find something, each once, and their excerpts by position.
 pub fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
     let mut reader = Reader::new();

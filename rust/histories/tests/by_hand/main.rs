@@ -13,6 +13,7 @@ mod leaders;
 mod lines;
 mod not_a_history;
 mod starts;
+mod undelivered;
 mod waiting;
 
 use lines::{ack, checks, drained, found, grant, line, view};

@@ -1,36 +1,7 @@
 //! H8 where other records are delivered meanwhile, after a reset, and where a record does not wait.
 
-use super::lines::{ack, checks, found, grant, line, view};
+use super::lines::{ack, checks, end, found, grant, line, reset, steadily, view};
 use share_state_histories::Check;
-
-/// A member is given one record each second from `first` on, and accepts it.
-fn steadily(first: i64, seconds: core::ops::Range<i64>) -> Vec<String> {
-    let story = seconds.enumerate().flat_map(|(at, second)| {
-        let offset = first + at as i64;
-        let t = second * 1000;
-        [
-            grant(t, t + 5, "b", (offset, offset), 1, 30_000),
-            ack(
-                t + 10,
-                t + 15,
-                "b",
-                &format!("[[{offset},{offset},1]]"),
-                "ok",
-            ),
-        ]
-    });
-    story.collect()
-}
-
-fn reset(second: i64, start: i64, epoch: i64) -> String {
-    let rest = format!(r#""start_offset":{start},"state_epoch":{epoch}"#);
-    line(second * 1000, "reset", &rest)
-}
-
-/// An answer that shows nothing, long afterwards: the history goes on until then.
-fn end() -> String {
-    view(300_000, 300_000, r#""leader_epoch":0"#)
-}
 
 #[test]
 fn a_record_that_later_ones_pass_over_waits_too_long() {
@@ -150,106 +121,6 @@ fn counts_that_begin_anew_are_of_the_last_delivery() {
     assert_eq!(story(&reset, 1), []);
     // Without a reset the last count is wrong, and tells nothing of a wait.
     assert_eq!(story(&[], 2), [Check::H4]);
-}
-
-#[test]
-fn what_a_reset_begins_with_waits() {
-    let accepted = [
-        line(1, "produce", r#""first":0,"last":9"#),
-        grant(1000, 1000, "a", (0, 9), 1, 1000),
-        ack(1100, 1100, "a", "[[0,9,1]]", "ok"),
-        line(2000, "gone", r#""member":"a""#),
-    ];
-    let story = |start, after: &[String]| {
-        let end = view(200_000, 200_000, r#""leader_epoch":0"#);
-        [&accepted[..], &[reset(3, start, 1)], after, &[end]].concat()
-    };
-    let polls = [
-        grant(4000, 4010, "b", (20, 20), 1, 1000),
-        ack(4020, 4030, "b", "[[20,20,1]]", "ok"),
-    ];
-    // A member is there, nothing is locked, and nobody is given what was accepted in the state before.
-    assert_eq!(checks(&story(0, &polls)), [Check::H8]);
-    assert_eq!(checks(&story(10, &polls)), []);
-    assert_eq!(checks(&story(-1, &polls)), []);
-    // Nobody polls.
-    assert_eq!(checks(&story(0, &[])), []);
-    let again = [
-        grant(4100, 4110, "b", (0, 9), 1, 1000),
-        ack(4120, 4130, "b", "[[0,9,1]]", "ok"),
-    ];
-    assert_eq!(checks(&story(0, &[&polls[..], &again].concat())), []);
-    // By the clock of its member it was delivered and accepted before the reset; the server may have done both afterwards.
-    let crossing = [
-        grant(2940, 2990, "b", (0, 9), 1, 1000),
-        ack(2992, 2996, "b", "[[0,9,1]]", "ok"),
-    ];
-    let mut crossed = story(0, &polls);
-    crossed.splice(accepted.len()..accepted.len(), crossing);
-    assert_eq!(checks(&crossed), []);
-}
-
-#[test]
-fn what_is_made_after_a_reset_waits() {
-    let story = |rest: &str| {
-        vec![
-            line(3000, "reset", rest),
-            line(5000, "produce", r#""first":0,"last":9"#),
-            grant(6000, 6010, "b", (20, 20), 1, 1000),
-            ack(6020, 6030, "b", "[[20,20,1]]", "ok"),
-            view(200_000, 200_000, r#""leader_epoch":0"#),
-        ]
-    };
-    let begins = story(r#""start_offset":0,"state_epoch":1"#);
-    assert_eq!(checks(&begins), [Check::H8]);
-    assert_eq!(checks(&story(r#""start_offset":10,"state_epoch":1"#)), []);
-}
-
-#[test]
-fn what_any_reset_begins_with_waits_until_the_next() {
-    // Members are there, nothing is locked, and the records are not delivered.
-    let polls = |second: i64| {
-        let t = second * 1000;
-        let granted = grant(t, t + 10, "b", (20, 20), 1, 1000);
-        [granted, ack(t + 20, t + 30, "b", "[[20,20,1]]", "ok")]
-    };
-    let story = |first: i64, until: i64, second: i64| {
-        let before = [
-            line(1, "produce", r#""first":0,"last":9"#),
-            reset(3, first, 1),
-        ];
-        let after = [
-            reset(until, second, 2),
-            line(until * 1000 + 1, "gone", r#""member":"b""#),
-            end(),
-        ];
-        checks(&[&before[..], &polls(4), &after].concat())
-    };
-    assert_eq!(story(0, 100, 30), [Check::H8]);
-    assert_eq!(story(0, 100, 0), [Check::H8]);
-    // The next reset came within the bound, or the first left the records out.
-    assert_eq!(story(0, 50, 30), []);
-    assert_eq!(story(10, 100, 30), []);
-    // What the second reset leaves out does not wait, whoever polls.
-    let left_out = |at: i64| {
-        let before = [line(1, "produce", r#""first":0,"last":9"#), reset(3, 0, 1)];
-        let after = [reset(at, 30, 2), end()];
-        checks(&[&before[..], &polls(4), &after].concat())
-    };
-    assert_eq!(left_out(100), [Check::H8]);
-    assert_eq!(left_out(50), []);
-    // A reset brings back what the one before left out, until the log start passes it.
-    let back = |gone: i64| {
-        let story = [
-            line(1, "produce", r#""first":0,"last":9"#),
-            reset(3, 10, 1),
-            reset(5, 0, 2),
-        ];
-        let retained = line(gone * 1000, "retained", r#""from":10"#);
-        checks(&[&story[..], &polls(6), &[retained, end()]].concat())
-    };
-    assert_eq!(back(100), [Check::H8]);
-    assert_eq!(back(50), []);
 }
 
 #[test]

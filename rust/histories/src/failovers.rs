@@ -15,27 +15,27 @@ impl Failovers {
     /// The failovers that answers show, which are in the order of their times.
     pub fn new<'a>(views: impl Iterator<Item = (Nanos, &'a View)>, skew: Nanos) -> Self {
         let mut all = Self::default();
-        // The highest epoch, and when it was last asked for and not exceeded.
-        let mut known: Option<(i64, Nanos)> = None;
-        for (t, view) in views {
-            let Some(epoch) = view.leader_epoch else {
-                continue;
-            };
-            match &mut known {
-                Some((highest, since)) if epoch == *highest => *since = (*since).max(view.sent),
-                Some((highest, since)) if epoch > *highest => {
-                    all.begun.push(since.saturating_sub(skew));
-                    all.over.push(t.saturating_add(skew));
-                    known = Some((epoch, view.sent));
-                }
-                Some(_) => {}
-                None => known = Some((epoch, view.sent)),
+        let mut shown: Vec<(i64, Nanos, Nanos)> = views
+            .filter_map(|(t, view)| Some((view.leader_epoch?, view.sent, t)))
+            .collect();
+        // Answers may cross: an epoch was there when somebody asked who was shown it.
+        shown.sort_unstable();
+        // When an earlier epoch was last asked for.
+        let mut asked: Option<Nanos> = None;
+        for epoch in shown.chunk_by(|before, later| before.0 == later.0) {
+            let seen = epoch.iter().map(|&(.., t)| t).min().unwrap_or(Nanos::MAX);
+            if let Some(asked) = asked {
+                all.begun.push(asked.min(seen).saturating_sub(skew));
+                all.over.push(seen.saturating_add(skew));
             }
+            asked = asked.max(epoch.iter().map(|&(_, sent, _)| sent).max());
         }
-        let mut earliest = Nanos::MAX;
-        for begun in all.begun.iter_mut().rev() {
-            earliest = earliest.min(*begun);
-            *begun = earliest;
+        let (mut begun, mut over) = (Nanos::MAX, Nanos::MAX);
+        for (from, to) in all.begun.iter_mut().zip(&mut all.over).rev() {
+            // Who shows a later epoch shows that this one is over.
+            over = over.min(*to);
+            begun = begun.min(*from);
+            (*from, *to) = (begun, over);
         }
         all
     }

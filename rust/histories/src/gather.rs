@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-use crate::event::{Event, Name, Nanos, Place, What};
+use crate::event::{Event, Name, Nanos, Outcome, Place, What};
 use crate::history::History;
 
 /// A partition of a topic.
@@ -22,6 +22,8 @@ pub struct Gathered {
     pub drained: Vec<u32>,
     /// The longest time from a request to its answer.
     pub longest_wait: Nanos,
+    /// The longest lock.
+    pub longest_lock: Nanos,
 }
 
 /// The events of a share partition.
@@ -53,6 +55,9 @@ pub struct GroupEvents {
     pub gone: Vec<Nanos>,
     /// When each member went, in order.
     pub gone_of: HashMap<Name, Vec<Nanos>>,
+    /// When each member ceased to wait for acknowledgements, in order: the connection may have been cut. And when the first left of
+    /// this one and those after it.
+    pub cuts_of: HashMap<Name, Vec<(Nanos, Nanos)>>,
     /// The changes of the number of members that are there, in order of their times.
     pub present: Vec<(Nanos, i32)>,
 }
@@ -69,11 +74,21 @@ impl Gathered {
             all.member(event, &mut there);
             let wait = event.t.saturating_sub(event.sent());
             all.longest_wait = all.longest_wait.max(wait);
+            if let What::Grant(grant) = event.what {
+                all.longest_lock = all.longest_lock.max(grant.lock);
+            }
         }
         all.add_drained(history);
         for group in all.groups.values_mut() {
             // A member is there from its first request on, which left before its answer came.
             group.present.sort_unstable();
+            for cuts in group.cuts_of.values_mut() {
+                let mut earliest = Nanos::MAX;
+                for (_, sent) in cuts.iter_mut().rev() {
+                    earliest = earliest.min(*sent);
+                    *sent = earliest;
+                }
+            }
         }
         for reset in resets {
             let place = history.events.get(reset as usize).map(|event| event.place);
@@ -164,6 +179,12 @@ impl Gathered {
             return;
         };
         let own = self.groups.entry(group).or_default();
+        if let What::Ack(ack) = event.what
+            && ack.outcome == Outcome::Unknown
+        {
+            let cuts = own.cuts_of.entry(member).or_default();
+            cuts.push((event.t, ack.sent));
+        }
         let is_there = there.entry((group, member)).or_default();
         if let What::Gone { member } = event.what {
             own.gone.push(event.t);

@@ -15,6 +15,8 @@ pub struct Lock {
     pub most: Nanos,
     /// Whether its deadline ended it, as far as the history tells.
     pub ran_out: bool,
+    /// The renewal that the earliest deadline comes of.
+    pub renewal: Option<u32>,
 }
 
 impl Lock {
@@ -35,7 +37,11 @@ impl Lock {
             })
             .map_or(Nanos::MAX, |other| other.t);
         let asked = next.saturating_sub(1);
-        let (deadline, mut most) = renewed(scene, life, grant, later, asked);
+        let Deadline {
+            earliest: deadline,
+            latest: mut most,
+            renewal,
+        } = Deadline::of(scene, life, grant, later, asked);
         let mut least = deadline;
         let mut ran_out = true;
         let ends = life
@@ -51,6 +57,10 @@ impl Lock {
         if life.lingering(grant.member, grant.sent).others > 0 {
             least = grant.t;
             ran_out = false;
+        }
+        if let Some(cut) = scene.cut_of(grant.member, grant.t) {
+            least = least.min(cut);
+            ran_out &= cut > deadline;
         }
         if let Some(gone) = scene.gone_of(grant.member, grant.sent) {
             least = least.min(gone);
@@ -69,48 +79,63 @@ impl Lock {
             deadline,
             most,
             ran_out,
+            renewal: renewal.filter(|_| least > grant.sent.saturating_add(grant.lock)),
         }
     }
 }
 
-/// The earliest and the latest deadline of a grant with its renewals, which its member asked for until `asked`. Of the member's grants
-/// those from `later` on were answered after it.
-fn renewed(
-    scene: &Scene<'_>,
-    life: &Life,
-    grant: &Granted,
-    later: usize,
-    asked: Nanos,
-) -> (Nanos, Nanos) {
-    let mut least = grant.sent.saturating_add(grant.lock);
-    let mut most = grant.t.saturating_add(grant.lock);
-    let is_of_next = |ack: &Acked| {
-        let answered = ack.t.saturating_add(scene.longest_wait);
-        let next = life.grants_of(grant.member).iter().skip(later);
-        let mut next = next.take_while(|other| other.t <= answered);
-        next.any(|other| other.sent <= ack.t)
-    };
-    let renewals = life
-        .acks_taken(scene, grant.member, grant.t, asked)
-        .filter(|ack| ack.kind == AckType::Renew);
-    for ack in renewals {
-        match ack.outcome {
-            Outcome::Ok => {
-                // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
-                let is_held = ack.t <= least;
-                if is_held || !is_of_next(ack) && !may_have_passed(scene, life, ack.event, ack.t) {
-                    least = least.max(ack.sent.saturating_add(grant.lock));
+/// When the lock of a grant runs out, with its renewals.
+struct Deadline {
+    earliest: Nanos,
+    latest: Nanos,
+    /// The renewal that the earliest comes of.
+    renewal: Option<u32>,
+}
+
+impl Deadline {
+    /// The member asked for the renewals until `asked`. Of its grants those from `later` on were answered after this one.
+    fn of(scene: &Scene<'_>, life: &Life, grant: &Granted, later: usize, asked: Nanos) -> Self {
+        let mut renewal = None;
+        let mut least = grant.sent.saturating_add(grant.lock);
+        let mut most = grant.t.saturating_add(grant.lock);
+        let is_of_next = |ack: &Acked| {
+            let answered = ack.t.saturating_add(scene.longest_wait);
+            let next = life.grants_of(grant.member).iter().skip(later);
+            let mut next = next.take_while(|other| other.t <= answered);
+            next.any(|other| other.sent <= ack.t)
+        };
+        let renewals = life
+            .acks_taken(scene, grant.member, grant.t, asked)
+            .filter(|ack| ack.kind == AckType::Renew);
+        for ack in renewals {
+            match ack.outcome {
+                Outcome::Ok => {
+                    // Of a record below the start offset nothing is renewed; one whose lock still held was not there.
+                    let is_held = ack.t <= least;
+                    if is_held
+                        || !is_of_next(ack) && !may_have_passed(scene, life, ack.event, ack.t)
+                    {
+                        let until = ack.sent.saturating_add(grant.lock);
+                        if until > least {
+                            least = until;
+                            renewal = Some(ack.event);
+                        }
+                    }
+                    most = most.max(ack.t.saturating_add(grant.lock));
                 }
-                most = most.max(ack.t.saturating_add(grant.lock));
+                // It may be taken at the last moment.
+                Outcome::Unknown => most = most.saturating_add(grant.lock),
+                Outcome::Refused => {}
             }
-            // It may be taken at the last moment.
-            Outcome::Unknown => most = most.saturating_add(grant.lock),
-            Outcome::Refused => {}
+        }
+        let earlier = life.lingering(grant.member, grant.t).renewals;
+        most = most.saturating_add(grant.lock.saturating_mul(earlier));
+        Self {
+            earliest: least,
+            latest: most,
+            renewal,
         }
     }
-    let earlier = life.lingering(grant.member, grant.t).renewals;
-    most = most.saturating_add(grant.lock.saturating_mul(earlier));
-    (least, most)
 }
 
 /// Whether an acknowledgement, sent before the answer with this grant came, is for certain of an earlier grant: one whose

@@ -30,6 +30,8 @@ pub struct Scene<'a> {
     pub drained: Vec<(Nanos, u32)>,
     /// The longest time from a request to its answer in the whole history.
     pub longest_wait: Nanos,
+    /// The longest lock in the whole history.
+    pub longest_lock: Nanos,
     /// How long the last request of a member that went may have waited: as long as others are seen to.
     pub lingering: Nanos,
     /// When the history ends.
@@ -64,6 +66,7 @@ impl<'a> Scene<'a> {
             log_start: Rises::default(),
             drained: Vec::new(),
             longest_wait: gathered.longest_wait,
+            longest_lock: gathered.longest_lock,
             lingering: gathered.longest_wait.clamp(SHORT_WAIT, LINGERING),
             end: history.events.last().map_or(0, |event| event.t),
         };
@@ -147,6 +150,13 @@ impl<'a> Scene<'a> {
         let apart = self.lingering.saturating_add(self.settings.skew);
         let gone = self.gone_of(member, from.saturating_sub(apart));
         gone.is_some_and(|gone| gone <= to.saturating_add(apart))
+    }
+
+    /// When the connection of a member may have been cut at the earliest, so that all was released that it held from `from` on.
+    pub fn cut_of(&self, member: Name, from: Nanos) -> Option<Nanos> {
+        let cuts = self.members?.cuts_of.get(&member)?;
+        let at = cuts.partition_point(|&(t, _)| t < from);
+        cuts.get(at).map(|&(_, earliest)| earliest)
     }
 
     /// When a member went, at `from` or later.

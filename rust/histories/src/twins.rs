@@ -1,5 +1,7 @@
 //! What is found by a search is what looking at everything finds.
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -46,15 +48,15 @@ proptest! {
         views.sort_by_key(|&(t, ..)| t);
         let views: Vec<_> = views.into_iter().map(|(t, wait, epoch)| (t, view(t - wait, epoch, None))).collect();
         let failovers = Failovers::new(views.iter().map(|(t, view)| (*t, view)), skew);
-        // Each view of a greater epoch than all before it, and the last question that the epoch before was an answer to.
+        // Each epoch but the lowest: when an earlier one was asked for, and when it, or a later one, was seen.
+        let shown = || views.iter().filter_map(|(t, view)| Some((view.leader_epoch?, view.sent, *t)));
+        let epochs: BTreeSet<i64> = shown().map(|(epoch, ..)| epoch).collect();
         let mut all = Vec::new();
-        for (at, (t, new)) in views.iter().enumerate() {
-            let before = || views.iter().take(at).map(|(_, view)| view);
-            let highest = before().filter_map(|view| view.leader_epoch).max();
-            if highest.is_some() && new.leader_epoch > highest {
-                let asked = before().filter(|view| view.leader_epoch == highest).map(|view| view.sent);
-                all.push((asked.max().unwrap_or(0) - skew, t + skew));
-            }
+        for &epoch in epochs.iter().skip(1) {
+            let of_it = shown().filter(|&(other, ..)| other == epoch).map(|(.., t)| t).min().unwrap_or(0);
+            let seen = shown().filter(|&(other, ..)| other >= epoch).map(|(.., t)| t).min().unwrap_or(0);
+            let asked = shown().filter(|&(other, ..)| other < epoch).map(|(_, sent, _)| sent).max().unwrap_or(0);
+            all.push((asked.min(of_it) - skew, seen + skew));
         }
         for from in -10..16 {
             let since = all.iter().filter(|&&(_, over)| over >= from).map(|&(begun, _)| begun).min();

@@ -66,17 +66,25 @@ pub fn wrong_field(text: &str, error: &serde_json::Error) -> (Option<&'static st
         }
         seen.push(field);
         if let Some(expected) = expected(field, value.get()) {
-            // A list may be long.
-            let found = value.get();
-            let found = if found.starts_with('[') {
-                "[...]"
-            } else {
-                found
-            };
-            return (Some(field), format!("{found}; expected {expected}"));
+            return (
+                Some(field),
+                format!("{}; expected {expected}", shortened(value.get())),
+            );
         }
     }
     (None, error.to_string())
+}
+
+/// A value as it is shown: a list or a text may be long.
+fn shortened(value: &str) -> String {
+    const SHOWN: usize = 64;
+    if value.starts_with('[') {
+        "[...]".into()
+    } else if value.chars().nth(SHOWN).is_some() {
+        value.chars().take(SHOWN).chain("...".chars()).collect()
+    } else {
+        value.into()
+    }
 }
 
 /// What a field should be, if it is something else: what JSON can say and nobody can hold too.

@@ -1,9 +1,7 @@
 //! H4: the delivery count of a record rises by exactly one a grant, and never passes the limit.
 
-use std::collections::BTreeSet;
-
-use crate::event::{AckType, Name, Nanos, Outcome};
-use crate::life::{Acked, Granted, Life};
+use crate::event::Nanos;
+use crate::life::{Granted, Life};
 use crate::scene::Scene;
 use crate::violation::{Check, Violation};
 
@@ -55,8 +53,7 @@ fn into_order(scene: &Scene<'_>, grants: &mut [&Granted]) {
     }
 }
 
-/// A record that was made within the history begins with a count of 1. Every member that went may have taken a grant with it
-/// that nobody saw.
+/// A record that was made within the history begins with a count of 1. Others before it may be unseen.
 fn first(
     scene: &Scene<'_>,
     life: &Life,
@@ -75,15 +72,17 @@ fn first(
         return;
     };
     // The first one may be one whose answer crossed the reset.
-    if grant.t < since || life.has_crossing(scene, era) {
+    if reset.is_some() && grant.t < since || life.has_crossing(scene, era) {
         return;
     }
+    // What was produced may be delivered before the producer knows it.
+    let since = since.min(grant.sent);
     // Among those that may have come before it there may be one of another leader, which no order of the counts puts first.
     let by_then = grant.t.saturating_add(scene.settings.skew);
     let before = grants.iter().filter(|other| other.sent <= by_then);
     let lowest = before.map(|other| other.count).fold(grant.count, i64::min);
     let unseen = lowest.saturating_sub(1);
-    if unseen > scene.gone_within(since, grant.t) {
+    if unseen > unseen_within(scene, since, grant.t) {
         let text = "the first delivery of a record has another count than 1";
         let excerpt = vec![event, grant.event];
         found.push(scene.violation(Check::H4, life.span, text, excerpt));
@@ -109,9 +108,7 @@ fn follows(
         "a delivery count did not rise with a delivery"
     } else if unseen > 0
         && unseen
-            > scene.gone_within(from, to)
-                + given_back_unseen(scene, life, from, to)
-                + life.crossing_between(scene, era, before, later)
+            > unseen_within(scene, from, to) + life.crossing_between(scene, era, before, later)
     {
         "a delivery count rose by more than one"
     } else {
@@ -121,22 +118,8 @@ fn follows(
     found.push(scene.violation(Check::H4, life.span, text, excerpt));
 }
 
-/// How many members may have given the record back before they saw it. The answer was on its way when they went, a little later, and
-/// an acknowledgement of theirs met that delivery.
-fn given_back_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, to: Nanos) -> i64 {
-    // Those that went earlier are counted already.
-    let by_then = to.saturating_add(scene.settings.skew);
-    let went_later = |member| {
-        let gone = scene.gone_of(member, by_then.saturating_add(1));
-        gone.is_some_and(|gone| gone <= by_then.saturating_add(scene.lingering))
-    };
-    let gives_back = |ack: &&Acked| {
-        ack.kind != AckType::Renew
-            && (ack.outcome == Outcome::Unknown || ack.outcome == Outcome::Ok && ack.t >= from)
-            && ack.sent <= to
-            && went_later(ack.member)
-    };
-    let acks = life.acks.iter().filter(gives_back);
-    let members: BTreeSet<Name> = acks.map(|ack| ack.member).collect();
-    members.len() as i64
+/// How many deliveries nobody may have seen within a time: each member that went may have taken one with it, and its answer may still
+/// have been on its way when it went, a little later.
+fn unseen_within(scene: &Scene<'_>, from: Nanos, to: Nanos) -> i64 {
+    scene.gone_within(from, to.saturating_add(scene.lingering))
 }

@@ -12,9 +12,13 @@ use crate::violation::{Check, Violation};
 /// Finds records that have vanished.
 pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
     let mut at = 0;
-    while let Some(&(t, drained)) = scene.drained.get(at) {
+    while let Some(&drain) = scene.drained.get(at) {
+        let (t, drained) = drain;
         // Beside a reset the drain may be of either state.
-        let mut eras = scene.eras.of(t, t).map(|era| vanished(scene, life, t, era));
+        let mut eras = scene
+            .eras
+            .of(t, t)
+            .map(|era| vanished(scene, life, drain, era));
         let first = eras.next().flatten();
         if let Some((text, mut excerpt)) = first
             && eras.all(|found| found.is_some())
@@ -23,7 +27,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
             found.push(scene.violation(Check::H3, life.span, text, excerpt));
             return;
         }
-        let next = next_change(scene, life, t);
+        let next = next_change(scene, life, drain);
         let later = scene.drained.partition_point(|&(t, _)| t < next);
         // Nothing is later than the end of time.
         at = later.max(at + 1);
@@ -32,33 +36,34 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
 
 /// A record that has not vanished at `t` has not either before this time: it is not wanted before it is produced or delivered, it
 /// stays ended or used up until it is delivered again, and a reset changes all.
-fn next_change(scene: &Scene<'_>, life: &Life, t: Nanos) -> Nanos {
+fn next_change(scene: &Scene<'_>, life: &Life, (t, drained): (Nanos, u32)) -> Nanos {
     let skew = scene.settings.skew;
     let seen = |grant: &Granted| {
         let times = [grant.sent, grant.t].into_iter();
         times.flat_map(move |t| [t.saturating_sub(skew), t])
     };
-    let produced = life.produced.map(|(t, _)| t);
+    // At one instant the first line comes first.
+    let produced = life.produced.filter(|&produced| produced > (t, drained));
     // From then on a drain is of a later state for certain. A time belongs to the era that ends with it.
     let era = scene.eras.get(*scene.eras.of(t, t).start());
     let reset = era.map(|era| era.to.saturating_add(skew).saturating_add(1));
     let times = life.grants.iter().flat_map(seen);
     times
-        .chain(produced)
         .chain(reset)
         .filter(|&other| other > t)
+        .chain(produced.map(|(t, _)| t))
         .fold(Nanos::MAX, Nanos::min)
 }
 
 fn vanished(
     scene: &Scene<'_>,
     life: &Life,
-    at: Nanos,
+    (at, drained): (Nanos, u32),
     era: usize,
 ) -> Option<(&'static str, Vec<u32>)> {
     let offset = life.first();
     if scene.may_be_gone(offset)
-        || !is_wanted(scene, life, at, era)
+        || !is_wanted(scene, life, (at, drained), era)
         || life.has_crossing(scene, era)
     {
         return None;
@@ -84,11 +89,11 @@ fn vanished(
     }
     // What ended it may have come before the answer that gave it.
     let held_until = Lock::of(scene, life, last).least;
-    if held_until > by_then && (last.t <= by_then || held_until > last.t) {
-        return Some(("a record is still locked", vec![last.event]));
-    }
     if scene.may_be_used_up(last.count, last.sent, at) {
         return None;
+    }
+    if held_until > by_then && (last.t <= by_then || held_until > last.t) {
+        return Some(("a record is still locked", vec![last.event]));
     }
     let text = "a record came back and was not delivered again, though it has deliveries left";
     let given_back = life
@@ -111,14 +116,15 @@ fn may_have_ended_unseen(scene: &Scene<'_>, life: &Life, from: Nanos, at: Nanos)
 
 /// Whether the share partition has to deliver the record: it was there before the drain, and not before the share partition
 /// started.
-fn is_wanted(scene: &Scene<'_>, life: &Life, at: Nanos, number: usize) -> bool {
+fn is_wanted(scene: &Scene<'_>, life: &Life, drain: (Nanos, u32), number: usize) -> bool {
     let offset = life.first();
     let Some(era) = scene.eras.get(number) else {
         return false;
     };
     let mut grants = life.grants.iter();
-    let was_granted = grants.any(|grant| grant.era == Some(number) && grant.t <= at);
-    let was_produced = life.produced.is_some_and(|(t, _)| t <= at);
+    let was_granted =
+        grants.any(|grant| grant.era == Some(number) && (grant.t, grant.event) <= drain);
+    let was_produced = life.produced.is_some_and(|produced| produced <= drain);
     was_granted || (was_produced && !starts_after(life, era, offset))
 }
 

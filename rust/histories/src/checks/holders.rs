@@ -71,20 +71,27 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
                 .min(lock.least)
                 .saturating_sub(before.t.max(later.t));
             if before.member != later.member && both > skew {
-                two.get_or_insert(before);
+                two.get_or_insert((before, lock));
             }
             if is_after(scene, before, later) && later.t.saturating_add(skew) < lock.least {
-                early.get_or_insert(before);
+                early.get_or_insert((before, lock));
             }
         }
-        if let Some(before) = two {
+        if let Some((before, lock)) = two {
             let text = "two members hold a record at once";
-            let excerpt = vec![before.event, later.event];
+            let renewals = [lock.renewal, held.renewal].into_iter().flatten();
+            let excerpt = [before.event, later.event]
+                .into_iter()
+                .chain(renewals)
+                .collect();
             found.push(scene.violation(Check::H2, life.span, text, excerpt));
         }
-        if let Some(before) = early {
+        if let Some((before, lock)) = early {
             let text = "a lock ended before its deadline";
-            let excerpt = vec![before.event, later.event];
+            let excerpt = [before.event, later.event]
+                .into_iter()
+                .chain(lock.renewal)
+                .collect();
             found.push(scene.violation(Check::H7, life.span, text, excerpt));
         }
         let before = at.checked_sub(1).and_then(|at| locks.get(at));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::unknown::may_have_ended_in;
+use crate::era::Era;
 use crate::event::{Nanos, View, What};
 use crate::life::Life;
 use crate::lock::Lock;
@@ -12,13 +13,18 @@ use crate::violation::{Check, Violation};
 /// Finds a start offset that passed a record which was not settled.
 pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
     let offset = life.first();
-    if scene.may_be_gone(offset) {
-        return;
-    }
     for (number, era) in scene.eras.iter().enumerate() {
+        if let Some((shown, below)) = delivered_below(scene, life, number, era) {
+            let text = "a record was delivered below the start offset";
+            found.push(scene.violation(Check::H5, life.span, text, vec![shown, below]));
+            continue;
+        }
         let Some((t, view, started)) = era.passed(offset) else {
             continue;
         };
+        if scene.may_be_gone(offset) {
+            continue;
+        }
         // What is delivered lies within the share partition, whatever its first answer showed.
         let is_delivered = life.grants.iter().any(|grant| grant.era == Some(number));
         if !started && !is_delivered {
@@ -29,6 +35,23 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
             found.push(scene.violation(Check::H5, life.span, text, vec![last, view]));
         }
     }
+}
+
+/// A delivery that left after the start offset was seen above the record, or set above it, and the event that shows this. A leader
+/// that another one has succeeded may not know of it.
+fn delivered_below(scene: &Scene<'_>, life: &Life, number: usize, era: &Era) -> Option<(u32, u32)> {
+    let offset = life.first();
+    let set = era.reset.filter(|&(_, start)| start > offset);
+    let (t, shown) = match (set, era.passed(offset)) {
+        (Some((event, _)), _) => (era.from, event),
+        (None, passed) => passed.map(|(t, view, _)| (t, view))?,
+    };
+    let since = t.saturating_add(scene.settings.skew);
+    let mut grants = life.grants.iter();
+    let below = grants.find(|grant| {
+        grant.era == Some(number) && grant.sent > since && !scene.failovers.within(t, grant.t)
+    })?;
+    Some((shown, below.event))
 }
 
 /// If the record cannot have been settled by `t`: the event after which it was not.
@@ -81,12 +104,13 @@ pub fn check_views(scene: &Scene<'_>, found: &mut Vec<Violation>) {
     // A reset sets the start offset as it likes.
     let epochs = epochs(scene);
     let of_era = |t: Nanos, view: &View| era(scene, &epochs, t, view);
-    let shown = figures(scene, &START_OFFSET, of_era);
+    let mut shown = figures(scene, &START_OFFSET, of_era);
+    shown.extend(resets(scene, |epoch, start| (epoch, start)).filter(|reset| reset.figure >= 0));
     check_figure(scene, START_OFFSET.text, shown, found);
     let shown = figures(scene, &LEADER_EPOCH, |_, _| Some(0));
     check_figure(scene, LEADER_EPOCH.text, shown, found);
     let mut shown = figures(scene, &STATE_EPOCH, |_, _| Some(0));
-    shown.extend(resets(scene));
+    shown.extend(resets(scene, |epoch, _| (0, epoch)));
     check_figure(scene, STATE_EPOCH.text, shown, found);
 }
 
@@ -150,17 +174,27 @@ fn era(
     }
 }
 
-fn resets<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = Shown> + 'a {
-    scene.events.resets.iter().filter_map(|&event| {
+/// What resets show: of a state epoch and a start offset, the era and the figure.
+fn resets<'a>(
+    scene: &'a Scene<'_>,
+    figure: fn(i64, i64) -> (i64, i64),
+) -> impl Iterator<Item = Shown> + 'a {
+    scene.events.resets.iter().filter_map(move |&event| {
         let reset = scene.event(event);
         match reset.what {
-            What::Reset { state_epoch, .. } => Some(Shown {
-                t: reset.t,
-                sent: reset.t,
-                era: 0,
-                figure: state_epoch,
-                event,
-            }),
+            What::Reset {
+                state_epoch,
+                start_offset,
+            } => {
+                let (era, figure) = figure(state_epoch, start_offset);
+                Some(Shown {
+                    t: reset.t,
+                    sent: reset.t,
+                    era,
+                    figure,
+                    event,
+                })
+            }
             _ => None,
         }
     })

@@ -180,13 +180,13 @@ fn h3_a_delivery_just_after_a_drain_may_have_been_before_it_by_another_clock() {
 }
 
 #[test]
-fn h3_a_release_that_comes_late_may_end_a_delivery_before_its_answer_comes() {
+fn h3_an_accept_that_comes_late_may_end_a_delivery_before_its_answer_comes() {
     let story = |outcome| {
         let lines = [
-            grant(5, 6, "b", (20, 29), 4, 10),
-            ack(10, 15, "a", "[[20,29,2]]", outcome),
+            grant(5, 6, "b", (20, 29), 3, 10),
+            ack(10, 15, "a", "[[20,29,1]]", outcome),
             drained(100),
-            grant(20, 200, "a", (20, 29), 5, 1000),
+            grant(20, 200, "a", (20, 29), 4, 1000),
         ];
         checks(&[&others_end()[..], &lines].concat())
     };

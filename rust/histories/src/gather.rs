@@ -58,8 +58,8 @@ pub struct GroupEvents {
     /// When each member ceased to wait for acknowledgements, in order: the connection may have been cut. And when the first left of
     /// this one and those after it.
     pub cuts_of: HashMap<Name, Vec<(Nanos, Nanos)>>,
-    /// The changes of the number of members that are there, in order of their times.
-    pub present: Vec<(Nanos, i32)>,
+    /// Of each topic: the changes of the number of members that have to do with it, in order of their times.
+    pub present: HashMap<Name, Vec<(Nanos, i32)>>,
 }
 
 impl Gathered {
@@ -68,7 +68,7 @@ impl Gathered {
     pub fn of(history: &History) -> Self {
         let mut all = Self::default();
         let mut resets = Vec::<u32>::new();
-        let mut there: HashMap<(Name, Name), bool> = HashMap::new();
+        let mut there: HashMap<(Name, Name), BTreeSet<Name>> = HashMap::new();
         for (at, event) in (0..).zip(&history.events) {
             all.take(at, event, &mut resets);
             all.member(event, &mut there);
@@ -81,7 +81,9 @@ impl Gathered {
         all.add_drained(history);
         for group in all.groups.values_mut() {
             // A member is there from its first request on, which left before its answer came.
-            group.present.sort_unstable();
+            for present in group.present.values_mut() {
+                present.sort_unstable();
+            }
             for cuts in group.cuts_of.values_mut() {
                 let mut earliest = Nanos::MAX;
                 for (_, sent) in cuts.iter_mut().rev() {
@@ -174,7 +176,7 @@ impl Gathered {
         }
     }
 
-    fn member(&mut self, event: &Event, there: &mut HashMap<(Name, Name), bool>) {
+    fn member(&mut self, event: &Event, there: &mut HashMap<(Name, Name), BTreeSet<Name>>) {
         let (Some(group), Some(member)) = (event.place.group, event.member()) else {
             return;
         };
@@ -185,17 +187,19 @@ impl Gathered {
             let cuts = own.cuts_of.entry(member).or_default();
             cuts.push((event.t, ack.sent));
         }
-        let is_there = there.entry((group, member)).or_default();
+        // A member reads the topics that it is seen to read.
+        let topics = there.entry((group, member)).or_default();
         if let What::Gone { member } = event.what {
             own.gone.push(event.t);
             own.gone_of.entry(member).or_default().push(event.t);
-            if *is_there {
-                own.present.push((event.t, -1));
+            for topic in std::mem::take(topics) {
+                own.present.entry(topic).or_default().push((event.t, -1));
             }
-            *is_there = false;
-        } else if !*is_there {
-            own.present.push((event.sent(), 1));
-            *is_there = true;
+        } else if let Some(topic) = event.place.topic.filter(|&topic| topics.insert(topic)) {
+            own.present
+                .entry(topic)
+                .or_default()
+                .push((event.sent(), 1));
         }
     }
 }

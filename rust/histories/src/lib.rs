@@ -14,6 +14,7 @@ mod event;
 mod failovers;
 mod gather;
 mod history;
+mod intervals;
 mod life;
 mod lives;
 mod lock;

@@ -17,6 +17,8 @@ pub struct Life {
     pub acks: Vec<Acked>,
     /// Those that may have ended the records.
     pub ends: Vec<Acked>,
+    /// Of each grant: when the first of it and those after it was asked for.
+    asked: Vec<Nanos>,
     /// The grants, each member's in the order of their answers.
     grants_by_member: Vec<Granted>,
     /// Of each of them: which has the highest count of the member's until then, the last of several.
@@ -73,6 +75,11 @@ impl Life {
     /// The first offset of the span.
     pub fn first(&self) -> i64 {
         self.span.map_or(0, |span| span.first)
+    }
+
+    /// When the first of the grants from this one on was asked for: any of them may be the next delivery.
+    pub fn next_asked(&self, at: usize) -> Option<Nanos> {
+        self.asked.get(at).copied()
     }
 
     /// What a member was given, in the order of the answers.
@@ -161,6 +168,14 @@ impl Life {
 
     /// Arranges grants and acknowledgements for those who ask, once all are there.
     pub fn arrange(&mut self, scene: &Scene<'_>) {
+        self.asked.clear();
+        let sent = self.grants.iter().map(|grant| grant.sent);
+        self.asked.extend(sent);
+        let mut earliest = Nanos::MAX;
+        for asked in self.asked.iter_mut().rev() {
+            earliest = earliest.min(*asked);
+            *asked = earliest;
+        }
         self.grants_by_member.clone_from(&self.grants);
         self.grants_by_member
             .sort_unstable_by_key(|grant| (grant.member, grant.event));

@@ -44,12 +44,13 @@ impl Lock {
         } = Deadline::of(scene, life, grant, later, asked);
         let mut least = deadline;
         let mut ran_out = true;
+        // At one instant it may be of either.
         let ends = life
-            .acks_taken(scene, grant.member, grant.sent, asked)
+            .acks_taken(scene, grant.member, grant.sent, next)
             .filter(|ack| ack.kind != AckType::Renew && !is_of_earlier(scene, life, grant, ack));
         for ack in ends {
             least = least.min(ack.sent.max(grant.t));
-            if ack.outcome == Outcome::Ok {
+            if ack.outcome == Outcome::Ok && ack.sent <= asked {
                 most = most.min(ack.t);
             }
             ran_out &= ack.outcome == Outcome::Refused;

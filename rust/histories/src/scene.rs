@@ -6,6 +6,8 @@ use crate::event::{Event, Grant, Name, Nanos, Span, View, What};
 use crate::failovers::Failovers;
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};
 use crate::history::History;
+use crate::intervals::Intervals;
+use crate::life::Life;
 use crate::rises::Rises;
 use crate::settings::{MILLI, Settings};
 use crate::violation::{Check, Violation};
@@ -26,14 +28,16 @@ pub struct Scene<'a> {
     pub failovers: Failovers,
     /// Where the log is seen to start, and when.
     pub log_start: Rises<Nanos>,
+    /// The last offset that was produced, as far as the history tells.
+    pub log_end: Option<i64>,
     /// The drains that concern the share partition, in order: their times and events.
     pub drained: Vec<(Nanos, u32)>,
     /// The longest time from a request to its answer in the whole history.
     pub longest_wait: Nanos,
-    /// The longest lock in the whole history.
-    pub longest_lock: Nanos,
     /// How long the last request of a member that went may have waited: as long as others are seen to.
     pub lingering: Nanos,
+    /// When somebody who went may have held any record that nobody saw.
+    pub held_unseen: Intervals,
     /// When the history ends.
     pub end: Nanos,
 }
@@ -64,13 +68,24 @@ impl<'a> Scene<'a> {
             eras: Eras::new(std::iter::empty(), settings.skew),
             failovers: Failovers::default(),
             log_start: Rises::default(),
+            log_end: None,
             drained: Vec::new(),
             longest_wait: gathered.longest_wait,
-            longest_lock: gathered.longest_lock,
+            held_unseen: Intervals::default(),
             lingering: gathered.longest_wait.clamp(SHORT_WAIT, LINGERING),
             end: history.events.last().map_or(0, |event| event.t),
         };
         scene.eras = scene.make_eras();
+        // The last request may have been answered a little before or after its member went.
+        let asked = scene.lingering.saturating_add(settings.skew);
+        let locked = asked.saturating_add(gathered.longest_lock);
+        let gone = scene
+            .members
+            .map_or(&[][..], |members| &members.gone)
+            .iter();
+        scene.held_unseen = gone
+            .map(|t| (t.saturating_sub(asked), t.saturating_add(locked)))
+            .collect();
         let views = scene.views().map(|(_, t, view)| (t, view));
         scene.failovers = Failovers::new(views, settings.skew);
         let moves = log.map_or(&[][..], |log| &log.retained).iter();
@@ -81,6 +96,12 @@ impl<'a> Scene<'a> {
                 _ => None,
             })
             .collect();
+        let produces = log.map_or(&[][..], |log| &log.produces).iter();
+        let lasts = produces.filter_map(|&at| match scene.event(at).what {
+            What::Produce(span) => Some(span.last),
+            _ => None,
+        });
+        scene.log_end = lasts.max();
         for &at in &gathered.drained {
             let event = scene.event(at);
             let place = event.place;
@@ -163,6 +184,11 @@ impl<'a> Scene<'a> {
     pub fn gone_of(&self, member: Name, from: Nanos) -> Option<Nanos> {
         let gone = self.members?.gone_of.get(&member)?;
         gone.get(gone.partition_point(|&t| t < from)).copied()
+    }
+
+    /// Whether the log has no record there: it has later ones, and nobody produced this one.
+    pub fn is_gap(&self, life: &Life) -> bool {
+        life.produced.is_none() && self.log_end.is_some_and(|end| life.first() < end)
     }
 
     /// Whether the log start passes the record at any time: its move may be seen late.

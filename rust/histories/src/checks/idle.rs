@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::{AckType, Name, Nanos, Outcome, What};
+use crate::intervals::Intervals;
 use crate::scene::Scene;
 
 /// A time, longer than the bound, in which members were there and nothing was locked.
@@ -19,6 +20,11 @@ pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
     let presence = Presence::new(scene);
     let mut locks = Locks::default();
     let mut idle = Vec::new();
+    // What an answer brings may have been locked from the request on.
+    let on_their_way: Intervals = scene
+        .grants()
+        .map(|(_, t, grant)| (grant.sent, t))
+        .collect();
     let mut since = Nanos::MIN;
     let mut events: Vec<u32> = [&scene.events.grants[..], &scene.events.acks[..]].concat();
     events.sort_unstable();
@@ -58,7 +64,11 @@ pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
     }
     let from = since.max(locks.end());
     idle.extend(presence.idle(from, scene.end, None));
-    idle
+    let outside = |idle: Idle| {
+        let parts = on_their_way.outside(idle.from, idle.to, scene.settings.within);
+        parts.map(move |(from, to)| Idle { from, to, ..idle })
+    };
+    idle.into_iter().flat_map(outside).collect()
 }
 
 /// When members are there.
@@ -70,7 +80,10 @@ struct Presence {
 
 impl Presence {
     fn new(scene: &Scene<'_>) -> Self {
-        let changes = scene.members.map_or(&[][..], |members| &members.present);
+        let changes = scene
+            .members
+            .and_then(|members| members.present.get(&scene.topic));
+        let changes = changes.map_or(&[][..], Vec::as_slice);
         let mut times: Vec<(Nanos, Nanos)> = Vec::new();
         let mut members = 0;
         for &(t, change) in changes {

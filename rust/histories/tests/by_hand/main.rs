@@ -5,6 +5,7 @@
     reason = "helpers of tests may fail loudly"
 )]
 
+mod cut;
 mod excerpts;
 mod going;
 mod instants;
@@ -12,8 +13,10 @@ mod late;
 mod leaders;
 mod lines;
 mod not_a_history;
+mod passed;
 mod starts;
 mod undelivered;
+mod unseen;
 mod waiting;
 
 use lines::{ack, checks, drained, found, grant, line, view};

@@ -50,7 +50,7 @@ impl Lock {
             .filter(|ack| ack.kind != AckType::Renew && !is_of_earlier(scene, life, grant, ack));
         for ack in ends {
             least = least.min(ack.sent.max(grant.t));
-            if ack.outcome == Outcome::Ok && ack.sent <= asked {
+            if ack.outcome == Outcome::Ok {
                 most = most.min(ack.t);
             }
             ran_out &= ack.outcome == Outcome::Refused;

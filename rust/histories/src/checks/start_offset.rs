@@ -105,7 +105,12 @@ pub fn check_views(scene: &Scene<'_>, found: &mut Vec<Violation>) {
     let epochs = epochs(scene);
     let of_era = |t: Nanos, view: &View| era(scene, &epochs, t, view);
     let mut shown = figures(scene, &START_OFFSET, of_era);
-    shown.extend(resets(scene, |epoch, start| (epoch, start)).filter(|reset| reset.figure >= 0));
+    // A reset takes place before its answer: what is shown between may be above it already.
+    let set = resets(scene, |epoch, start| (epoch, start)).map(|reset| Shown {
+        sent: Nanos::MIN,
+        ..reset
+    });
+    shown.extend(set);
     check_figure(scene, START_OFFSET.text, shown, found);
     let shown = figures(scene, &LEADER_EPOCH, |_, _| Some(0));
     check_figure(scene, LEADER_EPOCH.text, shown, found);

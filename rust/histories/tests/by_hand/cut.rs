@@ -26,6 +26,20 @@ fn h2_and_h7_a_cut_connection_releases_what_else_its_member_held() {
 }
 
 #[test]
+fn h2_and_h7_the_request_that_waited_for_long_may_be_the_one_that_was_cut() {
+    let story = |sent: i64| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 30_000),
+            grant(3000, 3010, "b", (0, 9), 2, 30_000),
+            ack(5000, 5100, "a", "[[20,29,1]]", "unknown"),
+            ack(sent, 9000, "a", "[[30,39,1]]", "unknown"),
+        ])
+    };
+    assert_eq!(story(200), []);
+    assert_eq!(story(4000), [Check::H2, Check::H7]);
+}
+
+#[test]
 fn h2_and_h7_a_cut_connection_is_of_one_member_and_of_its_time() {
     let story = |member, at: i64| {
         let mut story = vec![

@@ -106,6 +106,15 @@ fn h4_the_answer_of_a_member_that_goes_a_little_later_may_have_been_on_its_way()
     };
     assert_eq!(first(1150), []);
     assert_eq!(first(1200), [Check::H4]);
+    // A producer may hear later that its records are there.
+    let unheard = |count: i64| {
+        checks(&[
+            grant(100, 110, "a", (10, 19), count, 1000),
+            line(120, "produce", r#""first":10,"last":19"#),
+        ])
+    };
+    assert_eq!(unheard(1), []);
+    assert_eq!(unheard(2), [Check::H4]);
     // Who went before it took one delivery, whatever became of the name a day later.
     let gone = |t| line(t, "gone", r#""member":"c""#);
     let twice = [

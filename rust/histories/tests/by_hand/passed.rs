@@ -55,6 +55,12 @@ fn h5_what_a_reset_leaves_out_is_not_delivered_and_not_shown() {
     };
     assert_eq!(story(5, 1200), []);
     assert_eq!(story(4, 1200), [Check::H5]);
+    // The reset took place before it was answered.
+    let late = [
+        view(900, 910, r#""start_offset":15,"state_epoch":2"#),
+        reset(2, 12, 2),
+    ];
+    assert_eq!(checks(&late), []);
     // They may have been asked for before the reset, by another clock.
     let beside = [
         reset(1, 5, 2),

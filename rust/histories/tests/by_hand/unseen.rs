@@ -58,6 +58,14 @@ fn a_lock_holds_as_long_as_its_members_acknowledgements_are_taken() {
     assert_eq!(story("unknown", 2, 100_000), []);
     assert_eq!(story("refused", 2, 100_000), [Check::H8]);
     assert_eq!(story("ok", 2, 120_000), [Check::H8]);
+    // What was given back already is not held.
+    let twice = [
+        grant(1000, 1010, "a", (0, 9), 1, 30_000),
+        ack(1100, 1110, "a", "[[0,9,2]]", "ok"),
+        ack(50_000, 50_010, "a", "[[0,9,2]]", "unknown"),
+        grant(100_000, 100_010, "b", (0, 9), 2, 30_000),
+    ];
+    assert_eq!(checks(&twice), [Check::H8]);
 }
 
 #[test]
@@ -71,6 +79,19 @@ fn who_went_may_have_had_the_record_unless_the_count_tells_otherwise() {
     assert_eq!(story(50_000, 2), []);
     assert_eq!(story(50_000, 1), [Check::H8]);
     assert_eq!(story(3500, 2), [Check::H8]);
+    // Another leader counts anew what was not written.
+    let leader = |t: i64, epoch: i64| view(t, t + 10, &format!(r#""leader_epoch":{epoch}"#));
+    let failover = |epoch: i64| {
+        let lines = [
+            leader(2040, 1),
+            line(50_000, "gone", r#""member":"c""#),
+            leader(60_000, epoch),
+            grant(100_000, 100_010, "b", (0, 9), 1, 30_000),
+        ];
+        checks(&[&polls()[..], &lines].concat())
+    };
+    assert_eq!(failover(1), [Check::H8]);
+    assert_eq!(failover(2), []);
     let never = |gone: i64| {
         let gone = line(gone, "gone", r#""member":"c""#);
         let locked = [
@@ -82,6 +103,8 @@ fn who_went_may_have_had_the_record_unless_the_count_tells_otherwise() {
     };
     assert_eq!(never(3000), [Check::H8]);
     assert_eq!(never(30_000), []);
+    // It may have been given the record a second before it went.
+    assert_eq!(never(62_500), []);
     assert_eq!(never(70_000), [Check::H8]);
 }
 

@@ -59,7 +59,9 @@ impl Lock {
             least = grant.t;
             ran_out = false;
         }
-        if let Some(cut) = scene.cut_of(grant.member, grant.t) {
+        // What is renewed later was not released by a cut before.
+        let held = renewal.map_or(grant.t, |(sent, _)| sent.max(grant.t));
+        if let Some(cut) = scene.cut_of(grant.member, held) {
             least = least.min(cut);
             ran_out &= cut > deadline;
         }
@@ -80,7 +82,9 @@ impl Lock {
             deadline,
             most,
             ran_out,
-            renewal: renewal.filter(|_| least > grant.sent.saturating_add(grant.lock)),
+            renewal: renewal
+                .filter(|_| least > grant.sent.saturating_add(grant.lock))
+                .map(|(_, event)| event),
         }
     }
 }
@@ -89,8 +93,8 @@ impl Lock {
 struct Deadline {
     earliest: Nanos,
     latest: Nanos,
-    /// The renewal that the earliest comes of.
-    renewal: Option<u32>,
+    /// The renewal that the earliest comes of: when it left, and its event.
+    renewal: Option<(Nanos, u32)>,
 }
 
 impl Deadline {
@@ -119,7 +123,7 @@ impl Deadline {
                         let until = ack.sent.saturating_add(grant.lock);
                         if until > least {
                             least = until;
-                            renewal = Some(ack.event);
+                            renewal = Some((ack.sent, ack.event));
                         }
                     }
                     most = most.max(ack.t.saturating_add(grant.lock));

@@ -55,3 +55,19 @@ fn h2_and_h7_a_cut_connection_is_of_one_member_and_of_its_time() {
     // The member was given the records by another connection afterwards.
     assert_eq!(story("a", 6000), [Check::H2, Check::H7]);
 }
+
+#[test]
+fn h2_and_h7_what_is_renewed_after_a_cut_was_not_released_by_it() {
+    let story = |renewed: i64| {
+        let mut story = vec![
+            grant(100, 110, "a", (0, 9), 1, 30_000),
+            ack(5000, 5100, "a", "[[20,29,1]]", "unknown"),
+            grant(31_000, 31_010, "b", (0, 9), 2, 30_000),
+        ];
+        let renewal = ack(renewed, renewed + 10, "a", "[[0,9,4]]", "ok");
+        story.insert(if renewed < 5000 { 1 } else { 2 }, renewal);
+        checks(&story)
+    };
+    assert_eq!(story(6000), [Check::H2, Check::H7]);
+    assert_eq!(story(4000), []);
+}

@@ -77,6 +77,11 @@ impl Life {
         self.span.map_or(0, |span| span.first)
     }
 
+    /// Whether the log has no record there: it has later ones, and nobody produced this one.
+    pub fn is_gap(&self, scene: &Scene<'_>) -> bool {
+        self.produced.is_none() && scene.log_end.is_some_and(|end| self.first() < end)
+    }
+
     /// When the first of the grants from this one on was asked for: any of them may be the next delivery.
     pub fn next_asked(&self, at: usize) -> Option<Nanos> {
         self.asked.get(at).copied()

@@ -7,7 +7,6 @@ use crate::failovers::Failovers;
 use crate::gather::{Gathered, GroupEvents, LogEvents, SharePartitionEvents};
 use crate::history::History;
 use crate::intervals::Intervals;
-use crate::life::Life;
 use crate::rises::Rises;
 use crate::settings::{MILLI, Settings};
 use crate::violation::{Check, Violation};
@@ -184,11 +183,6 @@ impl<'a> Scene<'a> {
     pub fn gone_of(&self, member: Name, from: Nanos) -> Option<Nanos> {
         let gone = self.members?.gone_of.get(&member)?;
         gone.get(gone.partition_point(|&t| t < from)).copied()
-    }
-
-    /// Whether the log has no record there: it has later ones, and nobody produced this one.
-    pub fn is_gap(&self, life: &Life) -> bool {
-        life.produced.is_none() && self.log_end.is_some_and(|end| life.first() < end)
     }
 
     /// Whether the log start passes the record at any time: its move may be seen late.

@@ -93,11 +93,14 @@ def scraping(exporter: str, directory: Path) -> Iterator[Prometheus]:
             assert process.stderr is not None
             log: list[str] = []
             address = ""
+            is_ready = False
             for line in process.stderr:
                 log.append(line)
                 if match := re.search(r'msg="Listening on" address=(\S+)', line):
                     address = match[1]
-                if "Server is ready" in line:
+                is_ready = is_ready or "Server is ready" in line
+                # The two lines come in either order.
+                if address and is_ready:
                     break
             assert address, "".join(log)
             yield Prometheus(address)

@@ -36,7 +36,7 @@ impl Wait<'_> {
 
 /// Finds records that waited too long.
 pub fn check(scene: &Scene<'_>, life: &Life, idle: &[Idle], found: &mut Vec<Violation>) {
-    if scene.is_gap(life) {
+    if life.is_gap(scene) {
         return;
     }
     let nobody = Intervals::default();

@@ -63,7 +63,7 @@ fn vanished(
 ) -> Option<(&'static str, Vec<u32>)> {
     let offset = life.first();
     if scene.may_be_gone(offset)
-        || scene.is_gap(life)
+        || life.is_gap(scene)
         || !is_wanted(scene, life, (at, drained), era)
         || life.has_crossing(scene, era)
     {

@@ -22,7 +22,7 @@ pub fn check_passed(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) 
         let Some((t, view, started)) = era.passed(offset) else {
             continue;
         };
-        if scene.may_be_gone(offset) || scene.is_gap(life) {
+        if scene.may_be_gone(offset) || life.is_gap(scene) {
             continue;
         }
         // What is delivered lies within the share partition, whatever its first answer showed.

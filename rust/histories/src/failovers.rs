@@ -13,7 +13,11 @@ pub struct Failovers {
 
 impl Failovers {
     /// The failovers that answers show, which are in the order of their times.
-    pub fn new<'a>(views: impl Iterator<Item = (Nanos, &'a View)>, skew: Nanos) -> Self {
+    pub fn new<'a>(
+        views: impl Iterator<Item = (Nanos, &'a View)>,
+        skew: Nanos,
+        overlap: Nanos,
+    ) -> Self {
         let mut all = Self::default();
         let mut shown: Vec<(i64, Nanos, Nanos)> = views
             .filter_map(|(t, view)| Some((view.leader_epoch?, view.sent, t)))
@@ -26,7 +30,9 @@ impl Failovers {
             let seen = epoch.iter().map(|&(.., t)| t).min().unwrap_or(Nanos::MAX);
             if let Some(asked) = asked {
                 all.begun.push(asked.min(seen).saturating_sub(skew));
-                all.over.push(seen.saturating_add(skew));
+                // Who is succeeded may serve on until it hears of it.
+                all.over
+                    .push(seen.saturating_add(skew).saturating_add(overlap));
             }
             asked = asked.max(epoch.iter().map(|&(_, sent, _)| sent).max());
         }

@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
             .map(|t| (t.saturating_sub(asked), t.saturating_add(locked)))
             .collect();
         let views = scene.views().map(|(_, t, view)| (t, view));
-        scene.failovers = Failovers::new(views, settings.skew);
+        scene.failovers = Failovers::new(views, settings.skew, scene.lingering);
         let moves = log.map_or(&[][..], |log| &log.retained).iter();
         let moves = moves.map(|&at| scene.event(at));
         scene.log_start = moves

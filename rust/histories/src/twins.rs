@@ -44,10 +44,11 @@ proptest! {
     fn when_leaders_changed(
         mut views in vec((0_i64..12, 0_i64..6, proptest::option::of(0_i64..4)), 0..10),
         skew in 0_i64..3,
+        overlap in 0_i64..3,
     ) {
         views.sort_by_key(|&(t, ..)| t);
         let views: Vec<_> = views.into_iter().map(|(t, wait, epoch)| (t, view(t - wait, epoch, None))).collect();
-        let failovers = Failovers::new(views.iter().map(|(t, view)| (*t, view)), skew);
+        let failovers = Failovers::new(views.iter().map(|(t, view)| (*t, view)), skew, overlap);
         // Each epoch but the lowest: when an earlier one was asked for, and when it, or a later one, was seen.
         let shown = || views.iter().filter_map(|(t, view)| Some((view.leader_epoch?, view.sent, *t)));
         let epochs: BTreeSet<i64> = shown().map(|(epoch, ..)| epoch).collect();
@@ -56,7 +57,7 @@ proptest! {
             let of_it = shown().filter(|&(other, ..)| other == epoch).map(|(.., t)| t).min().unwrap_or(0);
             let seen = shown().filter(|&(other, ..)| other >= epoch).map(|(.., t)| t).min().unwrap_or(0);
             let asked = shown().filter(|&(other, ..)| other < epoch).map(|(_, sent, _)| sent).max().unwrap_or(0);
-            all.push((asked.min(of_it) - skew, seen + skew));
+            all.push((asked.min(of_it) - skew, seen + skew + overlap));
         }
         for from in -10..16 {
             let since = all.iter().filter(|&&(_, over)| over >= from).map(|&(begun, _)| begun).min();

@@ -1,6 +1,7 @@
 //! When another leader took over: locks that it did not know of have ended.
 
 use crate::event::{Nanos, View};
+use crate::intervals::earliest_from_each;
 
 /// The changes of the leader.
 #[derive(Debug, Default)]
@@ -12,7 +13,7 @@ pub struct Failovers {
 }
 
 impl Failovers {
-    /// The failovers that answers show, which are in the order of their times.
+    /// The failovers that answers show. A leader serves on for `overlap` at the most once its successor is seen.
     pub fn new<'a>(
         views: impl Iterator<Item = (Nanos, &'a View)>,
         skew: Nanos,
@@ -36,13 +37,9 @@ impl Failovers {
             }
             asked = asked.max(epoch.iter().map(|&(_, sent, _)| sent).max());
         }
-        let (mut begun, mut over) = (Nanos::MAX, Nanos::MAX);
-        for (from, to) in all.begun.iter_mut().zip(&mut all.over).rev() {
-            // Who shows a later epoch shows that this one is over.
-            over = over.min(*to);
-            begun = begun.min(*from);
-            (*from, *to) = (begun, over);
-        }
+        // Who shows a later epoch shows that this one is over.
+        earliest_from_each(all.over.iter_mut());
+        earliest_from_each(all.begun.iter_mut());
         all
     }
 

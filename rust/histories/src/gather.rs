@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use crate::event::{Event, Name, Nanos, Outcome, Place, What};
 use crate::history::History;
+use crate::intervals::earliest_from_each;
 
 /// A partition of a topic.
 pub type LogKey = (Name, i32);
@@ -85,11 +86,7 @@ impl Gathered {
                 present.sort_unstable();
             }
             for cuts in group.cuts_of.values_mut() {
-                let mut earliest = Nanos::MAX;
-                for (_, sent) in cuts.iter_mut().rev() {
-                    earliest = earliest.min(*sent);
-                    *sent = earliest;
-                }
+                earliest_from_each(cuts.iter_mut().map(|(_, sent)| sent));
             }
         }
         for reset in resets {

@@ -1,4 +1,4 @@
-//! Times, and what lies between them.
+//! Times in order: what lies between them, and what is still to come.
 
 use crate::event::Nanos;
 
@@ -37,5 +37,14 @@ impl Intervals {
             .chain([(to, to)])
             .map(move |(start, end)| (std::mem::replace(&mut since, end), start));
         parts.filter(move |&(from, to)| to.saturating_sub(from) > least)
+    }
+}
+
+/// Makes each time the earliest of itself and of those after it.
+pub fn earliest_from_each<'a>(times: impl DoubleEndedIterator<Item = &'a mut Nanos>) {
+    let mut earliest = Nanos::MAX;
+    for time in times.rev() {
+        earliest = earliest.min(*time);
+        *time = earliest;
     }
 }

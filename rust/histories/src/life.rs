@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use crate::event::{AckType, Name, Nanos, Outcome, Span};
+use crate::intervals::earliest_from_each;
 use crate::scene::Scene;
 
 /// What happened to the records of a span.
@@ -176,11 +177,7 @@ impl Life {
         self.asked.clear();
         let sent = self.grants.iter().map(|grant| grant.sent);
         self.asked.extend(sent);
-        let mut earliest = Nanos::MAX;
-        for asked in self.asked.iter_mut().rev() {
-            earliest = earliest.min(*asked);
-            *asked = earliest;
-        }
+        earliest_from_each(self.asked.iter_mut());
         self.grants_by_member.clone_from(&self.grants);
         self.grants_by_member
             .sort_unstable_by_key(|grant| (grant.member, grant.event));

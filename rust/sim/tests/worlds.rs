@@ -46,7 +46,7 @@ const MENDED: [u64; 14] = [
 ];
 
 /// The same, with all that a world has.
-const MENDED_SINCE: [u64; 2] = [60_150_873, 7_014_552_903_363_830];
+const MENDED_SINCE: [u64; 3] = [60_150_873, 7_014_552_903_363_830, 7_014_906_390_770_911];
 
 /// Here, as made smaller, a power cut kept the second of two pages of a torn batch, with the last byte of its length: a fault of the
 /// log. The store was refused.

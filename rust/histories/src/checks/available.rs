@@ -27,7 +27,7 @@ struct Wait<'a> {
 
 impl Wait<'_> {
     /// Whether the count of the next delivery tells that nobody had the record meanwhile.
-    fn is_alone(&self, scene: &Scene<'_>) -> bool {
+    fn tells_of_nobody(&self, scene: &Scene<'_>) -> bool {
         let next = self.next.filter(|next| next.era.is_some());
         next.is_some_and(|next| next.count == self.count.saturating_add(1))
             && !scene.failovers.within(self.from, self.to)
@@ -41,7 +41,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, idle: &[Idle], found: &mut Vec<Viol
     }
     let nobody = Intervals::default();
     for wait in waits(scene, life) {
-        let held = if wait.is_alone(scene) {
+        let held = if wait.tells_of_nobody(scene) {
             &nobody
         } else {
             &scene.held_unseen

@@ -13,7 +13,7 @@ use crate::violation::{Check, Violation};
 pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
     let mut at = 0;
     while let Some(&drain) = scene.drained.get(at) {
-        let (t, drained) = drain;
+        let (t, event) = drain;
         // Beside a reset the drain may be of either state.
         let mut eras = scene
             .eras
@@ -23,7 +23,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
         if let Some((text, mut excerpt)) = first
             && eras.all(|found| found.is_some())
         {
-            excerpt.push(drained);
+            excerpt.push(event);
             found.push(scene.violation(Check::H3, life.span, text, excerpt));
             return;
         }
@@ -36,14 +36,15 @@ pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
 
 /// A record that has not vanished at `t` has not either before this time: it is not wanted before it is produced or delivered, it
 /// stays ended or used up until it is delivered again, and a reset changes all.
-fn next_change(scene: &Scene<'_>, life: &Life, (t, drained): (Nanos, u32)) -> Nanos {
+fn next_change(scene: &Scene<'_>, life: &Life, drain: (Nanos, u32)) -> Nanos {
+    let (t, _) = drain;
     let skew = scene.settings.skew;
     let seen = |grant: &Granted| {
         let times = [grant.sent, grant.t].into_iter();
         times.flat_map(move |t| [t.saturating_sub(skew), t])
     };
     // At one instant the first line comes first.
-    let produced = life.produced.filter(|&produced| produced > (t, drained));
+    let produced = life.produced.filter(|&produced| produced > drain);
     // From then on a drain is of a later state for certain. A time belongs to the era that ends with it.
     let era = scene.eras.get(*scene.eras.of(t, t).start());
     let reset = era.map(|era| era.to.saturating_add(skew).saturating_add(1));
@@ -58,13 +59,13 @@ fn next_change(scene: &Scene<'_>, life: &Life, (t, drained): (Nanos, u32)) -> Na
 fn vanished(
     scene: &Scene<'_>,
     life: &Life,
-    (at, drained): (Nanos, u32),
+    drain: (Nanos, u32),
     era: usize,
 ) -> Option<(&'static str, Vec<u32>)> {
-    let offset = life.first();
+    let (offset, (at, _)) = (life.first(), drain);
     if scene.may_be_gone(offset)
         || life.is_gap(scene)
-        || !is_wanted(scene, life, (at, drained), era)
+        || !is_wanted(scene, life, drain, era)
         || life.has_crossing(scene, era)
     {
         return None;
@@ -88,11 +89,11 @@ fn vanished(
     if may_have_ended_in(scene, life, era, by_then) {
         return None;
     }
-    // What ended it may have come before the answer that gave it.
-    let held_until = Lock::of(scene, life, last).least;
     if scene.may_be_used_up(last.count, last.sent, at) {
         return None;
     }
+    // What ended it may have come before the answer that gave it.
+    let held_until = Lock::of(scene, life, last).least;
     if held_until > by_then && (last.t <= by_then || held_until > last.t) {
         return Some(("a record is still locked", vec![last.event]));
     }

@@ -57,6 +57,14 @@ pub fn end() -> String {
     view(300_000, 300_000, r#""leader_epoch":0"#)
 }
 
+/// A member is there and nothing is locked.
+pub fn polls() -> [String; 2] {
+    [
+        grant(2000, 2010, "b", (20, 20), 1, 1000),
+        ack(2020, 2030, "b", "[[20,20,1]]", "ok"),
+    ]
+}
+
 /// A member is given one record each second from `first` on, and accepts it.
 pub fn steadily(first: i64, seconds: core::ops::Range<i64>) -> Vec<String> {
     let story = seconds.enumerate().flat_map(|(at, second)| {
@@ -78,6 +86,10 @@ pub fn steadily(first: i64, seconds: core::ops::Range<i64>) -> Vec<String> {
 
 /// The checks that find something, each once, and their excerpts by position.
 pub fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
+    found_with(&Settings::default(), lines)
+}
+
+fn found_with(settings: &Settings, lines: &[String]) -> Vec<(Check, Vec<u32>)> {
     let mut reader = Reader::new();
     reader.line(PRODUCED.as_bytes()).unwrap();
     for line in lines {
@@ -85,7 +97,7 @@ pub fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
             .line(line.as_bytes())
             .unwrap_or_else(|error| panic!("{error}: {line}"));
     }
-    let report = check(&reader.finish(), &Settings::default());
+    let report = check(&reader.finish(), settings);
     let mut found: Vec<_> = report
         .violations
         .into_iter()
@@ -96,7 +108,12 @@ pub fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
 }
 
 pub fn checks(lines: &[String]) -> Vec<Check> {
-    let mut checks: Vec<Check> = found(lines).into_iter().map(|(check, _)| check).collect();
+    checks_with(&Settings::default(), lines)
+}
+
+pub fn checks_with(settings: &Settings, lines: &[String]) -> Vec<Check> {
+    let found = found_with(settings, lines);
+    let mut checks: Vec<Check> = found.into_iter().map(|(check, _)| check).collect();
     checks.dedup();
     checks
 }

@@ -101,6 +101,19 @@ fn a_line_that_is_none_of_a_history_is_named_with_its_field() {
 }
 
 #[test]
+fn a_wrong_value_is_shown_in_part_where_it_is_long() {
+    let shown = |value: &str| {
+        let line = format!(r#"{{"type":"drained","t":{value}}}"#);
+        Reader::new().line(line.as_bytes()).unwrap_err().to_string()
+    };
+    assert!(shown(r#""now""#).contains(r#""now"; expected"#));
+    let long = shown(&format!(r#""{}""#, "é".repeat(1_000_000)));
+    let part = format!(r#""{}...; expected"#, "é".repeat(63));
+    assert!(long.contains(&part), "{} bytes", long.len());
+    assert!(long.len() < 300);
+}
+
+#[test]
 fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
     for line in [
         &b"{\"type\":\"drained\",\"t\":1,\"else\":\"\xe1\"}"[..],

@@ -1,7 +1,7 @@
 //! H8 before the first delivery of a state: what was there when it began, or was made afterwards.
 
-use super::lines::{ack, checks, end, grant, line, reset, steadily, view};
-use share_state_histories::{Check, Reader, Settings, check};
+use super::lines::{ack, checks, checks_with, end, grant, line, polls, reset, steadily, view};
+use share_state_histories::{Check, Settings};
 
 #[test]
 fn what_a_reset_begins_with_waits() {
@@ -131,12 +131,8 @@ fn what_a_reset_begins_with_may_be_locked_or_not_there() {
 fn what_is_made_before_the_first_reset_waits() {
     // Members are there, nothing is locked, and the records are not delivered.
     let story = |until: i64, rest: &[String]| {
-        let before = [
-            grant(2000, 2010, "b", (20, 20), 1, 1000),
-            ack(2020, 2030, "b", "[[20,20,1]]", "ok"),
-        ];
         let gone = line(until * 1000, "gone", r#""member":"b""#);
-        checks(&[&before[..], rest, &[gone, reset(until + 1, 30, 1), end()]].concat())
+        checks(&[&polls()[..], rest, &[gone, reset(until + 1, 30, 1), end()]].concat())
     };
     assert_eq!(story(100, &[]), [Check::H8]);
     assert_eq!(story(50, &[]), []);
@@ -153,12 +149,11 @@ fn what_is_made_before_the_first_reset_waits() {
 #[test]
 fn what_was_passed_after_its_delivery_waited_before() {
     let story = |passed: i64| {
-        let mut story = vec![
-            grant(2000, 2010, "b", (20, 20), 1, 1000),
-            ack(2020, 2030, "b", "[[20,20,1]]", "ok"),
+        let delivered = [
             grant(100_000, 100_010, "b", (0, 9), 1, 1000),
             ack(100_020, 100_030, "b", "[[0,9,1]]", "ok"),
         ];
+        let mut story = [&polls()[..], &delivered].concat();
         story.insert(0, view(1990, 1995, r#""start_offset":0"#));
         let at = if passed < 100_000 { 3 } else { story.len() };
         story.insert(at, view(passed, passed, r#""start_offset":10"#));
@@ -171,24 +166,14 @@ fn what_was_passed_after_its_delivery_waited_before() {
 
 #[test]
 fn members_that_went_may_have_used_up_what_nobody_saw() {
-    let story = |members: usize, limit: i64| {
-        let mut reader = Reader::new();
-        let mut lines = vec![
-            line(1, "produce", r#""first":0,"last":9"#),
-            grant(2000, 2010, "b", (20, 20), 1, 1000),
-            ack(2020, 2030, "b", "[[20,20,1]]", "ok"),
-        ];
-        lines.extend((0..members).map(|_| line(3000, "gone", r#""member":"x""#)));
-        lines.push(end());
-        for line in lines {
-            reader.line(line.as_bytes()).unwrap();
-        }
+    let story = |members: usize, delivery_limit: i64| {
+        let went = vec![line(3000, "gone", r#""member":"x""#); members];
         let settings = Settings {
-            delivery_limit: limit,
+            delivery_limit,
             ..Settings::default()
         };
-        let found = check(&reader.finish(), &settings).violations;
-        found.iter().map(|found| found.check).collect::<Vec<_>>()
+        let lines = [&polls()[..], &went, &[end()]].concat();
+        checks_with(&settings, &lines)
     };
     assert_eq!(story(1, 1), []);
     assert_eq!(story(1, 2), [Check::H8]);

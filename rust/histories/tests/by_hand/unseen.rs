@@ -1,15 +1,7 @@
 //! H8: while a record may be in hands that nobody sees, it does not wait.
 
-use super::lines::{ack, checks, end, grant, line, steadily, view};
+use super::lines::{ack, checks, end, grant, line, polls, steadily, view};
 use share_state_histories::Check;
-
-/// A member is there and nothing is locked.
-fn polls() -> [String; 2] {
-    [
-        grant(2000, 2010, "b", (20, 20), 1, 1000),
-        ack(2020, 2030, "b", "[[20,20,1]]", "ok"),
-    ]
-}
 
 #[test]
 fn an_answer_may_have_been_on_its_way_for_long() {

@@ -1,4 +1,4 @@
-//! Where a record stands.
+//! State of a record, and a range of records in one: the words in which a share partition and the keeper of its state speak.
 
 /// State of a record in a share partition. The ids are Kafka's and are persisted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,7 @@ impl RecordState {
         }
     }
 
-    /// Whether the record has reached its end.
+    /// Returns `true` if the record has reached its end.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Acknowledged | Self::Archived)
@@ -64,20 +64,18 @@ impl RecordState {
     }
 }
 
-/// Where a record's last change stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-pub enum Phase {
-    /// No write is under way that could undo the state.
-    #[default]
-    Settled = 0,
-    /// The state is the target of a write under way; its refusal gives the record back to the member.
-    Pending = 1,
-    /// A write is under way, but the log start has passed the record: it stays archived whatever the answer.
-    PendingFinal = 2,
-}
-
-impl Phase {
-    /// Every phase.
-    pub const ALL: [Self; 3] = [Self::Settled, Self::Pending, Self::PendingFinal];
+/// `[first_offset, last_offset]` in one delivery state (Kafka: `PersisterStateBatch`, `StateBatch` of the records).
+///
+/// Plain data as it stands on the wire: nothing is promised about order of the offsets or known ids. State ids from 5
+/// on, which no released Kafka writes, are carried along unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StateBatch {
+    /// First offset.
+    pub first_offset: i64,
+    /// Last offset, inclusive.
+    pub last_offset: i64,
+    /// Id of the delivery state; see [`RecordState`].
+    pub delivery_state: i8,
+    /// Number of deliveries of each record.
+    pub delivery_count: i16,
 }

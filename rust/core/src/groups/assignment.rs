@@ -1,4 +1,4 @@
-//! Which partitions of which topics: what a member of a share group is to consume.
+//! Assignment: the partitions, by topic, that a member of a share group is to consume.
 
 use crate::ids::TopicId;
 
@@ -10,7 +10,7 @@ impl Assignment {
     /// No partition.
     pub const EMPTY: Self = Self(Vec::new());
 
-    /// Whether there is no partition in it.
+    /// Returns `true` if it has no partition.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -33,7 +33,7 @@ impl Assignment {
             .flat_map(|(id, partitions)| partitions.iter().map(move |p| (id, *p)))
     }
 
-    /// Whether the partition is in it.
+    /// Returns `true` if the partition is in it.
     #[must_use]
     pub fn contains(&self, topic_id: TopicId, partition: i32) -> bool {
         self.of(topic_id).binary_search(&partition).is_ok()
@@ -48,7 +48,7 @@ impl Assignment {
         }
     }
 
-    /// What is left of it when only the topics that `keep` names count.
+    /// Returns the part of it whose topics `keep` names.
     #[must_use]
     pub fn restricted(&self, keep: impl Fn(TopicId) -> bool) -> Self {
         Self(self.0.iter().filter(|(id, _)| keep(*id)).cloned().collect())

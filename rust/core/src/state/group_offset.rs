@@ -7,7 +7,7 @@
 //! 4.2 and 4.3 brokers, which did not, read as those brokers read them.
 
 use crate::records::{ShareSnapshot, ShareUpdate, ShareValue, TaggedField};
-use crate::state_batch::StateBatches;
+use crate::state::state_batch::StateBatches;
 
 /// State of one share partition as its records tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct ShareGroupOffset {
     pub start_offset: i64,
     /// Terminal records at or after the start offset; -1 when unknown.
     pub delivery_complete_count: i32,
-    /// What is known of the records at and after the start offset.
+    /// State of the records at and after the start offset, as far as it is known.
     pub state_batches: StateBatches,
     /// Wall clock, ms: when the content of the last snapshot came to be.
     pub create_timestamp: i64,
@@ -31,7 +31,7 @@ pub struct ShareGroupOffset {
     /// Tagged fields that this release does not know: those of the last snapshot, with those of later updates laid
     /// over them by tag. The next snapshot carries them on.
     pub unknown_tagged_fields: Vec<TaggedField>,
-    /// Whether there were only updates: the snapshot below them is missing, and with it the state epoch and the
+    /// Set if there were only updates: the snapshot below them is missing, and with it the state epoch and the
     /// timestamps, which then are 0. The next snapshot clears the mark.
     pub incomplete: bool,
 }

@@ -1,4 +1,4 @@
-//! Whether what a client writes still fits into the states that a share coordinator elsewhere keeps.
+//! Room for a client's writes in the states that a share coordinator elsewhere keeps.
 //!
 //! Kafka's coordinator takes writes until a state's snapshot is larger than a record of `__share_group_state` may be, and from
 //! then on refuses every write that is due to be a snapshot. A client that leads a share partition has read its state and makes
@@ -10,14 +10,14 @@
 
 use std::collections::HashMap;
 
-use crate::coordinator::CoordinatorError;
 use crate::ids::SharePartitionKey;
 use crate::offset::after;
 use crate::persister::{ReadStateResult, WriteState};
-use crate::state_batch::{StateBatch, StateBatches};
+use crate::state::coordinator::CoordinatorError;
+use crate::state::state_batch::{StateBatch, StateBatches};
 use crate::util::quick_hash::QuickHash;
 
-/// What is known of a state.
+/// Knowledge of a state.
 #[derive(Clone, Debug)]
 enum Known {
     /// There are no more ends of batches, two batches that lie side by side having one in common: fewer batches than ends.
@@ -29,7 +29,7 @@ enum Known {
     },
 }
 
-/// What is to be done with a write.
+/// Decision about a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It fits: send it.
@@ -66,7 +66,7 @@ impl StateRoom {
         self.known.insert(key.clone(), whole);
     }
 
-    /// Whether the state with a write has at most `allowed` batches, and so has the write. What fits counts as written.
+    /// Checks that the state with a write has at most `allowed` batches, and so has the write. What fits counts as written.
     ///
     /// # Errors
     /// [`CoordinatorError::StateFull`], as a coordinator with that limit says. Nothing has changed.

@@ -1,5 +1,5 @@
-//! What the answer to a write means for those around the share partition: the code for the member, whether the leader is
-//! fenced, and that a fenced share partition ends in order.
+//! Meaning of a write's answer for those around the share partition: the code for the member, the fencing of the
+//! leader, and the end in order of a fenced share partition.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,12 +7,10 @@
     reason = "helpers of tests may fail loudly"
 )]
 
-#[cfg(test)]
-mod common;
-
-use common::lab::{Fetch, Lab};
-use common::script::{play, step};
-use common::view::window;
+use crate::common::lab::{Fetch, Lab};
+use crate::common::script::{play, step};
+use crate::common::view::window;
+use crate::on_both_stores;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::{InitializeError, Status};
@@ -76,7 +74,7 @@ where
             | 0-3 acquired 1 m1 | 4-6 available~ 1 | 7-9 acquired 1 m1",
     );
     assert_eq!(lab.sp.status(), Status::Fenced);
-    let read = common::lab::read_result(0, &[]);
+    let read = crate::common::lab::read_result(0, &[]);
     let again = lab.sp.initialize(read);
     assert_eq!(again, Err(InitializeError::Status(Status::Fenced)));
     // Writes under way are answered, locks run out, nothing more is given.

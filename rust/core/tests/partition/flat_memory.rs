@@ -5,7 +5,7 @@
     reason = "helpers of tests may fail loudly"
 )]
 
-#[path = "../examples/limits/day.rs"]
+#[path = "../../examples/limits/day.rs"]
 mod day;
 
 use day::{Count, Day};

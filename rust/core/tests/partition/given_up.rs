@@ -1,9 +1,7 @@
 //! Records that are given up: at the delivery limit, which may change at any time, and to the dead-letter queue.
 
-#[cfg(test)]
-mod common;
-
-use common::script::play;
+use crate::common::script::play;
+use crate::on_both_stores;
 use share_state_core::in_flight::InFlightStore;
 
 fn a_limit_that_is_lowered_meanwhile_counts_for_the_next_change<S: InFlightStore>() {

@@ -7,11 +7,9 @@
     reason = "helpers of tests may fail loudly"
 )]
 
-#[cfg(test)]
-mod common;
-
-use common::lab::{Fetch, Lab, batch, read_result};
-use common::script::play;
+use crate::common::lab::{Fetch, Lab, batch, read_result};
+use crate::common::script::play;
+use crate::on_both_stores;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::offset::OffsetRange;
@@ -79,7 +77,7 @@ fn a_full_settled_window_gives_what_lies_in_its_hole<S: InFlightStore>() {
     assert_eq!(ranges, [OffsetRange { first: 4, last: 7 }]);
 }
 
-/// What is given of the hole before the first record in flight is the first unsettled record from then on.
+/// A part of the hole before the first record in flight, once given, is the first unsettled record from then on.
 fn the_start_offset_waits_for_what_is_given_of_a_hole_before_it<S: InFlightStore>() {
     play::<S>(
         "init 0 [5-9 available 1] => active

@@ -1,4 +1,4 @@
-//! What can be asked of a share partition, with exact answers: renewed locks, counters, what waits to be polled, refusals in words.
+//! Questions to a share partition, with exact answers: renewed locks, counters, what waits to be polled, refusals in words.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,11 +6,9 @@
     reason = "helpers of tests may fail loudly"
 )]
 
-#[cfg(test)]
-mod common;
-
-use common::lab::{Fetch, Lab, key, read_result};
-use common::script::play;
+use crate::common::lab::{Fetch, Lab, key, read_result};
+use crate::common::script::play;
+use crate::on_both_stores;
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::in_flight::{InFlightQuestions, InFlightStore};
 use share_state_core::kafka_code::KafkaCode;

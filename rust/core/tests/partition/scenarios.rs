@@ -7,12 +7,10 @@
     reason = "helpers of tests may fail loudly"
 )]
 
-#[cfg(test)]
-mod common;
-
-use common::lab::{Fetch, Lab};
-use common::script::play;
-use common::view;
+use crate::common::lab::{Fetch, Lab};
+use crate::common::script::play;
+use crate::common::view;
+use crate::on_both_stores;
 use share_state_core::in_flight::{InFlightQuestions, InFlightStore};
 use share_state_core::kafka_code::KafkaCode;
 

@@ -1,4 +1,4 @@
-//! Settling inside the call, behind it, and polling are the same: whatever the persister answers, all leave the same behind.
+//! Settling inside the call, after it, and polling are the same: whatever the persister answers, all leave the same state.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,7 +12,8 @@ use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::{
-    InlinePersister, NoOpStatePersister, ReadStateResult, WriteState, WriteStateRef,
+    InlinePersister, LentWrite, NoOpStatePersister, ReadStateResult, WritePersister, WriteState,
+    WriteStateRef, WriteToken,
 };
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, Settlement, SharePartition,
@@ -45,6 +46,39 @@ impl InlinePersister for Scripted {
     }
 }
 
+/// Answers some writes later: those whose turn has a bit in `turns`.
+struct AtTimes {
+    persister: Scripted,
+    turns: u8,
+    /// Token, whether a member waits, and the answer.
+    later: Vec<(WriteToken, bool, KafkaCode)>,
+}
+
+impl WritePersister for AtTimes {
+    fn take(&mut self, write: LentWrite<'_>) -> Option<KafkaCode> {
+        let turn = self.persister.kept.len() % 8;
+        let code = self.persister.write_state(write.key, write.state);
+        // Answers come in the order of the writes.
+        if self.turns >> turn & 1 == 0 && self.later.is_empty() {
+            return Some(code);
+        }
+        self.later.push((write.token, write.is_awaited, code));
+        None
+    }
+}
+
+impl AtTimes {
+    /// Tells the answers that are left, and what they lead to.
+    fn tell<S: InFlightStore>(&mut self, sp: &mut SharePartition<S>, settlement: &mut Settlement) {
+        while !self.later.is_empty() {
+            for (token, is_awaited, code) in core::mem::take(&mut self.later) {
+                sp.settle_one(token, is_awaited, code, settlement);
+            }
+            settlement.join(sp.settle(self));
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Op {
     Acquire {
@@ -57,7 +91,7 @@ enum Op {
         len: i64,
         id: i8,
     },
-    /// Ranges behind each other: how far apart, how long, and a type for all or one for each record.
+    /// Ranges after each other: how far apart, how long, and a type for all or one for each record.
     AcknowledgeMany {
         member: usize,
         first: i64,
@@ -136,7 +170,7 @@ fn with_dead_letters<S: InFlightStore>(dead_letter_queue: bool) -> SharePartitio
     sp
 }
 
-/// Who acknowledges what, if that is what the operation is; its offsets count from the start offset.
+/// Member and batches of an acknowledgement, if that is what the operation is; its offsets count from the start offset.
 fn request(op: &Op, start_offset: i64) -> Option<(&'static str, Vec<AcknowledgeBatch<'_>>)> {
     let batch = |first, len, types| AcknowledgeBatch {
         first,
@@ -170,7 +204,7 @@ fn request(op: &Op, start_offset: i64) -> Option<(&'static str, Vec<AcknowledgeB
     }
 }
 
-/// What the call answered, as text: the same calls must answer the same.
+/// Makes the call and returns its answer as text: the same calls must answer the same.
 fn call<S: InFlightStore>(sp: &mut SharePartition<S>, op: &Op, now: &mut i64) -> String {
     match *op {
         Op::Acquire {
@@ -254,7 +288,7 @@ fn settled_within<S: InFlightStore>(
     sp: &mut SharePartition<S>,
     op: &Op,
     now: &mut i64,
-    persister: &mut Scripted,
+    persister: &mut impl WritePersister,
 ) -> Settlement {
     if let Op::Release { member } = *op {
         let released = sp.release_and_settle(MEMBERS[member], LockTime(*now), persister);
@@ -268,16 +302,24 @@ fn settled_within<S: InFlightStore>(
         .unwrap_or_else(|_| sp.settle(persister))
 }
 
-fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode], dead_letters: bool) {
+fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode], turns: u8, dead_letters: bool) {
     let new = || with_dead_letters::<S>(dead_letters);
-    let (mut inline, mut by_hand, mut within) = (new(), new(), new());
+    let (mut inline, mut by_hand, mut within, mut beside) = (new(), new(), new(), new());
     let mut persister = Scripted {
         answers: answers.to_vec(),
         kept: Vec::new(),
     };
     let (mut other, mut third) = (persister.clone(), persister.clone());
+    let mut at_times = AtTimes {
+        persister: persister.clone(),
+        turns,
+        later: Vec::new(),
+    };
     let mut times = (0, 0);
     for op in ops {
+        let mut now = times.0;
+        let mut fourth = settled_within(&mut beside, op, &mut now, &mut at_times);
+        at_times.tell(&mut beside, &mut fourth);
         let mut now = times.0;
         let first = settled_within(&mut within, op, &mut now, &mut third);
         assert_eq!(
@@ -287,6 +329,8 @@ fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode], dead_letters: bool)
         let settlement = inline.settle(&mut persister);
         assert_eq!(first, settlement, "{op:?}");
         assert_eq!(view(&within), view(&inline), "{op:?}");
+        assert_eq!(first, fourth, "{op:?}");
+        assert_eq!(view(&beside), view(&inline), "{op:?}");
         let expected = polled(&mut by_hand, &mut other, times.1);
         assert_eq!(
             (settlement.writes, settlement.refused, settlement.fences),
@@ -308,6 +352,7 @@ fn same<S: InFlightStore>(ops: &[Op], answers: &[KafkaCode], dead_letters: bool)
     }
     assert_eq!(persister.kept, other.kept);
     assert_eq!(persister.kept, third.kept);
+    assert_eq!(persister.kept, at_times.persister.kept);
 }
 
 proptest! {
@@ -317,10 +362,11 @@ proptest! {
     fn settling_and_polling_leave_the_same_behind(
         ops in vec(op(), 1..60),
         answers in answers(),
+        turns in any::<u8>(),
         dead_letters in any::<bool>(),
     ) {
-        same::<IntervalStore>(&ops, &answers, dead_letters);
-        same::<TwinStore>(&ops, &answers, dead_letters);
+        same::<IntervalStore>(&ops, &answers, turns, dead_letters);
+        same::<TwinStore>(&ops, &answers, turns, dead_letters);
     }
 }
 

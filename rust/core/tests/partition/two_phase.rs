@@ -1,10 +1,8 @@
 //! A change that somebody waits for is pending until its write is answered: every acknowledge type, with every answer,
 //! with and without the lock running out or the log start moving in between.
 
-#[cfg(test)]
-mod common;
-
-use common::script::play;
+use crate::common::script::play;
+use crate::on_both_stores;
 use share_state_core::in_flight::InFlightStore;
 
 /// Acknowledge type, and the state that is written.
@@ -15,7 +13,7 @@ const TYPES: [(&str, &str); 4] = [
     ("gap", "archived"),
 ];
 
-/// How many of `n` records in this state count as complete.
+/// Number of `n` records in this state that count as complete.
 fn complete(state: &str, n: u64) -> u64 {
     match state {
         "acknowledged" | "archived" => n,

@@ -1,4 +1,4 @@
-//! What single records do to a share partition's state, also records that a 4.4 coordinator would not have written.
+//! Effects of single records on a share partition's state, also of records that a 4.4 coordinator would not have written.
 
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::records::{ShareSnapshot, ShareUpdate, ShareValue, TaggedField};

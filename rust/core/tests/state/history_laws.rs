@@ -1,4 +1,4 @@
-//! The law of a history: its rows, applied in order, give what the fold gives, behind every record and whatever was written.
+//! The law of a history: its rows, applied in order, give what the fold gives, after every record and whatever was written.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ struct Known(Delivery);
 
 impl RunValue for Known {}
 
-/// What a reader of the rows knows of a share partition.
+/// State of a share partition as a reader of the rows knows it.
 #[derive(Clone, Debug)]
 struct Replayed {
     standing: Standing,
@@ -52,7 +52,7 @@ fn replay(state: &mut Option<Replayed>, row: &HistoryRow) {
     }
 }
 
-/// What is known of every offset of `range`, if it is the same of all.
+/// State of every offset of `range`, if it is the same of all.
 fn uniform(known: &IntervalTree<Known>, range: OffsetRange) -> Option<Option<Delivery>> {
     match known.at_or_after(range.first) {
         Some(run) if run.range.covers(range) => Some(Some(run.value.0)),
@@ -106,7 +106,7 @@ fn agree(replayed: Option<&Replayed>, folded: Option<&ShareGroupOffset>, record:
     assert_eq!(known, folded.state_batches.to_vec(), "record {record}");
 }
 
-/// What one record's rows promise among themselves.
+/// Checks what one record's rows promise among themselves.
 fn check_rows(rows: &[HistoryRow], at: At) {
     let mut end = None;
     for (i, row) in rows.iter().enumerate() {
@@ -130,7 +130,8 @@ fn check_rows(rows: &[HistoryRow], at: At) {
     }
 }
 
-/// Whether the rows tell of every offset that the start offset moved over, in either direction, whatever is known of it.
+/// Returns `true` if the rows tell of every offset that the start offset moved over, in either direction, whatever is
+/// known of it.
 fn tells_of_the_move(rows: &[HistoryRow], from: i64, to: i64) -> bool {
     let mut next = from.min(to);
     for range in rows.iter().filter_map(|row| row.range) {

@@ -29,7 +29,7 @@ fn write(start_offset: i64, state_batches: Vec<StateBatch>) -> WriteState {
     }
 }
 
-/// What the coordinator keeps.
+/// State that the coordinator keeps.
 #[derive(Default)]
 struct Kept {
     start_offset: i64,

@@ -1,4 +1,4 @@
-//! Which member of a share group consumes which partitions (Kafka: `SimpleAssignor`, KIP-932).
+//! Assignor: decides which member of a share group consumes which partitions (Kafka: `SimpleAssignor`, KIP-932).
 //!
 //! Share groups may give one partition to several members, so the aim is: nobody idle and no partition forgotten. Every
 //! assignable partition of a subscribed topic has a member, members have about the same number, and what moves is what
@@ -13,7 +13,7 @@ mod simple;
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use crate::assignment::Assignment;
+pub use crate::groups::assignment::Assignment;
 use crate::ids::TopicId;
 
 /// The assignable partitions of each topic that exists; a topic may have none.

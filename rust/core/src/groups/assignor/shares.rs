@@ -1,4 +1,4 @@
-//! How many partitions each member is to have, and how many members each partition.
+//! Numbers of partitions that each member is to have, and of members that each partition is to have.
 
 /// The shares of some members in some partitions.
 ///

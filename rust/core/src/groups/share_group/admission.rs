@@ -15,23 +15,23 @@ pub(super) struct Admitted<'a> {
     pub group: &'a ShareGroup,
     /// The member's records until now.
     pub member: Option<&'a Member>,
-    /// What the member says of itself from now on.
+    /// Metadata of the member from now on.
     pub metadata: MemberMetadata,
-    /// Whether it says something new, so that there is a record to write.
+    /// Set if it says something new, so that there is a record to write.
     pub is_news: bool,
-    /// Whether its topics are new, as they are for a member that joins.
+    /// Set if its topics are new, as they are for a member that joins.
     pub topics_changed: bool,
     /// Names of the topics that some member subscribes to from now on, ascending.
     pub subscribed: Subscribed<'a>,
-    /// Whether nothing can be due, because nothing has changed since there was nothing.
+    /// Set if nothing can be due, because nothing has changed since there was nothing.
     pub has_nothing_due: bool,
 }
 
-/// What is due with a heartbeat.
+/// Changes that are due with a heartbeat.
 pub(super) struct Due {
     /// Group epoch from now on.
     pub epoch: i32,
-    /// Whether that is a new one.
+    /// Set if that is a new one.
     pub is_bump: bool,
     /// Hash of the subscribed topics' metadata.
     pub metadata_hash: i64,
@@ -77,7 +77,7 @@ impl ShareGroups {
         })
     }
 
-    /// Which group epoch a heartbeat ends with, if these share partitions have state then.
+    /// Returns the group epoch that a heartbeat ends with, if these share partitions have state then.
     ///
     /// A new one is due when topics are subscribed or given up, when the metadata of subscribed topics has changed, and,
     /// unless an assignment is due anyway, when the targets do not hold just what can be assigned.
@@ -137,7 +137,7 @@ fn check_epoch(requested: i32, member: &Member) -> Result<(), GroupError> {
     })
 }
 
-/// What is known of a member with what it says now; what it does not say stays.
+/// Returns the metadata of a member after its heartbeat; what the heartbeat does not say stays.
 fn updated(old: Option<&MemberMetadata>, request: &Heartbeat<'_>) -> MemberMetadata {
     // Values that stay are shared, not copied.
     let text = |old: Option<&Arc<str>>, new: &str| match old {

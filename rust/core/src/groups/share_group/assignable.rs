@@ -1,10 +1,11 @@
-//! What a group could consume: share partitions that have state, or lack it, of the topics that its members subscribe to.
+//! Share partitions that a group could consume: those that have state, or lack it, of the topics that its members
+//! subscribe to.
 
 use super::ShareGroups;
 use super::group::{ShareGroup, Subscribed};
 use super::records::StatePartitions;
 use super::topics::Known;
-use crate::assignor::AssignableTopics;
+use crate::groups::assignor::AssignableTopics;
 use crate::ids::TopicId;
 
 impl ShareGroups {
@@ -19,7 +20,7 @@ impl ShareGroups {
             .collect()
     }
 
-    /// Whether the targets hold every partition that can be assigned, and no other.
+    /// Returns `true` if the targets hold every partition that can be assigned, and no other.
     pub(super) fn is_assigned(
         &self,
         group: &ShareGroup,

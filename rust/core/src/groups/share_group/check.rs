@@ -24,7 +24,8 @@ pub(super) fn text(field: &'static str, text: &str) -> Checked {
 }
 
 fn named(field: &'static str, name: &str) -> Checked {
-    if name.is_empty() {
+    // As Java trims: every character up to the blank.
+    if name.chars().all(|character| character <= ' ') {
         return Err(GroupError::Empty { field });
     }
     text(field, name)

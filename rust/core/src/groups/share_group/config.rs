@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::limits::{
+use crate::settings::limits::{
     ASSIGNMENT_INTERVAL_MS, ConfigError, GroupIntConfig, HEARTBEAT_INTERVAL_MS, MAX_SIZE,
     SESSION_TIMEOUT_MS,
 };
+use crate::settings::properties::{Properties, PropertyError, number};
 
 /// Whole numbers by Kafka's name of the property; names that nobody asks for are passed over.
 pub type Numbers = BTreeMap<String, i64>;
@@ -17,9 +18,11 @@ const GROUP_PROPERTIES: [GroupIntConfig; 3] = [
     ASSIGNMENT_INTERVAL_MS,
 ];
 
-/// Whether a property, of a group or of the broker, matters here and so must be a whole number.
-#[must_use]
-pub fn is_property(name: &str) -> bool {
+/// The numbers of properties, of a group or of the broker, that matter here; the others are passed over.
+///
+/// # Errors
+/// The first text that is no number of its property.
+pub fn numbers(texts: &Properties) -> Result<Numbers, PropertyError> {
     let known = GROUP_PROPERTIES.iter().flat_map(|config| {
         [
             config.group,
@@ -28,7 +31,11 @@ pub fn is_property(name: &str) -> bool {
             config.broker_max,
         ]
     });
-    known.chain([MAX_SIZE]).any(|config| config.name == name)
+    let set = known
+        .chain([MAX_SIZE])
+        .filter_map(|config| Some((config, texts.get(config.name)?)));
+    set.map(|(config, text)| Ok((config.name.to_owned(), number(config, text)?)))
+        .collect()
 }
 
 /// The broker's properties, from which those of a group follow.
@@ -37,7 +44,7 @@ pub(super) struct BrokerConfig {
     numbers: Numbers,
 }
 
-/// What is in force for one group.
+/// Settings in force for one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupSettings {
     /// `share.session.timeout.ms`.
@@ -58,7 +65,7 @@ impl BrokerConfig {
         MAX_SIZE.check(self.get(MAX_SIZE.name).unwrap_or(MAX_SIZE.default))
     }
 
-    /// What is in force for a group that sets `group`, clamped to what the broker allows.
+    /// Returns the settings in force for a group that sets `group`, clamped to what the broker allows.
     pub fn settings(&self, group: &Numbers) -> Result<GroupSettings, ConfigError> {
         let resolve = |config: GroupIntConfig| {
             config.resolve(group.get(config.group.name).copied(), |name| self.get(name))

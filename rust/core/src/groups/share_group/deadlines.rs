@@ -66,7 +66,7 @@ impl Deadlines {
         self.waiting.iter().cloned().collect()
     }
 
-    /// When the next time-out is due; a time that has passed when one has still to begin.
+    /// Time of the next time-out; one that has passed when one has still to begin.
     pub fn next(&self) -> Option<LockTime> {
         if !self.waiting.is_empty() {
             return Some(self.latest);
@@ -74,7 +74,7 @@ impl Deadlines {
         self.queue.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Whose deadline has come, by time.
+    /// Returns the keys whose deadline has come, by time.
     pub fn due(&self, now: LockTime) -> Vec<Key> {
         self.queue
             .iter()

@@ -10,11 +10,11 @@ use super::error::GroupError;
 use super::group::ShareGroup;
 use super::records::{GroupRecord, GroupValue, StatePartitions};
 use super::{Decision, ShareGroups, check};
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 use crate::ids::TopicId;
 
-/// What is to be done for one topic: the partitions whose state is to be deleted, or `None` when the group has no state
-/// of the topic (Kafka's code is `UNKNOWN_TOPIC_OR_PARTITION`).
+/// Topic to delete, with the partitions whose state is to be deleted, or `None` when the group has no state of the
+/// topic (Kafka's code is `UNKNOWN_TOPIC_OR_PARTITION`).
 pub type DeletedTopic = (TopicId, Option<Vec<i32>>);
 
 impl ShareGroups {

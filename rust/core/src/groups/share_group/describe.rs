@@ -1,11 +1,12 @@
 //! ShareGroupDescribe (RPC 77) and ListGroups (RPC 16), as far as groups know the answers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ShareGroups;
 use super::group::GroupState;
 use super::records::{MemberMetadata, StatePartitions};
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 
 /// The name of the only assignor.
 const ASSIGNOR: &str = "simple";
@@ -13,7 +14,7 @@ const ASSIGNOR: &str = "simple";
 /// A group as an administrator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedGroup {
-    /// Whether it has members.
+    /// State of the group: it has members, or none.
     pub state: GroupState,
     /// Group epoch.
     pub epoch: i32,
@@ -32,9 +33,9 @@ pub struct DescribedMember {
     pub id: Arc<str>,
     /// Its epoch.
     pub epoch: i32,
-    /// What it says of itself.
+    /// Metadata that it sent of itself.
     pub metadata: MemberMetadata,
-    /// What it was told to consume.
+    /// Assignment that it was told.
     pub assigned: Assignment,
 }
 
@@ -69,7 +70,18 @@ impl ShareGroups {
             .map(|(id, group)| (id, group.state()))
     }
 
-    /// Which share partitions of a group have state, are to get it, or to lose it; `None` when there is no such group.
+    /// Topics that some member subscribes to and that the view does not have, ascending by name.
+    #[must_use]
+    pub fn unknown_topics(&self) -> BTreeSet<Arc<str>> {
+        let subscribed = self.groups.values().flat_map(|g| g.subscribers().keys());
+        subscribed
+            .filter(|name| self.topics.by_name(name).is_none())
+            .map(Arc::clone)
+            .collect()
+    }
+
+    /// Returns the share partitions of a group that have state, are to get it, or to lose it; `None` when there is no
+    /// such group.
     #[must_use]
     pub fn state_partitions(&self, group: &str) -> Option<StatePartitions> {
         let group = self.existing(group).ok()?;

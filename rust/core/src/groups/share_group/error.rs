@@ -1,14 +1,14 @@
-//! Why a share group refuses a request.
+//! Errors of a share group: the reasons for which it refuses a request.
 
 use core::fmt;
 use std::sync::Arc;
 
 use crate::kafka_code::KafkaCode;
 
-/// Why a share group refuses a request, in Kafka's words. Nothing has changed.
+/// Reason for which a share group refuses a request, in Kafka's words. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupError {
-    /// A field must not be empty.
+    /// A field must not be empty, nor blank.
     Empty {
         /// Kafka's name of the field.
         field: &'static str,

@@ -1,4 +1,4 @@
-//! What a share group and a member of it are: the latest record of each of their keys, and what follows from them.
+//! Share group and its members: the latest record of each of their keys, and what follows from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use super::records::{
     CurrentAssignment, GroupMetadata, GroupValue, MemberMetadata, StatePartitions,
     TargetAssignmentMetadata,
 };
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 use crate::ids::TopicId;
 
 /// Names of subscribed topics, ascending.
 pub(super) type Subscribed<'a> = BTreeSet<&'a str>;
 
-/// Whether a group has members (Kafka: `ShareGroup.ShareGroupState`).
+/// State of a group: it has members, or none (Kafka: `ShareGroup.ShareGroupState`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
     /// No member.
@@ -47,16 +47,16 @@ impl Member {
     }
 }
 
-/// One share group.
+/// Share group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShareGroup {
     pub metadata: Option<GroupMetadata>,
     pub target: Option<TargetAssignmentMetadata>,
     pub state_partitions: Option<StatePartitions>,
     pub records: BTreeMap<Arc<str>, Member>,
-    /// How many members subscribe to each topic.
+    /// Number of members that subscribe to each topic.
     subscribers: BTreeMap<Arc<str>, usize>,
-    /// How many members have each partition in their target.
+    /// Number of members that have each partition in their target.
     assigned: BTreeMap<(TopicId, i32), usize>,
     /// Number of members.
     members: usize,
@@ -86,12 +86,12 @@ impl ShareGroup {
         self.target.map_or(0, |target| target.assignment_epoch)
     }
 
-    /// Whether the target assignment is out of date.
+    /// Returns `true` if the target assignment is out of date.
     pub fn is_pending(&self) -> bool {
         self.assignment_epoch() < self.epoch()
     }
 
-    /// Which share partitions have state.
+    /// Returns the share partitions that have state, are to get it, or to lose it.
     pub fn state_partitions(&self) -> &StatePartitions {
         self.state_partitions.as_ref().unwrap_or(&NO_PARTITIONS)
     }
@@ -131,12 +131,12 @@ impl ShareGroup {
             .filter_map(|(id, member)| Some((id, member, member.metadata.as_ref()?)))
     }
 
-    /// How many members subscribe to each topic, by name.
+    /// Returns the number of members that subscribe to each topic, by name.
     pub const fn subscribers(&self) -> &BTreeMap<Arc<str>, usize> {
         &self.subscribers
     }
 
-    /// Whether some member has the partition in its target.
+    /// Returns `true` if some member has the partition in its target.
     pub fn is_assigned(&self, topic_id: TopicId, partition: i32) -> bool {
         self.assigned.contains_key(&(topic_id, partition))
     }
@@ -146,7 +146,7 @@ impl ShareGroup {
         self.assigned.len()
     }
 
-    /// Whether nothing is left of the group.
+    /// Returns `true` if nothing is left of the group.
     pub fn is_gone(&self) -> bool {
         self.metadata.is_none()
             && self.target.is_none()

@@ -7,7 +7,7 @@ use super::error::GroupError;
 use super::records::{CurrentAssignment, GroupMetadata, GroupRecord, GroupValue, StatePartitions};
 use super::request::{Heartbeat, HeartbeatAnswer, JOIN_EPOCH, LEAVE_EPOCH};
 use super::{Decision, ShareGroups};
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 use crate::ids::TopicId;
 use crate::time::WallTime;
 
@@ -121,8 +121,8 @@ impl ShareGroups {
         })
     }
 
-    /// What the member is told: as soon as there is a new target, its part of it; never a topic that it does not subscribe
-    /// to (KAFKA-19431).
+    /// Returns what the member is told: as soon as there is a new target, its part of it; never a topic that it does
+    /// not subscribe to (KAFKA-19431).
     fn reconciled(
         &self,
         admitted: &Admitted<'_>,
@@ -162,8 +162,9 @@ impl ShareGroups {
         }
     }
 
-    /// When the member is to be heard again: soon, while an assignment is due that the assignment interval holds back (own:
-    /// clients obey the last answer, and a newcomer need not wait a whole interval for its first partitions).
+    /// Time until the member is to be heard again: soon, while an assignment is due that the assignment interval holds
+    /// back (own: clients obey the last answer, and a newcomer need not wait a whole interval for its first
+    /// partitions).
     fn interval(&self, group: &str, due: &Due, assignment_epoch: i32) -> i64 {
         let settings = self.settings(group);
         if assignment_epoch < due.epoch {

@@ -1,14 +1,14 @@
-//! Which share partitions need state before they can be assigned.
+//! Share partitions that need state before they can be assigned.
 
 use super::admission::Admitted;
 use super::request::{Heartbeat, LEAVE_EPOCH};
 use super::{GroupError, ShareGroups};
 use crate::ids::TopicId;
 
-/// Where a share partition of a topic starts that the group has not consumed before: `share.auto.offset.reset` says.
+/// Start offset of a share partition of a topic that the group has not consumed before: `share.auto.offset.reset` decides.
 const UNRESOLVED: i64 = -1;
-/// Where a new partition starts of a topic that the group consumes already: at its beginning, or what was written before
-/// it was noticed would be lost (KAFKA-20742).
+/// Start offset of a new partition of a topic that the group consumes already: its beginning, or what was written
+/// before it was noticed would be lost (KAFKA-20742).
 const BEGINNING: i64 = 0;
 
 /// A share partition to be initialised (InitializeShareGroupState, RPC 83).
@@ -20,13 +20,13 @@ pub struct Uninitialized {
     pub partition: i32,
     /// Epoch of the new state: the group epoch that the heartbeat leads to.
     pub state_epoch: i32,
-    /// Where it starts.
+    /// Start offset.
     pub start_offset: i64,
 }
 
 impl ShareGroups {
-    /// What a caller initialises before it lets this heartbeat in: the partitions of subscribed topics that have no state.
-    /// Nothing for a heartbeat that will be refused.
+    /// Returns what a caller initialises before it lets this heartbeat in: the partitions of subscribed topics that
+    /// have no state. Nothing for a heartbeat that will be refused.
     ///
     /// A topic that is only being initialised starts where a new one does: that a start of 0 might follow an initialisation
     /// that was never seen through is Kafka's, and skips no record but delivers old ones.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ShareGroups;
 use super::group::ShareGroup;
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 
 impl ShareGroups {
     /// Checks the invariants of groups that came to be by verbs of this machine. Costs a walk over all of them: for tests and

@@ -1,4 +1,4 @@
-//! What a log must hold so that its replay gives these groups, and no more.
+//! Records that a log must hold so that its replay gives these groups, and no more.
 
 use std::sync::Arc;
 

@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 pub use alter::AlteredPartition;
 pub use check::{MAX_MEMBER_ID_LENGTH, MAX_TEXT_BYTES};
-pub use config::{GroupSettings, Numbers, is_property};
+pub use config::{GroupSettings, Numbers, numbers};
 pub use delete::DeletedTopic;
 pub use describe::{DescribedGroup, DescribedMember};
 pub use error::GroupError;
@@ -64,14 +64,14 @@ pub use request::{Heartbeat, HeartbeatAnswer, JOIN_EPOCH, LEAVE_EPOCH};
 pub use topics::{MAX_TOPIC_PARTITIONS, Topic, TopicsError};
 
 use crate::decision;
-use crate::limits::ConfigError;
+use crate::settings::limits::ConfigError;
 use crate::time::LockTime;
 use config::BrokerConfig;
 use deadlines::Deadlines;
 use group::ShareGroup;
 use topics::Topics;
 
-/// What a verb decided.
+/// Decision of a verb.
 pub type Decision<A> = decision::Decision<A, GroupRecord>;
 
 /// The share groups of one group coordinator.
@@ -79,7 +79,7 @@ pub type Decision<A> = decision::Decision<A, GroupRecord>;
 pub struct ShareGroups {
     broker: BrokerConfig,
     max_size: i64,
-    /// In force for groups that set nothing.
+    /// Settings in force for groups that set nothing.
     defaults: GroupSettings,
     settings: HashMap<Arc<str>, GroupSettings>,
     topics: Topics,
@@ -136,7 +136,7 @@ impl ShareGroups {
         Ok(())
     }
 
-    /// What is in force for a group.
+    /// Returns the settings in force for a group.
     #[must_use]
     pub fn settings(&self, group: &str) -> &GroupSettings {
         self.settings.get(group).unwrap_or(&self.defaults)
@@ -156,7 +156,7 @@ impl ShareGroups {
         self.note_nothing_due(group);
     }
 
-    /// When [`Self::handle_timeout`] should be called at the latest. After a replay that is at once.
+    /// Latest time at which [`Self::handle_timeout`] should be called. After a replay that is at once.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<LockTime> {
         self.deadlines.next()
@@ -178,7 +178,7 @@ impl ShareGroups {
         self.groups.len()
     }
 
-    /// Whether there is no group.
+    /// Returns `true` if there is no group.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()

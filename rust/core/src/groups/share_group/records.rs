@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 use crate::ids::TopicId;
 
-/// What a member says of itself (`ShareGroupMemberMetadataValue`).
+/// Metadata that a member sends of itself (`ShareGroupMemberMetadataValue`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberMetadata {
     /// Rack of the client, if it names one.
@@ -31,7 +31,7 @@ pub struct GroupMetadata {
     pub metadata_hash: i64,
 }
 
-/// When the target assignment was made (`ShareGroupTargetAssignmentMetadataValue`).
+/// Time at which the target assignment was made (`ShareGroupTargetAssignmentMetadataValue`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetAssignmentMetadata {
     /// The group epoch that it was made for.
@@ -40,7 +40,7 @@ pub struct TargetAssignmentMetadata {
     pub assignment_timestamp: i64,
 }
 
-/// What a member has been told (`ShareGroupCurrentMemberAssignmentValue`).
+/// Assignment that a member has been told (`ShareGroupCurrentMemberAssignmentValue`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentAssignment {
     /// Member epoch.
@@ -65,7 +65,7 @@ pub struct NamedPartitions {
 /// Partitions by the id of their topic.
 pub type PartitionsByTopic = BTreeMap<TopicId, NamedPartitions>;
 
-/// Which share partitions have state (`ShareGroupStatePartitionMetadataValue`).
+/// Share partitions that have state (`ShareGroupStatePartitionMetadataValue`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatePartitions {
     /// Their state is being initialised.
@@ -76,7 +76,7 @@ pub struct StatePartitions {
     pub deleting: BTreeMap<TopicId, Arc<str>>,
 }
 
-/// What a record says about its key.
+/// Value of a record, about its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupValue {
     /// Record 10 of this member.
@@ -93,11 +93,11 @@ pub enum GroupValue {
     StatePartitions(Option<StatePartitions>),
 }
 
-/// One record of a share group.
+/// Record of a share group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupRecord {
     /// Id of the group.
     pub group: Arc<str>,
-    /// What is said of it.
+    /// Value, about the key.
     pub value: GroupValue,
 }

@@ -1,13 +1,13 @@
 //! A heartbeat and its answer.
 
-use crate::assignment::Assignment;
+use crate::groups::assignment::Assignment;
 
 /// Member epoch of a heartbeat that joins the group.
 pub const JOIN_EPOCH: i32 = 0;
 /// Member epoch of a heartbeat that leaves the group.
 pub const LEAVE_EPOCH: i32 = -1;
 
-/// What a member says (`ShareGroupHeartbeatRequestData`).
+/// Heartbeat of a member (`ShareGroupHeartbeatRequestData`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat<'a> {
     /// Id of the group.
@@ -31,8 +31,8 @@ pub struct Heartbeat<'a> {
 pub struct HeartbeatAnswer {
     /// The member's epoch from now on.
     pub member_epoch: i32,
-    /// When it is to be heard again, ms; 0 for a member that has left.
+    /// Time until the member is to be heard again, ms; 0 for a member that has left.
     pub heartbeat_interval_ms: i64,
-    /// What it is to consume; `None` when that has not changed since it was told.
+    /// Assignment to consume; `None` when it has not changed since the member was told.
     pub assignment: Option<Assignment>,
 }

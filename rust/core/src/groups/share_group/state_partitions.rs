@@ -9,7 +9,7 @@ use super::records::{
 use crate::ids::TopicId;
 
 impl StatePartitions {
-    /// Whether the partition has state.
+    /// Returns `true` if the partition has state.
     pub(super) fn is_initialized(&self, topic_id: TopicId, partition: i32) -> bool {
         contains(&self.initialized, topic_id, partition)
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::ShareGroups;
 use super::admission::{Admitted, Due};
 use super::records::{GroupValue, MemberMetadata, StatePartitions, TargetAssignmentMetadata};
-use crate::assignment::Assignment;
-use crate::assignor::{self, Subscriber};
+use crate::groups::assignment::Assignment;
+use crate::groups::assignor::{self, Subscriber};
 use crate::ids::TopicId;
 use crate::time::WallTime;
 
-/// What a member has that was assigned nothing yet.
+/// Assignment of a member that was assigned nothing yet.
 static NOTHING: Assignment = Assignment::EMPTY;
 
 /// The target assignment after a heartbeat.
@@ -20,7 +20,7 @@ pub(super) struct Target {
     pub epoch: i32,
     /// The part of the member that is heard.
     pub mine: Assignment,
-    /// What changes.
+    /// Records of the change.
     pub records: Vec<GroupValue>,
 }
 
@@ -78,8 +78,8 @@ impl ShareGroups {
         }
     }
 
-    /// Whether the assignment is older than the group epoch, and the last one made long enough ago (KIP-1263). A wall clock
-    /// that went back must not hold it up, so a time in the future counts as long ago.
+    /// Returns `true` if the assignment is older than the group epoch, and the last one made long enough ago
+    /// (KIP-1263). A wall clock that went back must not hold it up, so a time in the future counts as long ago.
     fn is_time(&self, group: &str, admitted: &Admitted<'_>, due: &Due, now: WallTime) -> bool {
         if admitted.group.assignment_epoch() >= due.epoch {
             return false;

@@ -1,4 +1,4 @@
-//! What becomes of deleted topics (Kafka: `GroupMetadataManager.maybeCleanupShareGroupState`).
+//! Removal of deleted topics from the groups (Kafka: `GroupMetadataManager.maybeCleanupShareGroupState`).
 
 use std::sync::Arc;
 

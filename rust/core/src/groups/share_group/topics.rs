@@ -21,7 +21,7 @@ pub struct Topic {
     pub partitions: i32,
 }
 
-/// Why a view of the topics cannot be used.
+/// Reason for which a view of the topics cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopicsError {
     /// The zero id, which stands for no topic.

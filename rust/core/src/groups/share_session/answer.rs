@@ -1,9 +1,9 @@
-//! What the answer to a ShareFetch request lists.
+//! Partitions that the answer to a ShareFetch request lists.
 
 use super::context::Kind;
 use super::{ShareFetchContext, ShareSessions, TopicIdPartition};
 
-/// What became of a partition that was fetched or acknowledged.
+/// Outcome of a partition that was fetched or acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The partition.
@@ -17,7 +17,8 @@ pub struct Outcome {
 }
 
 impl ShareSessions {
-    /// Which partitions the answer lists, in the order of `outcomes` (`ShareSessionContext.updateAndGenerateResponseData`).
+    /// Returns the partitions that the answer lists, in the order of `outcomes`
+    /// (`ShareSessionContext.updateAndGenerateResponseData`).
     ///
     /// The answer to the request that has opened the session lists all, the one to a final request what was acknowledged. Any
     /// other lists a partition that has records, an error or acknowledgements, that is new in the session, or whose last

@@ -11,7 +11,7 @@ pub struct ShareFetchContext {
     pub(super) kind: Kind,
     /// The partitions to fetch, before rotation.
     pub(super) partitions: Arc<[TopicIdPartition]>,
-    /// Which of them comes first.
+    /// Index of the one that comes first.
     pub(super) first: usize,
 }
 
@@ -31,19 +31,19 @@ pub(super) enum Kind {
 }
 
 impl ShareFetchContext {
-    /// Whose request it is.
+    /// Key of the session: the group and the member of the request.
     #[must_use]
     pub fn key(&self) -> &ShareSessionKey {
         &self.key
     }
 
-    /// Whether the request has opened the session (epoch 0): its answer lists everything.
+    /// Returns `true` if the request has opened the session (epoch 0): its answer lists everything.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.kind == Kind::Full
     }
 
-    /// Whether the request ends the session (epoch −1): nothing is fetched, and whoever has answered calls
+    /// Returns `true` if the request ends the session (epoch −1): nothing is fetched, and whoever has answered calls
     /// [`super::ShareSessions::close`].
     #[must_use]
     pub fn is_final(&self) -> bool {

@@ -1,10 +1,10 @@
-//! Why a request is refused as a whole.
+//! Errors of a request, which is refused as a whole.
 
 use core::fmt;
 
 use crate::kafka_code::KafkaCode;
 
-/// Why a request is refused as a whole; nothing has changed.
+/// Reason for which a request is refused as a whole; nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareSessionError {
     /// A request that opens a session brings acknowledgements: of which session would they be (KAFKA-19485)?

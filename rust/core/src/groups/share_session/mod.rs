@@ -94,7 +94,7 @@ impl ShareSessions {
         self.count
     }
 
-    /// Whether there is no session.
+    /// Returns `true` if there is no session.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -90,7 +90,7 @@ impl SessionPartitions {
         )
     }
 
-    /// Whether some partition has a mark.
+    /// Returns `true` if some partition has a mark.
     pub fn any_marked(&self) -> bool {
         self.marked > 0
     }

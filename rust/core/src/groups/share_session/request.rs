@@ -10,7 +10,7 @@ use super::{
     ShareSessionKey, ShareSessions, TopicIdPartition,
 };
 
-/// What a ShareFetch request says of its session. Repeated partitions count once: librdkafka repeats topics.
+/// Session part of a ShareFetch request. Repeated partitions count once: librdkafka repeats topics.
 #[derive(Clone, Copy, Debug)]
 pub struct ShareFetchRequest<'a> {
     /// Id of the share group.
@@ -25,7 +25,7 @@ pub struct ShareFetchRequest<'a> {
     pub added: &'a [TopicIdPartition],
     /// Partitions not to fetch any more (`ForgottenTopicsData`).
     pub forgotten: &'a [TopicIdPartition],
-    /// Whether the request brings acknowledgements.
+    /// Set if the request brings acknowledgements.
     pub acknowledges: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One session.
+//! Share session of a member.
 
 use super::partitions::SessionPartitions;
 use super::{ConnectionId, TopicIdPartition};

@@ -17,7 +17,7 @@ pub use questions::InFlightQuestions;
 pub use twin::TwinStore;
 
 use crate::offset::{OffsetRange, before};
-use crate::record_state::{Phase, RecordState};
+use crate::partition::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
 /// A member of the share group, interned by the share partition.
@@ -27,20 +27,20 @@ pub struct MemberIndex(pub u32);
 /// A lock to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewLock {
-    /// Who takes it.
+    /// Member that takes it.
     pub member: MemberIndex,
-    /// When.
+    /// Time at which it is taken.
     pub now: LockTime,
-    /// How long it runs.
+    /// Duration of the lock.
     pub duration_ms: i64,
 }
 
-/// Who holds records, since when and until when.
+/// Lock on records: its holder, its beginning and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lock {
     /// The only member that may settle the records.
     pub member: MemberIndex,
-    /// When the lock was taken or last renewed.
+    /// Time at which the lock was taken or last renewed.
     pub acquired_at: LockTime,
     /// The lock has run out when `now >= deadline`.
     pub deadline: LockTime,
@@ -55,11 +55,11 @@ pub struct InFlightRun {
     pub range: OffsetRange,
     /// State, or the target state while `phase` is pending.
     pub state: RecordState,
-    /// How often the records were delivered.
+    /// Number of deliveries of each record.
     pub delivery_count: i16,
-    /// Whether a write is under way.
+    /// Phase of the write of the last change.
     pub phase: Phase,
-    /// Whether an in-flight batch begins at the first offset.
+    /// Set if an in-flight batch begins at the first offset.
     pub batch_start: bool,
     /// The lock: present exactly while the records are acquired, or pending with a way back.
     pub lock: Option<Lock>,
@@ -78,7 +78,7 @@ impl InFlightRun {
     }
 }
 
-/// What a change does with the lock of the records.
+/// Effect of a change on the lock of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockChange {
     /// The lock stays, where there is one.
@@ -87,14 +87,14 @@ pub enum LockChange {
     End,
 }
 
-/// Whose records [`InFlightStore::look`] shows and [`InFlightStore::update`] changes.
+/// Holder whose records [`InFlightStore::look`] shows and [`InFlightStore::update`] changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// Anybody's, and those that nobody holds.
     Anybody,
-    /// Those under a lock of this member.
+    /// Records under a lock of this member.
     Member(MemberIndex),
-    /// Those whose lock was reported as run out.
+    /// Records whose lock was reported as run out.
     RunOut,
 }
 
@@ -115,11 +115,11 @@ pub struct Change {
     pub state: RecordState,
     /// Phase afterwards.
     pub phase: Phase,
-    /// What becomes of the lock.
+    /// Effect on the lock.
     pub lock: LockChange,
 }
 
-/// What [`InFlightStore::first`] looks for.
+/// Kind of record that [`InFlightStore::first`] looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
     /// A record that is available with no write under way.
@@ -132,7 +132,7 @@ pub enum Sought {
     Hole,
 }
 
-/// What stands at the front of the window once its settled batches are gone.
+/// Front of the window once its settled batches are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
     /// Nothing was in flight.
@@ -145,7 +145,7 @@ pub enum Front {
     Passed(i64, u64),
 }
 
-/// What a command does to records. A function that decides is one, with nothing to note.
+/// Change that a command makes to records. A function that decides is one, with nothing to note.
 pub trait RunChange {
     /// The change of a run, or `None` if it stays as it is. It must depend only on the state, the phase and the delivery count
     /// of the run: a store asks once for records that have them in common.
@@ -215,7 +215,7 @@ pub trait InFlightStore: Default {
     fn next_deadline(&self) -> Option<LockTime>;
     /// Ranges that cover every record locked by `member` (they may cover others too), ascending and disjoint.
     fn held_by(&self, member: MemberIndex) -> Vec<OffsetRange>;
-    /// Whether there is a lock of `member`.
+    /// Returns `true` if there is a lock of `member`.
     fn holds(&self, member: MemberIndex) -> bool {
         !self.held_by(member).is_empty()
     }
@@ -259,8 +259,8 @@ pub trait InFlightStore: Default {
             self.update(core::iter::once(range), holder, &mut decide);
         }
     }
-    /// Whether neighbouring batches whose records are all settled, terminal and equal may count as one from now on, so that
-    /// a long settled stretch need not remember where its batches began.
+    /// Lets neighbouring batches count as one, from now on, if their records are all settled, terminal and equal, so
+    /// that a long settled stretch need not remember where its batches began.
     fn merge_settled_batches(&mut self, allowed: bool) {
         let _ = allowed;
     }

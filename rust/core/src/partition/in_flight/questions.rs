@@ -55,7 +55,7 @@ pub trait InFlightQuestions: InFlightStore {
         self.run_in(OffsetRange::new(first, range.last)?)
     }
 
-    /// How many offsets of `range` a batch holds.
+    /// Number of offsets of `range` that a batch holds.
     fn held_in(&self, range: OffsetRange) -> u64 {
         let mut held = 0;
         let mut next = Some(range);

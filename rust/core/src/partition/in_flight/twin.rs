@@ -11,10 +11,10 @@ use super::{
     StateCounts,
 };
 use crate::offset::{OffsetRange, after};
-use crate::record_state::{Phase, RecordState};
+use crate::partition::record_state::{Phase, RecordState};
 use crate::time::LockTime;
 
-/// One record in flight.
+/// Record in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Record {
     state: RecordState,
@@ -26,7 +26,7 @@ struct Record {
 }
 
 impl Record {
-    /// Whether a record right after this one belongs to the same run.
+    /// Returns `true` if a record right after this one belongs to the same run.
     fn is_continued_by(&self, next: &Self) -> bool {
         !next.batch_start
             && *next

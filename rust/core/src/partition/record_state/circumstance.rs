@@ -1,4 +1,4 @@
-//! What a transition depends on besides the record and the trigger.
+//! Circumstances that a transition depends on besides the record and the trigger.
 
 /// The circumstances of a record when a trigger meets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ impl Circumstance {
     }
 }
 
-/// Which value of one circumstance a row of the table applies to.
+/// Value of one circumstance that a row of the table applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Either.
@@ -52,7 +52,7 @@ pub enum When {
 }
 
 impl When {
-    /// Whether a row that says this applies.
+    /// Returns `true` if a row that says this applies.
     #[must_use]
     pub const fn applies(self, holds: bool) -> bool {
         match self {

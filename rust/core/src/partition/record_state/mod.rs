@@ -7,11 +7,28 @@
 //! refusal after the lock ran out is two rows: refused, then lock time-out.
 
 mod circumstance;
-mod state;
 mod table;
 mod trigger;
 
+pub use crate::delivery::RecordState;
 pub use circumstance::{Circumstance, When};
-pub use state::{Phase, RecordState};
 pub use table::{LockRule, TABLE, Transition, decide};
 pub use trigger::{AcknowledgeType, Trigger};
+
+/// Phase of a record's last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(u8)]
+pub enum Phase {
+    /// No write is under way that could undo the state.
+    #[default]
+    Settled = 0,
+    /// The state is the target of a write under way; its refusal gives the record back to the member.
+    Pending = 1,
+    /// A write is under way, but the log start has passed the record: it stays archived whatever the answer.
+    PendingFinal = 2,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Self; 3] = [Self::Settled, Self::Pending, Self::PendingFinal];
+}

@@ -1,10 +1,11 @@
 //! THE TABLE: every legal change of a record, and the look-up in it.
 
+use super::Phase;
 use super::circumstance::{Circumstance, When};
-use super::state::{Phase, RecordState};
 use super::trigger::Trigger;
+use crate::delivery::RecordState;
 
-/// What a row does with the acquisition lock.
+/// Effect of a row on the acquisition lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockRule {
     /// The member takes a new lock; the delivery count rises by one with [`Trigger::Acquire`] only.
@@ -15,31 +16,31 @@ pub enum LockRule {
     End,
 }
 
-/// One row of the table.
+/// Row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// State before.
     pub from: RecordState,
     /// Phase before.
     pub phase: Phase,
-    /// What happens.
+    /// Trigger of the transition.
     pub trigger: Trigger,
-    /// Whether the record lies below the start offset.
+    /// Applies to a record below the start offset, to any other, or to both.
     pub below_start_offset: When,
-    /// Whether the record was delivered as often as allowed.
+    /// Applies to a record that was delivered as often as allowed, to any other, or to both.
     pub attempts_over: When,
-    /// Whether the group has a dead-letter queue.
+    /// Applies to a group with a dead-letter queue, to any other, or to both.
     pub dead_letter_queue: When,
     /// State after. A write under way is for this state: once it is confirmed, the record stays in it, without a lock.
     pub to: RecordState,
     /// Phase after: [`Phase::Pending`] until the write is answered, for a trigger that a member waits for.
     pub to_phase: Phase,
-    /// What becomes of the lock.
+    /// Effect on the lock.
     pub lock: LockRule,
 }
 
 impl Transition {
-    /// Whether the row applies in this circumstance.
+    /// Returns `true` if the row applies in this circumstance.
     #[must_use]
     pub const fn applies(&self, circumstance: Circumstance) -> bool {
         self.below_start_offset
@@ -50,7 +51,7 @@ impl Transition {
                 .applies(circumstance.dead_letter_queue)
     }
 
-    /// Whether the record would have become available again, had it not been delivered as often as allowed.
+    /// Returns `true` if the record would have become available again, had it not been delivered as often as allowed.
     #[must_use]
     pub const fn reaches_delivery_limit(&self) -> bool {
         matches!(self.attempts_over, When::Yes)
@@ -159,7 +160,7 @@ const fn index() -> Index {
     index
 }
 
-/// What becomes of a record in this state and phase: the row for it, or `None` when the trigger changes nothing there.
+/// Returns the row for a record in this state and phase, or `None` when the trigger changes nothing there.
 #[inline]
 #[must_use]
 pub fn decide(

@@ -1,6 +1,6 @@
-//! What can happen to a record, and what a member may say about one.
+//! Triggers of a record's transitions, and the acknowledgements that a member may send.
 
-/// What a member says about an acquired record. The ids are Kafka's (`AcknowledgeType`; 0 is a gap).
+/// Acknowledgement of an acquired record by a member. The ids are Kafka's (`AcknowledgeType`; 0 is a gap).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i8)]
 pub enum AcknowledgeType {
@@ -52,7 +52,7 @@ impl AcknowledgeType {
     }
 }
 
-/// What happens to a record.
+/// Trigger of a record's transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Trigger {

@@ -21,8 +21,9 @@ mod records;
 mod status;
 mod verbs;
 
+pub use change::changes::DeadLetterCause;
 pub use change::settle::Settlement;
-pub use change::writes::{LentWrite, PendingWrite, WriteAnswer, member_code};
+pub use change::writes::{PendingWrite, WriteAnswer, member_code};
 pub use error::{
     AcknowledgeError, AcquireError, CorruptField, InitializeError, RecordStateReason, UnknownToken,
 };
@@ -30,26 +31,26 @@ pub use records::counters::Counters;
 pub use records::inspect::InFlight;
 pub use records::window::GapWindow;
 pub use status::Status;
-pub use verbs::acknowledge::AcknowledgeBatch;
 pub use verbs::acquire_request::{
-    AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch,
+    AbortedTransaction, AcquireMode, AcquireRequest, AcquiredRange, ControlType, FetchedBatch,
 };
-pub use verbs::dead_letter::{DeadLetter, DeadLetterCause, DeadLetterToken};
+pub use verbs::dead_letter::{DeadLetter, DeadLetterToken};
 pub use verbs::initialize::Initialized;
-pub use verbs::transactions::{AbortedTransaction, aborted_ranges};
+pub use verbs::parts::AcknowledgeBatch;
+pub use verbs::transactions::aborted_ranges;
 
 use std::sync::Arc;
 
 use crate::ids::SharePartitionKey;
-use crate::in_flight::InFlightStore;
-use crate::limits::{ConfigError, ShareGroupConfig};
+use crate::partition::in_flight::{InFlightStore, IntervalStore};
+use crate::settings::limits::{ConfigError, ShareGroupConfig};
 use crate::time::LockTime;
 use crate::util::on_demand::OnDemand;
 use records::activity::Activity;
 
 /// The state machine of one share partition; see the module. A clone goes its own way: simulators look ahead with it.
 #[derive(Clone, Debug)]
-pub struct SharePartition<S> {
+pub struct SharePartition<S = IntervalStore> {
     key: SharePartitionKey,
     leader_epoch: i32,
     status: Status,
@@ -120,13 +121,13 @@ impl<S: InFlightStore> SharePartition<S> {
         &self.config
     }
 
-    /// Which share partition this is.
+    /// Key of this share partition.
     #[must_use]
     pub const fn key(&self) -> &SharePartitionKey {
         &self.key
     }
 
-    /// Where it stands in its life; only one that is active gives out records and takes acknowledgements.
+    /// Status of the share partition; only an active one gives out records and takes acknowledgements.
     #[must_use]
     pub const fn status(&self) -> Status {
         self.status
@@ -162,7 +163,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.delivery_complete_count
     }
 
-    /// What has happened since this object was made.
+    /// Counters of what has happened since this object was made.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.activity

@@ -1,11 +1,11 @@
-//! What a group may set, and the broker properties that bound it.
+//! Settings of a group, and the broker properties that bound them.
 
 use super::int::{ConfigError, IntConfig, int};
 
-/// One group property and the three broker properties that stand behind it.
+/// Group property with the three broker properties that give its default and its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupIntConfig {
-    /// What a group may set; the bounds here are Kafka's own, before the broker's.
+    /// Setting of the group; the bounds here are Kafka's own, before the broker's.
     pub group: IntConfig,
     /// The broker's value for groups that set none.
     pub broker: IntConfig,

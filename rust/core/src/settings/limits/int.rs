@@ -13,7 +13,12 @@ pub struct IntConfig {
     pub max: i64,
 }
 
-pub(super) const fn int(name: &'static str, default: i64, min: i64, max: i64) -> IntConfig {
+pub(in crate::settings) const fn int(
+    name: &'static str,
+    default: i64,
+    min: i64,
+    max: i64,
+) -> IntConfig {
     IntConfig {
         name,
         default,

@@ -59,7 +59,7 @@ fn nanos(amount: &str, unit_seconds: i64) -> Option<i128> {
     Some(if negative { -nanos } else { nanos })
 }
 
-/// Whether a text begins with a minus, and what follows the sign.
+/// Splits the sign off a text: `true` for a minus, and the text after it.
 fn signed(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (true, rest),

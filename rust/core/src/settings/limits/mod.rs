@@ -5,7 +5,7 @@
 //! a stored group value that later falls outside. [`GroupIntConfig::resolve`] does the same. The engine itself is content
 //! with any sane [`ShareGroupConfig`]: simulators want windows that no broker allows.
 //!
-//! [`properties`] is the table of every property as its text: for DescribeConfigs, IncrementalAlterConfigs and property files.
+//! [`properties`](crate::limits::properties) is the table of every property as its text: for DescribeConfigs, IncrementalAlterConfigs and property files.
 //!
 //! [`IntConfig`] also bounds the share coordinator's settings, so there is one [`ConfigError`] for all of them.
 
@@ -13,7 +13,6 @@ mod group;
 mod int;
 mod iso_duration;
 mod offset_reset;
-pub mod properties;
 mod share_group;
 
 pub use group::{
@@ -21,6 +20,7 @@ pub use group::{
     HEARTBEAT_INTERVAL_MS, MAX_SIZE, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS,
     SESSION_TIMEOUT_MS,
 };
+pub(super) use int::int;
 pub use int::{ConfigError, IntConfig};
 pub use offset_reset::AutoOffsetReset;
 pub use share_group::{IsolationLevel, ShareGroupConfig};

@@ -1,4 +1,4 @@
-//! Where a share partition without a start offset begins.
+//! Start of a share partition that has no start offset yet.
 
 use super::iso_duration::duration_ms;
 

@@ -4,7 +4,7 @@ use super::group::{DELIVERY_COUNT_LIMIT, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK
 use super::int::{ConfigError, int};
 use super::offset_reset::AutoOffsetReset;
 
-/// What errors call a setting that Kafka does not have.
+/// Name in errors of a setting that Kafka does not have.
 const MAX_LOCK_TIMEOUTS: &str = "max_lock_timeouts_per_call";
 
 /// `share.isolation.level`.
@@ -32,7 +32,7 @@ pub struct ShareGroupConfig {
     pub auto_offset_reset: AutoOffsetReset,
     /// `share.isolation.level`.
     pub isolation_level: IsolationLevel,
-    /// Whether `errors.deadletterqueue.topic.name` is set (KIP-1191).
+    /// Set if `errors.deadletterqueue.topic.name` is set (KIP-1191).
     pub dead_letter_queue: bool,
     /// The most acquisition locks that run out in one call, of whichever verb; `u32::MAX` for all that are due. It bounds the
     /// time of a call where many locks end together. Those left over hold until the next call, and can be settled until then.

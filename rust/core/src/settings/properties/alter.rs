@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use super::{GroupProperty, Properties, PropertyError, check_group};
 
-/// What is done to one property.
+/// Alteration of one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alteration {
     /// Name of the property.
     pub name: String,
-    /// What is done.
+    /// Operation on the property.
     pub operation: AlterOperation,
     /// The value, for an operation that has one.
     pub value: Option<String>,
 }
 
-/// What is done to a property (`AlterConfigOp.OpType`).
+/// Operation on a property (`AlterConfigOp.OpType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlterOperation {
     /// Give it this value.
@@ -42,7 +42,7 @@ impl From<i8> for AlterOperation {
     }
 }
 
-/// What a group's properties are after these alterations: all of them or none. No group property is a list.
+/// Returns a group's properties after these alterations: all of them or none. No group property is a list.
 ///
 /// `name` is that of the group. An empty one is refused after the form of the alterations, before their values.
 ///

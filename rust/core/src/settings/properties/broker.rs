@@ -1,12 +1,12 @@
-//! What is set for all groups.
+//! Properties of the broker, which hold for all groups.
 
-use super::super::group::{
-    ASSIGNMENT_INTERVAL_MS, DELIVERY_COUNT_LIMIT, GROUP_INT_CONFIGS, HEARTBEAT_INTERVAL_MS,
-    MAX_SIZE, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, SESSION_TIMEOUT_MS,
-};
-use super::super::int::{IntConfig, int};
 use super::error::Relation;
 use super::{Properties, Property, PropertyError, Rule};
+use crate::settings::limits::{
+    ASSIGNMENT_INTERVAL_MS, DELIVERY_COUNT_LIMIT, GROUP_INT_CONFIGS, HEARTBEAT_INTERVAL_MS,
+    IntConfig, MAX_SIZE, PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, SESSION_TIMEOUT_MS,
+    int,
+};
 
 pub(super) const ASSIGNOR_OFFLOAD_ENABLE: &str = "group.share.assignor.offload.enable";
 
@@ -140,12 +140,12 @@ pub static BROKER_PROPERTIES: [Property; 26] = [
     .internal(),
 ];
 
-/// Checks a broker's properties: each by itself, then those that bound each other (`GroupCoordinatorConfig.validate`,
-/// `ShareGroupConfig.validate`). Returns the names that are no properties of share groups, in order; Kafka passes over such.
+/// Checks a broker's properties: each by itself, and that no least value is above the greatest. Returns the names that are no
+/// properties of share groups, in order; Kafka passes over such.
 ///
 /// # Errors
 /// The first property at fault.
-pub fn check_broker(broker: &Properties) -> Result<Vec<&str>, PropertyError> {
+pub fn read_broker(broker: &Properties) -> Result<Vec<&str>, PropertyError> {
     for property in &BROKER_PROPERTIES {
         if let Some(text) = broker.get(property.name) {
             property.parse(text)?;
@@ -153,6 +153,25 @@ pub fn check_broker(broker: &Properties) -> Result<Vec<&str>, PropertyError> {
     }
     for config in GROUP_INT_CONFIGS {
         at_least(config.broker_max, config.broker_min, broker)?;
+    }
+    let known = |name: &str| BROKER_PROPERTIES.iter().any(|known| known.name == name);
+    let mut unknown: Vec<&str> = broker
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !known(name))
+        .collect();
+    unknown.sort_unstable();
+    Ok(unknown)
+}
+
+/// As [`read_broker`], and holds the properties to what a broker demands of them together before it starts
+/// (`GroupCoordinatorConfig.validate`, `ShareGroupConfig.validate`).
+///
+/// # Errors
+/// The first property at fault.
+pub fn check_broker(broker: &Properties) -> Result<Vec<&str>, PropertyError> {
+    let unknown = read_broker(broker)?;
+    for config in GROUP_INT_CONFIGS {
         at_least(config.broker, config.broker_min, broker)?;
         if config.broker.max < i64::from(i32::MAX) {
             at_least(config.broker_max, config.broker, broker)?;
@@ -167,13 +186,6 @@ pub fn check_broker(broker: &Properties) -> Result<Vec<&str>, PropertyError> {
         broker,
     )?;
     at_least(MAX_SHARE_SESSIONS, MAX_SIZE, broker)?;
-    let known = |name: &str| BROKER_PROPERTIES.iter().any(|known| known.name == name);
-    let mut unknown: Vec<&str> = broker
-        .keys()
-        .map(String::as_str)
-        .filter(|name| !known(name))
-        .collect();
-    unknown.sort_unstable();
     Ok(unknown)
 }
 
@@ -206,12 +218,9 @@ fn order(
 
 /// A broker's number: what it sets, or Kafka's default.
 pub(super) fn number(config: IntConfig, broker: &Properties) -> Result<i64, PropertyError> {
-    let Some(text) = broker.get(config.name) else {
-        return Ok(config.default);
-    };
-    let text = Property::int(config, "").parse(text)?;
-    text.parse()
-        .map_err(|_| PropertyError::not_a_number(config.name, &text))
+    broker
+        .get(config.name)
+        .map_or(Ok(config.default), |text| super::number(config, text))
 }
 
 /// A broker's value as Kafka shows it: what it sets, or the default.

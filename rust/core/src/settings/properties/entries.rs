@@ -2,7 +2,7 @@
 
 use super::{BROKER_PROPERTIES, GROUP_PROPERTIES, GroupProperty, Properties, Property};
 
-/// Where a value comes from (`DescribeConfigsResponse.ConfigSource`).
+/// Source of a value (`DescribeConfigsResponse.ConfigSource`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum ConfigSource {
@@ -29,7 +29,7 @@ pub struct ConfigEntry {
     pub property: Property,
     /// Its value, which of a group's properties is the one that the group has set: what is in force may be clamped.
     pub value: String,
-    /// Where the value comes from.
+    /// Source of the value.
     pub source: ConfigSource,
     /// The values that it would fall back on in turn, itself first: name, value, source.
     pub synonyms: Vec<(&'static str, String, ConfigSource)>,

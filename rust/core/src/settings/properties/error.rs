@@ -1,10 +1,11 @@
-//! Why a property or its value cannot be used, in the words of a broker's answers.
+//! Errors of properties and their values, in the words of a broker's answers.
 
 use core::fmt;
 
+use super::Property;
 use crate::kafka_code::KafkaCode;
 
-/// Why a property or its value cannot be used. Its text is that of Kafka's answer.
+/// Reason for which a property or its value cannot be used. Its text is that of Kafka's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyError {
     /// A group has no such property.
@@ -18,24 +19,17 @@ pub enum PropertyError {
         name: &'static str,
         /// The value given.
         value: String,
-        /// What is wrong with it.
+        /// Fault of the value.
         reason: String,
     },
-    /// The number is too low.
-    TooLow {
+    /// The number is one that the property never has.
+    OutOfBounds {
         /// Kafka's name of the property.
         name: &'static str,
         /// The value given.
         value: i64,
         /// Smallest legal value.
         min: i64,
-    },
-    /// The number is too high.
-    TooHigh {
-        /// Kafka's name of the property.
-        name: &'static str,
-        /// The value given.
-        value: i64,
         /// Greatest legal value.
         max: i64,
     },
@@ -73,7 +67,7 @@ pub enum PropertyError {
         name: &'static str,
         /// Its value.
         value: i64,
-        /// How it must stand to the other.
+        /// Relation in which it must stand to the other.
         relation: Relation,
         /// The other property.
         other: &'static str,
@@ -106,7 +100,7 @@ pub enum PropertyError {
     },
 }
 
-/// How one value must stand to another.
+/// Relation in which one value must stand to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `>=`.
@@ -115,6 +109,16 @@ pub enum Relation {
     AtMost,
     /// `<`.
     Below,
+}
+
+impl Relation {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::AtLeast => "greater than or equal to",
+            Self::AtMost => "less than or equal to",
+            Self::Below => "less than",
+        }
+    }
 }
 
 impl PropertyError {
@@ -161,8 +165,7 @@ impl PropertyError {
             | Self::NoList { name, .. }
             | Self::UnknownOperation { name, .. } => name,
             Self::Invalid { name, .. }
-            | Self::TooLow { name, .. }
-            | Self::TooHigh { name, .. }
+            | Self::OutOfBounds { name, .. }
             | Self::OutOfRange { name, .. }
             | Self::InternalTopic { name, .. }
             | Self::EmptyList { name }
@@ -177,8 +180,7 @@ impl PropertyError {
     pub fn value(&self) -> Option<String> {
         match self {
             Self::Invalid { value, .. } | Self::InternalTopic { value, .. } => Some(value.clone()),
-            Self::TooLow { value, .. }
-            | Self::TooHigh { value, .. }
+            Self::OutOfBounds { value, .. }
             | Self::OutOfRange { value, .. }
             | Self::Order { value, .. } => Some(value.to_string()),
             Self::EmptyList { .. } | Self::EmptyWord { .. } => Some(String::new()),
@@ -195,10 +197,35 @@ impl PropertyError {
     #[must_use]
     pub const fn bounds(&self) -> (Option<i64>, Option<i64>) {
         match self {
-            Self::TooLow { min, .. } => (Some(*min), None),
-            Self::TooHigh { max, .. } => (None, Some(*max)),
-            Self::OutOfRange { min, max, .. } => (Some(*min), Some(*max)),
+            Self::OutOfBounds { min, max, .. } | Self::OutOfRange { min, max, .. } => {
+                (Some(*min), Some(*max))
+            }
             _ => (None, None),
+        }
+    }
+
+    /// Expectation in words, for people who write files and programs; empty where the text of the error says all.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match self {
+            Self::OutOfBounds { min, max, .. } | Self::OutOfRange { min, max, .. } => {
+                format!("{min} to {max}")
+            }
+            Self::Invalid { name, .. }
+            | Self::InternalTopic { name, .. }
+            | Self::EmptyList { name }
+            | Self::EmptyWord { name } => {
+                Property::find(name).map_or_else(String::new, |property| property.rule.expected())
+            }
+            Self::Order {
+                relation, other, ..
+            } => format!("a value {} {other}", relation.words()),
+            Self::Unknown { .. } => "a property of share groups".to_owned(),
+            Self::Repeated { .. }
+            | Self::Null { .. }
+            | Self::NoList { .. }
+            | Self::NoGroupName
+            | Self::UnknownOperation { .. } => String::new(),
         }
     }
 
@@ -230,13 +257,18 @@ impl fmt::Display for PropertyError {
                 invalid(f, *name, value)?;
                 f.write_str(reason)
             }
-            Self::TooLow { name, value, min } => {
+            Self::OutOfBounds {
+                name,
+                value,
+                min,
+                max,
+            } => {
                 invalid(f, name, value)?;
-                write!(f, "Value must be at least {min}")
-            }
-            Self::TooHigh { name, value, max } => {
-                invalid(f, name, value)?;
-                write!(f, "Value must be no more than {max}")
+                if value < min {
+                    write!(f, "Value must be at least {min}")
+                } else {
+                    write!(f, "Value must be no more than {max}")
+                }
             }
             Self::OutOfRange { name, min, max, .. } => {
                 write!(f, "{name} must be in the range {min} to {max} inclusive.")
@@ -256,14 +288,7 @@ impl fmt::Display for PropertyError {
                 relation,
                 other,
                 ..
-            } => {
-                let relation = match relation {
-                    Relation::AtLeast => "greater than or equal to",
-                    Relation::AtMost => "less than or equal to",
-                    Relation::Below => "less than",
-                };
-                write!(f, "{name} must be {relation} {other}")
-            }
+            } => write!(f, "{name} must be {} {other}", relation.words()),
             Self::Repeated { .. } => f.write_str("Error due to duplicate config keys"),
             Self::NoGroupName => f.write_str("Default group resources are not allowed."),
             Self::Null { name } => write!(f, "Null value not supported for : {name}"),

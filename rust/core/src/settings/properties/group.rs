@@ -1,13 +1,13 @@
-//! What a group may set, and what it falls back on.
+//! Properties of a group, and the values that they fall back on.
 
-use super::super::group::{
+use super::broker;
+use super::{Properties, Property, PropertyError, Rule};
+use crate::settings::limits::{
     ASSIGNMENT_INTERVAL_MS, DELIVERY_COUNT_LIMIT, GroupIntConfig, HEARTBEAT_INTERVAL_MS,
     PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, SESSION_TIMEOUT_MS,
 };
-use super::broker;
-use super::{Properties, Property, PropertyError, Rule};
 
-/// What a group property falls back on.
+/// Value that a group property falls back on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// Its own default.
@@ -23,7 +23,7 @@ pub enum Fallback {
 pub struct GroupProperty {
     /// The property.
     pub property: Property,
-    /// What it falls back on.
+    /// Value that it falls back on.
     pub fallback: Fallback,
 }
 
@@ -149,16 +149,16 @@ impl GroupProperty {
         }
     }
 
-    /// Whether a group may set this value now; `broker` holds the broker's properties, and what it lacks has Kafka's default.
+    /// Checks that a group may set this value now; `broker` holds the broker's properties, and what it lacks has
+    /// Kafka's default.
     ///
     /// # Errors
     /// The value is none of this property or outside what the broker allows, or a broker property is wrong itself.
     pub fn check(&self, text: &str, broker: &Properties) -> Result<(), PropertyError> {
-        let parsed = self.property.parse(text)?;
         let Fallback::Bounded(config) = self.fallback else {
-            return Ok(());
+            return self.property.parse(text).map(|_| ());
         };
-        let value = number(self.property.name, &parsed)?;
+        let value = super::number(config.group, text)?;
         let (min, max) = (
             broker::number(config.broker_min, broker)?,
             broker::number(config.broker_max, broker)?,
@@ -189,7 +189,7 @@ impl GroupProperty {
             let Some(set) = set else {
                 return broker::number(config.broker, broker).map(Value::Int);
             };
-            let set = number(self.property.name, &self.property.parse(set)?)?;
+            let set = super::number(config.group, set)?;
             let (min, max) = (
                 broker::number(config.broker_min, broker)?,
                 broker::number(config.broker_max, broker)?,
@@ -209,8 +209,17 @@ impl GroupProperty {
     }
 }
 
-/// Whether a group may have all of these properties now. Names that are no properties are passed over: a newer version may have
-/// stored them.
+/// Refuses a name that only a mistake explains: one below `share.`, `errors.deadletterqueue.` or `group.share.` that no group has.
+/// Properties of other kinds of groups are passed over.
+pub(super) fn check_names(group: &Properties) -> Result<(), PropertyError> {
+    let ours = ["share.", "errors.deadletterqueue.", "group.share."];
+    super::first_unknown(group, |name| {
+        GroupProperty::find(name).is_ok() || !ours.iter().any(|prefix| name.starts_with(prefix))
+    })
+}
+
+/// Checks that a group may have all of these properties now. Names that are no properties are passed over: a newer
+/// version may have stored them.
 ///
 /// # Errors
 /// The first value that is not allowed, in the order of [`GROUP_PROPERTIES`].
@@ -221,10 +230,4 @@ pub fn check_group(group: &Properties, broker: &Properties) -> Result<(), Proper
         }
     }
     Ok(())
-}
-
-/// A number that its property has read already.
-fn number(name: &'static str, text: &str) -> Result<i64, PropertyError> {
-    text.parse()
-        .map_err(|_| PropertyError::not_a_number(name, text))
 }

@@ -10,22 +10,23 @@ mod broker;
 mod entries;
 mod error;
 mod group;
+mod share_partition;
 
 use std::collections::HashMap;
 
 pub use alter::{AlterOperation, Alteration, alter_group};
-pub use broker::{BROKER_PROPERTIES, check_broker};
+pub use broker::{BROKER_PROPERTIES, check_broker, read_broker};
 pub use entries::{ConfigEntry, ConfigSource, broker_entries, group_entries};
 pub use error::PropertyError;
 pub use group::{Fallback, GROUP_PROPERTIES, GroupProperty, Value, check_group};
+pub use share_partition::share_group_config;
 
-use super::int::IntConfig;
-use super::offset_reset::AutoOffsetReset;
+use crate::settings::limits::{AutoOffsetReset, IntConfig};
 
 /// Properties by name.
 pub type Properties = HashMap<String, String>;
 
-/// What values a property takes.
+/// Rule for the values of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// A whole number within bounds.
@@ -39,9 +40,9 @@ pub enum Rule {
     Boolean,
     /// Any text.
     Text,
-    /// One of these words.
+    /// Any of these words.
     OneOf(&'static [&'static str]),
-    /// What [`AutoOffsetReset::parse`] takes.
+    /// Every text that [`AutoOffsetReset::parse`] takes.
     OffsetReset,
     /// Name of a dead-letter topic (KIP-1191): empty for none, and no internal topic.
     DeadLetterTopic,
@@ -49,18 +50,18 @@ pub enum Rule {
     Assignors,
 }
 
-/// One property.
+/// Property of a group or of the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Property {
     /// Kafka's name.
     pub name: &'static str,
-    /// What values it takes.
+    /// Rule for its values.
     pub rule: Rule,
     /// Its value when nothing is set. That of a whole number is in `int_default`.
     default: Default,
-    /// Whether it is shown only where it is set (Kafka: `defineInternal`).
+    /// Set if it is shown only where it is set (Kafka: `defineInternal`).
     pub internal: bool,
-    /// What it does, in a line.
+    /// Effect of the property, in a line.
     pub documentation: &'static str,
 }
 
@@ -70,7 +71,35 @@ enum Default {
     Text(&'static str),
 }
 
+impl Rule {
+    /// Form that a value has to have, for people.
+    #[must_use]
+    pub fn expected(self) -> String {
+        match self {
+            Self::Int { min, max } => format!("a whole number, {min} to {max}"),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::OneOf(words) => words.join(" or "),
+            Self::OffsetReset => "latest, earliest or by_duration:PnDTnHnMn.nS".to_owned(),
+            Self::DeadLetterTopic => {
+                "a topic whose name does not begin with __, or nothing".to_owned()
+            }
+            Self::Assignors => "simple".to_owned(),
+        }
+    }
+}
+
 impl Property {
+    /// The property of this name, of a group or of a broker.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        GROUP_PROPERTIES
+            .iter()
+            .map(|group| &group.property)
+            .chain(&BROKER_PROPERTIES)
+            .find(|known| known.name == name)
+    }
+
     const fn int(config: IntConfig, documentation: &'static str) -> Self {
         Self {
             name: config.name,
@@ -141,11 +170,13 @@ impl Property {
                     .parse::<i32>()
                     .map(i64::from)
                     .map_err(|_| PropertyError::not_a_number(name, value))?;
-                if value < min {
-                    return Err(PropertyError::TooLow { name, value, min });
-                }
-                if value > max {
-                    return Err(PropertyError::TooHigh { name, value, max });
+                if value < min || value > max {
+                    return Err(PropertyError::OutOfBounds {
+                        name,
+                        value,
+                        min,
+                        max,
+                    });
                 }
                 Ok(value.to_string())
             }
@@ -172,6 +203,25 @@ impl Property {
             }
         }
     }
+}
+
+/// Refuses the first name, in order, that is not known.
+fn first_unknown(
+    properties: &Properties,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<(), PropertyError> {
+    let unknown = properties.keys().filter(|name| !is_known(name)).min();
+    unknown.map_or(Ok(()), |name| {
+        Err(PropertyError::Unknown { name: name.clone() })
+    })
+}
+
+/// A number of a property, by the one reading of its text.
+pub(crate) fn number(config: IntConfig, text: &str) -> Result<i64, PropertyError> {
+    let shown = Property::int(config, "").parse(text)?;
+    shown
+        .parse()
+        .map_err(|_| PropertyError::not_a_number(config.name, text))
 }
 
 /// A list of assignors, each named once.

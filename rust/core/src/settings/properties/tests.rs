@@ -1,5 +1,8 @@
+//! Properties as texts: names, values as Java reads them, bounds.
+
 use super::*;
 use crate::kafka_code::KafkaCode;
+use crate::settings::limits::{IsolationLevel, ShareGroupConfig};
 
 fn properties(set: &[(&str, &str)]) -> Properties {
     let pairs = set.iter();
@@ -211,6 +214,105 @@ fn values_in_force_are_typed() {
     let text = |text: &str| Ok(Value::Text(text.to_owned()));
     assert_eq!(of("share.auto.offset.reset", &set), text("earliest"));
     assert_eq!(of("share.isolation.level", &set), text("read_uncommitted"));
+}
+
+#[test]
+fn share_partitions_work_with_every_value_that_a_group_may_set() {
+    let none = Properties::new();
+    let set = properties(&[
+        ("share.renew.acknowledge.enable", " FALSE\t"),
+        ("share.auto.offset.reset", " earliest"),
+        ("share.isolation.level", "read_committed "),
+        ("share.delivery.count.limit", " +007 "),
+        ("share.record.lock.duration.ms", "90000"),
+        ("errors.deadletterqueue.topic.name", " dlq.a "),
+        ("consumer.session.timeout.ms", "of another kind"),
+    ]);
+    let broker = properties(&[
+        ("group.share.partition.max.record.locks", " 3000 "),
+        ("group.share.persister.class.name", "org.example.Persister"),
+        ("num.partitions", "3"),
+    ]);
+    let (config, dead_letters) = share_group_config(&set, &broker).expect("all of it is valid");
+    let wanted = ShareGroupConfig {
+        partition_max_record_locks: 3_000,
+        delivery_count_limit: 7,
+        record_lock_duration_ms: 60_000,
+        renew_acknowledge_enable: false,
+        auto_offset_reset: AutoOffsetReset::Earliest,
+        isolation_level: IsolationLevel::ReadCommitted,
+        dead_letter_queue: true,
+        ..ShareGroupConfig::default()
+    };
+    assert_eq!((config, dead_letters.as_str()), (wanted, "dlq.a"));
+    let nothing = share_group_config(&none, &none);
+    assert_eq!(nothing, Ok((ShareGroupConfig::default(), String::new())));
+}
+
+#[test]
+fn what_share_partitions_cannot_work_with_is_refused_by_name() {
+    let at_fault = |group: &[(&str, &str)], broker: &[(&str, &str)]| {
+        let refused = share_group_config(&properties(group), &properties(broker)).unwrap_err();
+        (refused.name().to_owned(), refused.expected())
+    };
+    let reset = "latest, earliest or by_duration:PnDTnHnMn.nS";
+    let limit = "share.delivery.count.limit";
+    for (name, value, expected) in [
+        ("share.auto.offset.reset", "earlest", reset),
+        (
+            "share.auto.offset.resett",
+            "x",
+            "a property of share groups",
+        ),
+        (
+            "errors.deadletterqueue.topic",
+            "x",
+            "a property of share groups",
+        ),
+        (
+            "group.share.delivery.count.limit",
+            "5",
+            "a property of share groups",
+        ),
+        ("share.renew.acknowledge.enable", "yes", "true or false"),
+        (
+            "share.session.timeout.ms",
+            "soon",
+            "a whole number, 1 to 2147483647",
+        ),
+        (
+            "share.isolation.level",
+            "committed",
+            "read_committed or read_uncommitted",
+        ),
+        (limit, "soon", "a whole number, 2 to 2147483647"),
+        (limit, "1", "2 to 2147483647"),
+    ] {
+        assert_eq!(
+            at_fault(&[(name, value)], &[]),
+            (name.to_owned(), expected.to_owned())
+        );
+    }
+    for (name, value, expected) in [
+        (
+            "group.share.record.lock.duration.msx",
+            "1",
+            "a property of share groups",
+        ),
+        (limit, "5", "a property of share groups"),
+        ("group.share.max.size", "1001", "1 to 1000"),
+        ("group.share.assignors", "range", "simple"),
+        (
+            "group.share.max.heartbeat.interval.ms",
+            "4999",
+            "a value greater than or equal to group.share.min.heartbeat.interval.ms",
+        ),
+    ] {
+        assert_eq!(
+            at_fault(&[], &[(name, value)]),
+            (name.to_owned(), expected.to_owned())
+        );
+    }
 }
 
 fn alteration(name: &str, operation: i8, value: Option<&str>) -> Alteration {

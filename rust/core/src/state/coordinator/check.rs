@@ -6,11 +6,11 @@
 use super::error::{CoordinatorError, Operation, RequestField};
 use super::replay::KeyState;
 use super::snapshot_policy::Change;
-use crate::group_offset::ShareGroupOffset;
+use crate::delivery::RecordState;
 use crate::ids::SharePartitionKey;
-use crate::persister::{MAX_STATE_BATCHES, MAX_STATE_BATCHES_PER_WRITE, WriteState};
-use crate::record_state::RecordState;
-use crate::state_batch::StateBatch;
+use crate::persister::{MAX_STATE_BATCHES, MAX_STATE_BATCHES_PER_WRITE, WriteStateRef};
+use crate::state::group_offset::ShareGroupOffset;
+use crate::state::state_batch::StateBatch;
 
 type Checked = Result<(), CoordinatorError>;
 
@@ -48,7 +48,7 @@ pub(super) fn start_offset(offset: i64) -> Checked {
 }
 
 /// The form of a write. Kafka checks the epochs only and lets its merge fail on an inverted batch (M1).
-pub(super) fn write(request: &WriteState) -> Checked {
+pub(super) fn write(request: WriteStateRef<'_>) -> Checked {
     leader_epoch(request.leader_epoch)?;
     state_epoch(request.state_epoch)?;
     start_offset(request.start_offset)?;
@@ -73,8 +73,8 @@ pub(super) fn write(request: &WriteState) -> Checked {
     Ok(())
 }
 
-/// What is wrong with a batch. An acquired record is never persisted, and a state that is not known cannot have been
-/// decided by the share partition; such ids are carried along in records only.
+/// Finds the field of a batch that is wrong. An acquired record is never persisted, and a state that is not known
+/// cannot have been decided by the share partition; such ids are carried along in records only.
 const fn malformed(batch: &StateBatch) -> Option<(RequestField, i64)> {
     if batch.last_offset < batch.first_offset {
         return Some((RequestField::LastOffset, batch.last_offset));

@@ -1,10 +1,10 @@
 //! Snapshots of keys that nobody writes to (Kafka: `ShareCoordinatorShard.snapshotColdPartitions`).
 
 use super::ShareCoordinator;
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::persister::MAX_STATE_BATCHES;
 use crate::records::{ShareRecord, ShareSnapshot, ShareValue};
+use crate::state::group_offset::ShareGroupOffset;
 use crate::time::WallTime;
 
 impl ShareCoordinator {

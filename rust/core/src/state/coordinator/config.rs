@@ -1,6 +1,6 @@
 //! Settings of a share coordinator (Kafka: `ShareCoordinatorConfig`).
 
-use crate::limits::{ConfigError, IntConfig};
+use crate::settings::limits::{ConfigError, IntConfig};
 
 /// `share.coordinator.snapshot.update.records.per.snapshot`; its bound is Kafka's since 4.3.
 const SNAPSHOT_UPDATE_RECORDS_PER_SNAPSHOT: IntConfig = IntConfig {

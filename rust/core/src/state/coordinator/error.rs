@@ -1,4 +1,4 @@
-//! Why a share coordinator refuses a request.
+//! Errors of a share coordinator: the reasons for which it refuses a request.
 
 use core::fmt;
 
@@ -70,14 +70,14 @@ pub enum Operation {
     Write,
 }
 
-/// Why a share coordinator refuses a request. Nothing has changed.
+/// Reason for which a share coordinator refuses a request. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoordinatorError {
     /// A field breaks the protocol's rules.
     InvalidRequest {
         /// The field.
         field: RequestField,
-        /// Which state batch it belongs to, from 0.
+        /// Index of the state batch it belongs to, from 0.
         index: Option<usize>,
         /// Its value.
         value: i64,
@@ -98,7 +98,7 @@ pub enum CoordinatorError {
     },
     /// The share partition was never initialised, or was deleted (KAFKA-19338).
     Uninitialized {
-        /// What was asked for.
+        /// Operation that was asked for.
         operation: Operation,
     },
     /// A newer leader has read the state.

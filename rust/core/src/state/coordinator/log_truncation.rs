@@ -1,14 +1,14 @@
-//! What becomes of the states when the log of a topic partition is cut: an unclean election, a cluster restored from a backup.
+//! Forgets offsets when the log of a topic partition is cut: an unclean election, a cluster restored from a backup.
 //!
 //! Not Kafka's: there what was settled stays settled, and a new record at such an offset is never delivered. Who calls this
 //! wants every record delivered at least once.
 
 use super::ShareCoordinator;
-use crate::group_offset::ShareGroupOffset;
+use crate::delivery::RecordState;
 use crate::ids::{SharePartitionKey, TopicId};
-use crate::record_state::RecordState;
 use crate::records::{ShareRecord, ShareSnapshot, ShareValue};
-use crate::state_batch::StateBatch;
+use crate::state::group_offset::ShareGroupOffset;
+use crate::state::state_batch::StateBatch;
 use crate::time::WallTime;
 
 impl ShareCoordinator {

@@ -1,4 +1,4 @@
-//! One partition of the state topic as a state machine (Kafka: `ShareCoordinatorShard`).
+//! Share coordinator: one partition of the state topic as a state machine (Kafka: `ShareCoordinatorShard`).
 //!
 //! A verb *decides*: it takes `&self`, checks, and returns the records to append and the answer to give once they are
 //! durable. Nothing has changed then, also after an error. The only change is [`ShareCoordinator::replay`] of a record,
@@ -41,10 +41,10 @@ pub use error::{CoordinatorError, Operation, RequestField};
 pub use redundant_offset::RedundantOffset;
 
 pub use crate::decision::Decision;
-pub use crate::limits::ConfigError;
+pub use crate::settings::limits::ConfigError;
 
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
+use crate::state::group_offset::ShareGroupOffset;
 use crate::util::quick_hash::QuickHash;
 use replay::KeyState;
 
@@ -99,7 +99,7 @@ impl ShareCoordinator {
         self.keys.len()
     }
 
-    /// Whether no share partition has state.
+    /// Returns `true` if no share partition has state.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -133,7 +133,7 @@ impl ShareCoordinator {
         (0 < offset && offset < i64::MAX).then_some(offset)
     }
 
-    /// What is known of a key, if it has state.
+    /// Returns the records' summary and the state of a key, if it has state.
     fn known(&self, key: &SharePartitionKey) -> Option<(&KeyState, &ShareGroupOffset)> {
         let known = self.keys.get(key)?;
         Some((known, known.state.as_ref()?))

@@ -47,4 +47,28 @@ impl ShareCoordinator {
             },
         })
     }
+
+    /// As [`Self::decide_read`], of a leader that takes the epoch after the highest that is known. Answers the epoch too.
+    ///
+    /// # Errors
+    /// Errors of a read; a fenced leader epoch if there is no higher one.
+    pub fn decide_read_as_next_leader(
+        &self,
+        key: &SharePartitionKey,
+        topic_exists: bool,
+        now: WallTime,
+    ) -> Result<Decision<(i32, ReadStateResult)>, CoordinatorError> {
+        let current = self.highest_leader_epoch(key).unwrap_or(0);
+        let Some(leader_epoch) = current.checked_add(1) else {
+            return Err(CoordinatorError::FencedLeaderEpoch {
+                requested: current,
+                current,
+            });
+        };
+        let read = self.decide_read(key, &ReadState { leader_epoch }, topic_exists, now)?;
+        Ok(Decision {
+            records: read.records,
+            answer: (leader_epoch, read.answer),
+        })
+    }
 }

@@ -1,4 +1,4 @@
-//! Which prefix of the log nobody needs (Kafka: `ShareCoordinatorOffsetsManager`).
+//! Redundant prefix of the log, which nobody needs (Kafka: `ShareCoordinatorOffsetsManager`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ use crate::ids::SharePartitionKey;
 pub struct RedundantOffset {
     /// Offset of each key's latest snapshot.
     offsets: HashMap<SharePartitionKey, i64>,
-    /// How many keys have each of these offsets, so that the least is at hand.
+    /// Number of keys that have each of these offsets, so that the least is at hand.
     keys_at: BTreeMap<i64, usize>,
     last_redundant: i64,
 }
@@ -61,7 +61,7 @@ impl RedundantOffset {
         self.offsets.len()
     }
 
-    /// Whether no key's snapshot is known.
+    /// Returns `true` if no key's snapshot is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()

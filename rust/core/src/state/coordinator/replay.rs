@@ -1,11 +1,11 @@
 //! The only change of a coordinator (Kafka: `ShareCoordinatorShard.replay`).
 
 use super::ShareCoordinator;
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::records::{ShareRecord, ShareValue};
+use crate::state::group_offset::ShareGroupOffset;
 
-/// What the records of one key have said.
+/// Summary of the records of one key.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyState {
     /// The folded state. A key stays in the map only as long as it has one.

@@ -1,15 +1,15 @@
-//! Whether a change becomes an update or a snapshot, and what stands in it.
+//! Policy of snapshots: decides if a change becomes an update or a snapshot, and what stands in it.
 
 use super::ShareCoordinator;
 use super::replay::KeyState;
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::persister::MAX_STATE_BATCHES;
 use crate::records::{ShareRecord, ShareSnapshot, ShareUpdate, ShareValue};
-use crate::state_batch::{StateBatch, StateBatches, combine};
+use crate::state::group_offset::ShareGroupOffset;
+use crate::state::state_batch::{StateBatch, StateBatches, combine};
 use crate::time::WallTime;
 
-/// What a write or a read changes; start offset and delivery complete count are the resulting ones.
+/// Change by a write or a read; start offset and delivery complete count are the resulting ones.
 pub(super) struct Change<'a> {
     pub leader_epoch: i32,
     pub start_offset: i64,

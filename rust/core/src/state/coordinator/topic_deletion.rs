@@ -1,4 +1,4 @@
-//! What becomes of the keys of deleted topics (Kafka: `ShareCoordinatorShard.maybeCleanupShareState`, KAFKA-19201).
+//! Deletion of the keys of deleted topics (Kafka: `ShareCoordinatorShard.maybeCleanupShareState`, KAFKA-19201).
 
 use std::collections::HashSet;
 

@@ -2,9 +2,9 @@
 
 use super::snapshot_policy::Change;
 use super::{CoordinatorError, Decision, Operation, ShareCoordinator, check};
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
-use crate::persister::WriteState;
+use crate::persister::WriteStateRef;
+use crate::state::group_offset::ShareGroupOffset;
 use crate::time::WallTime;
 
 impl ShareCoordinator {
@@ -17,13 +17,14 @@ impl ShareCoordinator {
     /// # Errors
     /// In this order: malformed request, no state, fenced leader epoch, fenced state epoch, unknown topic, a state that would be
     /// too large for a snapshot.
-    pub fn decide_write(
+    pub fn decide_write<'a>(
         &self,
         key: &SharePartitionKey,
-        request: &WriteState,
+        request: impl Into<WriteStateRef<'a>>,
         topic_exists: bool,
         now: WallTime,
     ) -> Result<Decision<()>, CoordinatorError> {
+        let request = request.into();
         Self::check_write(key, request)?;
         let (known, state) = check::initialized(self.known(key), Operation::Write)?;
         check::leader_not_fenced(known, request.leader_epoch)?;
@@ -34,7 +35,7 @@ impl ShareCoordinator {
             leader_epoch: state.leader_epoch,
             start_offset: request.start_offset.max(state.start_offset),
             delivery_complete_count: delivery_complete_count(request, state),
-            state_batches: &request.state_batches,
+            state_batches: request.state_batches,
         };
         check::not_full(state, &change)?;
         Ok(Decision {
@@ -48,17 +49,17 @@ impl ShareCoordinator {
     ///
     /// # Errors
     /// The key or the request is malformed, or holds too many state batches.
-    pub fn check_write(
+    pub fn check_write<'a>(
         key: &SharePartitionKey,
-        request: &WriteState,
+        request: impl Into<WriteStateRef<'a>>,
     ) -> Result<(), CoordinatorError> {
         check::key(key)?;
-        check::write(request)
+        check::write(request.into())
     }
 }
 
 /// The count belongs to a start offset: that of the later start offset stands, at the same one the greater.
-fn delivery_complete_count(request: &WriteState, state: &ShareGroupOffset) -> i32 {
+fn delivery_complete_count(request: WriteStateRef<'_>, state: &ShareGroupOffset) -> i32 {
     let (asked, stored) = (
         request.delivery_complete_count,
         state.delivery_complete_count,

@@ -1,4 +1,4 @@
-//! Where a log is cut, to be looked at as of earlier.
+//! Prefix of a log, up to an offset or a time, for a look at an earlier state.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct AsOf {
 }
 
 impl AsOf {
-    /// As far as a state partition counts.
+    /// Prefix of a state partition that counts.
     #[must_use]
     pub fn of(&self, partition: u32) -> Prefix {
         Prefix {
@@ -43,14 +43,14 @@ impl Prefix {
         self.last_offset
     }
 
-    /// Whether the prefix goes as far as a record.
+    /// Returns `true` if the prefix goes as far as a record.
     #[must_use]
     pub fn reaches(self, at: At) -> bool {
         self.last_offset.is_none_or(|last| at.offset <= last)
             && self.latest.is_none_or(|latest| at.timestamp <= latest)
     }
 
-    /// Whether nothing after this offset can count.
+    /// Returns `true` if nothing after this offset can count.
     #[must_use]
     pub fn ends_with(self, offset: i64) -> bool {
         self.last_offset.is_some_and(|last| offset >= last)

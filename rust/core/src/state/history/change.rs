@@ -1,14 +1,14 @@
-//! Which offsets a record touches, and what its changes mean.
+//! Offsets that a record touches, and the meaning of its changes.
 
 use super::oddity::Oddity;
 use super::row::{Cause, Delivery};
 use super::segments::Pair;
-use crate::group_offset::ShareGroupOffset;
 use crate::offset::{OffsetRange, before};
 use crate::records::ShareValue;
-use crate::state_batch::StateBatch;
+use crate::state::group_offset::ShareGroupOffset;
+use crate::state::state_batch::StateBatch;
 
-/// How a record begins a key's state, if it does.
+/// Kind of record that begins a key's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// The state goes on.
@@ -39,16 +39,16 @@ impl Beginning {
 /// A change of the start offset, and what kind of record made it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    /// Before the record; -1 when there was none.
+    /// Start offset before the record; -1 when there was none.
     pub from: i64,
-    /// After the record.
+    /// Start offset after the record.
     pub to: i64,
-    /// What a snapshot tells of offsets of which nothing was known was so before it.
+    /// Set for a first snapshot: it tells of offsets of which nothing was known, and what it tells was so before it.
     pub is_first_snapshot: bool,
 }
 
 impl Move {
-    /// Why `pair` differs; `None` when nothing happened to it.
+    /// Cause of the difference of `pair`; `None` when nothing happened to it.
     pub fn cause(self, pair: Pair) -> Option<Cause> {
         let Pair { range, from, to } = pair;
         if from == to {
@@ -71,7 +71,7 @@ impl Move {
     }
 }
 
-/// What brought a record into a delivery state.
+/// Returns what brought a record into a delivery state.
 const fn arrived(to: Delivery) -> Cause {
     match to.state {
         0 => Cause::Released,

@@ -1,4 +1,4 @@
-//! What became of every record, and when: the changes that a state topic tells, one row an interval of offsets.
+//! History of every record: the changes that a state topic tells, with their times, one row an interval of offsets.
 //!
 //! [`History`] takes the records of one state partition in the order of their offsets, lets THE FOLD
 //! ([`ShareGroupOffset::fold`]) apply each, and compares what the fold says of the touched offsets before and after it. So
@@ -23,10 +23,10 @@ pub use change::Beginning;
 pub use oddity::Oddity;
 pub use row::{At, Cause, Delivery, HistoryRow, Standing};
 
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::offset::OffsetRange;
 use crate::records::{ShareRecord, ShareValue};
+use crate::state::group_offset::ShareGroupOffset;
 use change::{Move, odd, touched};
 use segments::{Pair, Segment, beside, cover, join};
 

@@ -1,9 +1,9 @@
 //! Records that no coordinator should have written after those before them.
 
-use crate::group_offset::ShareGroupOffset;
 use crate::records::ShareValue;
+use crate::state::group_offset::ShareGroupOffset;
 
-/// What is odd about a record. It is folded as Kafka does all the same.
+/// Anomaly of a record of the state topic. The record is folded as Kafka does all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oddity {
     /// An update of another snapshot epoch than the current one.

@@ -1,12 +1,12 @@
-//! One row of a history: what a record of the state topic changed.
+//! Row of a history: a change that a record of the state topic made.
 
 use core::fmt;
 
-use crate::group_offset::ShareGroupOffset;
 use crate::ids::SharePartitionKey;
 use crate::offset::OffsetRange;
+use crate::state::group_offset::ShareGroupOffset;
 
-/// Where a record of the state topic stands.
+/// Place and time of a record of the state topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct At {
     /// Its offset in its partition of the state topic.
@@ -15,16 +15,16 @@ pub struct At {
     pub timestamp: i64,
 }
 
-/// What the state says of a record of the topic.
+/// Delivery state of a record of the topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Delivery {
     /// Id of the delivery state; see [`crate::record_state::RecordState`].
     pub state: i8,
-    /// How often the record was delivered.
+    /// Number of deliveries.
     pub count: i16,
 }
 
-/// What the state says of the share partition as a whole, after a record of the state topic.
+/// State of the share partition as a whole, after a record of the state topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Standing {
     /// Start offset; -1 while not yet resolved.
@@ -43,7 +43,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// What a state says as a whole.
+    /// Returns the summary of a state.
     #[must_use]
     pub const fn of(state: &ShareGroupOffset, snapshot_offset: Option<i64>) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Standing {
     }
 }
 
-/// Why something changed, as far as the log tells.
+/// Cause of a change, as far as the log tells.
 ///
 /// The first nine concern the share partition as a whole and come without offsets; [`Cause::Found`] comes with and without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -175,11 +175,11 @@ pub struct HistoryRow {
     pub at: At,
     /// The offsets, or `None` for the share partition as a whole.
     pub range: Option<OffsetRange>,
-    /// What was known of each of them before; `None` when nothing was.
+    /// State of each of them before; `None` when nothing was known.
     pub from: Option<Delivery>,
-    /// What is known of each of them now; `None` when nothing is.
+    /// State of each of them now; `None` when nothing is known.
     pub to: Option<Delivery>,
-    /// Why.
+    /// Cause of the change.
     pub cause: Cause,
     /// The share partition after the record; of a deleted one what stood last.
     pub standing: Standing,

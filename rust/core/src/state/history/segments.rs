@@ -1,8 +1,8 @@
-//! What a state says of given offsets, holes included, and how two of them differ.
+//! Delivery states of given offsets, holes included, and the differences of two of them.
 
 use super::row::Delivery;
 use crate::offset::{OffsetRange, after, before};
-use crate::state_batch::{StateBatch, StateBatches};
+use crate::state::state_batch::{StateBatch, StateBatches};
 
 /// A stretch of offsets of which the same is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

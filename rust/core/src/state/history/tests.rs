@@ -3,7 +3,7 @@
 use super::*;
 use crate::ids::TopicId;
 use crate::records::{ShareSnapshot, ShareUpdate};
-use crate::state_batch::StateBatch;
+use crate::state::state_batch::StateBatch;
 
 fn key() -> SharePartitionKey {
     SharePartitionKey::new("g", TopicId([7; 16]), 0)

@@ -15,7 +15,7 @@ pub(super) struct Step {
     pub at: u32,
 }
 
-/// Which way the edits march. Most march through a window in one direction and never come back.
+/// Direction in which the edits march. Most march through a window in one direction and never come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum March {
     Up,
@@ -23,9 +23,9 @@ enum March {
     Nowhere,
 }
 
-/// Where to cut an overfull node of `len` items, of which `hot` will be the next to be cut. The side that the march
-/// leaves behind is left as full as possible, and the hot item goes to the edge of the other, away from those that it
-/// would push before it.
+/// Returns the index at which to cut an overfull node of `len` items, of which `hot` will be the next to be cut. The
+/// side that the march leaves behind is left as full as possible, and the hot item goes to the edge of the other, away
+/// from those that it would push before it.
 fn cut(len: usize, hot: usize, march: March, fan_out: usize) -> usize {
     let cut = match march {
         March::Up if hot + 1 < len => hot + 1,

@@ -10,12 +10,12 @@ fn span<V>(runs: &[Run<V>]) -> Option<OffsetRange> {
     OffsetRange::new(runs.first()?.range.first, runs.last()?.range.last)
 }
 
-/// What lies left of `range` in the run.
+/// Returns the part of the run left of `range`.
 fn left_of<V: RunValue>(run: Run<V>, range: OffsetRange) -> Option<Run<V>> {
     run.clipped(OffsetRange::new(run.range.first, before(range.first)?)?)
 }
 
-/// What lies right of `range` in the run.
+/// Returns the part of the run right of `range`.
 fn right_of<V: RunValue>(run: Run<V>, range: OffsetRange) -> Option<Run<V>> {
     run.clipped(OffsetRange::new(after(range.last)?, run.range.last)?)
 }
@@ -40,6 +40,11 @@ fn replace<V: RunValue>(
     if at < to {
         runs.drain(at..to);
     }
+    debug_assert!(
+        runs.windows(2)
+            .all(|pair| pair[0].range.last < pair[1].range.first),
+        "runs ascend and are disjoint"
+    );
 }
 
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
@@ -60,6 +65,16 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     where
         V: Ord,
     {
+        if self.is_empty()
+            && let Some(root) = self.root
+        {
+            // Only a leaf may be empty.
+            let runs = self.leaves.get_mut(root);
+            reserve(runs, 1, N);
+            runs.push(Run { range, value });
+            (self.runs, self.newest) = (1, range.first);
+            return true;
+        }
         let mut changed = false;
         let mut rest = Some(range);
         while let Some(range) = rest {
@@ -113,7 +128,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         leaf
     }
 
-    /// Whether a range, for whose first offset the leaf was sought, ends before the next leaf.
+    /// Returns `true` if a range, for whose first offset the leaf was sought, ends before the next leaf.
     fn ends_in(&self, leaf: u32, range: OffsetRange) -> bool {
         let end = self.leaves.get(leaf).last();
         end.is_some_and(|run| range.last <= run.range.last)
@@ -209,10 +224,19 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
 
     /// Drops the offsets before `start`. Returns whether there were any.
     pub fn remove_before(&mut self, start: i64) -> bool {
-        let first = self.bounds().map(|held| held.first);
-        let Some(first) = first.filter(|first| *first < start) else {
+        let Some(held) = self.bounds().filter(|held| held.first < start) else {
             return false;
         };
+        let first = held.first;
+        if held.last < start
+            && self.height == 0
+            && let Some(root) = self.root
+        {
+            // All of a small tree: nothing is known above its one leaf, which may be empty.
+            self.leaves.get_mut(root).clear();
+            self.runs = 0;
+            return true;
+        }
         // Mostly the first run is cut short, and what is known above it but for the offset stays true.
         let leaf = self.seek(first).map(|leaf| self.leaves.get_mut(leaf));
         match leaf.and_then(|runs| runs.first_mut()) {

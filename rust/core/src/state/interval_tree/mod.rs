@@ -76,7 +76,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         self.runs
     }
 
-    /// Whether no offset has a value.
+    /// Returns `true` if no offset has a value.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.runs == 0

@@ -6,7 +6,7 @@
 use super::run::{Run, RunValue};
 use crate::offset::OffsetRange;
 
-/// What an inner node knows of a child: enough to pass it by.
+/// Summary of a child in an inner node: enough to pass it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     /// First offset of the first run to last offset of the last.
@@ -15,17 +15,17 @@ pub(super) struct Entry {
     pub child: u32,
     /// The classes that any run below belongs to.
     pub classes: u8,
-    /// Whether the runs below leave no hole inside `range`.
+    /// Set if the runs below leave no hole inside `range`.
     pub contiguous: bool,
 }
 
-/// What a node is a vector of.
+/// Item of a node.
 pub(super) trait Item: Copy {
     /// The offsets it covers.
     fn range(&self) -> OffsetRange;
     /// The classes below.
     fn classes(&self) -> u8;
-    /// Whether the offsets it covers are without a hole.
+    /// Returns `true` if the offsets it covers are without a hole.
     fn contiguous(&self) -> bool;
 }
 
@@ -75,7 +75,7 @@ pub(super) fn summary<T: Item>(child: u32, items: &[T]) -> Option<Entry> {
     })
 }
 
-/// How many items are looked at together.
+/// Number of items that are looked at together.
 const BLOCK: usize = 8;
 
 /// Number of items before the first of which `is_before` does not hold: by the last items of blocks of [`BLOCK`], then in
@@ -113,7 +113,8 @@ pub(super) fn touching<T: Item>(items: &[T], range: OffsetRange) -> (usize, usiz
     (from, to)
 }
 
-/// How far a node may grow beyond the fan-out before it is split: changing a range can cut one run at either end of it.
+/// Number of items by which a node may exceed the fan-out before it is split: changing a range can cut one run at
+/// either end of it.
 pub(super) const SLACK: usize = 2;
 
 /// Makes room for `extra` items. A root grows by doubling, as most trees are a root with a few runs; no node is ever

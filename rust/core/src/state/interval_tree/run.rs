@@ -1,4 +1,4 @@
-//! What a run is, and what the tree must know about its value.
+//! Run of offsets with one value, and the facts about the value that the tree needs.
 
 use crate::offset::OffsetRange;
 
@@ -28,7 +28,7 @@ impl<V: RunValue> Run<V> {
         Some(Self { range, ..self })
     }
 
-    /// Whether `next` lies right after this run and becomes one run with it.
+    /// Returns `true` if `next` lies right after this run and becomes one run with it.
     #[must_use]
     pub fn joins(self, next: Self) -> bool {
         self.range.is_followed_by(next.range.first) && self.value == next.value

@@ -1,4 +1,4 @@
-//! What the tree does, case by case.
+//! Tests of the tree, case by case.
 
 use super::*;
 use crate::offset::{OffsetRange, before};
@@ -56,6 +56,20 @@ fn raising_fills_holes_and_leaves_what_is_higher_alone() {
     assert!(!tree.raise(range(0, 1), Colour(0)));
     assert_eq!(runs(&tree), raised);
     tree.check().unwrap();
+}
+
+#[test]
+fn a_tree_that_lost_all_its_runs_takes_others() {
+    let mut tree = IntervalTree::<Colour>::new();
+    for first in [0, 10, 40] {
+        assert!(!tree.remove_before(first));
+        assert!(tree.raise(range(first, first + 9), Colour(1)));
+        tree.check().unwrap();
+        assert_eq!(runs(&tree), [(first, first + 9, 1)]);
+        assert!(tree.remove_before(first + 10));
+        tree.check().unwrap();
+        assert_eq!(runs(&tree), []);
+    }
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use core::fmt;
 
 use super::StateBatch;
-use crate::interval_tree::{IntervalTree, Run, RunValue};
 use crate::offset::OffsetRange;
+use crate::state::interval_tree::{IntervalTree, Run, RunValue};
 
-/// What a batch says of each of its records. The order of the fields is the order of precedence: of two deliveries of
-/// one offset the greater one stands.
+/// Delivery of each record of a batch. The order of the fields is the order of precedence: of two deliveries of one
+/// offset the greater one stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Delivery {
     count: i16,
@@ -47,7 +47,7 @@ impl StateBatches {
         self.runs.len()
     }
 
-    /// Whether no offset is covered.
+    /// Returns `true` if no offset is covered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -118,7 +118,8 @@ impl StateBatches {
         changed
     }
 
-    /// Whether there are at most `allowed` runs once `batches` are merged from `start_offset` on; if not, how many there are.
+    /// Returns `true` if there are at most `allowed` runs once `batches` are merged from `start_offset` on; if not, how
+    /// many there are.
     ///
     /// The merge is made only where it could come out too large. A batch of little precedence leaves the runs that it covers
     /// and fills every gap between them, so its own number is no measure.
@@ -184,7 +185,7 @@ fn batch(run: Run<Delivery>) -> StateBatch {
 }
 
 impl PartialEq for StateBatches {
-    /// Whether both cover the same offsets with the same deliveries; the runs are canonical.
+    /// Returns `true` if both cover the same offsets with the same deliveries; the runs are canonical.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())
     }

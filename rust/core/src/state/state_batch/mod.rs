@@ -11,25 +11,10 @@ mod fits_tests;
 #[cfg(test)]
 mod tests;
 
+pub use crate::delivery::StateBatch;
 pub use batches::StateBatches;
 
 use crate::offset::after;
-
-/// `[first_offset, last_offset]` in one delivery state (Kafka: `PersisterStateBatch`, `StateBatch` of the records).
-///
-/// Plain data as it stands on the wire: nothing is promised about order of the offsets or known ids. State ids from 5
-/// on, which no released Kafka writes, are carried along unread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StateBatch {
-    /// First offset.
-    pub first_offset: i64,
-    /// Last offset, inclusive.
-    pub last_offset: i64,
-    /// Id of the delivery state; see [`crate::record_state::RecordState`].
-    pub delivery_state: i8,
-    /// How often the records were delivered.
-    pub delivery_count: i16,
-}
 
 /// Merges two lists of batches and drops what lies below `start_offset`; -1 drops nothing
 /// (`PersisterStateBatchCombiner.combineStateBatches`).
@@ -40,6 +25,7 @@ pub struct StateBatch {
 #[must_use]
 pub fn combine(current: &[StateBatch], new: &[StateBatch], start_offset: i64) -> Vec<StateBatch> {
     if current.is_empty() && is_canonical(new, start_offset) {
+        debug_assert_eq!(StateBatches::from_batches(new).to_vec(), new);
         return new.to_vec();
     }
     let mut batches = StateBatches::new();
@@ -48,7 +34,7 @@ pub fn combine(current: &[StateBatch], new: &[StateBatch], start_offset: i64) ->
     batches.to_vec()
 }
 
-/// Whether merging the list alone gives the list: an honest leader's writes are of this kind.
+/// Returns `true` if merging the list alone gives the list: an honest leader's writes are of this kind.
 fn is_canonical(batches: &[StateBatch], start_offset: i64) -> bool {
     let in_place = |b: &StateBatch| {
         b.first_offset <= b.last_offset && (start_offset == -1 || b.first_offset >= start_offset)

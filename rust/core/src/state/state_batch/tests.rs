@@ -1,3 +1,5 @@
+//! Merge of state batches, at the edges of the offset space too.
+
 use super::{StateBatch, StateBatches, combine};
 
 fn b(first: i64, last: i64, state: i8, count: i16) -> StateBatch {

@@ -1,4 +1,4 @@
-//! What holds for every answer of the simple assignor, whatever members, topics and old targets there are.
+//! Laws of every answer of the simple assignor, whatever members, topics and old targets there are.
 
 #[cfg(test)]
 mod group;

@@ -3,7 +3,7 @@
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_group::GroupState;
 
-use crate::support::{JOBS, MAILS, ORDERS, Owner, altered, partitions};
+use super::support::{JOBS, MAILS, ORDERS, Owner, altered, partitions};
 
 #[test]
 fn altering_makes_a_group_and_raises_the_epoch_of_one_that_is_there() {

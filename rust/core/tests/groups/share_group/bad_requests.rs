@@ -4,7 +4,7 @@ use share_state_core::ids::TopicId;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_group::{GroupError, Heartbeat};
 
-use crate::support::{ORDERS, Owner, altered, heartbeat};
+use super::support::{ORDERS, Owner, altered, heartbeat};
 
 fn refused(request: &Heartbeat<'_>) -> GroupError {
     let mut owner = Owner::new();
@@ -26,6 +26,27 @@ fn malformed_heartbeats_are_refused_in_kafkas_words() {
     let cases = [
         (Heartbeat { member: "", ..good }, "MemberId can't be empty."),
         (Heartbeat { group: "", ..good }, "GroupId can't be empty."),
+        (
+            Heartbeat {
+                member: " \t",
+                ..good
+            },
+            "MemberId can't be empty.",
+        ),
+        (
+            Heartbeat {
+                group: "\0 ",
+                ..good
+            },
+            "GroupId can't be empty.",
+        ),
+        (
+            Heartbeat {
+                rack: Some("\n"),
+                ..good
+            },
+            "RackId can't be empty.",
+        ),
         (
             Heartbeat {
                 rack: Some(""),
@@ -109,7 +130,7 @@ fn malformed_heartbeats_are_refused_in_kafkas_words() {
         assert_eq!(error.kafka_code(), KafkaCode::InvalidRequest);
         assert_eq!(error.to_string(), *words);
     }
-    assert_eq!(cases.len(), 13);
+    assert_eq!(cases.len(), 16);
     // A leave is looked at as closely.
     let leave = Heartbeat {
         group: "",

@@ -3,7 +3,7 @@
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_group::{GroupRecord, GroupState, GroupValue};
 
-use crate::support::{INTERVAL_MS, JOBS, ORDERS, Owner, heartbeat, partitions};
+use super::support::{INTERVAL_MS, JOBS, ORDERS, Owner, heartbeat, partitions};
 
 #[test]
 fn the_first_member_gets_its_assignment_with_its_first_heartbeat() {
@@ -95,7 +95,7 @@ fn the_previous_epoch_is_a_repetition_and_any_other_is_fenced() {
     );
 }
 
-/// One of its own heartbeats came late, over a connection that nobody reads any more, and its answer was lost.
+/// An earlier heartbeat of the member came late, over a connection that nobody reads any more, and its answer was lost.
 #[test]
 fn an_assignment_whose_answer_was_lost_comes_with_the_next_one() {
     let mut owner = Owner::new();

@@ -1,11 +1,11 @@
-//! What holds after every step of any sequence of requests, refused ones included.
+//! Laws that hold after every step of any sequence of requests, refused ones included.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use share_state_core::share_group::ShareGroups;
 
-use crate::support::{NAMES, Owner, SESSION_MS, altered, heartbeat, id_of, key};
+use super::support::{NAMES, Owner, SESSION_MS, altered, heartbeat, id_of, key};
 
 const GROUPS: [&str; 2] = ["g", "h:1"];
 const MEMBERS: [&str; 4] = ["a", "b", "c", "d"];
@@ -133,7 +133,7 @@ fn take(owner: &mut Owner, step: &Step) {
     }
 }
 
-/// What an administrator sees of every group.
+/// Description of every group, as an administrator sees it.
 fn seen(groups: &ShareGroups) -> Vec<String> {
     let ids = groups.list().map(|(id, state)| (id.to_string(), state));
     ids.map(|(id, state)| {

@@ -4,7 +4,7 @@ use share_state_core::limits::ConfigError;
 use share_state_core::share_group::{GroupSettings, ShareGroups};
 use share_state_core::time::LockTime;
 
-use crate::support::{Owner, SESSION_MS, numbers};
+use super::support::{Owner, SESSION_MS, numbers};
 
 #[test]
 fn a_member_that_is_not_heard_is_taken_out_like_one_that_leaves() {

@@ -55,7 +55,7 @@ pub fn record_type(record: &GroupRecord) -> i16 {
     }
 }
 
-/// What a record is about.
+/// Key of a record: its group, the number of its kind, and its member.
 pub fn key(record: &GroupRecord) -> (Arc<str>, i16, Option<Arc<str>>) {
     let member = match &record.value {
         GroupValue::Member(member, _)

@@ -1,8 +1,8 @@
-//! What becomes of topics that come, grow and go, and which share partitions are initialised where.
+//! Topics that come, grow and go, and the start of the share partitions that are initialised.
 
 use share_state_core::share_group::Uninitialized;
 
-use crate::support::{JOBS, ORDERS, Owner, altered, partitions};
+use super::support::{JOBS, ORDERS, Owner, altered, partitions};
 
 const fn new(partition: i32, state_epoch: i32, start_offset: i64) -> Uninitialized {
     Uninitialized {
@@ -23,6 +23,24 @@ fn a_new_topic_starts_where_the_configuration_says() {
     assert_eq!(owner.missing("a", 3, None), [], "a heartbeat to be refused");
     assert_eq!(owner.missing("a", -1, None), [], "a member that leaves");
     assert_eq!(owner.missing("a", 0, None), [], "a malformed one");
+}
+
+#[test]
+fn topics_that_nobody_knows_are_those_that_a_member_waits_for() {
+    let mut owner = Owner::new();
+    let unknown = |owner: &Owner| Vec::from_iter(owner.groups.unknown_topics());
+    assert!(unknown(&owner).is_empty());
+    owner.topics(&[("orders", 1)]);
+    owner.join("a", &["orders", "jobs"]);
+    owner.join("b", &["jobs", "never"]);
+    let names = ["jobs", "never", "orders"].map(std::sync::Arc::from);
+    assert_eq!(unknown(&owner), names[..2]);
+    owner.topics(&[("jobs", 1)]);
+    assert_eq!(unknown(&owner), names[1..2]);
+    owner.leave("b").unwrap();
+    assert!(unknown(&owner).is_empty());
+    owner.topics(&[("jobs", 0), ("orders", 0)]);
+    assert_eq!(unknown(&owner), [names[0].clone(), names[2].clone()]);
 }
 
 /// KAFKA-20742: what was written to a new partition before it was noticed is delivered.
@@ -55,7 +73,7 @@ fn nothing_is_assigned_that_was_not_initialised() {
     let mut owner = Owner::new();
     owner.topics(&[("orders", 2)]);
     let topics: &[&str] = &["orders"];
-    let request = crate::support::heartbeat("g", "a", 0, Some(topics));
+    let request = super::support::heartbeat("g", "a", 0, Some(topics));
     // Of these one exists.
     let initialized = [(ORDERS, 1), (ORDERS, 2), (ORDERS, -1), (JOBS, 0)];
     let answer = owner.heartbeat_with(&request, &initialized).unwrap();
@@ -187,7 +205,7 @@ fn a_topic_that_changed_moves_the_group_on_once() {
     owner.join("a", &["orders"]);
     let mut epoch = 1;
     let mut beat = |owner: &mut Owner, moved: i32| {
-        let request = crate::support::heartbeat("g", "a", epoch, None);
+        let request = super::support::heartbeat("g", "a", epoch, None);
         epoch += moved;
         let answer = owner.heartbeat_with(&request, &[]).unwrap();
         assert_eq!(answer.member_epoch, epoch);

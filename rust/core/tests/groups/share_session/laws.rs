@@ -6,7 +6,7 @@ use share_state_core::share_session::{
     Outcome, ShareFetchContext, ShareFetchRequest, ShareSessions, TopicIdPartition,
 };
 
-use crate::twin::{Twin, TwinContext};
+use super::twin::{Twin, TwinContext};
 
 /// The epoch of a request, by what the session expects.
 #[derive(Clone, Copy, Debug)]

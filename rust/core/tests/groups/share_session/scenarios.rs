@@ -1,4 +1,4 @@
-//! What a member and a broker see, step by step.
+//! Sessions as a member and a broker see them, step by step.
 
 use share_state_core::ids::TopicId;
 use share_state_core::share_session::{
@@ -19,7 +19,7 @@ fn ids(partitions: &[i32]) -> Vec<TopicIdPartition> {
     partitions.iter().map(|partition| id(*partition)).collect()
 }
 
-/// One broker with room for three sessions.
+/// Broker with room for three sessions.
 struct Broker(ShareSessions);
 
 impl Broker {

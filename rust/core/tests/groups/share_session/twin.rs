@@ -10,11 +10,11 @@ pub struct TwinSession {
     pub connection: u64,
     pub next_epoch: i32,
     pub partitions: Vec<(TopicIdPartition, bool)>,
-    /// Which opening it was.
+    /// Number of the opening.
     pub opening: usize,
 }
 
-/// What a request is admitted to.
+/// Context that a request is admitted to.
 #[derive(Clone, Debug)]
 pub struct TwinContext {
     pub epoch: i32,

@@ -209,7 +209,7 @@ fn d2_17_a_request_whose_write_would_be_too_large_is_refused_whole() {
     );
 }
 
-/// One type for one range may still be as many state batches as there are delivery counts in turn.
+/// A single type for a single range may still be as many state batches as there are delivery counts in turn.
 #[test]
 fn d2_17_a_range_of_one_type_whose_write_would_be_too_large_is_refused_whole() {
     let records = MAX_STATE_BATCHES_PER_WRITE + 1;

@@ -2,7 +2,9 @@
 
 use share_state_core::in_flight::{InFlightStore, IntervalStore};
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::share_partition::{AcquireError, AcquireMode};
+use share_state_core::share_partition::{
+    AbortedTransaction, AcquireError, AcquireMode, ControlType, FetchedBatch,
+};
 
 use super::support::{ACCEPT, acquire_refused, window};
 use crate::common::lab::{Fetch, Lab};
@@ -72,7 +74,7 @@ fn d3_25_to_27_a_malformed_fetch_is_refused<S: InFlightStore>() {
         assert_eq!(lab.acquire("m3", &none), Ok(Vec::new()));
     }
     assert_eq!(everything(&lab.sp), before);
-    // The fetch offset may lie behind what was read: nothing was compacted away then.
+    // The fetch offset may lie after what was read: nothing was compacted away then.
     let behind = Fetch {
         fetch_offset: MAX,
         ..good
@@ -90,6 +92,66 @@ fn d3_26_what_lies_below_the_start_offset_is_not_given<S: InFlightStore>() {
     assert_eq!(lab.acquire("m1", &Fetch::of(&[(0, 4)])), Ok(Vec::new()));
     let acquired = lab.acquire("m1", &Fetch::of(&[(0, 9)])).unwrap();
     assert_eq!(acquired[0].range.first, 5);
+}
+
+/// Over both stores: a list of aborted transactions that cannot be that of what was read.
+fn a_list_of_aborted_transactions_that_contradicts_itself<S: InFlightStore>() {
+    let batch = |base_offset, last_offset, control| FetchedBatch {
+        base_offset,
+        last_offset,
+        producer_id: 7,
+        is_transactional: true,
+        control,
+    };
+    let log = vec![
+        batch(40, 44, None),
+        batch(45, 45, Some(ControlType::Abort)),
+        batch(46, 49, None),
+    ];
+    for (list, wrong) in [
+        (vec![(-1, 40)], 0),
+        (vec![(7, 40), (7, -1)], 1),
+        (vec![(7, 40), (7, 40)], 1),
+        (vec![(7, 41), (8, 3), (7, 2)], 0),
+        (vec![(7, 46), (7, 46)], 1),
+    ] {
+        let mut lab: Lab<S> = window();
+        let aborted = list
+            .iter()
+            .map(|(producer_id, first_offset)| AbortedTransaction {
+                producer_id: *producer_id,
+                first_offset: *first_offset,
+            });
+        let fetch = Fetch {
+            log: log.clone(),
+            aborted: Some(aborted.collect()),
+            ..Fetch::of(&[(40, 49)])
+        };
+        let (producer_id, first_offset) = list[wrong];
+        let expected = AcquireError::Aborted {
+            index: wrong,
+            producer_id,
+            first_offset,
+        };
+        assert_eq!(acquire_refused(&mut lab, &fetch), expected);
+    }
+    // With the marker between, and for transactions after what was read, it is none.
+    let mut lab: Lab<S> = window();
+    let aborted =
+        [(7, 2), (7, 46), (7, 90), (7, 80)].map(|(producer_id, first_offset)| AbortedTransaction {
+            producer_id,
+            first_offset,
+        });
+    let fetch = Fetch {
+        log,
+        aborted: Some(aborted.to_vec()),
+        ..Fetch::of(&[(40, 49)])
+    };
+    let given = lab.acquire("m3", &fetch).unwrap();
+    assert_eq!(
+        given.iter().map(|one| one.range.first).collect::<Vec<_>>(),
+        [45]
+    );
 }
 
 /// Over both stores: the window bounds what is taken of an answer of any length.
@@ -141,6 +203,7 @@ fn d3_26_a_batch_of_a_trillion_offsets_is_one_run() {
 
 on_both_stores!(
     d3_25_to_27_a_malformed_fetch_is_refused,
+    a_list_of_aborted_transactions_that_contradicts_itself,
     d3_26_what_lies_below_the_start_offset_is_not_given,
     d3_26_a_million_fetched_batches_fill_the_window_and_no_more,
 );

@@ -13,9 +13,6 @@ mod acknowledge_form;
 #[cfg(test)]
 mod acknowledge_state;
 #[cfg(test)]
-#[path = "../common/mod.rs"]
-mod common;
-#[cfg(test)]
 mod fetch;
 #[cfg(test)]
 mod offsets_and_limits;

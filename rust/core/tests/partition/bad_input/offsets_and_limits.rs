@@ -174,7 +174,7 @@ fn what_was_never_handed_out_cannot_be_answered<S: InFlightStore>() {
     assert_eq!(everything(&lab.sp), before);
 }
 
-/// One range whose records were delivered once and twice in turn.
+/// Range of records that were delivered once and twice in turn.
 fn a_range_of_more_state_batches_than_a_write_carries_is_refused_inline_too<S: InFlightStore>() {
     let records = MAX_STATE_BATCHES_PER_WRITE as i64 + 1;
     let (last, types) = (records - 1, ACCEPT);

@@ -233,7 +233,7 @@ fn d4_41_a_persister_that_refuses_to_read_fails_the_share_partition<S: InFlightS
     assert_eq!(refused, KafkaCode::ALL.len() - 1);
 }
 
-/// What is read carries no count that could be wrong: it is always that of the batches.
+/// A read carries no count that could be wrong: the count is always that of the batches.
 fn d4_42_the_delivery_complete_count_is_counted_and_never_read<S: InFlightStore>() {
     play::<S>(
         "init 5 [8-9 available 1] [10-14 acknowledged 1] [15-19 archived 2] [20-24 archiving 1] => active \

@@ -40,7 +40,7 @@ fn assert_covers(wide: &[OffsetRange], exact: &[OffsetRange]) {
     }
 }
 
-/// Whether nothing can happen to the records any more.
+/// Returns `true` if nothing can happen to the records any more.
 fn is_done(run: &InFlightRun) -> bool {
     run.state.is_terminal() && run.phase == Phase::Settled
 }
@@ -116,7 +116,7 @@ fn assert_batches(twin: &Side<TwinStore>, tree: &[OffsetRange]) {
     assert_eq!(exact.next(), None);
 }
 
-/// What a look at the records of `holder` shows, where those of `state` would change: whether that was all, and the records.
+/// Looks at the records of `holder` that those of `state` would change: `true` if that was all, and the records.
 fn look<S: InFlightStore>(
     store: &S,
     ranges: &[OffsetRange],

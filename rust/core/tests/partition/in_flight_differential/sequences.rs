@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use share_state_core::offset::OffsetRange;
 use share_state_core::record_state::RecordState;
 
-use crate::side::{MEMBERS, Op};
+use super::side::{MEMBERS, Op};
 
 pub fn ranges(base: i64, width: i64) -> impl Strategy<Value = OffsetRange> {
     let short = (0..width, 0..6i64);

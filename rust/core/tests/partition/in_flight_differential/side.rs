@@ -1,4 +1,4 @@
-//! One of the stores, and what a share partition does to it.
+//! Store under test, and the operations of a share partition on it.
 
 use share_state_core::in_flight::{
     Change, Holder, InFlightQuestions, InFlightRun, InFlightStore, LockChange, MemberIndex,
@@ -11,7 +11,7 @@ use share_state_core::time::LockTime;
 pub const MEMBERS: u32 = 3;
 pub const DURATIONS: [i64; 3] = [100, 30, 250];
 
-/// What a share partition does to its store.
+/// Operation of a share partition on its store.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// Adds batches of this length in the holes of the range.
@@ -87,7 +87,7 @@ fn delivery_count(first: i64, length: u8) -> i16 {
     }
 }
 
-/// One of the two stores, with what the changes need to know.
+/// Store under test, with what the changes need to know.
 pub struct Side<S> {
     pub store: S,
     now: i64,

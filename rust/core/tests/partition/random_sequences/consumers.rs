@@ -1,4 +1,4 @@
-//! What members do, and what must come of it.
+//! Operations of members, and what must come of them.
 
 use super::seen::{Record, Seen};
 use super::world::World;

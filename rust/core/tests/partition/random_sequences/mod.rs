@@ -27,9 +27,6 @@ macro_rules! both {
 }
 
 #[cfg(test)]
-#[path = "../common/mod.rs"]
-mod common;
-#[cfg(test)]
 mod consumers;
 #[cfg(test)]
 mod exhaustive;

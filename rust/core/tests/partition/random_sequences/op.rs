@@ -1,4 +1,4 @@
-//! What may happen to a share partition, drawn at random.
+//! Operations on a share partition, drawn at random.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -9,7 +9,7 @@ use share_state_core::share_partition::{ControlType, FetchedBatch};
 /// Members that take part.
 pub const MEMBERS: [&str; 3] = ["m0", "m1", "m2"];
 
-/// How the persister answers a write.
+/// Answer of the persister to a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
     /// Written and confirmed, unless the writer is fenced.
@@ -43,7 +43,7 @@ pub enum Op {
         batches: usize,
         aborted: Option<i64>,
     },
-    /// Of the runs that the member holds: which, how much is cut off on both sides, and the types.
+    /// Acknowledges runs that the member holds: which, how much is cut off on both sides, and the types.
     Acknowledge {
         member: usize,
         picks: Vec<(bool, i64, i64)>,

@@ -20,7 +20,7 @@ pub struct Persister {
     log: Vec<ShareRecord>,
     /// Epoch of the last leader that has read the state: earlier ones are fenced.
     reader: i32,
-    /// By offset the highest (delivery count, state id) whose write was confirmed in this state epoch.
+    /// Highest (delivery count, state id) by offset whose write was confirmed in this state epoch.
     confirmed: BTreeMap<i64, (i16, i8)>,
     /// Offsets whose acknowledgement or archiving was confirmed in this state epoch.
     pub done: BTreeSet<i64>,
@@ -111,7 +111,7 @@ impl Persister {
         Ok(())
     }
 
-    /// Whether the log has had the offset as terminal, or a start offset behind it.
+    /// Returns `true` if the log has had the offset as terminal, or a start offset after it.
     pub fn has_ended(&self, offset: i64) -> bool {
         self.ended.contains(&offset) || self.start_offset().is_some_and(|(_, start)| offset < start)
     }

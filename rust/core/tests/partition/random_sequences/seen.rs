@@ -1,4 +1,4 @@
-//! What the outside sees of a share partition, offset by offset, and the invariants that need no more than that.
+//! View of a share partition from the outside, offset by offset, and the invariants that need no more than that.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use share_state_core::state_batch::StateBatch;
 
 use crate::common::lab::Lab;
 
-/// One record in flight.
+/// Record in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub state: RecordState,
@@ -18,7 +18,7 @@ pub struct Record {
     pub delivery_count: i16,
     /// Member and deadline.
     pub holder: Option<(String, i64)>,
-    /// When the lock was taken or last renewed.
+    /// Time at which the lock was taken or last renewed.
     pub since: Option<i64>,
 }
 
@@ -170,7 +170,7 @@ impl Seen {
         }
     }
 
-    /// What must hold between two moments in one leader's life.
+    /// Checks what must hold between two moments in one leader's life.
     pub fn check_since(&self, before: &Self) {
         assert!(
             self.start_offset >= before.start_offset,

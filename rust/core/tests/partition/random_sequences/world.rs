@@ -28,9 +28,9 @@ pub struct World {
     pub sent: Vec<WriteState>,
     /// Offsets that this leader has seen settled and terminal.
     pub settled: BTreeSet<i64>,
-    /// Where the state epoch began.
+    /// Offset at which the state epoch began.
     pub began_at: i64,
-    /// How often something had an effect.
+    /// Number of effects of each kind.
     pub effects: BTreeMap<&'static str, u32>,
 }
 

@@ -7,8 +7,6 @@
 )]
 
 #[cfg(test)]
-#[path = "transition_table/cases.rs"]
 mod cases;
 #[cfg(test)]
-#[path = "transition_table/page.rs"]
 mod page;

@@ -57,7 +57,7 @@ fn page() -> String {
     page
 }
 
-/// `UPDATE_DOCS=1 cargo test -p share-state-core --test transition_table` writes the page again.
+/// `UPDATE_DOCS=1 cargo test -p share-state-core --test partition transition_table` writes the page again.
 #[test]
 fn the_page_about_the_state_machine_is_made_from_the_table() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);

@@ -9,7 +9,7 @@ use share_state_core::persister::{
 };
 use share_state_core::state_batch::StateBatch;
 
-use crate::support::{Owner, TOPIC, b, key, write};
+use super::support::{Owner, TOPIC, b, key, write};
 
 fn invalid(field: RequestField, value: i64) -> CoordinatorError {
     CoordinatorError::InvalidRequest {
@@ -19,7 +19,7 @@ fn invalid(field: RequestField, value: i64) -> CoordinatorError {
     }
 }
 
-/// What each of the five verbs answers to a key, to a topic that may be missing and to a leader epoch of 0.
+/// Answers of the five verbs to a key, to a topic that may be missing and to a leader epoch of 0.
 fn every_verb(
     owner: &Owner,
     key: &SharePartitionKey,

@@ -6,7 +6,7 @@ use share_state_core::records::{ShareRecord, ShareSnapshot, ShareValue};
 use share_state_core::state_batch::StateBatch;
 use share_state_core::time::WallTime;
 
-use crate::support::{b, key, snapshot_of, write};
+use super::support::{b, key, snapshot_of, write};
 
 /// The last batch of a state reaches so much further than the others.
 const WIDE: i64 = 100;

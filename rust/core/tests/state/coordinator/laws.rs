@@ -1,4 +1,4 @@
-//! What holds after every step of any sequence of requests, refused ones included.
+//! Laws that hold after every step of any sequence of requests, refused ones included.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::WriteState;
 use share_state_core::state_batch::StateBatch;
 
-use crate::support::{Owner, TOPIC, b};
+use super::support::{Owner, TOPIC, b};
 
 #[derive(Clone, Debug)]
 enum Step {

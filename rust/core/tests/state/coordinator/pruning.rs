@@ -1,11 +1,11 @@
-//! Which part of the log may go, and how keys end.
+//! Prefix of the log that may go, and the end of keys.
 
 use share_state_core::coordinator::RedundantOffset;
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::records::{ShareRecord, ShareUpdate, ShareValue};
 use share_state_core::time::WallTime;
 
-use crate::support::{Owner, TOPIC, b, key, snapshot_of};
+use super::support::{Owner, TOPIC, b, key, snapshot_of};
 
 /// KAFKA-19695: a deleted key held the log forever.
 #[test]

@@ -1,10 +1,10 @@
-//! What a coordinator tells of itself, and how a refusal names the field.
+//! Questions to a coordinator about itself, and the fields that its refusals name.
 
 use share_state_core::coordinator::{
     CoordinatorConfig, CoordinatorError, RedundantOffset, RequestField as Field, ShareCoordinator,
 };
 
-use crate::support::{Owner, key};
+use super::support::{Owner, key};
 
 #[test]
 fn a_refused_field_is_named_with_what_it_may_be() {

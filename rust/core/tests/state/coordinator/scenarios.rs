@@ -1,9 +1,9 @@
-//! What has gone wrong in the verbs of Kafka's share coordinator, each with the outcome that is right.
+//! Bugs of the verbs of Kafka's share coordinator, each with the outcome that is right.
 
 use share_state_core::coordinator::{CoordinatorError, Operation};
 use share_state_core::records::{ShareRecord, ShareValue};
 
-use crate::support::{Owner, b, key, snapshot_of, update_of, write};
+use super::support::{Owner, b, key, snapshot_of, update_of, write};
 
 /// #23074: a late write with a lower start offset moved it back.
 #[test]

@@ -1,9 +1,9 @@
-//! When a key's state is written as a whole, and what stands in it.
+//! Snapshots: the moments at which a key's state is written as a whole, and what stands in them.
 
 use share_state_core::coordinator::CoordinatorError;
 use share_state_core::records::{ShareRecord, ShareValue, TaggedField};
 
-use crate::support::{Owner, b, key, snapshot_of, update_of, write};
+use super::support::{Owner, b, key, snapshot_of, update_of, write};
 
 /// #21426: one update too many went before the first snapshot.
 #[test]
@@ -147,7 +147,7 @@ fn row_60_a_cold_key_is_rewritten_once() {
     assert_eq!(owner.cold_snapshots(), []);
 }
 
-/// What a newer Kafka adds to a value survives our snapshots of it; a new initialisation starts afresh.
+/// Fields that a newer Kafka adds to a value survive our snapshots of it; a new initialisation starts afresh.
 #[test]
 fn unknown_tagged_fields_survive_snapshots() {
     let field = TaggedField {

@@ -2,7 +2,7 @@
 
 use share_state_core::ids::{SharePartitionKey, TopicId};
 
-use crate::support::{Owner, TOPIC, b, key, snapshot_of, write};
+use super::support::{Owner, TOPIC, b, key, snapshot_of, write};
 
 #[test]
 fn what_lies_beyond_the_cut_is_forgotten() {

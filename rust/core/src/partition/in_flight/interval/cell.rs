@@ -1,12 +1,12 @@
-//! What the store keeps of a run: a cell of eight bytes, or of a single record where it fits a code of four.
+//! Cell: a run as the store keeps it, in eight bytes, or a code of four for a single record that fits one.
 //!
 //! Both hold state and phase, the mark of a batch's beginning, the delivery count and the lease. A hole between batches
 //! is a cell too, so that neighbouring cells always cover neighbouring offsets.
 
-use crate::in_flight::locks::NONE;
-use crate::record_state::{Phase, RecordState};
+use crate::partition::in_flight::locks::NONE;
+use crate::partition::record_state::{Phase, RecordState};
 
-/// What a search looks for; the classes of a cell are a set of them, one bit each.
+/// Kind of record that a search looks for; the classes of a cell are a set of them, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Available, no write under way.
@@ -72,7 +72,7 @@ const fn classes() -> [u8; 64] {
 }
 
 impl Cell {
-    /// What stands for an offset that no batch holds.
+    /// Cell of an offset that no batch holds.
     pub const HOLE: Self = Self(HOLE | (NONE as u64) << LOCK_AT);
 
     pub const fn new(state: RecordState, delivery_count: i16, phase: Phase, lock: u32) -> Self {
@@ -100,7 +100,7 @@ impl Cell {
         Self(self.0 & !START)
     }
 
-    /// Whether `next`, right after a run of this cell, belongs to that run.
+    /// Returns `true` if `next`, right after a run of this cell, belongs to that run.
     pub const fn joins(self, next: Self) -> bool {
         self.0 & !START == next.0
     }
@@ -145,12 +145,12 @@ impl Cell {
         CLASSES[(self.0 & (START | KIND)) as usize]
     }
 
-    /// Whether nothing can happen to the records any more.
+    /// Returns `true` if nothing can happen to the records any more.
     pub fn is_done(self) -> bool {
         self.classes() & (Class::Unsettled.bit() | Class::Hole.bit()) == 0
     }
 
-    /// Whether both are equal but for the lease and the beginning of a batch.
+    /// Returns `true` if both are equal but for the lease and the beginning of a batch.
     pub const fn is_like(self, other: Self) -> bool {
         (self.0 ^ other.0) as u32 & !(START as u32) == 0
     }
@@ -160,13 +160,13 @@ impl Cell {
         Self(self.0 & !KIND | change.0)
     }
 
-    /// Whether the records must have a lock: exactly while acquired, or pending with a way back.
+    /// Returns `true` if the records must have a lock: exactly while acquired, or pending with a way back.
     pub fn is_lockable(self) -> bool {
         !self.is_hole() && (self.state() == RecordState::Acquired || self.phase() == Phase::Pending)
     }
 }
 
-/// What becomes of a record whose delivery count stays: the bits of a cell that are set, once state and phase are cleared.
+/// Change of a record whose delivery count stays: the bits of a cell that are set, once state and phase are cleared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CellChange(u64);
 
@@ -182,8 +182,8 @@ impl CellChange {
     }
 }
 
-/// What a dense leaf keeps of each record: `lease:21 | count:5 | start:1 | phase:2 | state:3`. Kafka's configuration lets a delivery
-/// count reach 25; a state that was loaded may hold more, and then its record is kept as a run.
+/// Code of a single record in a dense leaf: `lease:21 | count:5 | start:1 | phase:2 | state:3`. Kafka's configuration
+/// lets a delivery count reach 25; a state that was loaded may hold more, and then its record is kept as a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code(u32);
 
@@ -223,12 +223,12 @@ impl Code {
         Self(self.0 & !(START as u32))
     }
 
-    /// Whether a batch begins here.
+    /// Returns `true` if a batch begins here.
     pub const fn is_start(self) -> bool {
         self.0 & START as u32 != 0
     }
 
-    /// Whether both are equal but for the lease and the beginning of a batch.
+    /// Returns `true` if both are equal but for the lease and the beginning of a batch.
     pub const fn is_like(self, other: Self) -> bool {
         (self.0 ^ other.0) & ((1 << SHORT_LOCK_AT) - 1) & !(START as u32) == 0
     }

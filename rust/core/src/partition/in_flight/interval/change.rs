@@ -7,8 +7,8 @@ use super::runs::{self, Becomes, Edge, Merge};
 use super::runs_change;
 use super::shape::SPARSE;
 use super::tally::Tally;
-use crate::in_flight::Front;
 use crate::offset::{OffsetRange, after, before};
+use crate::partition::in_flight::Front;
 
 impl<const N: usize> Leaves<N> {
     /// Shows every run that `range` touches, clipped to it and perhaps in pieces, and puts in its place what `f` returns.
@@ -58,7 +58,7 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
-    /// Whether a leaf that had these entries and runs may be better kept in another way now.
+    /// Returns `true` if a leaf that had these entries and runs may be better kept in another way now.
     #[inline]
     pub fn is_misshapen(leaf: &Leaf, (tally, runs): (Tally, usize)) -> bool {
         let (now, dense) = (leaf.runs(), leaf.is_dense());
@@ -66,7 +66,7 @@ impl<const N: usize> Leaves<N> {
         now > Self::RUNS && !dense || now < runs && now <= Self::RUNS / 4 || settled && dense
     }
 
-    /// How far neighbouring batches of a leaf may become one.
+    /// Returns the extent to which neighbouring batches of a leaf may become one.
     pub fn merge(&self, at: Spot) -> Merge {
         if !self.merges {
             Merge::Never
@@ -77,7 +77,7 @@ impl<const N: usize> Leaves<N> {
         }
     }
 
-    /// Whether no batch reaches from the leaf into the next one.
+    /// Returns `true` if no batch reaches from the leaf into the next one.
     pub fn ends(&self, at: Spot) -> bool {
         let (Some(next), Some(leaf)) = (self.next(at).and_then(|n| self.get(n)), self.get(at))
         else {

@@ -20,7 +20,7 @@ pub(super) struct Dense {
     pub maps: [[u64; WORDS]; 4],
 }
 
-/// What does not fit into the codes of a leaf: the offsets, and what they would become.
+/// Offsets whose change does not fit into the codes of a leaf, and their cell after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Misfit {
     pub range: OffsetRange,
@@ -74,6 +74,7 @@ impl Dense {
             return false;
         };
         let from = self.codes.len();
+        debug_assert!(from + n <= LONGEST, "{from} offsets and {n} more");
         self.reserve(n);
         self.codes.push(head);
         self.codes.resize(from + n, tail);
@@ -129,6 +130,7 @@ impl Dense {
 
     /// The first offset from `from` on that belongs to `class`, or does not if `is` is false.
     pub fn next(&self, from: i64, class: Class, is: bool) -> Option<i64> {
+        debug_assert!(self.base <= from, "{from} lies before {}", self.base);
         let at = self.index(from).max(self.live as usize);
         let flip = if is { 0 } else { u64::MAX };
         let words = self.codes.len().div_ceil(64);
@@ -166,6 +168,7 @@ impl Dense {
         tally: &mut Tally,
         f: Becomes<'_>,
     ) -> Option<Misfit> {
+        debug_assert!(self.base <= range.first, "{range} lies before the leaf");
         let (mut at, end) = (self.index(range.first), self.index(range.last));
         if at == end {
             let old = self.codes[at].cell();
@@ -222,6 +225,7 @@ impl Dense {
     /// Gives the record at `at` another code; its classes are left to be noted.
     #[inline]
     pub fn exchange(&mut self, at: usize, code: Code) {
+        debug_assert!(self.live as usize <= at, "the entry at {at} is dropped");
         let was = core::mem::replace(&mut self.codes[at], code);
         if at > self.live as usize {
             let tail = self.codes[at - 1].tail();
@@ -294,6 +298,7 @@ impl Dense {
             at = to + 1;
         }
         let held = self.next(self.offset(at), Class::Hole, false)?;
+        debug_assert!(end < self.index(held), "{held} is not dropped");
         for at in self.live as usize..self.index(held) {
             self.seams -= self.seam(at + 1);
             self.live += 1;

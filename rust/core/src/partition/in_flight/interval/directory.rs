@@ -7,7 +7,7 @@ use super::leaf::Leaf;
 use super::runs::Edge;
 use crate::offset::OffsetRange;
 
-/// Where a leaf stands.
+/// Place of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub group: u32,
@@ -20,7 +20,7 @@ pub(super) const ORIGIN: Spot = Spot { group: 0, at: 0 };
 pub(super) struct Group {
     /// Last offset of the last leaf.
     pub last: i64,
-    /// For each class the leaves that have an entry of it; for holes also those that a hole follows.
+    /// Leaves that have an entry of each class; for holes also those that a hole follows.
     pub maps: [u64; 4],
     pub leaves: Vec<Leaf>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Leaves<const N: usize> {
     pub list: List,
-    /// Whether neighbouring batches whose records are all equal and done may become one.
+    /// Set if neighbouring batches whose records are all equal and done may become one.
     pub merges: bool,
 }
 

@@ -73,6 +73,18 @@ impl<const N: usize> Leaves<N> {
             }
         }
         let here = &mut many.groups[group];
+        debug_assert!(
+            place
+                .checked_sub(1)
+                .is_none_or(|prev| here.leaves[prev].range.last < leaf.range.first)
+                && here
+                    .leaves
+                    .get(place)
+                    .is_none_or(|next| leaf.range.last < next.range.first),
+            "the leaf {} lies between its neighbours",
+            leaf.range
+        );
+        debug_assert!(here.leaves.len() < N, "a group has room for the leaf");
         here.leaves.insert(place, leaf);
         here.shift(place, true);
         let new = spot(group, place);

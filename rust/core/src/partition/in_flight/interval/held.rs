@@ -4,14 +4,14 @@
 use super::StateCounts;
 use super::cell::{Cell, CellChange, Code};
 use super::window::{Window, recount, shown};
-use crate::in_flight::locks::{Emptied, Leases};
-use crate::in_flight::{Change, Holder, InFlightRun, LockChange, RunChange};
 use crate::offset::OffsetRange;
+use crate::partition::in_flight::locks::{Emptied, Leases};
+use crate::partition::in_flight::{Change, Holder, InFlightRun, LockChange, RunChange};
 
 /// Ranges that are noted together.
 const TOGETHER: usize = 64;
 
-/// What became of the records last looked at: those that are equal need not be asked for again.
+/// Change of the records last looked at: those that are equal need not be asked for again.
 struct Latest {
     run: InFlightRun,
     cell: Cell,
@@ -63,13 +63,13 @@ impl<'a, C: RunChange> Held<'a, C> {
         self.locks
     }
 
-    /// Whether records under this lease are the holder's.
+    /// Returns `true` if records under this lease are the holder's.
     #[inline]
     pub fn holds(&self, lock: u32) -> bool {
         self.locks.is_of(lock, self.holder)
     }
 
-    /// What becomes of the records of `range`, which are equal to `cell` but for their leases.
+    /// Returns the change of the records of `range`, which are equal to `cell` but for their leases.
     #[inline]
     pub fn change_of(&mut self, range: OffsetRange, cell: Cell) -> Option<CellChange> {
         let found = self.change_of_like(range, |latest| cell.is_like(latest), || cell);
@@ -131,6 +131,7 @@ impl<'a, C: RunChange> Held<'a, C> {
     #[inline]
     pub fn widen(&mut self, last: i64) {
         if let Some(range) = self.changed[..self.unnoted].last_mut() {
+            debug_assert!(range.last <= last, "{range} does not shrink to {last}");
             range.last = last;
         }
     }
@@ -148,14 +149,14 @@ impl<'a, C: RunChange> Held<'a, C> {
         self.unnoted = 0;
     }
 
-    /// So many records leave this lease if it is the holder's. Returns whether it is.
+    /// Takes `records` records from this lease if it is the holder's. Returns `true` if it is.
     #[inline(always)]
     pub fn leave_held(&mut self, lock: u32, records: u64) -> bool {
         let emptied = &mut self.emptied;
         self.locks.leave_held(self.holder, emptied, lock, records)
     }
 
-    /// So many records leave this lease.
+    /// Takes `records` records from this lease.
     #[inline(always)]
     pub fn leave(&mut self, lock: u32, records: u64) {
         self.locks.leave_to(&mut self.emptied, lock, records);

@@ -8,9 +8,9 @@ use super::leaf::{Body, Leaf};
 use super::runs::Merge;
 use super::runs_change;
 use super::tally::Tally;
-use crate::in_flight::RunChange;
-use crate::in_flight::locks::{Leases, NONE};
 use crate::offset::OffsetRange;
+use crate::partition::in_flight::RunChange;
+use crate::partition::in_flight::locks::{Leases, NONE};
 
 /// Ranges whose records are loaded together: so few that a near cache still holds them when they change.
 pub(super) const AHEAD: usize = 64;

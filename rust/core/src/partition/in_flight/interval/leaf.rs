@@ -7,7 +7,7 @@ use super::runs_change;
 use super::tally::Tally;
 use crate::offset::{OffsetRange, after, before_saturating};
 
-/// How the records of a leaf are kept.
+/// Records of a leaf, as runs or as codes.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     /// Few runs.
@@ -38,6 +38,17 @@ impl Leaf {
 
     /// A leaf of runs; the first and the last hold records.
     pub fn of_edges(edges: Vec<Edge>, last: i64) -> Self {
+        debug_assert!(
+            edges.first().is_some_and(|edge| !edge.cell.is_hole())
+                && edges
+                    .last()
+                    .is_some_and(|edge| !edge.cell.is_hole() && edge.first <= last),
+            "a leaf begins and ends with a record: {edges:?} to {last}"
+        );
+        debug_assert!(
+            edges.windows(2).all(|pair| pair[0].first < pair[1].first),
+            "runs ascend: {edges:?}"
+        );
         let mut tally = Tally::default();
         for edge in &edges {
             tally.add(edge.cell.classes(), 1);
@@ -60,7 +71,7 @@ impl Leaf {
         }
     }
 
-    /// Whether entries of a class have come or gone since the leaf had these.
+    /// Returns `true` if entries of a class have come or gone since the leaf had these.
     #[inline]
     pub fn shows_others(&self, (tally, _): (Tally, usize)) -> bool {
         tally != self.tally && tally.classes() != self.tally.classes()
@@ -201,7 +212,7 @@ impl Leaf {
         }
     }
 
-    /// How many offsets a dense leaf would hold if it reached to `last`.
+    /// Number of offsets that a dense leaf would hold if it reached to `last`.
     pub fn reach(&self, last: i64) -> u64 {
         OffsetRange::new(self.base(), last).map_or(u64::MAX, OffsetRange::len)
     }
@@ -219,7 +230,7 @@ impl Leaf {
         fits
     }
 
-    /// Whether a code takes in each of its records.
+    /// Returns `true` if a code takes in each of its records.
     pub fn has_codes(&self) -> bool {
         match &self.body {
             Body::Runs(edges) => edges.iter().all(|edge| Code::of(edge.cell).is_some()),
@@ -229,6 +240,12 @@ impl Leaf {
 
     /// Adds the entries of `next`, which lies after this dense leaf, fits into its room and has codes.
     pub fn absorb(&mut self, next: &Self) {
+        debug_assert!(
+            self.is_dense() && self.range.last < next.range.first,
+            "{} is not after the dense leaf {}",
+            next.range,
+            self.range
+        );
         if let Some(hole) = after(self.range.last)
             .and_then(|first| OffsetRange::new(first, before_saturating(next.range.first)))
         {
@@ -269,6 +286,11 @@ impl Leaf {
 
     /// Drops the offsets up to `end`, which lies inside, and shows what held a record.
     pub fn drop_front(&mut self, end: i64, f: &mut impl FnMut(OffsetRange, Cell)) {
+        debug_assert!(
+            self.range.first <= end && end < self.range.last,
+            "{end} lies inside {}",
+            self.range
+        );
         let tally = &mut self.tally;
         let first = match &mut self.body {
             Body::Runs(edges) => runs_change::drop_front(edges, (self.range.last, end), tally, f),

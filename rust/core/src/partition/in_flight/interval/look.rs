@@ -6,9 +6,9 @@ use super::directory::Leaves;
 use super::held_leaves::{AHEAD, FEW};
 use super::leaf::Leaf;
 use super::window::{Window, shown};
-use crate::in_flight::locks::{Leases, NONE};
-use crate::in_flight::{Change, Holder, InFlightRun, RunChange};
 use crate::offset::OffsetRange;
+use crate::partition::in_flight::locks::{Leases, NONE};
+use crate::partition::in_flight::{Change, Holder, InFlightRun, RunChange};
 
 /// Ranges that are noted together.
 const TOGETHER: usize = 16;
@@ -20,12 +20,12 @@ struct Look<'a, C> {
     change: &'a mut C,
     /// The lease last seen to be the holder's.
     held: Option<u32>,
-    /// What would become of the records last shown, and their cell without its lease.
+    /// Cell of the records last shown, without its lease, with their change.
     latest: Option<(Cell, InFlightRun, Change)>,
     /// Ranges of records that are like those, to be noted.
     ranges: [OffsetRange; TOGETHER],
     unnoted: usize,
-    /// Whether all that was asked for would change.
+    /// Set while all that was asked for would change.
     all: bool,
 }
 

@@ -33,9 +33,9 @@ use super::{
     Front, Holder, InFlightRun, InFlightStore, MemberIndex, NewLock, RunChange, Sought,
     StateCounts, pass_step_by_step,
 };
-use crate::in_flight::interval::cell::Class;
 use crate::offset::OffsetRange;
-use crate::record_state::RecordState;
+use crate::partition::in_flight::interval::cell::Class;
+use crate::partition::record_state::RecordState;
 use crate::time::LockTime;
 
 /// The in-flight store for use.

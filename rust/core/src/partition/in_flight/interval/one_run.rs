@@ -9,7 +9,7 @@ use super::runs_change;
 use super::tally::Tally;
 use crate::offset::OffsetRange;
 
-/// Where a run was found; it holds until the next change.
+/// Place of a run; it holds until the next change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     leaf: Spot,
@@ -77,7 +77,7 @@ impl Dense {
 }
 
 impl<const N: usize> Leaves<N> {
-    /// Where all of `range` is one run of one leaf, and the cell of it.
+    /// Finds the one run of one leaf that holds all of `range`: its place, and its cell.
     #[inline(always)]
     pub fn look(&self, range: OffsetRange) -> Option<(Place, Cell)> {
         let leaf = match &self.list {

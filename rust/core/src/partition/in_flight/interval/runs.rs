@@ -10,7 +10,7 @@ pub(super) struct Edge {
     pub cell: Cell,
 }
 
-/// Whether neighbouring batches may become one whose records are all equal, settled and terminal.
+/// Permission for neighbouring batches to become one whose records are all equal, settled and terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merge {
     /// No: somebody wants to know where each began.
@@ -22,13 +22,13 @@ pub(super) enum Merge {
 }
 
 impl Merge {
-    /// In a leaf that no other follows.
+    /// Permission in a leaf that no other follows.
     pub const fn alone(allowed: bool) -> Self {
         if allowed { Self::ToTheEnd } else { Self::Never }
     }
 }
 
-/// What becomes of a run, or of a part of one.
+/// Decides the new cell of a run, or of a part of one.
 pub(super) type Becomes<'a> = &'a mut dyn FnMut(OffsetRange, Cell) -> Option<Cell>;
 
 const _: () = assert!(size_of::<Edge>() == 16, "a run takes 16 bytes");

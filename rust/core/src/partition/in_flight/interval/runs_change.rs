@@ -147,7 +147,7 @@ pub(super) fn update(
     }
 }
 
-/// Whether the batch that begins with the entry `at` consists of that entry.
+/// Returns `true` if the batch that begins with the entry `at` consists of that entry.
 fn is_whole_batch(edges: &[Edge], at: usize, merge: Merge) -> bool {
     let closed = |next: &Edge| next.cell.is_start() || next.cell.is_hole();
     edges[at].cell.is_start() && edges.get(at + 1).map_or(merge == Merge::ToTheEnd, closed)

@@ -75,7 +75,7 @@ impl<const N: usize> Leaves<N> {
         self.join(at);
     }
 
-    /// Where the runs of a leaf are short: the offsets that should be dense.
+    /// Finds the offsets that should be dense, because the runs of the leaf are short there.
     pub fn stretch(&self, leaf: &Leaf) -> Option<OffsetRange> {
         let Body::Runs(edges) = &leaf.body else {
             return None;

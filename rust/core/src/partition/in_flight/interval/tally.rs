@@ -1,12 +1,12 @@
-//! How many entries of a leaf belong to each class.
+//! Numbers of entries of a leaf, by class.
 
 use super::cell::Class;
 
-/// How many entries of a leaf belong to each class: four counters of 16 bits in one word.
+/// Number of entries of a leaf in each class: four counters of 16 bits in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Tally(u64);
 
-/// By set of classes: one in the counter of each.
+/// Words with a one in the counter of each class of a set, by the set.
 static LANES: [u64; 16] = lanes();
 
 const fn lanes() -> [u64; 16] {
@@ -26,6 +26,13 @@ impl Tally {
     }
 
     pub fn take(&mut self, classes: u8, entries: u64) {
+        debug_assert!(
+            Class::ALL
+                .into_iter()
+                .all(|class| classes & class.bit() == 0
+                    || entries <= self.0 >> (16 * class as u32) & 0xFFFF),
+            "{entries} entries of {classes:#b} are more than {self:?}"
+        );
         self.0 -= LANES[usize::from(classes & 0xF)] * entries;
     }
 
@@ -33,7 +40,7 @@ impl Tally {
         self.0 >> (16 * class as u32) & 0xFFFF != 0
     }
 
-    /// Whether the same classes occur in both.
+    /// Returns `true` if the same classes occur in both.
     #[inline]
     pub const fn occurs_as(self, other: Self) -> bool {
         self.occurring() == other.occurring()

@@ -1,12 +1,12 @@
-//! What is in flight in a window, who holds it, and how many records are in which state, changed together.
+//! Window of the records in flight, with their holders and the number of records in each state, changed together.
 
 use super::StateCounts;
 use super::cell::Cell;
 use super::directory::Leaves;
-use crate::in_flight::locks::{Leases, NewLease};
-use crate::in_flight::{InFlightRun, NewLock};
 use crate::offset::OffsetRange;
-use crate::record_state::{Phase, RecordState};
+use crate::partition::in_flight::locks::{Leases, NONE, NewLease};
+use crate::partition::in_flight::{InFlightRun, NewLock};
+use crate::partition::record_state::{Phase, RecordState};
 
 /// A window that has held something.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,11 @@ pub(super) fn add(counts: &mut StateCounts, state: RecordState, records: u64) {
 
 pub(super) fn take(counts: &mut StateCounts, state: RecordState, records: u64) {
     let count = &mut counts[state as usize];
+    // A count at its end stands for one record more.
+    debug_assert!(
+        records <= count.saturating_add(1),
+        "{records} of {count} {state:?}"
+    );
     *count = count.saturating_sub(records);
 }
 
@@ -84,6 +89,10 @@ impl<const N: usize> Window<N> {
             add(counts, state, batch.len());
         }
         let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
+        debug_assert!(
+            (lock != NONE) == cell.is_lockable(),
+            "a record is locked exactly while a member holds it: {cell:?}"
+        );
         self.leaves.insert(batch, cell);
         self.keep_counts();
     }

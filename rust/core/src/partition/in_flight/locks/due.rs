@@ -63,7 +63,7 @@ impl Locks {
         extents.merged()
     }
 
-    /// Of several queues, the lease that is due first, again and again.
+    /// Ends the lease that is due first among several queues, again and again.
     #[cold]
     fn expire_in_order(&mut self, others: &[u32], now: LockTime, most: u32, extents: &mut Extents) {
         let numbers = others.iter().copied().chain([self.number]);
@@ -101,6 +101,10 @@ impl Locks {
                 break;
             }
             left -= 1;
+            debug_assert!(
+                lease.queue == number,
+                "a lease stands in its queue until it runs out: {lease:?}"
+            );
             lease.expire();
             let (next, id) = (lease.due.next, head);
             head = next;

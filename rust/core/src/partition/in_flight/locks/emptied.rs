@@ -10,7 +10,7 @@ use super::{Locks, NONE};
 const TOGETHER: usize = 64;
 
 /// Leases to which no record refers any more, to be freed.
-pub(in crate::in_flight) struct Emptied {
+pub(in crate::partition::in_flight) struct Emptied {
     ids: [u32; TOGETHER],
     len: usize,
 }
@@ -28,6 +28,10 @@ impl Locks {
     /// Notes a lease that the last record has left. It is freed with [`Locks::free_emptied`] at the latest.
     #[inline(always)]
     pub(super) fn put_off(&mut self, emptied: &mut Emptied, id: u32) {
+        debug_assert!(
+            !emptied.ids[..emptied.len].contains(&id),
+            "the last record leaves lease {id} once"
+        );
         if emptied.len == TOGETHER {
             self.free_emptied(emptied);
         }

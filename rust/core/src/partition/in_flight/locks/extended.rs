@@ -1,10 +1,10 @@
-//! What few share partitions have of locks: leases of several durations, more than a few at once, or vast ones.
+//! Parts of locks that few share partitions have: leases of several durations, more than a few at once, or vast ones.
 
 use std::collections::BTreeMap;
 
 use super::lease::{Lease, Queue, Vast};
 use super::members::Members;
-use super::{FEW, Locks};
+use super::{FEW, Locks, NONE};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extended {
@@ -29,7 +29,7 @@ impl Extended {
         self.shrink(left);
     }
 
-    /// So many leases are left.
+    /// Gives memory back once only `left` leases are left.
     #[inline]
     pub fn shrink(&mut self, left: u32) {
         if left <= FEW / 4 {
@@ -63,6 +63,7 @@ impl Locks {
         let leases = match &mut extended.listed {
             Some(listed) => {
                 if let Some(lease) = self.leases.get_mut(id as usize) {
+                    debug_assert!(lease.place == NONE, "a lease is listed once: {lease:?}");
                     lease.place = listed.add(lease.member, id);
                 }
                 return;
@@ -98,6 +99,11 @@ impl Locks {
     /// Returns whether the last record has left.
     pub(super) fn leave_vast(&mut self, id: u32, records: u64) -> bool {
         self.vast_mut(id).is_none_or(|rest| {
+            // A count at its end stands for one record more.
+            debug_assert!(
+                records <= rest.live.saturating_add(1),
+                "{records} records leave {rest:?}"
+            );
             rest.live = rest.live.saturating_sub(records);
             rest.live == 0
         })

@@ -46,6 +46,10 @@ impl Extents {
             }
             touches
         });
+        debug_assert!(
+            extents.windows(2).all(|pair| pair[0].last < pair[1].first),
+            "extents ascend and are disjoint: {extents:?}"
+        );
         extents
     }
 }

@@ -1,15 +1,15 @@
 //! A lease in 40 bytes, and the queue it stands in.
 
 use super::NONE;
-use crate::in_flight::{Holder, MemberIndex, NewLock};
 use crate::offset::{OffsetRange, plus_saturating};
+use crate::partition::in_flight::{Holder, MemberIndex, NewLock};
 use crate::time::LockTime;
 
-/// In place of a queue: the slot is free, and `due.next` is the next free one.
+/// Value in place of a queue: the slot is free, and `due.next` is the next free one.
 pub(super) const FREE: u32 = u32::MAX;
 /// Mark on the queue: the lock was reported as run out, and stands in no queue any more.
 pub(super) const EXPIRED: u32 = 1 << 31;
-/// In place of the length: the lease is longer, and its extent and count are kept elsewhere.
+/// Value in place of the length: the lease is longer, and its extent and count are kept elsewhere.
 pub(super) const VAST: u16 = u16::MAX;
 
 /// The neighbours in a doubly linked list.
@@ -19,15 +19,15 @@ pub(super) struct Links {
     pub next: u32,
 }
 
-/// What a lease is made of.
+/// Facts that a new lease is made of.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::in_flight) struct NewLease {
+pub(in crate::partition::in_flight) struct NewLease {
     pub extent: OffsetRange,
     pub member: MemberIndex,
     /// It never goes back.
     pub now: LockTime,
     pub duration_ms: i64,
-    /// Whether the records of the whole extent refer to it, or none yet.
+    /// Set if the records of the whole extent refer to it, clear while none do.
     pub held: bool,
 }
 
@@ -43,7 +43,7 @@ impl NewLease {
     }
 }
 
-/// One acquisition. Its deadline follows from the queue, as all leases of a queue run equally long.
+/// Lease: the lock of one acquisition. Its deadline follows from the queue, as all leases of a queue run equally long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lease {
     pub acquired_at: LockTime,
@@ -58,7 +58,7 @@ pub(super) struct Lease {
     pub member: u32,
     /// Neighbours among the leases of the same duration.
     pub due: Links,
-    /// Where it stands among the leases of its member, once those are listed.
+    /// Place among the leases of its member, once those are listed.
     pub place: u32,
 }
 
@@ -86,6 +86,7 @@ impl Lease {
     /// Makes its slot, of this number, the first of the free ones.
     #[inline]
     pub const fn give_back(&mut self, id: u32, free: &mut u32) {
+        debug_assert!(!self.is_free(), "a lease is freed once");
         self.queue = FREE;
         self.due.next = core::mem::replace(free, id);
     }
@@ -94,7 +95,7 @@ impl Lease {
         self.queue == FREE
     }
 
-    /// Whether the records that refer to it are the holder's.
+    /// Returns `true` if the records that refer to it are the holder's.
     #[inline]
     pub fn is_of(&self, holder: Holder) -> bool {
         match holder {
@@ -108,12 +109,13 @@ impl Lease {
         self.queue & EXPIRED != 0
     }
 
-    /// Whether the lock is made and has not run out.
+    /// Returns `true` if the lock is made and has not run out.
     pub const fn is_running(&self) -> bool {
         !self.is_expired()
     }
 
     pub const fn expire(&mut self) {
+        debug_assert!(self.is_running(), "a lock runs out once");
         self.queue |= EXPIRED;
     }
 

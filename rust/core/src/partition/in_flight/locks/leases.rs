@@ -2,13 +2,13 @@
 
 use super::lease::{FREE, Lease, NewLease, Queue, VAST};
 use super::{Emptied, Locks, NONE};
-use crate::in_flight::{Holder, Lock, MemberIndex};
 use crate::offset::OffsetRange;
+use crate::partition::in_flight::{Holder, Lock, MemberIndex};
 use crate::time::LockTime;
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub(in crate::in_flight) enum Leases {
+pub(in crate::partition::in_flight) enum Leases {
     One(One),
     /// From the second lease at a time on, or from one too long for 16 bits; the list is kept.
     Many(Box<Locks>),
@@ -16,7 +16,7 @@ pub(in crate::in_flight) enum Leases {
 
 /// A lease, or a free place for it. Its id is 0.
 #[derive(Clone, Debug)]
-pub(in crate::in_flight) struct One {
+pub(in crate::partition::in_flight) struct One {
     lease: Lease,
     duration_ms: i64,
 }
@@ -123,7 +123,7 @@ impl Leases {
         })
     }
 
-    /// Whether records that refer to the lease, or to none, are the holder's.
+    /// Returns `true` if records that refer to the lease, or to none, are the holder's.
     #[inline]
     pub fn is_of(&self, id: u32, holder: Holder) -> bool {
         let lease = || self.list().get(id as usize);
@@ -135,7 +135,13 @@ impl Leases {
     pub fn enter(&mut self, id: u32, records: u64) {
         match self.list_mut().get_mut(id as usize) {
             // Not more than the extent, which fits.
-            Some(lease) if !lease.is_vast() => lease.live += records as u16,
+            Some(lease) if !lease.is_vast() => {
+                debug_assert!(
+                    u64::from(lease.live) + records <= u64::from(lease.len),
+                    "{records} more records refer to {lease:?} than its extent has"
+                );
+                lease.live += records as u16;
+            }
             Some(_) => self.enter_vast(id, records),
             None => {}
         }
@@ -205,6 +211,10 @@ impl Leases {
         if lease.is_vast() {
             return Some(self.leave_vast(id, records));
         }
+        debug_assert!(
+            records <= u64::from(lease.live),
+            "{records} records leave {lease:?}"
+        );
         // Not more than refer to it, which fits.
         lease.live = lease.live.wrapping_sub(records as u16);
         Some(lease.live == 0)
@@ -244,7 +254,7 @@ impl Leases {
         vec![one.lease.extent()]
     }
 
-    /// Whether there is a lease of the member.
+    /// Returns `true` if there is a lease of the member.
     pub fn holds(&self, member: MemberIndex) -> bool {
         match self {
             Self::One(one) => !one.lease.is_free() && one.lease.member == member.0,

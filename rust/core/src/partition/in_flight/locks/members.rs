@@ -52,6 +52,7 @@ impl Members {
         if let Some(block) = self.blocks.get_mut(newest as usize)
             && let Some(place) = block.leases.get_mut(usize::from(block.given))
         {
+            debug_assert!(*place == NONE, "a place is given away once: {place}");
             *place = lease;
             let at = newest << PLACE_BITS | u32::from(block.given);
             block.given += 1;
@@ -102,6 +103,10 @@ impl Members {
             return;
         };
         let inside = place & ((1 << PLACE_BITS) - 1);
+        debug_assert!(
+            block.leases[inside as usize] != NONE,
+            "a lease leaves its place once: {block:?}"
+        );
         block.leases[inside as usize] = NONE;
         block.live -= 1;
         if block.live > 0 {

@@ -15,28 +15,28 @@ mod lease;
 mod leases;
 mod members;
 
-pub(in crate::in_flight) use emptied::Emptied;
+pub(in crate::partition::in_flight) use emptied::Emptied;
 use extended::Extended;
 use extents::Extents;
-pub(in crate::in_flight) use lease::NewLease;
+pub(in crate::partition::in_flight) use lease::NewLease;
 use lease::{Lease, Links, Queue};
 
-pub(in crate::in_flight) use leases::Leases;
+pub(in crate::partition::in_flight) use leases::Leases;
 
 use super::MemberIndex;
 use crate::offset::OffsetRange;
 use crate::time::LockTime;
 
 /// No lease, no lock.
-pub(in crate::in_flight) const NONE: u32 = u32::MAX;
+pub(in crate::partition::in_flight) const NONE: u32 = u32::MAX;
 /// Slots that are kept when no lease is left.
 const KEPT: usize = 64;
-/// So many leases are looked at one by one when somebody asks for those of a member.
+/// Number of leases up to which those of a member are searched for one by one.
 const FEW: u32 = 64;
 
 /// The locks of one store.
 #[derive(Clone, Debug)]
-pub(in crate::in_flight) struct Locks {
+pub(in crate::partition::in_flight) struct Locks {
     leases: Vec<Lease>,
     free: u32,
     used: u32,
@@ -85,7 +85,14 @@ impl Locks {
         self.queue.leases += 1;
         self.queue.tail = id;
         match self.leases.get_mut(tail as usize) {
-            Some(last) => last.due.next = id,
+            Some(last) => {
+                debug_assert!(last.due.next == NONE, "the last of a queue has no next");
+                debug_assert!(
+                    last.acquired_at <= made.now,
+                    "a queue is in the order of time: {last:?}, {made:?}"
+                );
+                last.due.next = id;
+            }
             None => {
                 self.queue.head = id;
                 let deadline = made.now.plus(duration_ms);
@@ -108,6 +115,10 @@ impl Locks {
         self.used += 1;
         let id = self.free;
         if let Some(slot) = self.leases.get_mut(id as usize) {
+            debug_assert!(
+                slot.is_free(),
+                "a lease of the free list is in use: {slot:?}"
+            );
             self.free = slot.due.next;
             *slot = lease;
             return id;
@@ -135,6 +146,10 @@ impl Locks {
             return;
         };
         let lease = *slot;
+        debug_assert!(
+            lease.is_vast() || lease.live == 0,
+            "records refer to the lease that is freed: {lease:?}"
+        );
         slot.give_back(id, &mut self.free);
         self.used -= 1;
         let number = lease.queue();
@@ -150,6 +165,13 @@ impl Locks {
     /// Takes a lease out of its queue.
     #[inline]
     fn unlink(&mut self, number: u32, due: Links) {
+        debug_assert!(
+            self.leases
+                .get(due.prev as usize)
+                .zip(self.leases.get(due.next as usize))
+                .is_none_or(|(prev, next)| prev.due.next == next.due.prev),
+            "both neighbours in a queue name the lease between them"
+        );
         match self.leases.get_mut(due.next as usize) {
             Some(next) => next.due.prev = due.prev,
             None => self.queue_mut(number).tail = due.prev,
@@ -165,6 +187,12 @@ impl Locks {
 
     /// No lease is left.
     fn clear(&mut self) {
+        debug_assert!(
+            self.leases
+                .iter()
+                .all(|lease| lease.is_free() || lease.is_vast() || lease.live == 0),
+            "records refer to a lease that is cleared"
+        );
         self.leases.clear();
         self.leases.shrink_to(KEPT);
         self.free = NONE;
@@ -175,7 +203,7 @@ impl Locks {
         self.extended = None;
     }
 
-    /// Whether there is a lease of the member.
+    /// Returns `true` if there is a lease of the member.
     pub fn holds(&self, member: MemberIndex) -> bool {
         match self.listed() {
             Some(listed) => listed.leases(member.0).next().is_some(),

@@ -1,4 +1,4 @@
-//! What a window takes in memory, and that it gives it back: few runs, codes, and runs again.
+//! Memory of a window, which is given back: few runs, codes, and runs again.
 
 use super::*;
 

@@ -1,11 +1,13 @@
-//! What every in-flight store must do, each test run over both.
+//! Duties of every in-flight store, each test run over both.
 
 mod batches;
 mod leaves;
 mod locks;
 
 pub(super) use super::*;
-pub(super) use crate::record_state::RecordState::{Acknowledged, Acquired, Archived, Available};
+pub(super) use crate::partition::record_state::RecordState::{
+    Acknowledged, Acquired, Archived, Available,
+};
 
 const MEMBER: MemberIndex = MemberIndex(7);
 const OTHER: MemberIndex = MemberIndex(8);

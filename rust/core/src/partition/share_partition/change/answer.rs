@@ -1,19 +1,19 @@
 //! The answer to a write ends the pending phase of its records (`InFlightState.completeStateTransition`).
 
-use crate::in_flight::{
+use crate::offset::OffsetRange;
+use crate::partition::in_flight::{
     Change, Holder, InFlightRun, InFlightStore, LockChange, RunChange, StateCounts,
 };
-use crate::offset::OffsetRange;
-use crate::record_state::{Circumstance, LockRule, Trigger, decide};
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::pull::cut_all;
-use crate::share_partition::records::counters::Tally;
+use crate::partition::record_state::{Circumstance, LockRule, Trigger, decide};
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::pull::cut_all;
+use crate::partition::share_partition::records::counters::Tally;
 
 /// An answer while it reaches the records.
 struct Answered<'a> {
     /// [`Trigger::Written`] or [`Trigger::Refused`].
     answer: Trigger,
-    /// Of records whose lock ran out while the write was under way.
+    /// Set for records whose lock ran out while the write was under way.
     is_run_out: bool,
     below_start_offset: bool,
     delivery_count_limit: i16,
@@ -50,7 +50,14 @@ impl RunChange for Answered<'_> {
         if !self.below_start_offset {
             match (run.state.is_terminal(), to.is_terminal()) {
                 (false, true) => *self.delivery_complete_count += records,
-                (true, false) => *self.delivery_complete_count -= records,
+                (true, false) => {
+                    debug_assert!(
+                        records <= *self.delivery_complete_count,
+                        "{records} terminal records are given back, {} were counted",
+                        self.delivery_complete_count
+                    );
+                    *self.delivery_complete_count -= records;
+                }
                 _ => {}
             }
         }
@@ -64,7 +71,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Ends the pending phase of the records of `ranges`, which ascend: they stay as they were written, or are given back to
     /// their member. A record whose lock ran out meanwhile is not given back: it is treated as timed out, with the delivery limit
     /// of the time of the change, and without the dead-letter queue.
-    pub(in crate::share_partition) fn end_pending(
+    pub(in crate::partition::share_partition) fn end_pending(
         &mut self,
         ranges: impl Iterator<Item = OffsetRange> + Clone,
         answer: Trigger,

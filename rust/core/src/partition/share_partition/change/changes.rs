@@ -1,24 +1,32 @@
-//! What a command changes, as the persister is told of it and as it is counted.
+//! Changes by a command, as the persister is told of them and as they are counted.
 
-use crate::in_flight::StateCounts;
+use crate::delivery::StateBatch;
 use crate::offset::{OffsetRange, before};
+use crate::partition::in_flight::StateCounts;
+use crate::partition::record_state::RecordState;
 use crate::persister::MAX_STATE_BATCHES_PER_WRITE;
-use crate::record_state::RecordState;
-use crate::share_partition::DeadLetterCause;
-use crate::state_batch::StateBatch;
 use crate::util::one_or_many::OneOrMany;
+
+/// Reason for which records were given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeadLetterCause {
+    /// A member rejected them.
+    ClientReject,
+    /// They were delivered as often as allowed.
+    DeliveryCountExceeded,
+}
 
 /// Records given up to the dead-letter queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::share_partition) struct GivenUp {
+pub(in crate::partition::share_partition) struct GivenUp {
     pub range: OffsetRange,
     pub delivery_count: i16,
     pub cause: DeadLetterCause,
 }
 
-/// What a command changes, in ascending order of offsets, neighbours joined.
+/// Changes by a command, in ascending order of offsets, neighbours joined.
 #[derive(Debug, Default)]
-pub(in crate::share_partition) struct Changes {
+pub(in crate::partition::share_partition) struct Changes {
     pub batches: OneOrMany<StateBatch>,
     pub given_up: Vec<GivenUp>,
     /// Records by the state that they change to, as far as no earlier write is under way for them.
@@ -28,7 +36,7 @@ pub(in crate::share_partition) struct Changes {
     pub completed: u64,
     /// Records that would be available again, had they not been delivered as often as allowed.
     pub at_limit: u64,
-    /// Whether locks are to be renewed too. Nothing is written for them.
+    /// Set if locks are to be renewed too. Nothing is written for them.
     pub renews: bool,
 }
 
@@ -58,7 +66,7 @@ fn join_given_up(last: &mut GivenUp, next: &GivenUp) -> bool {
 impl Changes {
     /// Adds ranges, which ascend, and returns the number of their records.
     #[inline(always)]
-    pub(in crate::share_partition) fn add_all(
+    pub(in crate::partition::share_partition) fn add_all(
         &mut self,
         ranges: &[OffsetRange],
         state: RecordState,
@@ -93,7 +101,7 @@ impl Changes {
         records
     }
 
-    pub(in crate::share_partition) fn give_up(
+    pub(in crate::partition::share_partition) fn give_up(
         &mut self,
         range: OffsetRange,
         delivery_count: i16,
@@ -111,7 +119,7 @@ impl Changes {
     }
 
     /// The same changes, added in any order, as they would be had they been added in ascending order.
-    pub(in crate::share_partition) fn in_order(mut self) -> Self {
+    pub(in crate::partition::share_partition) fn in_order(mut self) -> Self {
         if let OneOrMany::Many(batches) = &mut self.batches
             && !batches.is_sorted_by_key(|batch| batch.first_offset)
         {
@@ -124,23 +132,29 @@ impl Changes {
         self
     }
 
-    pub(in crate::share_partition) fn is_empty(&self) -> bool {
+    pub(in crate::partition::share_partition) fn is_empty(&self) -> bool {
         self.batches.as_slice().is_empty()
     }
 
-    pub(in crate::share_partition) fn fit_one_write(&self) -> bool {
+    pub(in crate::partition::share_partition) fn fit_one_write(&self) -> bool {
         self.batches.as_slice().len() <= MAX_STATE_BATCHES_PER_WRITE
     }
 
+    /// Returns `true` if the state batches ascend and are disjoint, as a persister is given them.
+    pub(in crate::partition::share_partition) fn ascend(&self) -> bool {
+        let apart = |pair: &[StateBatch]| pair[0].last_offset < pair[1].first_offset;
+        self.batches.as_slice().windows(2).all(apart)
+    }
+
     /// The offsets from the first change to the last.
-    pub(in crate::share_partition) fn span(&self) -> Option<OffsetRange> {
+    pub(in crate::partition::share_partition) fn span(&self) -> Option<OffsetRange> {
         let batches = self.batches.as_slice();
         OffsetRange::new(batches.first()?.first_offset, batches.last()?.last_offset)
     }
 
     /// Keeps the first `allowed` state batches and returns the others, if there are more. Counts are left out: they are not
     /// per write.
-    pub(in crate::share_partition) fn split(&mut self, allowed: usize) -> Option<Self> {
+    pub(in crate::partition::share_partition) fn split(&mut self, allowed: usize) -> Option<Self> {
         let from = self.batches.as_slice().get(allowed)?.first_offset;
         let mut rest = Self {
             batches: self.batches.split_off(allowed),
@@ -154,7 +168,10 @@ impl Changes {
 }
 
 /// The parts of `range` before and from `offset` on.
-pub(in crate::share_partition) fn cut(range: OffsetRange, offset: i64) -> [Option<OffsetRange>; 2] {
+pub(in crate::partition::share_partition) fn cut(
+    range: OffsetRange,
+    offset: i64,
+) -> [Option<OffsetRange>; 2] {
     let head = before(offset).and_then(|end| OffsetRange::new(range.first, range.last.min(end)));
     let tail = OffsetRange::new(range.first.max(offset), range.last);
     [head, tail]
@@ -163,7 +180,7 @@ pub(in crate::share_partition) fn cut(range: OffsetRange, offset: i64) -> [Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record_state::RecordState::{Acknowledged, Archiving};
+    use crate::partition::record_state::RecordState::{Acknowledged, Archiving};
 
     const fn at(first: i64, last: i64) -> OffsetRange {
         OffsetRange { first, last }

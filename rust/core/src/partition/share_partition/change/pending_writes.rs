@@ -3,14 +3,16 @@
 //! Answers come in any order, mostly in that of the writes. So the writes stand in a list by their tokens, and an answered
 //! one is only marked; when most of the list is marked it is packed. A write that is never answered makes nothing grow.
 
+use core::ops::Range;
+
+use crate::delivery::StateBatch;
 use crate::persister::{WriteStateRef, WriteToken};
-use crate::state_batch::StateBatch;
 use crate::util::on_demand::OnDemand;
 use crate::util::one_or_many::OneOrMany;
 
-/// Whether a refusal undoes the change.
+/// Kind of a write: a refusal undoes its change, or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::share_partition) enum WriteKind {
+pub(in crate::partition::share_partition) enum WriteKind {
     /// A member waits for the write: its refusal undoes the change.
     Confirmed,
     /// Memory keeps the change whatever the answer.
@@ -19,14 +21,14 @@ pub(in crate::share_partition) enum WriteKind {
 
 /// The epochs that go with every write.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::share_partition) struct Epochs {
+pub(in crate::partition::share_partition) struct Epochs {
     pub state_epoch: i32,
     pub leader_epoch: i32,
 }
 
-/// What a write says beside its state batches, as of the change.
+/// Head of a write, beside its state batches, as of the change.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::share_partition) struct WriteHead {
+pub(in crate::partition::share_partition) struct WriteHead {
     pub start_offset: i64,
     pub delivery_complete_count: i32,
 }
@@ -54,7 +56,7 @@ impl WriteHead {
 
 /// A write from the change to the answer.
 #[derive(Clone, Debug)]
-pub(in crate::share_partition) struct UnderWay {
+pub(in crate::partition::share_partition) struct UnderWay {
     pub token: WriteToken,
     pub batches: OneOrMany<StateBatch>,
     /// [`WriteHead::start_offset`], apart from the rest of the head: together they would take eight bytes more.
@@ -85,7 +87,7 @@ impl UnderWay {
 
 /// The writes handed out or waiting to be.
 #[derive(Clone, Debug, Default)]
-pub(in crate::share_partition) struct PendingWrites {
+pub(in crate::partition::share_partition) struct PendingWrites {
     next_token: u64,
     /// Made by the first write that is not answered while it is made.
     queue: OnDemand<Queue>,
@@ -94,11 +96,11 @@ pub(in crate::share_partition) struct PendingWrites {
 #[derive(Clone, Debug, Default)]
 struct Queue {
     list: Vec<UnderWay>,
-    /// How many at the front were handed out.
+    /// Number of writes at the front that were handed out.
     handed_out: u32,
-    /// How many of all are answered.
+    /// Number of all writes that are answered.
     answered: u32,
-    /// How many are both, and only wait to leave the list.
+    /// Number of writes that are both, and only wait to leave the list.
     done: u32,
 }
 
@@ -118,6 +120,13 @@ impl PendingWrites {
         queue.map_or(0, |queue| queue.list.len() - queue.handed_out as usize)
     }
 
+    /// Tokens of the writes waiting to be handed out.
+    pub fn tokens_to_hand_out(&self) -> Range<u64> {
+        let queue = self.queue.get();
+        let first = queue.and_then(|queue| queue.list.get(queue.handed_out as usize));
+        first.map_or(self.next_token, |write| write.token.0)..self.next_token
+    }
+
     /// Number of writes that are not answered.
     pub fn under_way(&self) -> usize {
         let queue = self.queue.get();
@@ -132,6 +141,10 @@ impl PendingWrites {
         if queue.list.len() == queue.list.capacity() {
             queue.grow();
         }
+        debug_assert!(
+            queue.list.last().is_none_or(|last| last.token < token),
+            "tokens ascend"
+        );
         queue.list.push(UnderWay { token, ..write });
         token
     }
@@ -146,7 +159,7 @@ impl PendingWrites {
         self.queue.get_mut()?.hand_out()
     }
 
-    /// Where the token's write stands, if it is not answered; the place holds until the next answer.
+    /// Returns the place of the token's write, if it is not answered; the place holds until the next answer.
     pub fn place(&self, token: WriteToken) -> Option<usize> {
         self.queue.get()?.place(token)
     }
@@ -168,6 +181,10 @@ impl Queue {
         let write = self.list.get(self.handed_out as usize)?;
         self.handed_out += 1;
         self.done += u32::from(write.is_answered);
+        debug_assert!(
+            self.done <= self.answered.min(self.handed_out),
+            "done is what is both handed out and answered"
+        );
         Some(write)
     }
 
@@ -188,6 +205,7 @@ impl Queue {
     fn answer(&mut self, place: usize) -> Option<(WriteKind, i16, OneOrMany<StateBatch>)> {
         let is_out = place < self.handed_out as usize;
         let write = self.list.get_mut(place)?;
+        debug_assert!(!write.is_answered, "a write is answered once: {write:?}");
         write.is_answered = true;
         let batches = if is_out {
             core::mem::take(&mut write.batches)
@@ -223,6 +241,13 @@ impl Queue {
         self.answered -= self.done;
         self.handed_out -= self.done;
         self.done = 0;
+        debug_assert!(
+            self.list
+                .iter()
+                .take(self.handed_out as usize)
+                .all(|write| !write.is_answered),
+            "what was handed out and is kept waits for its answer"
+        );
     }
 }
 

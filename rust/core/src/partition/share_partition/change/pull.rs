@@ -1,17 +1,19 @@
 //! A trigger is pulled over records: THE TABLE says what becomes of each run, and what it means is noted.
 
-use crate::in_flight::{Change, Holder, InFlightRun, InFlightStore, LockChange, RunChange};
-use crate::limits::ShareGroupConfig;
 use crate::offset::OffsetRange;
-use crate::record_state::{
+use crate::partition::in_flight::{
+    Change, Holder, InFlightRun, InFlightStore, LockChange, RunChange,
+};
+use crate::partition::record_state::{
     Circumstance, LockRule, Phase, RecordState, Transition, Trigger, decide,
 };
-use crate::share_partition::change::changes::{Changes, cut};
-use crate::share_partition::{DeadLetterCause, SharePartition};
+use crate::partition::share_partition::change::changes::{Changes, cut};
+use crate::partition::share_partition::{DeadLetterCause, SharePartition};
+use crate::settings::limits::ShareGroupConfig;
 
 /// A trigger, and the circumstances that all its records share.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::share_partition) struct Rule {
+pub(in crate::partition::share_partition) struct Rule {
     trigger: Trigger,
     circumstance: Circumstance,
     delivery_count_limit: i16,
@@ -30,7 +32,7 @@ impl Rule {
         }
     }
 
-    /// What becomes of the records of a run.
+    /// Returns the row of the table for the records of a run.
     #[inline(always)]
     pub fn row(&self, run: &InFlightRun) -> Option<&'static Transition> {
         let circumstance = Circumstance {
@@ -62,9 +64,9 @@ impl Rule {
     }
 }
 
-/// How far the write of a change is when the records change.
+/// Stage of the write of a change when the records change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::share_partition) enum Stage {
+pub(in crate::partition::share_partition) enum Stage {
     /// It is still to be made.
     Unwritten,
     /// It is confirmed.
@@ -72,7 +74,7 @@ pub(in crate::share_partition) enum Stage {
 }
 
 /// A trigger while it is pulled, or looked at.
-pub(in crate::share_partition) struct Pull<'a> {
+pub(in crate::partition::share_partition) struct Pull<'a> {
     pub rule: Rule,
     pub stage: Stage,
     pub changes: &'a mut Changes,
@@ -87,6 +89,10 @@ impl RunChange for Pull<'_> {
     #[inline(always)]
     fn note(&mut self, run: &InFlightRun, change: Change, ranges: &[OffsetRange]) {
         let (changes, to) = (&mut *self.changes, change.state);
+        debug_assert!(
+            to != RecordState::Acquired,
+            "nothing is written as acquired: {run:?}"
+        );
         let records = changes.add_all(ranges, to, run.delivery_count);
         if change.phase != Phase::PendingFinal {
             changes.to[to as usize] += records;
@@ -120,7 +126,7 @@ impl RunChange for Pull<'_> {
 }
 
 /// The parts of `ranges`, which ascend, below `start_offset`, and those at or after it.
-pub(in crate::share_partition) fn cut_all<R: Iterator<Item = OffsetRange> + Clone>(
+pub(in crate::partition::share_partition) fn cut_all<R: Iterator<Item = OffsetRange> + Clone>(
     ranges: R,
     start_offset: i64,
 ) -> (
@@ -134,7 +140,7 @@ pub(in crate::share_partition) fn cut_all<R: Iterator<Item = OffsetRange> + Clon
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Pulls `trigger` over the records of `holder` in `ranges`, which ascend, and adds what changes to `changes`.
-    pub(in crate::share_partition) fn pull(
+    pub(in crate::partition::share_partition) fn pull(
         &mut self,
         ranges: impl Iterator<Item = OffsetRange> + Clone,
         holder: Holder,
@@ -159,7 +165,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// As [`Self::pull`], of a change that shows at once.
-    pub(in crate::share_partition) fn pull_at_once(
+    pub(in crate::partition::share_partition) fn pull_at_once(
         &mut self,
         range: OffsetRange,
         trigger: Trigger,

@@ -1,12 +1,12 @@
 //! Writes that are made and answered inside the call that led to them.
 
-use crate::in_flight::InFlightStore;
 use crate::kafka_code::KafkaCode;
-use crate::persister::{InlinePersister, WriteToken};
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::writes::WriteAnswer;
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::writes::WriteAnswer;
+use crate::persister::{WritePersister, WriteToken};
 
-/// What came of the writes of one call. A refusal is an answer and not an error: the share partition has dealt with it.
+/// Outcome of the writes of one call. A refusal is an answer and not an error: the share partition has dealt with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settlement {
     /// Number of writes that were answered.
@@ -14,9 +14,9 @@ pub struct Settlement {
     /// The code for the member that waits: [`KafkaCode::None`], or that of the first of its writes that was refused, whose
     /// change is undone (`SharePartition.fetchPersisterError`).
     pub member_code: KafkaCode,
-    /// What the persister answered to that write.
+    /// Answer of the persister to that write.
     pub persister_code: KafkaCode,
-    /// What the persister answered to the first write that it refused, whether a member waits for it or not.
+    /// Answer of the persister to the first write that it refused, whether a member waits for it or not.
     pub refused: KafkaCode,
     /// As [`WriteAnswer::fences`], of any of the writes.
     pub fences: bool,
@@ -39,34 +39,50 @@ impl Settlement {
     /// Takes in the answer to one more write: the persister's code, and what [`SharePartition::handle_write_result`] made of it
     /// for a write that a member waits for, or that nobody does.
     pub fn add(&mut self, is_awaited: bool, persister: KafkaCode, answer: WriteAnswer) {
-        self.writes += 1;
-        self.fences |= answer.fences;
+        let for_member = |code| if is_awaited { code } else { KafkaCode::None };
+        self.join(Self {
+            writes: 1,
+            member_code: for_member(answer.member_code),
+            persister_code: for_member(persister),
+            refused: persister,
+            fences: answer.fences,
+        });
+    }
+
+    /// Takes in the outcome of writes that came later.
+    pub fn join(&mut self, later: Self) {
+        self.writes += later.writes;
+        self.fences |= later.fences;
         if self.refused == KafkaCode::None {
-            self.refused = persister;
+            self.refused = later.refused;
         }
-        if is_awaited && self.member_code == KafkaCode::None {
-            self.member_code = answer.member_code;
-            self.persister_code = persister;
+        if self.member_code == KafkaCode::None {
+            self.member_code = later.member_code;
+            self.persister_code = later.persister_code;
         }
     }
 }
 
 impl<S: InFlightStore> SharePartition<S> {
-    /// What came of a call whose one write, for which a member waits, is answered.
+    /// Returns the outcome of a call whose one write, for which a member waits, is answered.
     #[inline]
-    pub(in crate::share_partition) fn settled_by(&mut self, persister: KafkaCode) -> Settlement {
+    pub(in crate::partition::share_partition) fn settled_by(
+        &mut self,
+        persister: KafkaCode,
+    ) -> Settlement {
         let mut settlement = Settlement::default();
         settlement.add(true, persister, self.answered(persister));
         settlement
     }
 
     /// Has every write that waits made by `persister`, and takes its answers, without a copy of what is written. Call it
-    /// after every command and every `handle_…`, in place of [`SharePartition::poll_write`].
+    /// after every command and every `handle_…`, in place of [`SharePartition::poll_write`]. A write that is answered later stays under
+    /// way.
     ///
     /// No time passes meanwhile: the answers count as of the latest time seen. When every call is followed by this one, a
     /// member that waits is the one whose command it was.
     #[inline]
-    pub fn settle(&mut self, persister: &mut impl InlinePersister) -> Settlement {
+    pub fn settle(&mut self, persister: &mut impl WritePersister) -> Settlement {
         let mut settlement = Settlement::default();
         if self.writes_to_poll() > 0 {
             self.settle_waiting(persister, &mut settlement);
@@ -75,15 +91,12 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     #[inline(never)]
-    fn settle_waiting(
-        &mut self,
-        persister: &mut impl InlinePersister,
-        settlement: &mut Settlement,
-    ) {
+    fn settle_waiting(&mut self, persister: &mut impl WritePersister, settlement: &mut Settlement) {
         while let Some(write) = self.lend_write() {
             let (token, is_awaited) = (write.token, write.is_awaited);
-            let code = persister.write_state(write.key, write.state);
-            self.settle_one(token, is_awaited, code, settlement);
+            if let Some(code) = persister.take(write) {
+                self.settle_one(token, is_awaited, code, settlement);
+            }
         }
     }
 

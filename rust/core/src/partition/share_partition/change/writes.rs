@@ -4,17 +4,18 @@
 //! that shows at once (a lock time-out, the end of a dead letter) is *noted*: whatever the answer, memory keeps it, and the
 //! start offset may advance only then (`SharePartition.writeShareGroupState` and its callers).
 
-use crate::ids::SharePartitionKey;
-use crate::in_flight::InFlightStore;
+use crate::delivery::StateBatch;
 use crate::kafka_code::KafkaCode;
 use crate::offset::OffsetRange;
-use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WriteState, WriteStateRef, WriteToken};
-use crate::record_state::Trigger;
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::changes::Changes;
-use crate::share_partition::change::pending_writes::{Epochs, UnderWay, WriteHead, WriteKind};
-use crate::share_partition::error::UnknownToken;
-use crate::state_batch::StateBatch;
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::record_state::Trigger;
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::changes::Changes;
+use crate::partition::share_partition::change::pending_writes::{
+    Epochs, UnderWay, WriteHead, WriteKind,
+};
+use crate::partition::share_partition::error::UnknownToken;
+use crate::persister::{LentWrite, MAX_STATE_BATCHES_PER_WRITE, WriteState, WriteToken};
 use crate::time::LockTime;
 
 /// A write to be made.
@@ -22,24 +23,11 @@ use crate::time::LockTime;
 pub struct PendingWrite {
     /// Names the write in [`SharePartition::handle_write_result`].
     pub token: WriteToken,
-    /// What to write.
+    /// Contents of the write.
     pub state: WriteState,
 }
 
-/// A write to be made, as [`PendingWrite`], lent for as long as it takes to encode it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LentWrite<'a> {
-    /// Names the write in [`SharePartition::handle_write_result`].
-    pub token: WriteToken,
-    /// Whether a member waits for it, and a refusal undoes it; otherwise memory keeps the change whatever the answer.
-    pub is_awaited: bool,
-    /// Whose state it is.
-    pub key: &'a SharePartitionKey,
-    /// What to write.
-    pub state: WriteStateRef<'a>,
-}
-
-/// What the answer to a write means for those around the share partition.
+/// Meaning of the answer to a write for those around the share partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteAnswer {
     /// The code for the member that waits for the write.
@@ -128,7 +116,7 @@ impl<S: InFlightStore> SharePartition<S> {
         })
     }
 
-    pub(in crate::share_partition) const fn epochs(&self) -> Epochs {
+    pub(in crate::partition::share_partition) const fn epochs(&self) -> Epochs {
         Epochs {
             state_epoch: self.state_epoch,
             leader_epoch: self.leader_epoch,
@@ -169,7 +157,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// As [`Self::handle_write_result`], as of the latest time seen.
-    pub(in crate::share_partition) fn take_answer(
+    pub(in crate::partition::share_partition) fn take_answer(
         &mut self,
         token: WriteToken,
         answer: KafkaCode,
@@ -180,7 +168,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let (kind, delivery_limit, batches) = activity.writes.answer(place).ok_or(unknown)?;
         let refused = answer != KafkaCode::None;
         if refused {
-            activity.tally.rest.make().writes_refused += 1;
+            activity.note_refusal(token, answer);
         }
         let undone = refused && kind == WriteKind::Confirmed;
         if kind == WriteKind::Confirmed {
@@ -201,10 +189,10 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(self.answered(answer))
     }
 
-    /// What the answer to a write means; one by which another leader or state shows itself fences the share partition, as Kafka's
-    /// manager does with it (deliberate difference S9).
+    /// Returns what the answer to a write means; one by which another leader or state shows itself fences the share
+    /// partition, as Kafka's manager does with it (deliberate difference S9).
     #[inline]
-    pub(in crate::share_partition) const fn answered(
+    pub(in crate::partition::share_partition) const fn answered(
         &mut self,
         persister: KafkaCode,
     ) -> WriteAnswer {
@@ -217,7 +205,7 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// Queues the changes as one write, or as several when they exceed what one write may carry. Returns the token of the
     /// last, or `None` when nothing changed.
-    pub(in crate::share_partition) fn queue_write(
+    pub(in crate::partition::share_partition) fn queue_write(
         &mut self,
         mut changes: Changes,
         kind: WriteKind,
@@ -233,6 +221,14 @@ impl<S: InFlightStore> SharePartition<S> {
         let head = WriteHead::new(self.start_offset, self.delivery_complete_count);
         let activity = self.activity.make();
         let batches = changes.batches.as_slice().len();
+        debug_assert!(
+            (1..=MAX_STATE_BATCHES_PER_WRITE).contains(&batches),
+            "{batches} state batches in one write"
+        );
+        debug_assert!(
+            changes.ascend(),
+            "the state batches of a write ascend and are disjoint"
+        );
         activity.tally.write_batches(batches as u64);
         let token = activity.writes.queue(UnderWay {
             token: WriteToken(0),

@@ -1,12 +1,12 @@
-//! Why an acknowledgement is refused. The order of the variants is the order of the checks.
+//! Errors of an acknowledgement. The order of the variants is the order of the checks.
 
 use core::fmt;
 
 use crate::kafka_code::KafkaCode;
-use crate::record_state::AcknowledgeType;
-use crate::share_partition::Status;
+use crate::partition::record_state::AcknowledgeType;
+use crate::partition::share_partition::Status;
 
-/// Why an acknowledgement was refused, whole; nothing has changed. `index` counts the batches of the request.
+/// Reason for which an acknowledgement was refused, whole; nothing has changed. `index` counts the batches of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AcknowledgeError {
     /// The member id is empty.
@@ -67,9 +67,9 @@ pub enum AcknowledgeError {
     },
     /// The request would need a write of more state batches than one may have.
     TooManyStateBatches {
-        /// How many it would need.
+        /// Number of state batches that it would need.
         asked: usize,
-        /// How many it may have.
+        /// Number of state batches that it may have.
         allowed: usize,
     },
     /// A record is not acquired, is held by another member, or a change of it is under way.
@@ -78,12 +78,12 @@ pub enum AcknowledgeError {
         index: usize,
         /// The first such offset.
         offset: i64,
-        /// What is wrong there.
+        /// Fault of that record.
         reason: RecordStateReason,
     },
 }
 
-/// What is wrong with a record that cannot be acknowledged.
+/// Fault of a record that cannot be acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordStateReason {
     /// Nobody has acquired it.
@@ -142,7 +142,7 @@ impl AcknowledgeError {
         }
     }
 
-    /// What is wrong, without the batch that it is wrong with: for a request of one range.
+    /// Returns what is wrong, without the batch that it is wrong with: for a request of one range.
     #[must_use]
     pub const fn reason(&self) -> Reason<'_> {
         Reason(self)

@@ -1,11 +1,11 @@
-//! Why an acquire is refused. The order of the variants is the order of the checks.
+//! Errors of an acquire. The order of the variants is the order of the checks.
 
 use core::fmt;
 
 use crate::kafka_code::KafkaCode;
-use crate::share_partition::Status;
+use crate::partition::share_partition::Status;
 
-/// Why an acquire was refused; nothing has changed.
+/// Reason for which an acquire was refused; nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AcquireError {
     /// The member id is empty: it would stand for "nobody" (`SharePartition.EMPTY_MEMBER_ID`).
@@ -29,6 +29,16 @@ pub enum AcquireError {
         /// Its last offset.
         last_offset: i64,
     },
+    /// An aborted transaction is negative, or its producer is named twice without the abort marker between: the list is not
+    /// that of what was read (deliberate difference V6).
+    Aborted {
+        /// Its index.
+        index: usize,
+        /// Its producer.
+        producer_id: i64,
+        /// Its first offset.
+        first_offset: i64,
+    },
     /// The share partition does not serve members (deliberate difference S9).
     NotActive(Status),
 }
@@ -51,6 +61,7 @@ impl AcquireError {
             Self::BatchSize { .. } => Some("batch_size"),
             Self::FetchOffset { .. } => Some("fetch_offset"),
             Self::FetchedBatch { .. } => Some("fetched"),
+            Self::Aborted { .. } => Some("aborted"),
             Self::NotActive(_) => None,
         }
     }
@@ -75,6 +86,15 @@ impl fmt::Display for AcquireError {
                 "fetched[{index}] is {base_offset}-{last_offset}; expected 0 <= base_offset <= last_offset < {}, after the batch before \
                  it",
                 i64::MAX
+            ),
+            Self::Aborted {
+                index,
+                producer_id,
+                first_offset,
+            } => write!(
+                f,
+                "aborted[{index}] is producer {producer_id} from offset {first_offset}; expected numbers of 0 or more, and an abort \
+                 marker in fetched between two transactions of a producer"
             ),
             Self::NotActive(status) => status.say(f),
         }

@@ -1,10 +1,10 @@
-//! Why a share partition is not initialised. The order of the variants is the order of the checks.
+//! Errors of an initialisation. The order of the variants is the order of the checks.
 
 use core::fmt;
 
 use crate::kafka_code::KafkaCode;
 
-/// Which part of a persisted state is corrupt.
+/// Part of a persisted state that is corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorruptField {
     /// The state epoch is negative.
@@ -38,16 +38,16 @@ impl CorruptField {
     }
 }
 
-/// Why a share partition could not be initialised.
+/// Reason for which a share partition could not be initialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitializeError {
     /// It has been, or is fenced; the status is left as it was.
-    Status(crate::share_partition::Status),
+    Status(crate::partition::share_partition::Status),
     /// The persister answered with an error; the share partition has failed.
     Persister(KafkaCode),
     /// The persisted state is corrupt; the share partition has failed and nothing of the state was loaded.
     Corrupt {
-        /// What is wrong.
+        /// Part that is corrupt.
         field: CorruptField,
         /// Index of the batch in the answer, if it is a batch's.
         index: Option<usize>,

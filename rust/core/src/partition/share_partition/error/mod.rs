@@ -1,4 +1,4 @@
-//! What can be wrong with a call, one enum a verb.
+//! Errors of the calls, one enum a verb.
 
 mod acknowledge;
 mod acquire;

@@ -1,9 +1,9 @@
 //! Every invariant of a share partition, checked and named.
 
-use crate::in_flight::InFlightStore;
 use crate::offset::OffsetRange;
-use crate::record_state::{Phase, RecordState};
-use crate::share_partition::SharePartition;
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::record_state::{Phase, RecordState};
+use crate::partition::share_partition::SharePartition;
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Checks the invariants of the store and of the share partition. Costs a walk over the window: for tests and for those
@@ -68,13 +68,13 @@ impl<S: InFlightStore> SharePartition<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::delivery::StateBatch;
     use crate::ids::{SharePartitionKey, TopicId};
-    use crate::in_flight::{
+    use crate::partition::in_flight::{
         Change, Holder, InFlightRun, IntervalStore, LockChange, MemberIndex, NewLock, TwinStore,
     };
-    use crate::limits::ShareGroupConfig;
     use crate::persister::ReadStateResult;
-    use crate::state_batch::StateBatch;
+    use crate::settings::limits::ShareGroupConfig;
     use crate::time::LockTime;
 
     const HELD: OffsetRange = OffsetRange { first: 5, last: 9 };

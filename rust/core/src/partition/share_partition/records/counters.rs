@@ -1,11 +1,12 @@
-//! What has happened, counted.
+//! Counters of what has happened.
 
-use crate::in_flight::StateCounts;
+use crate::partition::in_flight::StateCounts;
 use crate::util::on_demand::OnDemand;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// What has happened to a share partition since the object was made. Numbers of records unless said otherwise.
+        /// Counters of what has happened to a share partition since the object was made. Numbers of records unless said
+        /// otherwise.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub struct Counters { $($(#[$doc])* pub $name: u64,)* }
 
@@ -49,7 +50,7 @@ counters! {
 /// The counters as they are kept: what goes well counts here, all else in the rest, which a share partition without trouble
 /// does not have.
 #[derive(Clone, Debug, Default)]
-pub(in crate::share_partition) struct Tally {
+pub(in crate::partition::share_partition) struct Tally {
     acquired: u32,
     acknowledged: u32,
     state_batches_written: u32,

@@ -1,9 +1,9 @@
-//! What a caller sees of the window: which records are in which state, who holds them, since when and until when.
+//! View of the window for a caller: the state of each record, its holder, and the beginning and end of its lock.
 
-use crate::in_flight::{InFlightRun, InFlightStore, StateCounts};
 use crate::offset::{OffsetRange, before};
-use crate::record_state::{Phase, RecordState};
-use crate::share_partition::SharePartition;
+use crate::partition::in_flight::{InFlightRun, InFlightStore, StateCounts};
+use crate::partition::record_state::{Phase, RecordState};
+use crate::partition::share_partition::SharePartition;
 use crate::time::LockTime;
 
 /// A run of in-flight records.
@@ -13,9 +13,9 @@ pub struct InFlight<'a> {
     pub range: OffsetRange,
     /// State; while `phase` is pending, the state that is being written.
     pub state: RecordState,
-    /// How often the records were delivered.
+    /// Number of deliveries of each record.
     pub delivery_count: i16,
-    /// Whether a write is under way.
+    /// Phase of the write of the last change.
     pub phase: Phase,
     /// The member that holds the records, since when, and until when.
     pub holder: Option<(&'a str, LockTime, LockTime)>,

@@ -8,7 +8,7 @@ const SHORT: usize = 22;
 
 /// A member id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::share_partition) enum MemberName {
+pub(in crate::partition::share_partition) enum MemberName {
     /// Filled up with zeros.
     Short {
         len: u8,

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::in_flight::{InFlightStore, MemberIndex};
-use crate::share_partition::SharePartition;
-use crate::share_partition::records::member_name::MemberName;
+use crate::partition::in_flight::{InFlightStore, MemberIndex};
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::records::member_name::MemberName;
 use crate::util::quick_hash::QuickHash;
 
 /// The members that hold, or lately held, records. Most share partitions have one member at a time, whose name then stands here.
 #[derive(Clone, Debug, Default)]
-pub(in crate::share_partition) enum Members {
+pub(in crate::partition::share_partition) enum Members {
     #[default]
     None,
     /// Number 0.
@@ -23,13 +23,13 @@ const _: () = assert!(
 );
 
 #[derive(Clone, Debug)]
-pub(in crate::share_partition) struct Many {
+pub(in crate::partition::share_partition) struct Many {
     names: Vec<Option<MemberName>>,
     /// The member last found. Members acknowledge many times in a row, and one comparison is cheaper than any search.
     latest: u32,
-    /// How many names are known.
+    /// Number of names that are known.
     known: u32,
-    /// So many are known when those are forgotten that hold nothing.
+    /// Number of known names at which those are forgotten that hold nothing.
     sweep_at: u32,
     /// Made when there are too many names to look at each.
     index: Option<Box<Index>>,
@@ -41,12 +41,15 @@ struct Index {
     free: Vec<MemberIndex>,
 }
 
-/// So many names are looked at one by one.
+/// Number of names up to which they are looked at one by one.
 const FEW: usize = 8;
 
 impl Members {
     #[inline]
-    pub(in crate::share_partition) fn find(&mut self, name: &str) -> Option<MemberIndex> {
+    pub(in crate::partition::share_partition) fn find(
+        &mut self,
+        name: &str,
+    ) -> Option<MemberIndex> {
         match self {
             Self::None => None,
             Self::One(known) => known.is(name).then_some(MemberIndex(0)),
@@ -55,7 +58,7 @@ impl Members {
     }
 
     /// A word of each name that is looked at one by one, mixed.
-    pub(in crate::share_partition) fn preload(&self) -> u64 {
+    pub(in crate::partition::share_partition) fn preload(&self) -> u64 {
         match self {
             Self::None | Self::One(_) => 0,
             Self::Many(many) => {
@@ -65,7 +68,7 @@ impl Members {
         }
     }
 
-    pub(in crate::share_partition) fn name(&self, member: MemberIndex) -> &str {
+    pub(in crate::partition::share_partition) fn name(&self, member: MemberIndex) -> &str {
         let name = match self {
             Self::None => None,
             Self::One(name) => (member.0 == 0).then_some(name),
@@ -77,7 +80,7 @@ impl Members {
     /// The number of a member. Members that hold nothing (`is_idle`) are forgotten whenever their number has doubled, so that
     /// a group whose members come and go keeps the size of its present.
     #[inline]
-    pub(in crate::share_partition) fn intern(
+    pub(in crate::partition::share_partition) fn intern(
         &mut self,
         name: &str,
         is_idle: impl Fn(MemberIndex) -> bool,
@@ -190,7 +193,10 @@ impl Index {
 
 impl<S: InFlightStore> SharePartition<S> {
     /// The number of a member that has fetched before.
-    pub(in crate::share_partition) fn member(&mut self, name: &str) -> Option<MemberIndex> {
+    pub(in crate::partition::share_partition) fn member(
+        &mut self,
+        name: &str,
+    ) -> Option<MemberIndex> {
         self.activity.get_mut()?.members.find(name)
     }
 }

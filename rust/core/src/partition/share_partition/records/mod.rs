@@ -1,4 +1,4 @@
-//! What a share partition knows of its records and members, and the questions about it.
+//! Records and members that a share partition knows, and the questions about them.
 
 pub(super) mod activity;
 pub(super) mod check;

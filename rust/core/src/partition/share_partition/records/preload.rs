@@ -2,8 +2,8 @@
 
 use core::hint::black_box;
 
-use crate::in_flight::InFlightStore;
-use crate::share_partition::SharePartition;
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::share_partition::SharePartition;
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Loads what a command on few records looks at first, and changes nothing.

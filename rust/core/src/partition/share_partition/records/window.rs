@@ -1,8 +1,8 @@
 //! The window of in-flight records: what to fetch next, whether there is room, and the advance of the start offset.
 
-use crate::in_flight::{Front, InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, after_saturating};
-use crate::share_partition::{AcquireRequest, SharePartition, Status};
+use crate::partition::in_flight::{Front, InFlightQuestions, InFlightStore};
+use crate::partition::share_partition::{AcquireRequest, SharePartition, Status};
 
 /// The part of the window that a new leader must read again (`SharePartition.persisterReadResultGapWindow`,
 /// KAFKA-18494): records there were handed out by the leader before and never settled, so the persister knows nothing of
@@ -45,13 +45,37 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// Whether a fetch may acquire anything: always for what is in the window, otherwise while there is room after it
-    /// (`SharePartition.canAcquireRecords`). Never of a share partition that is not active.
+    /// Returns `true` if a fetch may acquire anything: always for what is in the window, otherwise while there is room
+    /// after it (`SharePartition.canAcquireRecords`). Never of a share partition that is not active.
     #[must_use]
     pub fn can_acquire(&self) -> bool {
         self.status == Status::Active
             && (self.next_fetch_offset() != after_saturating(self.end_offset)
                 || self.window_len() < u64::from(self.config.partition_max_record_locks))
+    }
+
+    /// Tells if nothing before `end` is left to deliver or to settle: no such record is held, available or unread, and no write is
+    /// under way. The start offset tells less: it stays where it is when records before settled ones are archived in memory
+    /// alone (compaction, aborted transactions). Never of a share partition that is not active.
+    ///
+    /// If the log ends in a hole, `end` is the offset at which a read of it finds nothing more.
+    #[must_use]
+    pub fn settled_to(&self, end: i64) -> bool {
+        let unsettled = || self.store.first_unsettled(self.start_offset);
+        self.status == Status::Active
+            && self.writes_under_way() == 0
+            && self.next_fetch_offset() >= end
+            && unsettled().is_none_or(|offset| offset >= end)
+    }
+
+    /// As [`Self::settled_to`] the end of the window, everything that was read and acquired.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let end = match self.cached() {
+            None => self.end_offset,
+            Some(_) => after_saturating(self.end_offset),
+        };
+        self.settled_to(end)
     }
 
     /// Length of the window in offsets. It is a span: settled records and holes inside count too.
@@ -64,14 +88,14 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// The stretch of in-flight batches, unless the start offset has passed it.
-    pub(in crate::share_partition) fn cached(&self) -> Option<OffsetRange> {
+    pub(in crate::partition::share_partition) fn cached(&self) -> Option<OffsetRange> {
         self.store
             .bounds()
             .filter(|cached| self.start_offset <= cached.last)
     }
 
     /// Records the end of an acquire at `last`: gaps before it have been read (`maybeUpdatePersisterGapWindowStartOffset`).
-    pub(in crate::share_partition) fn read_gap_through(&mut self, last: i64) {
+    pub(in crate::partition::share_partition) fn read_gap_through(&mut self, last: i64) {
         let gap_window = self.gap_window();
         if let Some(occasional) = self.occasional_mut() {
             let gap_start_offset = after_saturating(last);
@@ -97,7 +121,10 @@ impl<S: InFlightStore> SharePartition<S> {
     /// Takes note of a fetch that gave nothing. Every hole that it read would have been acquired, so one that lies between the
     /// offset where the fetch began and the last one that it read holds no record: the gap goes on after what was read
     /// (deliberate difference S7).
-    pub(in crate::share_partition) fn acquired_nothing(&mut self, request: &AcquireRequest<'_>) {
+    pub(in crate::partition::share_partition) fn acquired_nothing(
+        &mut self,
+        request: &AcquireRequest<'_>,
+    ) {
         if let Some((gap, last)) = self.gap_window().zip(request.fetched.last()) {
             let from = gap.gap_start_offset.max(self.start_offset);
             let hole = self.store.first_hole(from);
@@ -114,7 +141,7 @@ impl<S: InFlightStore> SharePartition<S> {
     ///
     /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
     /// while the gap window counts, the first batch that reaches it.
-    pub(in crate::share_partition) fn advance_start_offset(&mut self) {
+    pub(in crate::partition::share_partition) fn advance_start_offset(&mut self) {
         if self.knows_front() {
             return;
         }
@@ -141,6 +168,15 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let Some(records) = passed else { return };
         let target = gap.map_or(stop, |gap_start| stop.min(gap_start));
+        debug_assert!(
+            records <= self.delivery_complete_count,
+            "{records} terminal records are passed, {} were counted",
+            self.delivery_complete_count
+        );
+        debug_assert!(
+            stop <= self.end_offset,
+            "the record at {stop} is in the window"
+        );
         self.delivery_complete_count -= records;
         self.start_offset = self.start_offset.max(target);
     }
@@ -151,7 +187,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// of the persister, so in a full window nothing would ever happen again (deliberate difference S6). A gap window goes
     /// with it: no gap is left to read, or something could be fetched.
     #[inline]
-    pub(in crate::share_partition) fn unblock(&mut self) {
+    pub(in crate::partition::share_partition) fn unblock(&mut self) {
         // In the order of what the questions cost: nearly always a record is known to be out, or there is room.
         if !self.knows_front() && !self.store.is_empty() {
             self.unblock_unless_out();

@@ -7,28 +7,17 @@
 //! 3. renewals count at once (KIP-1222), nothing is written for them;
 //! 4. the other records change and are written (`pipeline.rs`).
 
-use crate::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
 use crate::offset::OffsetRange;
-use crate::persister::{InlinePersister, MAX_STATE_BATCHES_PER_WRITE, WriteToken};
-use crate::record_state::{AcknowledgeType, Trigger};
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::changes::Changes;
-use crate::share_partition::change::pull::{Pull, Rule, Stage};
-use crate::share_partition::change::settle::Settlement;
-use crate::share_partition::error::AcknowledgeError;
-use crate::share_partition::verbs::parts::{Parts, equal_at_front};
+use crate::partition::in_flight::{Holder, InFlightRun, InFlightStore, MemberIndex};
+use crate::partition::record_state::{AcknowledgeType, Trigger};
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::changes::Changes;
+use crate::partition::share_partition::change::pull::{Pull, Rule, Stage};
+use crate::partition::share_partition::change::settle::Settlement;
+use crate::partition::share_partition::error::AcknowledgeError;
+use crate::partition::share_partition::verbs::parts::{AcknowledgeBatch, Parts, equal_at_front};
+use crate::persister::{MAX_STATE_BATCHES_PER_WRITE, WritePersister, WriteToken};
 use crate::time::LockTime;
-
-/// What a member says about a range of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AcknowledgeBatch<'a> {
-    /// First offset.
-    pub first: i64,
-    /// Last offset.
-    pub last: i64,
-    /// One [`AcknowledgeType`] id for all offsets, or one for each.
-    pub types: &'a [i8],
-}
 
 /// The type and the range of a request of one batch at or after the start offset, all of one type that is not RENEW: nearly
 /// every request is so, and its range is mostly one run, which one search finds for the look and the change.
@@ -76,7 +65,7 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(self.queue_pending(changes))
     }
 
-    /// What [`SharePartition::acknowledge`] and then [`SharePartition::settle`] do, in one call and at less cost.
+    /// Does what [`SharePartition::acknowledge`] and then [`SharePartition::settle`] do, in one call and at less cost.
     ///
     /// # Errors
     /// As [`SharePartition::acknowledge`]. Locks that have just run out may have left writes then: call
@@ -86,7 +75,7 @@ impl<S: InFlightStore> SharePartition<S> {
         member: &str,
         batches: &[AcknowledgeBatch<'_>],
         now: LockTime,
-        persister: &mut impl InlinePersister,
+        persister: &mut impl WritePersister,
     ) -> Result<Settlement, AcknowledgeError> {
         self.check_request(member, batches)?;
         self.observe(now);
@@ -103,7 +92,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let parts = self.plan(batches, member, &mut changes)?;
         if self.may_write_inline(&changes) {
-            let change = |sp: &mut Self| sp.change_acknowledged(parts, Stage::Confirmed);
+            let change = |sp: &mut Self, stage| sp.change_acknowledged(parts, stage);
             return Ok(self.write_inline(&mut changes, persister, change));
         }
         self.change_acknowledged(parts, Stage::Unwritten);
@@ -139,8 +128,8 @@ impl<S: InFlightStore> SharePartition<S> {
         Ok(parts)
     }
 
-    /// Whether each offset of the request from the start offset on is a record that `member` may give its type. Holes and what
-    /// other members hold are left out of the changes.
+    /// Returns `true` if each offset of the request from the start offset on is a record that `member` may give its
+    /// type. Holes and what other members hold are left out of the changes.
     fn look(&self, mut parts: Parts<'_>, member: MemberIndex, changes: &mut Changes) -> bool {
         let holder = Holder::Member(member);
         let mut all = true;

@@ -1,17 +1,17 @@
-//! Whether an acknowledgement is in order: its form first, then batch by batch as Kafka does
+//! Checks of an acknowledgement: its form first, then batch by batch as Kafka does
 //! (`KafkaApis.validateAcknowledgementBatches`, `SharePartition.acknowledge`).
 
-use crate::in_flight::{InFlightStore, MemberIndex};
 use crate::offset::OffsetRange;
-use crate::record_state::{AcknowledgeType, Phase, RecordState};
-use crate::share_partition::error::{AcknowledgeError, RecordStateReason};
-use crate::share_partition::verbs::acknowledge::AcknowledgeBatch;
-use crate::share_partition::verbs::parts::types_of;
-use crate::share_partition::{SharePartition, Status};
+use crate::partition::in_flight::{InFlightStore, MemberIndex};
+use crate::partition::record_state::{AcknowledgeType, Phase, RecordState};
+use crate::partition::share_partition::error::{AcknowledgeError, RecordStateReason};
+use crate::partition::share_partition::verbs::parts::AcknowledgeBatch;
+use crate::partition::share_partition::verbs::parts::types_of;
+use crate::partition::share_partition::{SharePartition, Status};
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Checks what can be told without a look at the records: the form of the request, and whether anybody is served.
-    pub(in crate::share_partition) fn check_request(
+    pub(in crate::partition::share_partition) fn check_request(
         &self,
         member: &str,
         batches: &[AcknowledgeBatch<'_>],
@@ -24,7 +24,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Checks each batch of the request after the other. Holes inside a batch are in order here.
-    pub(in crate::share_partition) fn check_each(
+    pub(in crate::partition::share_partition) fn check_each(
         &self,
         batches: &[AcknowledgeBatch<'_>],
         member: Option<MemberIndex>,
@@ -115,7 +115,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 }
 
-/// Whether a record of `run` is to be renewed. Types of offsets in holes say nothing.
+/// Returns `true` if a record of `run` is to be renewed. Types of offsets in holes say nothing.
 fn renews(batch: &AcknowledgeBatch<'_>, run: OffsetRange, range: OffsetRange) -> bool {
     let Some(part) = run.intersection(range) else {
         return false;

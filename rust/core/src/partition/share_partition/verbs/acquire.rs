@@ -7,22 +7,25 @@
 //! 4. what lies after them, or between them in a gap to read again, becomes new batches (`new_batches.rs`);
 //! 5. records of aborted transactions are archived and taken out (`transactions.rs`).
 
-use crate::in_flight::{InFlightQuestions, InFlightRun, InFlightStore, MemberIndex, NewLock};
 use crate::offset::{OffsetRange, after, after_saturating, before, plus_saturating};
-use crate::record_state::{Circumstance, Trigger, decide};
-use crate::share_partition::error::AcquireError;
-use crate::share_partition::verbs::acquire_request::{
+use crate::partition::in_flight::{
+    InFlightQuestions, InFlightRun, InFlightStore, MemberIndex, NewLock,
+};
+use crate::partition::record_state::{Circumstance, Trigger, decide};
+use crate::partition::share_partition::error::AcquireError;
+use crate::partition::share_partition::verbs::acquire_request::{
     AcquireMode, AcquireRequest, AcquiredRange, check,
 };
-use crate::share_partition::{SharePartition, Status};
+use crate::partition::share_partition::verbs::transactions::check_aborted;
+use crate::partition::share_partition::{SharePartition, Status};
 use crate::time::LockTime;
 
 /// An acquire while it runs.
 #[derive(Debug)]
-pub(in crate::share_partition) struct Acquisition<'a> {
+pub(in crate::partition::share_partition) struct Acquisition<'a> {
     pub request: &'a AcquireRequest<'a>,
     pub member: MemberIndex,
-    /// From the first fetched offset to the last that may be acquired.
+    /// Range from the first fetched offset to the last that may be acquired.
     pub fetched: OffsetRange,
     pub max_records: u64,
     /// The caller's, who may have put others before those of this acquisition.
@@ -31,11 +34,15 @@ pub(in crate::share_partition) struct Acquisition<'a> {
 }
 
 impl Acquisition<'_> {
-    pub(in crate::share_partition) const fn remaining(&self) -> u64 {
+    pub(in crate::partition::share_partition) const fn remaining(&self) -> u64 {
         self.max_records.saturating_sub(self.count)
     }
 
-    pub(in crate::share_partition) fn take(&mut self, range: OffsetRange, delivery_count: i16) {
+    pub(in crate::partition::share_partition) fn take(
+        &mut self,
+        range: OffsetRange,
+        delivery_count: i16,
+    ) {
         self.count += range.len();
         self.acquired.push(AcquiredRange {
             range,
@@ -73,6 +80,7 @@ impl<S: InFlightStore> SharePartition<S> {
         acquired: &mut Vec<AcquiredRange>,
     ) -> Result<(), AcquireError> {
         check(request)?;
+        check_aborted(request)?;
         if self.status != Status::Active {
             return Err(AcquireError::NotActive(self.status));
         }
@@ -218,7 +226,7 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// Puts records under a new lock of `member`: those that may be acquired, or with [`Trigger::Renew`] those that are. Returns
     /// their number.
-    pub(in crate::share_partition) fn take_lock(
+    pub(in crate::partition::share_partition) fn take_lock(
         &mut self,
         range: OffsetRange,
         member: MemberIndex,
@@ -235,7 +243,7 @@ impl<S: InFlightStore> SharePartition<S> {
         records
     }
 
-    pub(in crate::share_partition) fn new_lock(&self, member: MemberIndex) -> NewLock {
+    pub(in crate::partition::share_partition) fn new_lock(&self, member: MemberIndex) -> NewLock {
         NewLock {
             member,
             now: self.now,
@@ -268,7 +276,10 @@ impl Fetched {
 }
 
 /// The first `n` offsets of a range.
-pub(in crate::share_partition) fn first_n(range: OffsetRange, n: u64) -> Option<OffsetRange> {
+pub(in crate::partition::share_partition) fn first_n(
+    range: OffsetRange,
+    n: u64,
+) -> Option<OffsetRange> {
     let last = plus_saturating(range.first, n.checked_sub(1)?);
     OffsetRange::new(range.first, range.last.min(last))
 }

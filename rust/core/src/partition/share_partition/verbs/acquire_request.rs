@@ -1,8 +1,7 @@
-//! What an acquire is asked with and what it answers: plain data, and the check of its form.
+//! Request and answer of an acquire: plain data, and the check of its form.
 
 use crate::offset::OffsetRange;
-use crate::share_partition::AbortedTransaction;
-use crate::share_partition::error::AcquireError;
+use crate::partition::share_partition::error::AcquireError;
 
 /// `share.acquire.mode` (KIP-1206).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -14,13 +13,22 @@ pub enum AcquireMode {
     RecordLimit,
 }
 
-/// What a control batch says about a transaction.
+/// Outcome of a transaction, as its control batch tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlType {
     /// It was aborted.
     Abort,
     /// It was committed; so are other markers treated.
     Commit,
+}
+
+/// A transaction that the log knows to be aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbortedTransaction {
+    /// Its producer.
+    pub producer_id: i64,
+    /// Its first offset.
+    pub first_offset: i64,
 }
 
 /// A log batch that the leader has read.
@@ -32,7 +40,7 @@ pub struct FetchedBatch {
     pub last_offset: i64,
     /// Its producer, -1 for none.
     pub producer_id: i64,
-    /// Whether it belongs to a transaction.
+    /// Set if it belongs to a transaction.
     pub is_transactional: bool,
     /// The marker, if it is a control batch.
     pub control: Option<ControlType>,
@@ -63,12 +71,29 @@ pub struct AcquireRequest<'a> {
     pub batch_size: i32,
     /// Records to acquire at most; 0 or less acquires nothing.
     pub max_records: i32,
-    /// Where the log was read from.
+    /// Offset that the log was read from.
     pub fetch_offset: i64,
     /// The log batches read, ascending.
     pub fetched: &'a [FetchedBatch],
     /// With read_committed: the aborted transactions that the log knows of in the range.
     pub aborted: Option<&'a [AbortedTransaction]>,
+}
+
+impl<'a> AcquireRequest<'a> {
+    /// Request for at most `max_records`, with the default mode, batches of 500 records and no aborted transactions. The log
+    /// was read from the base offset of the first batch.
+    #[must_use]
+    pub fn new(member: &'a str, max_records: i32, fetched: &'a [FetchedBatch]) -> Self {
+        Self {
+            member,
+            mode: AcquireMode::default(),
+            batch_size: 500,
+            max_records,
+            fetch_offset: fetched.first().map_or(0, |batch| batch.base_offset),
+            fetched,
+            aborted: None,
+        }
+    }
 }
 
 /// Records that the member now holds. Ranges of one in-flight batch with equal counts are joined, others are not
@@ -77,12 +102,14 @@ pub struct AcquireRequest<'a> {
 pub struct AcquiredRange {
     /// The offsets; some may have no record (compaction, control records).
     pub range: OffsetRange,
-    /// How often the records have been delivered, this time included.
+    /// Number of deliveries of each record, this one included.
     pub delivery_count: i16,
 }
 
 /// Refuses a malformed request before anything changes.
-pub(in crate::share_partition) fn check(request: &AcquireRequest<'_>) -> Result<(), AcquireError> {
+pub(in crate::partition::share_partition) fn check(
+    request: &AcquireRequest<'_>,
+) -> Result<(), AcquireError> {
     if request.member.is_empty() {
         return Err(AcquireError::EmptyMemberId);
     }

@@ -8,28 +8,19 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::in_flight::InFlightStore;
 use crate::offset::OffsetRange;
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::record_state::Trigger;
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::changes::{DeadLetterCause, GivenUp};
+use crate::partition::share_partition::change::pending_writes::WriteKind;
+use crate::partition::share_partition::error::UnknownToken;
 use crate::persister::WriteToken;
-use crate::record_state::Trigger;
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::changes::GivenUp;
-use crate::share_partition::change::pending_writes::WriteKind;
-use crate::share_partition::error::UnknownToken;
 use crate::time::LockTime;
 
 /// Names records handed out for the dead-letter queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeadLetterToken(pub u64);
-
-/// Why records were given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeadLetterCause {
-    /// A member rejected them.
-    ClientReject,
-    /// They were delivered as often as allowed.
-    DeliveryCountExceeded,
-}
 
 /// Records for the dead-letter queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +29,14 @@ pub struct DeadLetter {
     pub token: DeadLetterToken,
     /// The offsets.
     pub range: OffsetRange,
-    /// How often they were delivered.
+    /// Number of deliveries of each record.
     pub delivery_count: i16,
-    /// Why they were given up.
+    /// Reason for which they were given up.
     pub cause: DeadLetterCause,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(in crate::share_partition) struct DeadLetters {
+pub(in crate::partition::share_partition) struct DeadLetters {
     next_token: u64,
     /// Records whose write is under way: only when it is written are they given up.
     unwritten: BTreeMap<WriteToken, Vec<GivenUp>>,
@@ -55,7 +46,7 @@ pub(in crate::share_partition) struct DeadLetters {
 
 impl DeadLetters {
     /// Takes in records that are given up as soon as the write is answered.
-    pub(in crate::share_partition) fn wait_for(
+    pub(in crate::partition::share_partition) fn wait_for(
         &mut self,
         token: WriteToken,
         given_up: Vec<GivenUp>,
@@ -64,7 +55,11 @@ impl DeadLetters {
     }
 
     /// The write was answered: what waited for it is given up, unless the change was undone.
-    pub(in crate::share_partition) fn written(&mut self, token: WriteToken, undone: bool) {
+    pub(in crate::partition::share_partition) fn written(
+        &mut self,
+        token: WriteToken,
+        undone: bool,
+    ) {
         let given_up = self.unwritten.remove(&token).filter(|_| !undone);
         self.queue.extend(given_up.into_iter().flatten());
     }
@@ -98,7 +93,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Hands over records whose change is written.
-    pub(in crate::share_partition) fn give_up(
+    pub(in crate::partition::share_partition) fn give_up(
         &mut self,
         given_up: impl IntoIterator<Item = GivenUp>,
     ) {

@@ -1,14 +1,14 @@
-//! One fetch at a time: a fetch that reads the log for a share partition holds its fetch lock meanwhile
+//! Fetch lock: a fetch that reads the log for a share partition holds it meanwhile, so that there is one at a time
 //! (`SharePartition.maybeAcquireFetchLock`).
 //!
 //! Kafka frees the lock for whoever asks (KAFKA-19215 shows the harm); here a fetch frees only what it took.
 
-use crate::in_flight::InFlightStore;
-use crate::share_partition::{SharePartition, Status};
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::share_partition::{SharePartition, Status};
 
 /// Id of the fetch that holds the lock.
 #[derive(Clone, Debug, Default)]
-pub(in crate::share_partition) struct FetchLock(Option<u64>);
+pub(in crate::partition::share_partition) struct FetchLock(Option<u64>);
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Takes the fetch lock for the fetch `fetch_id`. True when it was free and the share partition is active.

@@ -1,4 +1,4 @@
-//! From the persisted state to an active share partition (`SharePartition.maybeInitialize`).
+//! Initialisation: turns the persisted state into an active share partition (`SharePartition.maybeInitialize`).
 //!
 //! Steps:
 //! 1. [`SharePartition::begin_initialize`] says what to read;
@@ -7,18 +7,20 @@
 //! 3. the state is checked whole; each of its batches becomes an in-flight batch, and holes between them are to be read again;
 //! 4. the start offset passes what is settled at the front.
 
-use crate::in_flight::InFlightStore;
+use crate::delivery::StateBatch;
 use crate::kafka_code::KafkaCode;
-use crate::limits::AutoOffsetReset;
 use crate::offset::{OffsetRange, after_saturating};
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::record_state::RecordState;
+use crate::partition::share_partition::change::changes::GivenUp;
+use crate::partition::share_partition::error::{CorruptField, InitializeError};
+use crate::partition::share_partition::{
+    DeadLetterCause, GapWindow, SharePartition, Status, member_code,
+};
 use crate::persister::{ReadState, ReadStateResult};
-use crate::record_state::RecordState;
-use crate::share_partition::change::changes::GivenUp;
-use crate::share_partition::error::{CorruptField, InitializeError};
-use crate::share_partition::{DeadLetterCause, GapWindow, SharePartition, Status, member_code};
-use crate::state_batch::StateBatch;
+use crate::settings::limits::AutoOffsetReset;
 
-/// Where an initialisation stands.
+/// Progress of an initialisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initialized {
     /// The share partition is active.
@@ -158,7 +160,7 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 }
 
-/// Where the first hole before a batch begins; the batches are sorted.
+/// Offset of the first hole before a batch; the batches are sorted.
 fn first_gap(read: &ReadStateResult) -> Option<i64> {
     let mut expected = read.start_offset;
     read.state_batches.iter().find_map(|batch| {

@@ -11,18 +11,18 @@
 //! 2. each record is given back at once, or archived, or given up; one whose write is under way is left to its answer;
 //! 3. one write for all of them is queued. Nobody waits for it, and its refusal undoes nothing.
 
-use crate::in_flight::{Holder, InFlightStore};
-use crate::record_state::Trigger;
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::changes::Changes;
-use crate::share_partition::change::pending_writes::WriteKind;
+use crate::partition::in_flight::{Holder, InFlightStore};
+use crate::partition::record_state::Trigger;
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::changes::Changes;
+use crate::partition::share_partition::change::pending_writes::WriteKind;
 use crate::time::LockTime;
 
 /// Locks that run out in one go: what a near cache still holds when their records change.
 const AT_ONCE: u32 = 4_096;
 
 impl<S: InFlightStore> SharePartition<S> {
-    /// When [`SharePartition::handle_timeout`] has something to do next. A time that has passed means: at once.
+    /// Time at which [`SharePartition::handle_timeout`] has something to do next. A time that has passed means: at once.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<LockTime> {
         self.store.next_deadline()
@@ -36,7 +36,7 @@ impl<S: InFlightStore> SharePartition<S> {
 
     /// Takes note of the time: what is due now has run out before anything else happens, as far as the configuration allows.
     #[inline]
-    pub(in crate::share_partition) fn observe(&mut self, now: LockTime) -> u64 {
+    pub(in crate::partition::share_partition) fn observe(&mut self, now: LockTime) -> u64 {
         self.now = self.now.max(now);
         if self.is_due() {
             self.let_locks_run_out()

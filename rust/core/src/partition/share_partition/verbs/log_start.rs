@@ -6,10 +6,10 @@
 //! 3. available records below it are archived, in memory only. Acquired ones stay with their member;
 //! 4. where all that is in flight lies below it and is settled, the window is empty.
 
-use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, before};
-use crate::record_state::Trigger;
-use crate::share_partition::SharePartition;
+use crate::partition::in_flight::{InFlightQuestions, InFlightStore};
+use crate::partition::record_state::Trigger;
+use crate::partition::share_partition::SharePartition;
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Takes note of the log start offset. Available records before it are archived, in memory; acquired ones stay with their

@@ -1,4 +1,4 @@
-//! What members, operators and the log do to a share partition: a file each.
+//! Verbs of members, operators and the log on a share partition: a file each.
 
 pub(super) mod acknowledge;
 pub(super) mod acknowledge_check;

@@ -6,12 +6,12 @@
 //! 3. it is cut where log batches begin, into pieces of at least the batch size;
 //! 4. each piece is added under a lock of the member, and the window reaches to its end.
 
-use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::{OffsetRange, before, plus_saturating};
-use crate::record_state::{Circumstance, Phase, RecordState, Trigger, decide};
-use crate::share_partition::SharePartition;
-use crate::share_partition::verbs::acquire::{Acquisition, first_n};
-use crate::share_partition::verbs::acquire_request::{AcquireMode, FetchedBatch};
+use crate::partition::in_flight::{InFlightQuestions, InFlightStore};
+use crate::partition::record_state::{Circumstance, Phase, RecordState, Trigger, decide};
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::verbs::acquire::{Acquisition, first_n};
+use crate::partition::share_partition::verbs::acquire_request::{AcquireMode, FetchedBatch};
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Acquires new records in `range`, which no in-flight batch touches, from the start offset on (deliberate difference K6).
@@ -19,7 +19,7 @@ impl<S: InFlightStore> SharePartition<S> {
     /// In batch_optimized mode the end is moved to where the log batch ends that holds the last record asked for, and what is
     /// larger than the batch size is cut where log batches begin. In record_limit mode the same offsets become one batch, of
     /// which only the records asked for are acquired; the others wait in it with delivery count 0.
-    pub(in crate::share_partition) fn acquire_new(
+    pub(in crate::partition::share_partition) fn acquire_new(
         &mut self,
         acquisition: &mut Acquisition<'_>,
         range: OffsetRange,
@@ -38,7 +38,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let range = if wanted < range.len() {
             let mut last = log_batch_end(fetched, plus_saturating(first, wanted - 1));
             if self.gap_window().is_some() {
-                // Behind the gap lies an in-flight batch, whatever the log batch holds.
+                // An in-flight batch follows the gap, whatever the log batch holds.
                 last = last.min(range.last);
             }
             let next_batch = self.store.batch_ceiling(first);

@@ -1,18 +1,41 @@
 //! The parts of a request that acknowledges records: ranges with one type each.
 
 use crate::offset::{OffsetRange, plus_saturating};
-use crate::record_state::AcknowledgeType;
-use crate::share_partition::AcknowledgeBatch;
+use crate::partition::record_state::AcknowledgeType;
 
-/// What is left of a request of good form: ranges from the start offset on with the type for all of their records, in the order
+/// Acknowledgement of a range of offsets by a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcknowledgeBatch<'a> {
+    /// First offset.
+    pub first: i64,
+    /// Last offset.
+    pub last: i64,
+    /// Id of an [`AcknowledgeType`] for all offsets, or an id for each.
+    pub types: &'a [i8],
+}
+
+impl AcknowledgeBatch<'_> {
+    /// Acknowledgement of one type for all offsets from `first` to `last`.
+    #[must_use]
+    pub const fn all(first: i64, last: i64, of: AcknowledgeType) -> Self {
+        const IDS: [[i8; 1]; 5] = [[0], [1], [2], [3], [4]];
+        Self {
+            first,
+            last,
+            types: &IDS[of as usize],
+        }
+    }
+}
+
+/// Rest of a request of good form: ranges from the start offset on with the type for all of their records, in the order
 /// of the request.
 #[derive(Clone, Debug)]
 pub(super) struct Parts<'a> {
     batches: core::slice::Iter<'a, AcknowledgeBatch<'a>>,
     start_offset: i64,
-    /// What is left of the batch at hand.
+    /// Rest of the batch at hand.
     range: OffsetRange,
-    /// One type for all of that, or one for each record; none when nothing is left.
+    /// Type for all of that, or a type for each record; none when nothing is left.
     types: &'a [i8],
 }
 
@@ -94,7 +117,7 @@ impl<'a> Parts<'a> {
 
 /// The types of `range`, which is the batch, or its part from the start offset on.
 #[inline]
-pub(in crate::share_partition) fn types_of<'a>(
+pub(in crate::partition::share_partition) fn types_of<'a>(
     batch: &AcknowledgeBatch<'a>,
     range: OffsetRange,
 ) -> &'a [i8] {
@@ -109,7 +132,7 @@ pub(in crate::share_partition) fn types_of<'a>(
 }
 
 /// Number of types at the front that are equal; whole words of them at a time, for mostly all are.
-pub(in crate::share_partition) fn equal_at_front(types: &[i8]) -> usize {
+pub(in crate::partition::share_partition) fn equal_at_front(types: &[i8]) -> usize {
     let Some(first) = types.first() else { return 0 };
     let (words, _) = types.as_chunks::<32>();
     let equal = words.iter().take_while(|word| **word == [*first; 32]);

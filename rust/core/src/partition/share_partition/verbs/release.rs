@@ -6,17 +6,17 @@
 //!    the others become available;
 //! 3. the change and its write (`pipeline.rs`).
 
-use crate::in_flight::{Holder, InFlightStore, MemberIndex};
 use crate::offset::OffsetRange;
-use crate::persister::InlinePersister;
-use crate::record_state::Trigger;
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::changes::Changes;
-use crate::share_partition::change::pull::{Pull, Rule, Stage, cut_all};
-use crate::share_partition::change::settle::Settlement;
+use crate::partition::in_flight::{Holder, InFlightStore, MemberIndex};
+use crate::partition::record_state::Trigger;
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::changes::Changes;
+use crate::partition::share_partition::change::pull::{Pull, Rule, Stage, cut_all};
+use crate::partition::share_partition::change::settle::Settlement;
+use crate::persister::WritePersister;
 use crate::time::LockTime;
 
-/// What a release will do.
+/// Plan of a release.
 struct Plan {
     member: MemberIndex,
     /// They cover what the member holds.
@@ -40,13 +40,13 @@ impl<S: InFlightStore> SharePartition<S> {
         records
     }
 
-    /// What [`SharePartition::release`] and then [`SharePartition::settle`] do, in one call and at less cost. Returns the number
-    /// of records, and what came of the write.
+    /// Does what [`SharePartition::release`] and then [`SharePartition::settle`] do, in one call and at less cost.
+    /// Returns the number of records, and what came of the write.
     pub fn release_and_settle(
         &mut self,
         member: &str,
         now: LockTime,
-        persister: &mut impl InlinePersister,
+        persister: &mut impl WritePersister,
     ) -> (u64, Settlement) {
         let Some(mut plan) = self.plan_release(member, now) else {
             return (0, self.settle(persister));
@@ -54,7 +54,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let records = plan.changes.records;
         if self.may_write_inline(&plan.changes) {
             let mut changes = core::mem::take(&mut plan.changes);
-            let change = |sp: &mut Self| sp.change_released(&plan, Stage::Confirmed);
+            let change = |sp: &mut Self, stage| sp.change_released(&plan, stage);
             return (records, self.write_inline(&mut changes, persister, change));
         }
         self.change_released(&plan, Stage::Unwritten);

@@ -1,10 +1,10 @@
 //! Records that fail again and again are delivered in ever smaller parts, at last one by one, so that a bad record does
 //! not take its neighbours with it (KAFKA-17541, KIP-932 "Poison messages"; `SharePartition.shouldThrottleRecordsDelivery`).
 
-use crate::in_flight::{InFlightQuestions, InFlightStore};
 use crate::offset::OffsetRange;
-use crate::share_partition::SharePartition;
-use crate::share_partition::verbs::acquire::first_n;
+use crate::partition::in_flight::{InFlightQuestions, InFlightStore};
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::verbs::acquire::first_n;
 
 /// A record delivered as often as this is delivered with care: half the limit, rounded up, and at least 2.
 const fn throttle_limit(delivery_count_limit: i16) -> i16 {
@@ -12,9 +12,9 @@ const fn throttle_limit(delivery_count_limit: i16) -> i16 {
     if half > 2 { half } else { 2 }
 }
 
-/// How much of one in-flight batch may still be acquired.
+/// Number of records of one in-flight batch that may still be acquired.
 #[derive(Debug)]
-pub(in crate::share_partition) struct Pace {
+pub(in crate::partition::share_partition) struct Pace {
     batch_len: u64,
     delivery_count_limit: i16,
     record_limit: Option<u64>,
@@ -26,7 +26,7 @@ pub(in crate::share_partition) struct Pace {
 
 impl Pace {
     /// The part of `available`, whose records have this delivery count, that may be acquired next.
-    pub(in crate::share_partition) fn take(
+    pub(in crate::partition::share_partition) fn take(
         &mut self,
         available: OffsetRange,
         delivery_count: i16,
@@ -60,13 +60,13 @@ impl Pace {
     }
 
     /// Nothing more may be taken.
-    pub(in crate::share_partition) const fn is_over(&self) -> bool {
+    pub(in crate::partition::share_partition) const fn is_over(&self) -> bool {
         self.over
     }
 }
 
 impl<S: InFlightStore> SharePartition<S> {
-    pub(in crate::share_partition) fn pace(
+    pub(in crate::partition::share_partition) fn pace(
         &self,
         batch: OffsetRange,
         record_limit: Option<u64>,
@@ -81,8 +81,9 @@ impl<S: InFlightStore> SharePartition<S> {
         }
     }
 
-    /// Whether an in-flight batch must be delivered with care: a record of it that could be acquired now was delivered often.
-    pub(in crate::share_partition) fn is_throttled(
+    /// Returns `true` if an in-flight batch must be delivered with care: a record of it that could be acquired now was
+    /// delivered often.
+    pub(in crate::partition::share_partition) fn is_throttled(
         &self,
         batch: OffsetRange,
         fetched: OffsetRange,
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(parts, [250, 125, 62, 31, 1]);
     }
 
-    /// What is taken of 10 records at limit 5, one range with its delivery count after the other.
+    /// Ranges taken of 10 records at limit 5, one range with its delivery count after the other.
     fn taken(record_limit: Option<u64>, ranges: &[(i64, i64, i16)]) -> Vec<Option<(i64, i64)>> {
         let mut pace = Pace {
             batch_len: 10,

@@ -1,23 +1,17 @@
-//! With read_committed, records of aborted transactions are archived as soon as they are acquired, and never delivered
-//! (`SharePartition.maybeFilterAbortedTransactionalAcquiredRecords`).
+//! Aborted transactions: with read_committed, their records are archived as soon as they are acquired, and never
+//! delivered (`SharePartition.maybeFilterAbortedTransactionalAcquiredRecords`).
 
 use std::collections::HashSet;
 
-use crate::in_flight::InFlightStore;
 use crate::offset::{OffsetRange, after};
-use crate::record_state::Trigger;
-use crate::share_partition::SharePartition;
-use crate::share_partition::change::changes::cut;
-use crate::share_partition::verbs::acquire_request::{AcquiredRange, ControlType, FetchedBatch};
-
-/// A transaction that the log knows to be aborted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AbortedTransaction {
-    /// Its producer.
-    pub producer_id: i64,
-    /// Its first offset.
-    pub first_offset: i64,
-}
+use crate::partition::in_flight::InFlightStore;
+use crate::partition::record_state::Trigger;
+use crate::partition::share_partition::SharePartition;
+use crate::partition::share_partition::change::changes::cut;
+use crate::partition::share_partition::error::AcquireError;
+use crate::partition::share_partition::verbs::acquire_request::{
+    AbortedTransaction, AcquireRequest, AcquiredRange, ControlType, FetchedBatch,
+};
 
 impl<S: InFlightStore> SharePartition<S> {
     /// Archives, in memory, what was just acquired of aborted transactions, and takes it out of `acquired`, where it stands
@@ -25,7 +19,7 @@ impl<S: InFlightStore> SharePartition<S> {
     ///
     /// Then the start offset may advance: with nothing else to wait for, a long run of aborted records would otherwise hold
     /// the window. A gap window does not stop it once nothing in a full window is left to wait for (deliberate difference S6).
-    pub(in crate::share_partition) fn archive_aborted(
+    pub(in crate::partition::share_partition) fn archive_aborted(
         &mut self,
         fetched: &[FetchedBatch],
         aborted: &[AbortedTransaction],
@@ -93,6 +87,48 @@ pub fn aborted_ranges(
         }
     }
     ranges
+}
+
+/// Refuses a list of aborted transactions that is not that of what was read, where it shows, before anything changes.
+pub(super) fn check_aborted(request: &AcquireRequest<'_>) -> Result<(), AcquireError> {
+    let aborted = request.aborted.unwrap_or_default();
+    if aborted.is_empty() {
+        return Ok(());
+    }
+    match contradiction(request.fetched, aborted) {
+        None => Ok(()),
+        Some(index) => Err(AcquireError::Aborted {
+            index,
+            producer_id: aborted[index].producer_id,
+            first_offset: aborted[index].first_offset,
+        }),
+    }
+}
+
+/// Index of a transaction that cannot be in the list of what was read: a negative one, or one that begins while another of its
+/// producer is aborted and not ended. A list for more than was read may have one.
+fn contradiction(fetched: &[FetchedBatch], aborted: &[AbortedTransaction]) -> Option<usize> {
+    let is_negative = |t: &AbortedTransaction| t.producer_id < 0 || t.first_offset < 0;
+    if let Some(index) = aborted.iter().position(is_negative) {
+        return Some(index);
+    }
+    let mut by_offset: Vec<usize> = (0..aborted.len()).collect();
+    by_offset.sort_by_key(|index| aborted[*index].first_offset);
+    let mut pending = by_offset.into_iter().peekable();
+    let mut open = HashSet::new();
+    for batch in fetched.iter().filter(|batch| batch.producer_id >= 0) {
+        while let Some(index) =
+            pending.next_if(|index| aborted[*index].first_offset <= batch.last_offset)
+        {
+            if !open.insert(aborted[index].producer_id) {
+                return Some(index);
+            }
+        }
+        if batch.control == Some(ControlType::Abort) {
+            open.remove(&batch.producer_id);
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! Pending writes: order, answers, and memory that does not grow.
+
 use super::*;
 
 fn queue(writes: &mut PendingWrites) -> WriteToken {
@@ -59,7 +61,7 @@ fn a_write_answered_before_it_is_handed_out_is_handed_out_in_its_turn() {
     assert!(room(&writes) <= SMALL);
 }
 
-/// As many writes, of which the first are handed out.
+/// Makes so many writes, of which the first are handed out.
 fn handed_out(made: usize, handed_out: usize) -> (PendingWrites, Vec<WriteToken>) {
     let mut writes = PendingWrites::default();
     let tokens: Vec<WriteToken> = (0..made).map(|_| queue(&mut writes)).collect();

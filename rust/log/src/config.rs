@@ -5,21 +5,22 @@ use core::fmt;
 use share_state_core::coordinator::{self, CoordinatorConfig};
 use share_state_wire::record_batch::Compression;
 
+use crate::disk::Room;
 use crate::meta::Torn;
 
-/// When appended bytes are made durable. Answers under `Always` survive a power failure. Answers under the other two
-/// survive a kill of the process, but not a crash of the machine.
+/// Policy that says when appended bytes are made durable. Answers under `Always` survive a power failure. Answers under
+/// the other two survive a kill of the process, but not a crash of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SyncPolicy {
-    /// Before every answer that depends on them.
+    /// Durable before every answer that depends on them.
     #[default]
     Always,
-    /// At an interval, by a thread of the store (Kafka: `flush.ms`).
+    /// Durable at an interval, by a thread of the store (Kafka: `flush.ms`).
     Interval {
         /// Milliseconds between two syncs, at least 1.
         ms: u64,
     },
-    /// When the operating system writes them, at a roll, at [`flush`](crate::StateStore::flush) and at
+    /// Durable when the operating system writes them, at a roll, at [`flush`](crate::StateStore::flush) and at
     /// [`close`](crate::StateStore::close).
     Never,
 }
@@ -29,6 +30,15 @@ impl From<SyncPolicy> for Torn {
         match policy {
             SyncPolicy::Always => Self::LastBatch,
             SyncPolicy::Interval { .. } | SyncPolicy::Never => Self::Unsynced,
+        }
+    }
+}
+
+impl From<SyncPolicy> for Room {
+    fn from(policy: SyncPolicy) -> Self {
+        match policy {
+            SyncPolicy::Always => Self::AsAppended,
+            SyncPolicy::Interval { .. } | SyncPolicy::Never => Self::Ahead,
         }
     }
 }
@@ -43,9 +53,9 @@ pub struct StoreConfig {
     /// different keys sync in parallel, which some disks do faster. A directory for a broker to load must have
     /// the broker's number.
     pub partitions: Option<u32>,
-    /// Whether to create a store that does not exist. Default true.
+    /// Creates a store that does not exist. Default true.
     pub create: bool,
-    /// When appended bytes are made durable. Default always.
+    /// Policy that says when appended bytes are made durable. Default always.
     pub sync: SyncPolicy,
     /// Maximum size of a segment in bytes, except for a single larger batch. Default 100 MiB, at least 1 KiB
     /// (`share.coordinator.state.topic.segment.bytes`).
@@ -54,7 +64,7 @@ pub struct StoreConfig {
     pub compression: Compression,
     /// Settings of the coordinators.
     pub coordinator: CoordinatorConfig,
-    /// Whether to cut a damaged log where its damage begins, which loses confirmed records, instead of refusing it.
+    /// Cuts a damaged log where its damage begins, which loses confirmed records, instead of refusing it.
     /// [`Recovery::repaired`](crate::Recovery::repaired) reports the cuts. Default false.
     pub repair: bool,
 }

@@ -1,4 +1,4 @@
-//! Why a store was not opened, and why a verb was not answered.
+//! Errors of a store: reasons for which it was not opened, or a verb was not answered.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_wire::WireError;
 
-use super::config::ConfigError;
-use super::progress::Progress;
+use crate::config::ConfigError;
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::damage::Damage;
 use crate::disk::IoFailure;
 use crate::meta::MetaError;
+use crate::progress::Progress;
 
-/// Why a store was not opened. Nothing in its directory but the lock file was changed, unless the disk failed; then a
-/// part of the repair or of the making may have been done, and the next opening does the rest.
+/// Reason for which a store was not opened. Nothing in its directory but the lock file was changed, unless the disk
+/// failed; then a part of the repair or of the making may have been done, and the next opening does the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// A setting is out of its range.
@@ -34,19 +34,19 @@ pub enum OpenError {
         /// The directory.
         path: PathBuf,
     },
-    /// What the store says of itself cannot be used.
+    /// The meta file of the store cannot be used.
     Meta {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Fault of the file.
         error: MetaError,
     },
     /// The store has another number of state partitions. To change it, read the states with [`crate::read::fold`] and
     /// write them into a new store.
     PartitionCount {
-        /// What the store has.
+        /// Number that the store has.
         recorded: u32,
-        /// What was asked for.
+        /// Number that was asked for.
         asked: u32,
     },
     /// The log is damaged in a way that no crash explains, and no cut mends it.
@@ -135,7 +135,7 @@ impl From<IoFailure> for OpenError {
     }
 }
 
-/// What made a store unusable for good.
+/// Cause that made a store unusable for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PoisonCause {
     /// An append or a sync failed. What the disk holds is unknown then, and a sync that succeeds later proves nothing.
@@ -156,7 +156,7 @@ impl fmt::Display for PoisonCause {
     }
 }
 
-/// Why a verb was not answered.
+/// Reason for which a verb was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
     /// The coordinator refuses the request; nothing has changed.
@@ -186,7 +186,7 @@ pub enum StoreError {
     },
     /// The store has failed for good and must be opened again. Whether this request is in the log is not known.
     Poisoned {
-        /// What made it so.
+        /// Cause of it.
         cause: Arc<PoisonCause>,
     },
     /// Pruning failed; the state is not concerned, and the store goes on.

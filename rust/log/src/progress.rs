@@ -1,6 +1,6 @@
-//! How far a load is.
+//! Progress of a load.
 
-/// How far a load is, as told to the callback of [`crate::StateStore::open`] before each state partition, after about
+/// Progress of a load, as told to the callback of [`crate::StateStore::open`] before each state partition, after about
 /// every MiB, and at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {

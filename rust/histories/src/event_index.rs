@@ -12,12 +12,12 @@ pub type LogKey = (Name, i32);
 
 /// A history by what its events concern. Events are positions in the history, in ascending order.
 #[derive(Debug, Default)]
-pub struct Gathered {
-    /// By group, topic and partition.
+pub struct EventIndex {
+    /// Events by group, topic and partition.
     pub share_partitions: BTreeMap<(Name, Name, i32), SharePartitionEvents>,
-    /// By topic and partition.
+    /// Events by topic and partition.
     pub logs: BTreeMap<LogKey, LogEvents>,
-    /// By group.
+    /// Events by group.
     pub groups: BTreeMap<Name, GroupEvents>,
     /// Every `drained`.
     pub drained: Vec<u32>,
@@ -52,18 +52,18 @@ pub struct LogEvents {
 /// The members of a group.
 #[derive(Debug, Default)]
 pub struct GroupEvents {
-    /// When members went, in order.
+    /// Times at which members went, in order.
     pub gone: Vec<Nanos>,
-    /// When each member went, in order.
+    /// Times at which each member went, in order.
     pub gone_of: HashMap<Name, Vec<Nanos>>,
-    /// When each member ceased to wait for acknowledgements, in order: the connection may have been cut. And when the first left of
-    /// this one and those after it.
+    /// Times at which each member ceased to wait for acknowledgements, in order, with the time at which the first of this one
+    /// and those after it left: the connection may have been cut.
     pub cuts_of: HashMap<Name, Vec<(Nanos, Nanos)>>,
-    /// Of each topic: the changes of the number of members that have to do with it, in order of their times.
+    /// Changes of the number of members that have to do with a topic, by topic, in order of their times.
     pub present: HashMap<Name, Vec<(Nanos, i32)>>,
 }
 
-impl Gathered {
+impl EventIndex {
     /// Sorts the events of a history.
     #[must_use]
     pub fn of(history: &History) -> Self {

@@ -1,43 +1,43 @@
-//! The life of a record: every event that concerns it.
+//! Every event that concerns a record.
 
 use core::ops::Range;
 
 use crate::event::{AckType, Name, Nanos, Outcome, Span};
 use crate::intervals::earliest_from_each;
-use crate::scene::Scene;
+use crate::share_partition::SharePartition;
 
-/// What happened to the records of a span.
+/// Events that concern the records of a span.
 #[derive(Debug, Default)]
-pub struct Life {
+pub struct RecordEvents {
     pub span: Option<Span>,
-    /// When they were produced, and the event.
+    /// Time at which they were produced, and the event.
     pub produced: Option<(Nanos, u32)>,
-    /// In the order of their answers.
+    /// Deliveries in the order of their answers.
     pub grants: Vec<Granted>,
-    /// In the order of their answers.
+    /// Acknowledgements in the order of their answers.
     pub acks: Vec<Acked>,
-    /// Those that may have ended the records.
+    /// Acknowledgements that may have ended the records.
     pub ends: Vec<Acked>,
-    /// Of each grant: when the first of it and those after it was asked for.
+    /// Earliest request among each grant and those after it.
     asked: Vec<Nanos>,
     /// The grants, each member's in the order of their answers.
     grants_by_member: Vec<Granted>,
-    /// Of each of them: which has the highest count of the member's until then, the last of several.
+    /// Place of the grant with the highest count of the member's up to each of `grants_by_member`; of several, the last.
     highest: Vec<usize>,
     /// The acknowledgements, each member's in the order of their answers, those of unknown outcome for themselves.
     acks_by_member: Vec<Acked>,
-    /// How many stand before each of them, and before the end.
+    /// Number of acknowledgements that stand before each of `acks_by_member`, and before the end.
     acks_before: Vec<AckCounts>,
 }
 
-/// How many acknowledgements there are: renewals, and those that end a lock.
+/// Numbers of acknowledgements: renewals, and those that end a lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckCounts {
     pub renewals: i64,
     pub others: i64,
 }
 
-/// One delivery.
+/// A delivery.
 #[derive(Clone, Copy, Debug)]
 pub struct Granted {
     pub t: Nanos,
@@ -45,12 +45,12 @@ pub struct Granted {
     pub member: Name,
     pub count: i64,
     pub lock: Nanos,
-    /// Between which resets it was, if that is known.
-    pub era: Option<usize>,
+    /// Number of the period between resets, if it is known.
+    pub period: Option<usize>,
     pub event: u32,
 }
 
-/// One acknowledgement.
+/// An acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
     pub t: Nanos,
@@ -66,29 +66,36 @@ pub struct Acked {
 }
 
 impl Acked {
-    /// Whether the record may have ended with it.
+    /// Returns true if the record may have ended with it.
     pub fn may_end(&self) -> bool {
         self.kind.is_terminal() && self.outcome != Outcome::Refused
     }
 }
 
-impl Life {
+impl RecordEvents {
     /// The first offset of the span.
     pub fn first(&self) -> i64 {
         self.span.map_or(0, |span| span.first)
     }
 
-    /// Whether the log has no record there: it has later ones, and nobody produced this one.
-    pub fn is_gap(&self, scene: &Scene<'_>) -> bool {
-        self.produced.is_none() && scene.log_end.is_some_and(|end| self.first() < end)
+    /// Returns true if the log has no record there: it has later ones, and nobody produced this one.
+    pub fn is_gap(&self, partition: &SharePartition<'_>) -> bool {
+        self.produced.is_none() && partition.log_end.is_some_and(|end| self.first() < end)
     }
 
-    /// When the first of the grants from this one on was asked for: any of them may be the next delivery.
+    /// Time at which the record began, in a period, and the event: the reset, or the one that produced it.
+    pub fn origin(&self, partition: &SharePartition<'_>, period: usize) -> Option<(Nanos, u32)> {
+        let period = partition.periods.get(period);
+        let reset = period.and_then(|period| Some((period.from, period.reset?.0)));
+        reset.or(self.produced)
+    }
+
+    /// Earliest request of the grants from this one on: any of them may be the next delivery.
     pub fn next_asked(&self, at: usize) -> Option<Nanos> {
         self.asked.get(at).copied()
     }
 
-    /// What a member was given, in the order of the answers.
+    /// Grants of a member, in the order of the answers.
     pub fn grants_of(&self, member: Name) -> &[Granted] {
         let all = &self.grants_by_member;
         let from = all.partition_point(|grant| grant.member < member);
@@ -111,7 +118,7 @@ impl Life {
         self.grants.get(ack.denied_by?)
     }
 
-    /// Which acknowledgements of a member were answered, or waited for no longer, between two times.
+    /// Range of the acknowledgements of a member that were answered, or waited for no longer, between two times.
     fn acks_answered(
         &self,
         member: Name,
@@ -129,12 +136,12 @@ impl Life {
     /// The acknowledgements of a member that the server may have taken between two times, but for those that linger.
     pub fn acks_taken(
         &self,
-        scene: &Scene<'_>,
+        partition: &SharePartition<'_>,
         member: Name,
         from: Nanos,
         to: Nanos,
     ) -> impl Iterator<Item = &Acked> {
-        let until = to.saturating_add(scene.longest_wait);
+        let until = to.saturating_add(partition.longest_wait);
         let of = move |is_unknown| {
             let range = self.acks_answered(member, is_unknown, from, until);
             self.acks_by_member.get(range).unwrap_or(&[]).iter()
@@ -155,25 +162,25 @@ impl Life {
         }
     }
 
-    /// Whether a delivery may be of this era, and may be of another.
-    pub fn has_crossing(&self, scene: &Scene<'_>, era: usize) -> bool {
-        self.crossing(scene, era).next().is_some()
+    /// Returns true if a delivery may be of this period, and may be of another.
+    pub fn has_crossing(&self, partition: &SharePartition<'_>, period: usize) -> bool {
+        self.crossing(partition, period).next().is_some()
     }
 
-    /// How many of those may stand between two deliveries of this era, by their counts.
+    /// Number of the deliveries that may be of another period and that may stand between two of this one, by their counts.
     pub fn crossing_between(
         &self,
-        scene: &Scene<'_>,
-        era: usize,
+        partition: &SharePartition<'_>,
+        period: usize,
         before: &Granted,
         later: &Granted,
     ) -> i64 {
         let between = |grant: &&Granted| before.count < grant.count && grant.count < later.count;
-        self.crossing(scene, era).filter(between).count() as i64
+        self.crossing(partition, period).filter(between).count() as i64
     }
 
     /// Arranges grants and acknowledgements for those who ask, once all are there.
-    pub fn arrange(&mut self, scene: &Scene<'_>) {
+    pub fn arrange(&mut self, partition: &SharePartition<'_>) {
         self.asked.clear();
         let sent = self.grants.iter().map(|grant| grant.sent);
         self.asked.extend(sent);
@@ -197,7 +204,7 @@ impl Life {
                 .acks
                 .get(at)
                 .filter(|ack| ack.may_end() && ack.outcome == Outcome::Unknown);
-            let denied_by = unknown.and_then(|ack| self.to_another(scene, ack));
+            let denied_by = unknown.and_then(|ack| self.to_another(partition, ack));
             if let Some(ack) = self.acks.get_mut(at) {
                 ack.denied_by = denied_by;
             }
@@ -219,10 +226,10 @@ impl Life {
         }
     }
 
-    fn to_another(&self, scene: &Scene<'_>, ack: &Acked) -> Option<usize> {
+    fn to_another(&self, partition: &SharePartition<'_>, ack: &Acked) -> Option<usize> {
         let held = self.acknowledged(ack)?;
-        let era = scene.eras.at(ack.sent);
-        let is_later = |grant: &Granted| grant.count > held.count && grant.era == Some(era);
+        let period = partition.periods.at(ack.sent);
+        let is_later = |grant: &Granted| grant.count > held.count && grant.period == Some(period);
         let from = self.grants.partition_point(|grant| grant.t <= held.sent);
         let first = self.grants.iter().skip(from).position(is_later)?;
         let again = self.grants_of(ack.member).iter().any(is_later);
@@ -231,27 +238,39 @@ impl Life {
 
     fn crossing<'a>(
         &'a self,
-        scene: &'a Scene<'_>,
-        era: usize,
+        partition: &'a SharePartition<'_>,
+        period: usize,
     ) -> impl Iterator<Item = &'a Granted> {
-        let unsure = self.grants.iter().filter(|grant| grant.era.is_none());
-        unsure.filter(move |grant| scene.eras.of(grant.sent, grant.t).contains(&era))
+        let unsure = self.grants.iter().filter(|grant| grant.period.is_none());
+        unsure.filter(move |grant| partition.periods.of(grant.sent, grant.t).contains(&period))
     }
 }
 
-/// Whether the start offset may have passed the record by `until`, without the acknowledgement `but`.
+/// Returns true if the start offset may have passed the record by `until`, without the acknowledgement `but`.
 ///
 /// Below the start offset an acknowledgement is confirmed and changes nothing, whoever sends it.
-pub fn may_have_passed(scene: &Scene<'_>, life: &Life, but: u32, until: Nanos) -> bool {
-    let by_then = until.saturating_add(scene.settings.skew);
+pub fn may_have_passed(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    but: u32,
+    until: Nanos,
+) -> bool {
+    let by_then = until.saturating_add(partition.settings.skew);
     let ended = || {
-        life.acks
+        record
+            .acks
             .iter()
             .any(|ack| ack.event != but && ack.may_end() && ack.sent <= by_then)
     };
-    let at_limit = || {
-        let mut grants = life.grants.iter().filter(|grant| grant.sent <= by_then);
-        grants.any(|grant| scene.may_be_used_up(grant.count, grant.sent, by_then))
-    };
-    scene.may_be_gone(life.first()) || ended() || at_limit()
+    partition.may_be_gone(record.first()) || ended() || may_be_used_up(partition, record, by_then)
+}
+
+/// Returns true if a delivery of the record that was asked for by then may have been the last one.
+pub fn may_be_used_up(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    by_then: Nanos,
+) -> bool {
+    let mut grants = record.grants.iter().filter(|grant| grant.sent <= by_then);
+    grants.any(|grant| partition.may_be_used_up(grant.count, grant.sent, by_then))
 }

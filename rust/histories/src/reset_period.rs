@@ -1,7 +1,7 @@
-//! The times between two resets: each has a state of its own, with an epoch of its own.
+//! Periods between two resets: each has a state of its own, with an epoch of its own.
 
 use crate::event::Nanos;
-use crate::rises::Rises;
+use crate::rising_offset::RisingOffset;
 
 /// A reset: its event, its time, the offset and the state epoch that were set.
 #[derive(Clone, Copy, Debug)]
@@ -12,37 +12,37 @@ pub struct Reset {
     pub state_epoch: i64,
 }
 
-/// The time between two resets.
+/// The period between two resets.
 #[derive(Debug)]
-pub struct Era {
+pub struct ResetPeriod {
     /// The reset that it begins with, and the offset that was set.
     pub reset: Option<(u32, i64)>,
     /// The epoch that the reset set.
     pub state_epoch: Option<i64>,
-    /// When it begins.
+    /// Time at which it begins.
     pub from: Nanos,
-    /// When it ends.
+    /// Time at which it ends.
     pub to: Nanos,
     /// The start offsets that views show: time and event of each.
-    pub rises: Rises<(Nanos, u32)>,
+    pub start_offsets: RisingOffset<(Nanos, u32)>,
     /// The grants of lower offsets than all before, in order: time, offset.
     pub lows: Vec<(Nanos, i64)>,
 }
 
-impl Era {
-    /// What is before all resets.
+impl ResetPeriod {
+    /// The period before all resets.
     pub fn first() -> Self {
         Self {
             reset: None,
             state_epoch: None,
             from: Nanos::MIN,
             to: Nanos::MAX,
-            rises: Rises::default(),
+            start_offsets: RisingOffset::default(),
             lows: Vec::new(),
         }
     }
 
-    /// What a reset begins.
+    /// The period that a reset begins.
     pub fn since(reset: &Reset) -> Self {
         Self {
             reset: Some((reset.event, reset.start_offset)),
@@ -52,12 +52,12 @@ impl Era {
         }
     }
 
-    /// The first view of the era that shows a start offset above `offset`, and whether an earlier one, a grant or the
+    /// The first view of the period that shows a start offset above `offset`, and whether an earlier one, a grant or the
     /// reset showed that the share partition did not start after it: offset, time and event of the view.
     pub fn passed(&self, offset: i64) -> Option<(Nanos, u32, bool)> {
-        let (t, view) = self.rises.passed(offset)?;
+        let (t, view) = self.start_offsets.passed(offset)?;
         let is_below = |(start, _)| start <= offset;
-        let started = self.rises.first().is_some_and(is_below)
+        let started = self.start_offsets.first().is_some_and(is_below)
             || self.reset.is_some_and(|(_, start)| start <= offset)
             || self
                 .lowest_granted(t)

@@ -2,17 +2,17 @@
 
 /// The offsets that were greater than all before, in order, and what is known of the first sight of each.
 #[derive(Debug)]
-pub struct Rises<T> {
+pub struct RisingOffset<T> {
     seen: Vec<(i64, T)>,
 }
 
-impl<T> Default for Rises<T> {
+impl<T> Default for RisingOffset<T> {
     fn default() -> Self {
         Self { seen: Vec::new() }
     }
 }
 
-impl<T: Copy> Rises<T> {
+impl<T: Copy> RisingOffset<T> {
     /// Takes in an offset; sights come in the order of their times.
     pub fn see(&mut self, offset: i64, sight: T) {
         if self
@@ -41,7 +41,7 @@ impl<T: Copy> Rises<T> {
     }
 }
 
-impl<T: Copy> FromIterator<(i64, T)> for Rises<T> {
+impl<T: Copy> FromIterator<(i64, T)> for RisingOffset<T> {
     fn from_iter<I: IntoIterator<Item = (i64, T)>>(sights: I) -> Self {
         let mut rises = Self::default();
         for (offset, sight) in sights {

@@ -1,21 +1,21 @@
-//! What is found by a search is what looking at everything finds.
+//! Searches find what looking at everything finds.
 
 use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::era::Reset;
-use crate::eras::Eras;
+use crate::each_record::each_record;
 use crate::event::{AckType, Name, Nanos, Outcome, View};
+use crate::event_index::EventIndex;
 use crate::failovers::Failovers;
-use crate::gather::Gathered;
-use crate::life::{AckCounts, Acked, Granted, Life};
-use crate::lives::each_life;
 use crate::reading::Reader;
-use crate::rises::Rises;
-use crate::scene::Scene;
+use crate::record_events::{AckCounts, Acked, Granted, RecordEvents};
+use crate::reset_period::Reset;
+use crate::reset_periods::ResetPeriods;
+use crate::rising_offset::RisingOffset;
 use crate::settings::Settings;
+use crate::share_partition::SharePartition;
 
 /// Times are so few that many are the same.
 const STEP: Nanos = 1_000_000_000;
@@ -32,7 +32,7 @@ fn view(sent: Nanos, leader_epoch: Option<i64>, state_epoch: Option<i64>) -> Vie
 proptest! {
     #[test]
     fn what_passed_an_offset(offsets in vec(0_i64..8, 0..12)) {
-        let rises: Rises<usize> = offsets.iter().copied().zip(0..).collect();
+        let rises: RisingOffset<usize> = offsets.iter().copied().zip(0..).collect();
         for offset in -1..9 {
             prop_assert_eq!(rises.passed(offset), offsets.iter().position(|&seen| seen > offset));
         }
@@ -78,14 +78,14 @@ proptest! {
             start_offset,
             state_epoch,
         });
-        let eras = Eras::new(made, 0);
+        let periods = ResetPeriods::new(made, 0);
         for at in -1..11 {
             let next = resets.iter().map(|&(t, ..)| t).find(|&t| t >= at);
-            prop_assert_eq!(eras.next_reset(at), next);
-            // The era that a reset begins has its place, counted from 1.
+            prop_assert_eq!(periods.next_reset(at), next);
+            // The period that a reset begins has its place, counted from 1.
             let last = resets.iter().rposition(|&(.., epoch)| epoch == at).map(|place| place + 1);
             if last.is_some() {
-                prop_assert_eq!(eras.of_view(at, &view(at, None, Some(at))), last);
+                prop_assert_eq!(periods.of_view(at, &view(at, None, Some(at))), last);
             }
         }
     }
@@ -111,37 +111,37 @@ proptest! {
             prop_assert_eq!(reader.line(line.as_bytes()), Ok(()));
         }
         let history = reader.finish();
-        let (settings, gathered) = (Settings::default(), Gathered::of(&history));
-        for (&key, events) in &gathered.share_partitions {
-            let scene = Scene::new(&history, &settings, &gathered, key, events);
-            each_life(&scene, |life| {
+        let (settings, index) = (Settings::default(), EventIndex::of(&history));
+        for (&key, events) in &index.share_partitions {
+            let partition = SharePartition::new(&history, &settings, &index, key, events);
+            each_record(&partition, |record| {
                 // Groups, topics and members are in one table of names.
                 for name in 0..8 {
-                    compare(&scene, life, name);
+                    compare(&partition, record, name);
                 }
             });
         }
     }
 }
 
-fn compare(scene: &Scene<'_>, life: &Life, member: Name) {
-    let own: Vec<&Granted> = life
+fn compare(partition: &SharePartition<'_>, record: &RecordEvents, member: Name) {
+    let own: Vec<&Granted> = record
         .grants
         .iter()
         .filter(|grant| grant.member == member)
         .collect();
     let events = |grants: &[&Granted]| grants.iter().map(|grant| grant.event).collect::<Vec<_>>();
     assert_eq!(
-        events(&life.grants_of(member).iter().collect::<Vec<_>>()),
+        events(&record.grants_of(member).iter().collect::<Vec<_>>()),
         events(&own)
     );
-    let acks = || life.acks.iter().filter(|ack| ack.member == member);
+    let acks = || record.acks.iter().filter(|ack| ack.member == member);
     for from in -8..12 {
         for to in from..12 {
             let (from, to) = (from * STEP, to * STEP);
             let taken = acks().filter(|ack| ack.t >= from && ack.sent <= to);
-            let mut found: Vec<u32> = life
-                .acks_taken(scene, member, from, to)
+            let mut found: Vec<u32> = record
+                .acks_taken(partition, member, from, to)
                 .map(|ack| ack.event)
                 .collect();
             found.sort_unstable();
@@ -154,31 +154,31 @@ fn compare(scene: &Scene<'_>, life: &Life, member: Name) {
             renewals: renewals as i64,
             others: (lingering().count() - renewals) as i64,
         };
-        assert_eq!(life.lingering(member, by_then), expected);
+        assert_eq!(record.lingering(member, by_then), expected);
     }
     for ack in acks() {
         let had = own.iter().filter(|grant| grant.t <= ack.sent);
         let held = had.max_by_key(|grant| grant.count).copied();
         assert_eq!(
-            life.acknowledged(ack).map(|grant| grant.event),
+            record.acknowledged(ack).map(|grant| grant.event),
             held.map(|grant| grant.event)
         );
-        let denied_by = held.and_then(|held| to_another(scene, life, ack, held));
+        let denied_by = held.and_then(|held| to_another(partition, record, ack, held));
         let is_unknown = ack.may_end() && ack.outcome == Outcome::Unknown;
         let expected = denied_by.filter(|_| is_unknown).map(|grant| grant.event);
-        assert_eq!(life.denied_by(ack).map(|grant| grant.event), expected);
+        assert_eq!(record.denied_by(ack).map(|grant| grant.event), expected);
     }
 }
 
 fn to_another<'a>(
-    scene: &Scene<'_>,
-    life: &'a Life,
+    partition: &SharePartition<'_>,
+    record: &'a RecordEvents,
     ack: &Acked,
     held: &Granted,
 ) -> Option<&'a Granted> {
-    let era = scene.eras.at(ack.sent);
-    let is_later = |grant: &&Granted| grant.count > held.count && grant.era == Some(era);
-    let mut later = life.grants.iter().filter(is_later);
+    let period = partition.periods.at(ack.sent);
+    let is_later = |grant: &&Granted| grant.count > held.count && grant.period == Some(period);
+    let mut later = record.grants.iter().filter(is_later);
     let first = later.clone().find(|grant| grant.t > held.sent);
     if later.any(|grant| grant.member == ack.member) {
         None

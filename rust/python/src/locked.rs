@@ -1,6 +1,6 @@
-//! An object of the core behind a lock of its own.
+//! An object of the core with a lock of its own. A call enters attached to the interpreter, detached from it, or takes the lock.
 //!
-//! * Two threads on one object: one after the other. Whoever must wait detaches from the interpreter first, so a thread that
+//! * Two threads on one object: one after the other. A thread that must wait detaches from the interpreter first, so a thread that
 //!   holds the lock and wants the interpreter back cannot meet one that holds the interpreter and wants the lock.
 //! * No Python code runs while the lock is held, so a call cannot come back into the object it is in.
 //! * A panic becomes an exception and poisons only this object.
@@ -12,21 +12,18 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Up to this many batches a call is over sooner than a detaching from the interpreter pays.
-const SHORT: usize = 64;
-
 /// The object, or what its last call panicked with.
 enum Slot<T> {
     Sound(T),
     Poisoned(String),
 }
 
-pub struct Guarded<T> {
+pub struct Locked<T> {
     what: &'static str,
     slot: Mutex<Slot<T>>,
 }
 
-impl<T: Send> Guarded<T> {
+impl<T: Send> Locked<T> {
     pub const fn new(what: &'static str, value: T) -> Self {
         Self {
             what,
@@ -43,7 +40,7 @@ impl<T: Send> Guarded<T> {
     }
 
     /// Runs `work` on the object, attached to the interpreter: for short calls.
-    pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R) -> PyResult<R> {
+    pub fn attached<R>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let slot = match self.slot.try_lock() {
             Ok(slot) => slot,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -62,47 +59,29 @@ impl<T: Send> Guarded<T> {
         py: Python<'_>,
         work: impl FnOnce(&mut T) -> R + Send,
     ) -> PyResult<R> {
-        py.detach(|| self.waited(work))
+        py.detach(|| self.lock().run(work))
             .map_err(|panic| errors::poisoned(py, self.what, &panic))
     }
 
-    /// Runs `work` on the object for a caller that is detached from the interpreter; else what it panicked with, now or before.
-    pub fn waited<R>(&self, work: impl FnOnce(&mut T) -> R) -> Result<R, String> {
-        run(self.wait(), work)
+    /// Takes the lock, for a caller that is detached from the interpreter. If it has another lock in hand, no call that has this
+    /// one may wait for that.
+    pub fn lock(&self) -> Lock<'_, T> {
+        Lock(self.wait())
     }
 
-    /// Takes the lock for work that comes later, if nobody has it; for a caller that is detached from the interpreter. Who has one
-    /// in hand waits for no other, so two callers who take several cannot wait for each other.
-    pub fn try_hold(&self) -> Option<Held<'_, T>> {
+    /// As [`Self::lock`], if nobody has the lock. A caller that has one in hand waits for no other, so two callers that take
+    /// several cannot wait for each other.
+    pub fn try_lock(&self) -> Option<Lock<'_, T>> {
         match self.slot.try_lock() {
-            Ok(slot) => Some(Held(slot)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(Held(poisoned.into_inner())),
+            Ok(slot) => Some(Lock(slot)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(Lock(poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
-    }
-
-    /// As [`Self::try_hold`], and waits for the lock; for a caller that has none in hand.
-    pub fn hold(&self) -> Held<'_, T> {
-        Held(self.wait())
     }
 
     /// Loads what lies beside the object and its lock. See `SharePartition::preload` of the core.
     pub fn preload(&self) -> u64 {
         self.what.as_ptr() as u64 ^ u64::from(self.slot.is_poisoned())
-    }
-
-    /// Runs `work` on the object, detached from the interpreter when there are many batches to it.
-    pub fn sized<R: Send>(
-        &self,
-        py: Python<'_>,
-        batches: usize,
-        work: impl FnOnce(&mut T) -> R + Send,
-    ) -> PyResult<R> {
-        if batches <= SHORT {
-            self.with(py, work)
-        } else {
-            self.detached(py, work)
-        }
     }
 
     fn wait(&self) -> MutexGuard<'_, Slot<T>> {
@@ -111,9 +90,9 @@ impl<T: Send> Guarded<T> {
 }
 
 /// An object whose lock is taken.
-pub struct Held<'a, T>(MutexGuard<'a, Slot<T>>);
+pub struct Lock<'a, T>(MutexGuard<'a, Slot<T>>);
 
-impl<T> Held<'_, T> {
+impl<T> Lock<'_, T> {
     /// The object, unless a call of it has panicked.
     pub fn sound(&self) -> Option<&T> {
         match &*self.0 {

@@ -1,4 +1,4 @@
-//! What the rows of a history come to: states, and anomalies.
+//! States and anomalies that the rows of a history come to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,14 +10,14 @@ use share_state_analysis::anomaly::{AnomalyKind, Severity};
 use share_state_analysis::state::StateReplay as Replay;
 use share_state_core::history::HistoryRow;
 
+use crate::analysis::history_rows::row_in;
 use crate::args::Int;
 use crate::convert;
-use crate::guarded::Guarded;
-use crate::history_rows::row_in;
+use crate::locked::Locked;
 use crate::tuples::{Class, tuple_out};
 
-static STATE_ROW: Class = Class::new("share_state.analysis.states", "StateRow");
-static ANOMALY: Class = Class::new("share_state.analysis.anomaly", "Anomaly");
+static STATE_ROW: Class = Class::new("share_state.operate.analysis.read_states", "StateRow");
+static ANOMALY: Class = Class::new("share_state.operate.analysis.anomaly", "Anomaly");
 
 /// The states that the rows of a history come to, for a caller who brings the rows of one state partition in their order.
 ///
@@ -26,7 +26,7 @@ static ANOMALY: Class = Class::new("share_state.analysis.anomaly", "Anomaly");
 #[pyclass(frozen, module = "share_state")]
 pub struct StateReplay {
     state_partition: u32,
-    replay: Guarded<Replay>,
+    replay: Locked<Replay>,
 }
 
 #[pymethods]
@@ -36,14 +36,14 @@ impl StateReplay {
     fn new(state_partition: Int<u32>) -> Self {
         Self {
             state_partition: state_partition.0,
-            replay: Guarded::new("this StateReplay", Replay::new()),
+            replay: Locked::new("this StateReplay", Replay::new()),
         }
     }
 
     /// Apply the next `HistoryRow`.
     fn apply(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<()> {
         let (_, row) = row_in(row)?;
-        self.replay.with(py, |replay| replay.apply(&row))
+        self.replay.attached(py, |replay| replay.apply(&row))
     }
 
     /// Return the states, a new list of `StateRow`, ordered by group, topic id and partition.
@@ -51,7 +51,7 @@ impl StateReplay {
         let list = PyList::empty(py);
         let rows: Vec<_> = self
             .replay
-            .with(py, |replay| replay.rows(self.state_partition).collect())?;
+            .attached(py, |replay| replay.rows(self.state_partition).collect())?;
         for row in &rows {
             list.append(tuple_out(py, &STATE_ROW, row)?)?;
         }
@@ -91,7 +91,7 @@ impl Reading {
 ///     live_topics: the ids of the topics that there are, or `None`.
 #[pyclass(frozen, module = "share_state")]
 pub struct AnomalyFinder {
-    reading: Guarded<Reading>,
+    reading: Locked<Reading>,
 }
 
 #[pymethods]
@@ -113,14 +113,14 @@ impl AnomalyFinder {
             state_partition: 0,
         };
         Ok(Self {
-            reading: Guarded::new("this AnomalyFinder", reading),
+            reading: Locked::new("this AnomalyFinder", reading),
         })
     }
 
     /// Take the next `HistoryRow` and return what is known by now to be wrong, a new list of `Anomaly`.
     fn see<'py>(&self, py: Python<'py>, row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let (state_partition, row) = row_in(row)?;
-        let found = self.reading.with(py, |reading| {
+        let found = self.reading.attached(py, |reading| {
             let mut found = Vec::new();
             reading.take(state_partition, row, &mut found);
             found
@@ -130,7 +130,7 @@ impl AnomalyFinder {
 
     /// All rows are over: return what lasts, and what only the whole log tells, a new list of `Anomaly`.
     fn end<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = self.reading.with(py, |reading| {
+        let found = self.reading.attached(py, |reading| {
             let mut found = Vec::new();
             reading.flush(&mut found);
             reading.finder.end(&mut found);
@@ -184,6 +184,8 @@ pub fn config_in(config: &Bound<'_, PyAny>) -> PyResult<AnomalyConfig> {
         highest_released: by_group("highest_released")?,
         burst_records: count("burst_records")?,
         burst_ms: number("burst_ms")?,
+        max_record_locks: optional("max_record_locks")?,
+        max_record_locks_by_group: by_group("max_record_locks_by_group")?,
         record_lock_duration_ms: optional("record_lock_duration_ms")?,
         record_lock_durations_ms: by_group("record_lock_durations_ms")?,
         loop_releases: count("loop_releases")?,
@@ -203,7 +205,7 @@ fn at_least_one(name: &str, value: i64) -> PyResult<()> {
     Ok(())
 }
 
-/// What the log does not hold.
+/// Facts that the log does not hold.
 pub fn beside_in(
     log_end_offsets: Option<&Bound<'_, PyAny>>,
     live_topics: Option<&Bound<'_, PyAny>>,
@@ -251,6 +253,8 @@ pub fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
         burst_ms,
         record_lock_duration_ms,
         record_lock_durations_ms,
+        max_record_locks,
+        max_record_locks_by_group,
         loop_releases,
         count_records,
         gap_ms,
@@ -269,6 +273,8 @@ pub fn add_names(module: &Bound<'_, PyModule>) -> PyResult<()> {
     defaults.set_item("burst_ms", burst_ms)?;
     defaults.set_item("record_lock_duration_ms", record_lock_duration_ms)?;
     defaults.set_item("record_lock_durations_ms", record_lock_durations_ms)?;
+    defaults.set_item("max_record_locks", max_record_locks)?;
+    defaults.set_item("max_record_locks_by_group", max_record_locks_by_group)?;
     defaults.set_item("loop_releases", loop_releases)?;
     defaults.set_item("count_records", count_records)?;
     defaults.set_item("gap_ms", gap_ms)?;

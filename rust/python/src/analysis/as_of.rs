@@ -1,4 +1,4 @@
-//! Where a log is cut, as Python says it.
+//! Place where a log is cut, as Python says it.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::columns::Column;
 
 /// `as_of_offset`: the last offset that counts, one for all state partitions or one for each.
 pub enum AsOfOffset {
-    /// For all.
+    /// An offset for all.
     All(i64),
-    /// By state partition; those that are not named count whole.
+    /// Offsets by state partition; those that are not named count whole.
     Each(HashMap<u32, i64>),
 }
 
@@ -89,7 +89,7 @@ impl Prefix {
         self.0.last_offset()
     }
 
-    /// Whether it goes as far as a record, by its offset and its time in ms since the epoch.
+    /// Return True if it goes as far as a record, by its offset and its time in ms since the epoch.
     fn reaches(&self, offset: Int<i64>, timestamp: Int<i64>) -> bool {
         let (offset, timestamp) = (offset.0, timestamp.0);
         self.0.reaches(At { offset, timestamp })

@@ -1,4 +1,4 @@
-//! What became of every record: the rows of a log, or of records that the caller brings.
+//! History of every record: the rows of a log, or of records that the caller brings.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use share_state_core::history::{At, History as Machine};
 use share_state_log::read::{self, HistoryFilter, LoggedRow, ScanError};
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::{Int, Topic, WallMs};
-use crate::as_of::{AsOfOffset, as_of};
+use crate::analysis::as_of::{AsOfOffset, as_of};
+use crate::analysis::history_rows::{columns_out, row_out};
+use crate::analysis::scan::{findings_out, scan_error, shown};
+use crate::args::{Int, Topic, WallMs, bytes, bytes_or_none, path, string_or_none};
 use crate::errors;
-use crate::guarded::Guarded;
-use crate::history_rows::{columns_out, row_out};
-use crate::scan::{findings_out, scan_error, shown};
+use crate::locked::Locked;
 
 /// Rows that are read ahead of the one that Python asks for.
 const AHEAD: usize = 256;
@@ -49,14 +49,14 @@ impl Reader {
     }
 }
 
-/// What became of every record, as a state log tells it; made by `history_path`.
+/// History of every record, as a state log tells it; made by `history_path`.
 ///
 /// An iterator of `HistoryRow`, ordered by state partition and offset. Memory is bounded by the live states of one state
 /// partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings`
 /// tells.
-#[pyclass(frozen, module = "share_state")]
+#[pyclass(frozen, module = "share_state.operate.analysis")]
 pub struct HistoryScan {
-    reader: Guarded<Reader>,
+    reader: Locked<Reader>,
     on_progress: Option<Py<PyAny>>,
 }
 
@@ -86,7 +86,7 @@ impl HistoryScan {
 #[pymethods]
 impl HistoryScan {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let at = self.reader.with(py, |reader| reader.scan.progress())?;
+        let at = self.reader.attached(py, |reader| reader.scan.progress())?;
         Ok(shown("HistoryScan", at))
     }
 
@@ -95,10 +95,14 @@ impl HistoryScan {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut next = self.reader.with(py, |reader| reader.ready.pop_front())?;
+        let mut next = self
+            .reader
+            .attached(py, |reader| reader.ready.pop_front())?;
         if next.is_none() {
             self.fill(py, AHEAD)?;
-            next = self.reader.with(py, |reader| reader.ready.pop_front())?;
+            next = self
+                .reader
+                .attached(py, |reader| reader.ready.pop_front())?;
         }
         next.map(|logged| row_out(py, logged.partition, &logged.row))
             .transpose()
@@ -121,23 +125,23 @@ impl HistoryScan {
         self.fill(py, max_rows.0)?;
         let rows = self
             .reader
-            .with(py, |reader| std::mem::take(&mut reader.ready))?;
+            .attached(py, |reader| std::mem::take(&mut reader.ready))?;
         (!rows.is_empty())
             .then(|| columns_out(py, &rows))
             .transpose()
     }
 
-    /// What could not be read so far, as `Scan.findings`. The rows of those state partitions may be wrong from there on.
+    /// Parts that could not be read so far, as `Scan.findings`. The rows of those state partitions may be wrong from there on.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let findings = self.reader.with(py, |reader| reader.scan.findings())?;
+        let findings = self.reader.attached(py, |reader| reader.scan.findings())?;
         findings_out(py, &findings)
     }
 
     /// Bytes read so far, and bytes there are.
     #[getter]
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let at = self.reader.with(py, |reader| reader.scan.progress())?;
+        let at = self.reader.attached(py, |reader| reader.scan.progress())?;
         Ok((at.bytes_done, at.bytes_total))
     }
 }
@@ -166,8 +170,8 @@ impl HistoryScan {
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn history_path(
     py: Python<'_>,
-    path: PathBuf,
-    group: Option<String>,
+    #[pyo3(from_py_with = path)] path: PathBuf,
+    #[pyo3(from_py_with = string_or_none)] group: Option<String>,
     topic_id: Option<Topic>,
     partition: Option<Int<i32>>,
     offset: Option<Int<i64>>,
@@ -186,7 +190,7 @@ pub fn history_path(
         ended: false,
     };
     Ok(HistoryScan {
-        reader: Guarded::new("this HistoryScan", reader),
+        reader: Locked::new("this HistoryScan", reader),
         on_progress: progress,
     })
 }
@@ -205,7 +209,7 @@ fn filter(
     })
 }
 
-/// What became of every record, for a caller who brings the records of one state partition in the order of their offsets.
+/// History of every record, for a caller who brings the records of one state partition in the order of their offsets.
 ///
 /// Args:
 ///     state_partition: its number, for the rows.
@@ -213,11 +217,11 @@ fn filter(
 ///
 /// Raises:
 ///     ValueError: `topic_id` is none.
-#[pyclass(frozen, module = "share_state")]
+#[pyclass(frozen, module = "share_state.operate.analysis")]
 pub struct History {
     state_partition: u32,
     filter: HistoryFilter,
-    machine: Guarded<Machine>,
+    machine: Locked<Machine>,
 }
 
 #[pymethods]
@@ -229,7 +233,7 @@ impl History {
     )]
     fn new(
         state_partition: Int<u32>,
-        group: Option<String>,
+        #[pyo3(from_py_with = string_or_none)] group: Option<String>,
         topic_id: Option<Topic>,
         partition: Option<Int<i32>>,
         offset: Option<Int<i64>>,
@@ -237,7 +241,7 @@ impl History {
         Ok(Self {
             state_partition: state_partition.0,
             filter: filter(group, topic_id, partition, offset)?,
-            machine: Guarded::new("this History", Machine::new()),
+            machine: Locked::new("this History", Machine::new()),
         })
     }
 
@@ -257,8 +261,8 @@ impl History {
         py: Python<'py>,
         offset: Int<i64>,
         timestamp: Int<i64>,
-        key: &[u8],
-        value: Option<&[u8]>,
+        #[pyo3(from_py_with = bytes)] key: &[u8],
+        #[pyo3(from_py_with = bytes_or_none)] value: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         let decoded = state_record::decode(key, value).map_err(|error| errors::wire(py, &error))?;
@@ -272,7 +276,7 @@ impl History {
             offset: offset.0,
             timestamp: timestamp.0,
         };
-        let rows = self.machine.with(py, |machine| {
+        let rows = self.machine.attached(py, |machine| {
             let mut rows = Vec::new();
             machine.apply(at, &record, &mut rows);
             rows

@@ -5,9 +5,9 @@ use share_state_histories::{
     History, Lateness, MILLI, NotAHistory, Reader, Report, Settings, Violation, check,
 };
 
-use crate::args::Int;
+use crate::args::{Int, bytes};
 use crate::errors::Raise;
-use crate::guarded::Guarded;
+use crate::locked::Locked;
 
 /// Check, group, topic, partition, first and last offset, text, and the events as JSON.
 type Found = (
@@ -28,7 +28,7 @@ type Late = (u64, i64, i64);
 /// Memory is about that of the lines. A method waits for a call of another thread.
 #[pyclass(frozen, module = "share_state")]
 pub struct HistoryChecker {
-    reader: Guarded<Reader>,
+    reader: Locked<Reader>,
 }
 
 #[pymethods]
@@ -36,7 +36,7 @@ impl HistoryChecker {
     #[new]
     fn new() -> Self {
         Self {
-            reader: Guarded::new("this HistoryChecker", Reader::new()),
+            reader: Locked::new("this HistoryChecker", Reader::new()),
         }
     }
 
@@ -47,7 +47,7 @@ impl HistoryChecker {
     ///
     /// Raises:
     ///     NotAHistoryError: a line is none of a history; those before it were taken.
-    fn take(&self, py: Python<'_>, lines: &[u8]) -> PyResult<()> {
+    fn take(&self, py: Python<'_>, #[pyo3(from_py_with = bytes)] lines: &[u8]) -> PyResult<()> {
         let taken = self.reader.detached(py, |reader| {
             let mut rest = lines;
             while !rest.is_empty() {

@@ -14,10 +14,10 @@ use share_state_core::offset::OffsetRange;
 use share_state_log::read::LoggedRow;
 
 use crate::args::{Int, Topic};
-use crate::convert;
+use crate::named_tuples;
 use crate::tuples::{Class, tuple_out};
 
-static HISTORY_ROW: Class = Class::new("share_state.analysis.history_row", "HistoryRow");
+static HISTORY_ROW: Class = Class::new("share_state.operate.analysis.history_row", "HistoryRow");
 
 /// The names of the causes, in the order in which columns number them.
 pub fn cause_names() -> [&'static str; 18] {
@@ -99,7 +99,7 @@ pub fn columns_out<'py>(
             Some(index) => *index,
             None => {
                 let index = i64::try_from(names.len())?;
-                names.append(convert::key_out(py, &row.key)?)?;
+                names.append(named_tuples::key_out(py, &row.key)?)?;
                 seen.insert(&row.key, index);
                 index
             }

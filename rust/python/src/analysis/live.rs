@@ -11,14 +11,15 @@ use share_state_analysis::live::{Change, Follower, Refused};
 use share_state_core::history::At;
 use share_state_log::read::{self, ScanError};
 
-use crate::analysis::{anomalies_out, config_in};
-use crate::args::Int;
+use crate::analysis::anomalies::{anomalies_out, config_in};
+use crate::analysis::scan::scan_error;
+use crate::args::{Int, bytes, path};
 use crate::convert;
-use crate::guarded::Guarded;
-use crate::scan::scan_error;
+use crate::locked::Locked;
+use crate::named_tuples;
 use crate::tuples::{Class, tuple_out};
 
-static LIVE_ROW: Class = Class::new("share_state.live.live_row", "LiveRow");
+static LIVE_ROW: Class = Class::new("share_state.operate.live.live_row", "LiveRow");
 
 /// Records between two looks at signals.
 const RECORDS_A_STEP: usize = 1 << 16;
@@ -58,14 +59,14 @@ impl Followers {
     }
 }
 
-/// How the share partitions of a state topic stand, kept up to date by the batches of Fetch answers.
+/// State of the share partitions of a state topic, kept up to date by the batches of Fetch answers.
 ///
 /// It looks for anomalies by default thresholds, unless `configure` gives others.
 ///
 /// Memory is that of the live states. A method waits for a call of another thread.
 #[pyclass(frozen, module = "share_state")]
 pub struct StateTopicFollower {
-    followers: Guarded<Followers>,
+    followers: Locked<Followers>,
 }
 
 #[pymethods]
@@ -73,12 +74,12 @@ impl StateTopicFollower {
     #[new]
     fn new() -> Self {
         Self {
-            followers: Guarded::new("this StateTopicFollower", Followers::default()),
+            followers: Locked::new("this StateTopicFollower", Followers::default()),
         }
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (partitions, live) = self.followers.with(py, |followers| {
+        let (partitions, live) = self.followers.attached(py, |followers| {
             let live: usize = followers.all.values().map(Follower::len).sum();
             (followers.all.len(), live)
         })?;
@@ -100,7 +101,7 @@ impl StateTopicFollower {
         state_partition: Int<u32>,
         next_offset: Int<i64>,
     ) -> PyResult<()> {
-        self.followers.with(py, |followers| {
+        self.followers.attached(py, |followers| {
             followers.of(state_partition.0).begin_again(next_offset.0);
         })
     }
@@ -124,7 +125,7 @@ impl StateTopicFollower {
         &self,
         py: Python<'_>,
         state_partition: Int<u32>,
-        data: &[u8],
+        #[pyo3(from_py_with = bytes)] data: &[u8],
         start: Int<usize>,
         end: Option<Int<usize>>,
     ) -> PyResult<Taken> {
@@ -150,7 +151,11 @@ impl StateTopicFollower {
     /// Raises:
     ///     FileNotFoundError: there is no such path, or it is no state log.
     ///     OSError: the disk fails.
-    fn take_path(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
+    fn take_path(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = path)] path: PathBuf,
+    ) -> PyResult<Vec<String>> {
         let mut refused = Vec::new();
         let mut scan = py
             .detach(|| read::scan(&path))
@@ -168,8 +173,8 @@ impl StateTopicFollower {
         }
     }
 
-    /// What changed since the last call: rows of the share partitions that have a state, and keys of those whose state was
-    /// deleted, in no order.
+    /// Return the changes since the last call: rows of the share partitions that have a state, and keys of those whose state
+    /// was deleted, in no order.
     fn changes<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
         let changes = self.followers.detached(py, |followers| {
             let changes = followers.all.values_mut().flat_map(Follower::changes);
@@ -179,7 +184,7 @@ impl StateTopicFollower {
         for change in changes {
             match change {
                 Change::Now(row) => rows.append(tuple_out(py, &LIVE_ROW, &*row)?)?,
-                Change::Gone(key) => gone.append(convert::key_out(py, &key)?)?,
+                Change::Gone(key) => gone.append(named_tuples::key_out(py, &key)?)?,
             }
         }
         Ok((rows, gone))
@@ -192,7 +197,7 @@ impl StateTopicFollower {
     ///     config: an `AnomalyConfig`.
     fn configure(&self, py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<()> {
         let config = Arc::new(config_in(config)?);
-        self.followers.with(py, |followers| {
+        self.followers.attached(py, |followers| {
             for follower in followers.all.values_mut() {
                 follower.configure(Arc::clone(&config));
             }
@@ -222,7 +227,7 @@ impl StateTopicFollower {
         Ok((since, anomalies_out(py, &found)?))
     }
 
-    /// How many anomalies there are of each share partition, by kind; as `anomalies`, for which the rows would be too many.
+    /// Count the anomalies of each share partition, by kind; as `anomalies`, for which the rows would be too many.
     ///
     /// Args:
     ///     since_ms: as for `anomalies`.
@@ -245,32 +250,32 @@ impl StateTopicFollower {
                 *counts.entry(one.kind.name()).or_default() += 1;
             }
             if let Some(one) = of_key.first() {
-                list.append((convert::key_out(py, &one.key)?, counts))?;
+                list.append((named_tuples::key_out(py, &one.key)?, counts))?;
             }
         }
         Ok((since, list))
     }
 
-    /// What is known of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where there is
-    /// no state.
+    /// Return the states of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where
+    /// there is no state.
     fn state_batches<'py>(
         &self,
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         let key = convert::key_in(key)?;
-        let batches = self.followers.with(py, |followers| {
+        let batches = self.followers.attached(py, |followers| {
             let mut states = followers.all.values().filter_map(|one| one.state(&key));
             states.next().map(|state| state.state_batches.to_vec())
         })?;
         batches
-            .map(|batches| convert::state_batches_out(py, &batches))
+            .map(|batches| named_tuples::state_batches_out(py, &batches))
             .transpose()
     }
 
-    /// How far each state partition was read: a dict by its number of dicts `next_offset`, `needed_from` (the first offset that
-    /// a loader still needs; None where a snapshot is missing or nothing is live), `records` (read so far) and
-    /// `share_partitions` (with a state).
+    /// Return the place up to which each state partition was read: a dict by its number of dicts `next_offset`, `needed_from`
+    /// (the first offset that a loader still needs; None where a snapshot is missing or nothing is live), `records` (read so
+    /// far) and `share_partitions` (with a state).
     fn places<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let places = self.followers.detached(py, |followers| {
             let places = followers.all.iter().map(|(number, one)| {

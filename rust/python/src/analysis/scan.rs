@@ -9,11 +9,11 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use share_state_log::Progress;
 use share_state_log::read::{self, Finding, LogRecord, ScanError};
 
-use crate::args::WallMs;
-use crate::as_of::{AsOfOffset, as_of};
+use crate::analysis::as_of::{AsOfOffset, as_of};
+use crate::args::{WallMs, path};
 use crate::errors;
-use crate::folded::state_out;
-use crate::guarded::{Guarded, caught};
+use crate::locked::{Locked, caught};
+use crate::state::folded::state_out;
 
 type RecordTuple<'py> = (
     u32,
@@ -45,6 +45,7 @@ fn finding_out<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, P
     let (file, position, kind) = match finding {
         Finding::TornTail(torn) => (&torn.segment, torn.position, "torn_tail"),
         Finding::Damage { corrupt, .. } => (&corrupt.segment, corrupt.position, "damage"),
+        Finding::Hole { corrupt, .. } => (&corrupt.segment, corrupt.position, "hole"),
     };
     dict.set_item("file", file.display().to_string())?;
     dict.set_item("position", position)?;
@@ -67,9 +68,9 @@ pub fn findings_out<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Boun
 /// key (bytes), value (bytes, or `None` for a tombstone). Nothing is locked or changed.
 ///
 /// Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings` tells.
-#[pyclass(frozen, module = "share_state")]
+#[pyclass(frozen, module = "share_state.operate.analysis")]
 pub struct Scan {
-    scan: Guarded<read::Scan>,
+    scan: Locked<read::Scan>,
 }
 
 /// A reader as Python shows it.
@@ -83,7 +84,7 @@ pub fn shown(class: &str, at: Progress) -> String {
 #[pymethods]
 impl Scan {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let at = self.scan.with(py, |scan| scan.progress())?;
+        let at = self.scan.attached(py, |scan| scan.progress())?;
         Ok(shown("Scan", at))
     }
 
@@ -92,7 +93,7 @@ impl Scan {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<RecordTuple<'py>>> {
-        let next = self.scan.with(py, Iterator::next)?;
+        let next = self.scan.attached(py, Iterator::next)?;
         let Some(record) = next.transpose().map_err(|error| scan_error(&error))? else {
             return Ok(None);
         };
@@ -115,18 +116,19 @@ impl Scan {
         )))
     }
 
-    /// What could not be read so far, a new list of dicts: `file`, `position` (the byte in it), `kind` (`"torn_tail"` or
-    /// `"damage"`), `message`. A torn tail is a crash, or a writer at work at this moment.
+    /// Parts that could not be read so far, a new list of dicts: `file`, `position` (the byte in it), `kind` (`"torn_tail"`,
+    /// `"damage"` or `"hole"`), `message`. A torn tail is a crash, or a writer at work at this moment. A hole is between batches
+    /// that are whole: records are missing, as where a broker's state topic was compacted.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let findings = self.scan.with(py, |scan| scan.findings().to_vec())?;
+        let findings = self.scan.attached(py, |scan| scan.findings().to_vec())?;
         findings_out(py, &findings)
     }
 
     /// Bytes read so far, and bytes there are.
     #[getter]
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let at = self.scan.with(py, |scan| scan.progress())?;
+        let at = self.scan.attached(py, |scan| scan.progress())?;
         Ok((at.bytes_done, at.bytes_total))
     }
 }
@@ -147,7 +149,7 @@ impl Scan {
 #[pyo3(signature = (path, *, as_of_offset = None, as_of_timestamp = None))]
 pub fn scan_path(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = path)] path: PathBuf,
     as_of_offset: Option<AsOfOffset>,
     as_of_timestamp: Option<WallMs>,
 ) -> PyResult<Scan> {
@@ -157,7 +159,7 @@ pub fn scan_path(
         .map_err(|error| scan_error(&error))?
         .as_of(prefix);
     Ok(Scan {
-        scan: Guarded::new("this Scan", scan),
+        scan: Locked::new("this Scan", scan),
     })
 }
 
@@ -181,7 +183,7 @@ pub fn scan_path(
 #[pyo3(signature = (path, progress = None, *, as_of_offset = None, as_of_timestamp = None))]
 pub fn fold_path<'py>(
     py: Python<'py>,
-    path: PathBuf,
+    #[pyo3(from_py_with = path)] path: PathBuf,
     progress: Option<Py<PyAny>>,
     as_of_offset: Option<AsOfOffset>,
     as_of_timestamp: Option<WallMs>,
@@ -237,7 +239,10 @@ pub fn fold_path<'py>(
 ///     FileNotFoundError: there is no such path, or it is no state log.
 ///     OSError: the disk fails.
 #[pyfunction]
-pub fn log_ends(py: Python<'_>, path: PathBuf) -> PyResult<Vec<(u32, i64, i64)>> {
+pub fn log_ends(
+    py: Python<'_>,
+    #[pyo3(from_py_with = path)] path: PathBuf,
+) -> PyResult<Vec<(u32, i64, i64)>> {
     let ends = py
         .detach(|| read::log_ends(&path))
         .map_err(|error| scan_error(&error))?;

@@ -8,10 +8,10 @@ use share_state_wire::messages::data::{
 };
 
 use super::Delivery;
-use crate::args::Int;
+use crate::args::{Int, bytes, text_or_none};
 use crate::convert;
 use crate::errors;
-use crate::guarded::caught;
+use crate::locked::caught;
 
 /// Topic id, partition, error of the fetch, error of the acknowledgements, leader id, leader epoch, delivery.
 type AnsweredPartition<'py> = (
@@ -49,7 +49,7 @@ type Endpoint = (Int<i32>, String, Int<i32>, Option<String>);
 pub fn decode_fetch_answer<'py>(
     py: Python<'py>,
     version: Int<i16>,
-    frame: &[u8],
+    #[pyo3(from_py_with = bytes)] frame: &[u8],
     start: Int<usize>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let answer = caught(|| FetchAnswer::decode(frame, start.0, version.0))
@@ -142,7 +142,7 @@ pub fn encode_share_fetch_answer<'py>(
     lock_timeout_ms: Int<i32>,
     throttle_ms: Int<i32>,
     error_code: Int<i16>,
-    error_message: Option<&str>,
+    #[pyo3(from_py_with = text_or_none)] error_message: Option<&str>,
     node_endpoints: Vec<Endpoint>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut given = Vec::new();

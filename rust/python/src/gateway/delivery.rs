@@ -1,10 +1,10 @@
-//! What a member is given, as a Python object that holds the frames in which it came.
+//! Delivery to a member, as a Python object that holds the frames in which it came.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use share_state_gateway as gateway;
 
-/// What a member is given of one share partition: the ranges that it now holds, and the whole record batches around them. The
+/// Delivery of one share partition to a member: the ranges that it now holds, and the whole record batches around them. The
 /// batches stay in the frames in which they came until `encode_share_fetch_answer` copies them.
 #[pyclass(frozen, module = "share_state")]
 pub struct Delivery {

@@ -9,13 +9,13 @@ use share_state_gateway::{AppendError, Buffer, Read, Wanted, deliver};
 use share_state_wire::record_batch::Checksums;
 
 use super::Delivery;
-use crate::args::{Int, LockMs};
+use crate::args::{Int, LockMs, flag, one, text};
 use crate::convert;
-use crate::engine::each;
 use crate::errors::{self, Raise};
-use crate::guarded::Guarded;
-use crate::refusals;
-use crate::share_partition::SharePartition;
+use crate::locked::Locked;
+use crate::partition::engine::each;
+use crate::partition::refusals;
+use crate::partition::share_partition::SharePartition;
 use crate::words::Mode;
 
 /// The record batches that are cached of one upstream partition at one isolation level, for all groups and members.
@@ -28,7 +28,7 @@ use crate::words::Mode;
 /// this one's inside it.
 #[pyclass(frozen, module = "share_state")]
 pub struct BatchRing {
-    inner: Guarded<gateway::BatchRing>,
+    inner: Locked<gateway::BatchRing>,
 }
 
 #[pymethods]
@@ -36,7 +36,7 @@ impl BatchRing {
     #[new]
     fn new() -> Self {
         Self {
-            inner: Guarded::new("this BatchRing", gateway::BatchRing::new()),
+            inner: Locked::new("this BatchRing", gateway::BatchRing::new()),
         }
     }
 
@@ -74,7 +74,7 @@ impl BatchRing {
         start: Int<usize>,
         end: Int<usize>,
         aborted: Option<&Bound<'_, PyAny>>,
-        check_crc: bool,
+        #[pyo3(from_py_with = flag)] check_crc: bool,
     ) -> PyResult<(i64, usize)> {
         let aborted = aborted.map(convert::aborted_in).transpose()?;
         let read = Read {
@@ -89,7 +89,7 @@ impl BatchRing {
                 Checksums::Trusted
             },
         };
-        let appended = self.inner.with(py, |ring| ring.append(read))?;
+        let appended = self.inner.attached(py, |ring| ring.append(read))?;
         let appended = appended.map_err(|error| refused(py, &error))?;
         Ok((appended.next_offset, appended.bytes))
     }
@@ -100,7 +100,7 @@ impl BatchRing {
     /// Returns:
     ///     How many bytes went.
     fn evict(&self, py: Python<'_>, keep_bytes: Int<usize>) -> PyResult<usize> {
-        self.inner.with(py, |ring| ring.evict(keep_bytes.0))
+        self.inner.attached(py, |ring| ring.evict(keep_bytes.0))
     }
 
     /// Copy what is left of a frame into memory of its own, where that is less than half of it and was here at the last call
@@ -109,59 +109,66 @@ impl BatchRing {
     /// Returns:
     ///     How many bytes were copied.
     fn compact(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inner.with(py, gateway::BatchRing::compact)
+        self.inner.attached(py, gateway::BatchRing::compact)
     }
 
     /// Forget everything.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
-        self.inner.with(py, gateway::BatchRing::clear)
+        self.inner.attached(py, gateway::BatchRing::clear)
     }
 
     /// The offset after the tail, where its next read begins; `None` when the ring is empty.
     #[getter]
     fn end_offset(&self, py: Python<'_>) -> PyResult<Option<i64>> {
-        self.inner.with(py, |ring| ring.end_offset())
+        self.inner.attached(py, |ring| ring.end_offset())
     }
 
     /// The first offset of which any run knows; `None` when the ring is empty.
     #[getter]
     fn first_offset(&self, py: Python<'_>) -> PyResult<Option<i64>> {
-        self.inner.with(py, |ring| ring.first_offset())
+        self.inner.attached(py, |ring| ring.first_offset())
     }
 
     /// Bytes of the batches.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inner.with(py, |ring| ring.nbytes())
+        self.inner.attached(py, |ring| ring.nbytes())
     }
 
     /// Number of batches.
     #[getter]
     fn batches(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inner.with(py, |ring| ring.batches())
+        self.inner.attached(py, |ring| ring.batches())
     }
 
     /// Bytes of the frames that the batches keep in memory, a frame once for each read. Rings of one answer share its frame.
     #[getter]
     fn held_bytes(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inner.with(py, |ring| ring.held_bytes())
+        self.inner.attached(py, |ring| ring.held_bytes())
     }
 
     /// Epoch of the leader that appended the last batch of the tail, as its header says; -1 when the ring is empty.
     #[getter]
     fn leader_epoch(&self, py: Python<'_>) -> PyResult<i32> {
-        self.inner.with(py, |ring| ring.leader_epoch())
+        self.inner.attached(py, |ring| ring.leader_epoch())
     }
 
-    /// Whether records from `offset` on can be given without a read.
+    /// Return True if records from `offset` on can be given without a read.
     fn holds(&self, py: Python<'_>, offset: Int<i64>) -> PyResult<bool> {
-        self.inner.with(py, |ring| ring.holds(offset.0))
+        self.inner.attached(py, |ring| ring.holds(offset.0))
     }
 
     /// Bytes of the batches from `offset` on, counted up to `limit`; 0 when the ring does not hold it.
     fn bytes_from(&self, py: Python<'_>, offset: Int<i64>, limit: Int<usize>) -> PyResult<usize> {
         self.inner
-            .with(py, |ring| ring.bytes_from(offset.0, limit.0))
+            .attached(py, |ring| ring.bytes_from(offset.0, limit.0))
+    }
+
+    /// Bytes of the batch that holds `offset`, or of the first after it, which cannot be given in parts; 0 when the ring does not
+    /// hold it.
+    fn first_batch_bytes(&self, py: Python<'_>, offset: Int<i64>) -> PyResult<usize> {
+        self.inner
+            .attached(py, |ring| ring.first_batch_bytes(offset.0))
     }
 
     /// Give `member` what is available from where the share partition wants to read next, in one step under its lock
@@ -193,8 +200,8 @@ impl BatchRing {
     fn deliver(
         &self,
         py: Python<'_>,
-        share_partition: &Bound<'_, SharePartition>,
-        member: &str,
+        #[pyo3(from_py_with = one)] share_partition: &Bound<'_, SharePartition>,
+        #[pyo3(from_py_with = text)] member: &str,
         now_ms: LockMs,
         max_records: Int<i32>,
         batch_size: Int<i32>,
@@ -209,9 +216,10 @@ impl BatchRing {
             max_bytes: max_bytes.0,
         };
         // Nobody who has the lock of a ring waits for that of a share partition, nor for the interpreter.
-        let delivered = share_partition.get().shared().with(py, |engine| {
+        let delivered = share_partition.get().attached(py, |engine| {
             self.inner
-                .waited(|ring| each!(engine, sp => deliver(ring, sp, &wanted, now_ms.0)))
+                .lock()
+                .run(|ring| each!(engine, sp => deliver(ring, sp, &wanted, now_ms.0)))
         })?;
         let delivered =
             delivered.map_err(|panic| errors::poisoned(py, "this BatchRing", &panic))?;
@@ -221,7 +229,7 @@ impl BatchRing {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        self.inner.with(py, |ring| {
+        self.inner.attached(py, |ring| {
             let offset = |offset: Option<i64>| offset.map_or("None".to_owned(), |o| o.to_string());
             format!(
                 "BatchRing(first_offset={}, end_offset={}, batches={}, nbytes={})",

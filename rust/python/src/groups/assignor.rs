@@ -8,7 +8,7 @@ use share_state_core::ids::TopicId;
 
 use crate::args::{Int, Topic};
 use crate::errors::Raise;
-use crate::guarded::caught;
+use crate::locked::caught;
 
 /// Partitions by topic id, as an assignment is told to Python.
 type Topics = Vec<(String, Vec<i32>)>;

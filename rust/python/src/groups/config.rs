@@ -1,17 +1,13 @@
 //! Configuration of a share group.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyTuple};
-use share_state_core::limits::{
-    AutoOffsetReset, DELIVERY_COUNT_LIMIT, GroupIntConfig, IsolationLevel,
-    PARTITION_MAX_RECORD_LOCKS, RECORD_LOCK_DURATION_MS, ShareGroupConfig,
-};
+use pyo3::types::{PyDict, PyMapping, PyString, PyTuple};
+use share_state_core::limits::properties::{Properties, share_group_config};
+use share_state_core::limits::{AutoOffsetReset, IsolationLevel, ShareGroupConfig};
 
-use crate::args::Int;
+use crate::args::{Int, flag, named, text};
 use crate::errors;
 
 /// Configuration of a share group, as far as a share partition needs it (Kafka: `GroupConfig`), with Kafka's defaults.
@@ -35,7 +31,7 @@ use crate::errors;
 #[pyclass(frozen, module = "share_state")]
 #[derive(Clone)]
 pub struct GroupConfig {
-    /// One for all share partitions that it is given to.
+    /// Shared by all share partitions that it is given to.
     pub inner: Arc<ShareGroupConfig>,
     dead_letter_queue_topic: String,
 }
@@ -58,10 +54,10 @@ impl GroupConfig {
         partition_max_record_locks: Int<u32>,
         delivery_count_limit: Int<i16>,
         record_lock_duration_ms: Int<i64>,
-        renew_acknowledge_enable: bool,
-        auto_offset_reset: &str,
-        isolation_level: &str,
-        dead_letter_queue_topic: &str,
+        #[pyo3(from_py_with = flag)] renew_acknowledge_enable: bool,
+        #[pyo3(from_py_with = text)] auto_offset_reset: &str,
+        #[pyo3(from_py_with = text)] isolation_level: &str,
+        #[pyo3(from_py_with = text)] dead_letter_queue_topic: &str,
         max_lock_timeouts_per_call: Option<Int<u32>>,
     ) -> PyResult<Self> {
         let inner = ShareGroupConfig {
@@ -85,66 +81,54 @@ impl GroupConfig {
 
     /// Read Kafka's properties, hold them to Kafka's bounds, and clamp the group's to what the broker allows (KIP-1240).
     ///
+    /// Values are read as a broker reads them: blanks around them do not count, and `TRUE` is `true`.
+    ///
     /// Args:
-    ///     group: what the group sets, text by Kafka's property name. Names that a share partition does not need are passed over.
-    ///     broker: the broker's properties (`group.share.…`); what it lacks has Kafka's default.
+    ///     group: what the group sets, text by Kafka's property name. Names of other kinds of groups are passed over.
+    ///     broker: the broker's properties (`group.share.…`); what it lacks has Kafka's default. Names of other parts of a broker
+    ///         are passed over.
     ///
     /// Raises:
-    ///     ConfigError: a number is out of its bounds, a broker's minimum above its maximum, a text no whole number, or none of the
-    ///         words that the property has; `field` is the property.
+    ///     ConfigError: a `share.…`, `errors.deadletterqueue.…` or `group.share.…` name that does not exist there, a value that its
+    ///         property cannot have, or values of the broker that contradict each other; `field` is the property.
     #[staticmethod]
     #[pyo3(signature = (group, broker = None))]
-    fn from_kafka(
-        py: Python<'_>,
-        group: &Bound<'_, PyMapping>,
-        broker: Option<&Bound<'_, PyMapping>>,
-    ) -> PyResult<Self> {
-        let group = properties(group)?;
-        let broker = broker.map(properties).transpose()?.unwrap_or_default();
-        let int = |config: GroupIntConfig| -> PyResult<i64> {
-            let group = number(py, &group, config.group.name)?;
-            for name in [
-                config.broker.name,
-                config.broker_min.name,
-                config.broker_max.name,
-            ] {
-                number(py, &broker, name)?;
-            }
-            let of_broker = |name: &str| number(py, &broker, name).ok().flatten();
-            config
-                .resolve(group, of_broker)
-                .map_err(|error| errors::config(py, &error))
-        };
-        let text = |name: &str, default: &'static str| {
-            group.get(name).map_or(default, String::as_str).to_owned()
-        };
-        let narrow =
-            |value: i64| u32::try_from(value).map_err(|e| PyValueError::new_err(e.to_string()));
-        let renew = text("share.renew.acknowledge.enable", "true");
-        let reset = text(AUTO_OFFSET_RESET, "latest");
-        let isolation = text(ISOLATION_LEVEL, "read_uncommitted");
-        // Here, so that the property is named and not the argument of the constructor.
-        auto_offset_reset_in(py, AUTO_OFFSET_RESET, &reset)?;
-        isolation_level_in(py, ISOLATION_LEVEL, &isolation)?;
-        Self::new(
-            py,
-            Int(narrow(int(PARTITION_MAX_RECORD_LOCKS)?)?),
-            Int(i16::try_from(int(DELIVERY_COUNT_LIMIT)?)
-                .map_err(|e| PyValueError::new_err(e.to_string()))?),
-            Int(int(RECORD_LOCK_DURATION_MS)?),
-            match renew.as_str() {
-                "true" => true,
-                "false" => false,
-                other => {
-                    let name = "share.renew.acknowledge.enable";
-                    return Err(errors::config_word(py, name, other, "true or false"));
-                }
-            },
-            &reset,
-            &isolation,
-            &text("errors.deadletterqueue.topic.name", ""),
-            None,
-        )
+    fn from_kafka(py: Python<'_>, group: Texts, broker: Option<Texts>) -> PyResult<Self> {
+        let broker = broker.map(|texts| texts.0).unwrap_or_default();
+        let (inner, dead_letter_queue_topic) =
+            share_group_config(&group.0, &broker).map_err(|error| errors::property(py, &error))?;
+        Ok(Self {
+            inner: Arc::new(inner),
+            dead_letter_queue_topic,
+        })
+    }
+
+    /// The same configuration with some parts changed; the arguments are those of the constructor.
+    ///
+    /// Raises:
+    ///     ConfigError: a number is out of its range, or a text is not one of its words; `field` is the argument.
+    ///     TypeError: the constructor has no such argument.
+    #[pyo3(signature = (**changes))]
+    fn replace<'py>(
+        &self,
+        py: Python<'py>,
+        changes: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = self.arguments(py)?;
+        if let Some(changes) = changes {
+            arguments.update(changes.as_mapping())?;
+        }
+        py.get_type::<Self>().call((), Some(&arguments))
+    }
+
+    /// As `replace`, for `copy.replace`.
+    #[pyo3(signature = (**changes))]
+    fn __replace__<'py>(
+        &self,
+        py: Python<'py>,
+        changes: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.replace(py, changes)
     }
 
     /// `share.partition.max.record.locks`, in offsets.
@@ -245,31 +229,38 @@ impl GroupConfig {
     }
 }
 
-/// Text by name.
-pub fn properties(mapping: &Bound<'_, PyMapping>) -> PyResult<HashMap<String, String>> {
-    mapping
-        .py()
-        .get_type::<PyDict>()
-        .call1((mapping,))?
-        .extract()
+/// Texts by name: any mapping.
+pub struct Texts(pub Properties);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Texts {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let py = value.py();
+        let Ok(mapping) = value.cast::<PyMapping>() else {
+            return Err(errors::wrong_type(&value, "a mapping of text by name"));
+        };
+        let items = py.get_type::<PyDict>().call1((mapping,))?;
+        let mut texts = Properties::new();
+        for (name, text) in items.cast_into::<PyDict>()? {
+            let name = text_in(&name)?;
+            let text = named(py, text_in(&text), &name)?;
+            texts.insert(name, text);
+        }
+        Ok(Self(texts))
+    }
 }
 
-fn number(
-    py: Python<'_>,
-    properties: &HashMap<String, String>,
-    name: &str,
-) -> PyResult<Option<i64>> {
-    properties
-        .get(name)
-        .map(|text| {
-            let number = text.trim().parse();
-            number.map_err(|_| errors::config_word(py, name, text, "a whole number"))
-        })
-        .transpose()
+/// A text that UTF-8 can hold.
+fn text_in(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    match value.cast::<PyString>() {
+        Ok(text) => match text.to_str() {
+            Ok(text) => Ok(text.to_owned()),
+            Err(_) => Err(errors::wrong_value(value, "text without lone surrogates")),
+        },
+        Err(_) => Err(errors::wrong_type(value, "text")),
+    }
 }
-
-const AUTO_OFFSET_RESET: &str = "share.auto.offset.reset";
-const ISOLATION_LEVEL: &str = "share.isolation.level";
 
 /// `field` is what the caller calls it.
 fn isolation_level_in(py: Python<'_>, field: &str, text: &str) -> PyResult<IsolationLevel> {
@@ -291,14 +282,17 @@ fn auto_offset_reset_in(py: Python<'_>, field: &str, text: &str) -> PyResult<Aut
     })
 }
 
-/// How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
+/// Return the time that `share.auto.offset.reset` goes back, in ms; `None` for `latest` and `earliest`.
 ///
 /// Raises:
 ///     ConfigError: the text is none of the values of the property.
 #[pyfunction]
-pub fn offset_reset_duration_ms(py: Python<'_>, strategy: &str) -> PyResult<Option<i64>> {
+pub fn offset_reset_duration_ms(
+    py: Python<'_>,
+    #[pyo3(from_py_with = text)] strategy: &str,
+) -> PyResult<Option<i64>> {
     Ok(
-        match auto_offset_reset_in(py, AUTO_OFFSET_RESET, strategy)? {
+        match auto_offset_reset_in(py, "share.auto.offset.reset", strategy)? {
             AutoOffsetReset::ByDuration(ms) => Some(ms),
             AutoOffsetReset::Latest | AutoOffsetReset::Earliest => None,
         },

@@ -1,16 +1,16 @@
 //! Properties of share groups as texts, for DescribeConfigs, IncrementalAlterConfigs and property files.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyMapping};
+use pyo3::types::{PyDict, PyList};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::properties::{
     Alteration, ConfigEntry, GROUP_PROPERTIES, GroupProperty, Properties, PropertyError, Value,
-    alter_group, broker_entries, check_broker, group_entries,
+    alter_group, broker_entries, check_broker, group_entries, read_broker,
 };
 
-use crate::args::Int;
-use crate::config::properties;
+use crate::args::{Int, flag, text};
 use crate::errors::Raise;
+use crate::groups::config::Texts;
 
 /// List the properties of a share group as DescribeConfigs answers them (`Configs` of a resource of type 32).
 ///
@@ -29,23 +29,20 @@ use crate::errors::Raise;
 #[pyo3(signature = (group, broker, defaults = None))]
 pub fn group_config_entries<'py>(
     py: Python<'py>,
-    group: &Bound<'py, PyMapping>,
-    broker: &Bound<'py, PyMapping>,
-    defaults: Option<&Bound<'py, PyMapping>>,
+    group: Texts,
+    broker: Texts,
+    defaults: Option<Texts>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let defaults = defaults.map(properties).transpose()?.unwrap_or_default();
-    let entries = group_entries(&properties(group)?, &properties(broker)?, &defaults);
+    let defaults = defaults.map(|texts| texts.0).unwrap_or_default();
+    let entries = group_entries(&group.0, &broker.0, &defaults);
     entries_out(py, &entries, false)
 }
 
 /// List the broker's properties of share groups as DescribeConfigs answers them (resource type 4); as `group_config_entries`, and
 /// read-only.
 #[pyfunction]
-pub fn broker_config_entries<'py>(
-    py: Python<'py>,
-    broker: &Bound<'py, PyMapping>,
-) -> PyResult<Bound<'py, PyList>> {
-    entries_out(py, &broker_entries(&properties(broker)?), true)
+pub fn broker_config_entries<'py>(py: Python<'py>, broker: Texts) -> PyResult<Bound<'py, PyList>> {
+    entries_out(py, &broker_entries(&broker.0), true)
 }
 
 /// Check whether a group may set this value now.
@@ -56,13 +53,12 @@ pub fn broker_config_entries<'py>(
 #[pyfunction]
 pub fn check_group_config(
     py: Python<'_>,
-    name: &str,
-    value: &str,
-    broker: &Bound<'_, PyMapping>,
+    #[pyo3(from_py_with = text)] name: &str,
+    #[pyo3(from_py_with = text)] value: &str,
+    broker: Texts,
 ) -> PyResult<()> {
-    let broker = properties(broker)?;
     GroupProperty::find(name)
-        .and_then(|known| known.check(value, &broker))
+        .and_then(|known| known.check(value, &broker.0))
         .map_err(|error| raised(py, &error))
 }
 
@@ -85,10 +81,10 @@ pub fn check_group_config(
 #[pyo3(signature = (group, alterations, broker, *, name))]
 pub fn alter_group_config(
     py: Python<'_>,
-    group: &Bound<'_, PyMapping>,
+    group: Texts,
     alterations: Vec<(String, Int<i8>, Option<String>)>,
-    broker: &Bound<'_, PyMapping>,
-    name: &str,
+    broker: Texts,
+    #[pyo3(from_py_with = text)] name: &str,
 ) -> PyResult<Properties> {
     let alterations: Vec<_> = alterations
         .into_iter()
@@ -98,8 +94,7 @@ pub fn alter_group_config(
             value,
         })
         .collect();
-    let (group, broker) = (properties(group)?, properties(broker)?);
-    alter_group(name, &group, &alterations, &broker).map_err(|error| raised(py, &error))
+    alter_group(name, &group.0, &alterations, &broker.0).map_err(|error| raised(py, &error))
 }
 
 /// Tell what is in force for a share group: what it has set, clamped to what the broker allows now, or else what the broker has.
@@ -112,14 +107,13 @@ pub fn alter_group_config(
 #[pyfunction]
 pub fn effective_group_config<'py>(
     py: Python<'py>,
-    group: &Bound<'py, PyMapping>,
-    broker: &Bound<'py, PyMapping>,
+    group: Texts,
+    broker: Texts,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (group, broker) = (properties(group)?, properties(broker)?);
     let dict = PyDict::new(py);
     for known in &GROUP_PROPERTIES {
         let value = known
-            .effective(&group, &broker)
+            .effective(&group.0, &broker.0)
             .map_err(|error| raised(py, &error))?;
         let name = known.property.name;
         match value {
@@ -133,15 +127,25 @@ pub fn effective_group_config<'py>(
 
 /// Check a broker's properties, each by itself and those that bound each other.
 ///
+/// Args:
+///     broker: text by name.
+///     together: whether to check also what a broker demands of several before it starts, such as a heartbeat interval below the
+///         session timeout.
+///
 /// Returns:
 ///     The names that are no properties of share groups, in order. Kafka passes over such.
 ///
 /// Raises:
 ///     ConfigError: a value cannot be used; the text is Kafka's, `field` the property.
 #[pyfunction]
-pub fn check_broker_config(py: Python<'_>, broker: &Bound<'_, PyMapping>) -> PyResult<Vec<String>> {
-    let broker = properties(broker)?;
-    let unknown = check_broker(&broker).map_err(|error| raised(py, &error))?;
+#[pyo3(signature = (broker, *, together = true))]
+pub fn check_broker_config(
+    py: Python<'_>,
+    broker: Texts,
+    #[pyo3(from_py_with = flag)] together: bool,
+) -> PyResult<Vec<String>> {
+    let check = if together { check_broker } else { read_broker };
+    let unknown = check(&broker.0).map_err(|error| raised(py, &error))?;
     Ok(unknown.into_iter().map(str::to_owned).collect())
 }
 

@@ -7,9 +7,9 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_session as core;
 use share_state_core::share_session::{Outcome, ShareFetchRequest, TopicIdPartition};
 
-use crate::args::{Int, Topic};
+use crate::args::{Int, Topic, flag, text};
 use crate::convert;
-use crate::guarded::Guarded;
+use crate::locked::Locked;
 
 /// Topic id and partition as Python gives them.
 type Named<'a> = (&'a str, Int<i32>);
@@ -26,11 +26,11 @@ type OutcomeIn<'a> = (&'a str, Int<i32>, bool, bool, bool);
 /// Args:
 ///     max_sessions: how many sessions fit (`group.share.max.share.sessions`); a full cache turns new members away and
 ///         evicts nobody.
-#[pyclass(frozen, module = "share_state")]
-pub struct ShareSessions(Guarded<core::ShareSessions>);
+#[pyclass(frozen, module = "share_state.gateway")]
+pub struct ShareSessions(Locked<core::ShareSessions>);
 
-/// What a ShareFetch request is admitted to do, or why it is not.
-#[pyclass(frozen, module = "share_state")]
+/// Admission of a ShareFetch request, or the reason why it is refused.
+#[pyclass(frozen, module = "share_state.gateway")]
 pub struct ShareFetchContext(Result<core::ShareFetchContext, KafkaCode>);
 
 #[pymethods]
@@ -41,13 +41,13 @@ impl ShareFetchContext {
         self.0.as_ref().err().map_or(0, |code| code.code())
     }
 
-    /// Whether the request ends the session (epoch -1): nothing is fetched, and `close` comes after the answer.
+    /// True if the request ends the session (epoch -1): nothing is fetched, and `close` comes after the answer.
     #[getter]
     fn r#final(&self) -> bool {
         self.0.as_ref().is_ok_and(core::ShareFetchContext::is_final)
     }
 
-    /// Whether the request has opened the session (epoch 0): the answer lists every partition.
+    /// True if the request has opened the session (epoch 0): the answer lists every partition.
     #[getter]
     fn full(&self) -> bool {
         self.0.as_ref().is_ok_and(core::ShareFetchContext::is_full)
@@ -73,7 +73,7 @@ impl ShareSessions {
     #[pyo3(signature = (max_sessions = Int(2000)), text_signature = "(max_sessions=2000)")]
     fn new(max_sessions: Int<u32>) -> Self {
         let sessions = core::ShareSessions::new(max_sessions.0 as usize);
-        Self(Guarded::new("ShareSessions", sessions))
+        Self(Locked::new("ShareSessions", sessions))
     }
 
     /// Admit a ShareFetch request (Kafka: `SharePartitionManager.newContext`).
@@ -92,13 +92,13 @@ impl ShareSessions {
     fn fetch(
         &self,
         py: Python<'_>,
-        group: &str,
-        member: &str,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         epoch: Int<i32>,
         connection: Int<u64>,
         added: &Bound<'_, PyAny>,
         forgotten: &Bound<'_, PyAny>,
-        acknowledges: bool,
+        #[pyo3(from_py_with = flag)] acknowledges: bool,
     ) -> PyResult<ShareFetchContext> {
         let (added, forgotten) = (named_in(added)?, named_in(forgotten)?);
         let request = ShareFetchRequest {
@@ -110,7 +110,7 @@ impl ShareSessions {
             forgotten: &forgotten,
             acknowledges,
         };
-        let admitted = self.0.with(py, |sessions| sessions.fetch(&request))?;
+        let admitted = self.0.attached(py, |sessions| sessions.fetch(&request))?;
         Ok(ShareFetchContext(
             admitted.map_err(core::ShareSessionError::kafka_code),
         ))
@@ -151,7 +151,7 @@ impl ShareSessions {
                 acknowledged,
             });
         }
-        self.0.with(py, |sessions| sessions.answer(context, &rows))
+        self.0.attached(py, |s| s.answer(context, &rows))
     }
 
     /// Admit a ShareAcknowledge request (Kafka: `SharePartitionManager.acknowledgeSessionUpdate`) and return its code: 0, 122 or
@@ -160,21 +160,26 @@ impl ShareSessions {
     fn acknowledge(
         &self,
         py: Python<'_>,
-        group: &str,
-        member: &str,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         epoch: Int<i32>,
         connection: Int<u64>,
     ) -> PyResult<i16> {
         let _ = connection;
         let admitted = self
             .0
-            .with(py, |sessions| sessions.acknowledge(group, member, epoch.0))?;
+            .attached(py, |sessions| sessions.acknowledge(group, member, epoch.0))?;
         Ok(admitted.map_or_else(|error| error.kafka_code().code(), |()| 0))
     }
 
     /// End a session, and return whether there was one. For after a final request.
-    fn close(&self, py: Python<'_>, group: &str, member: &str) -> PyResult<bool> {
-        self.0.with(py, |sessions| sessions.close(group, member))
+    fn close(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = text)] member: &str,
+    ) -> PyResult<bool> {
+        self.0.attached(py, |s| s.close(group, member))
     }
 
     /// End the sessions that this connection opened, and return the group and member of each: their records are to be released.
@@ -185,7 +190,7 @@ impl ShareSessions {
     ) -> PyResult<Vec<(String, String)>> {
         let keys = self
             .0
-            .with(py, |sessions| sessions.connection_closed(connection.0))?;
+            .attached(py, |sessions| sessions.connection_closed(connection.0))?;
         let keys = keys.iter();
         Ok(keys
             .map(|key| (key.group.to_string(), key.member.to_string()))
@@ -198,23 +203,23 @@ impl ShareSessions {
     ///     ValueError: the topic id is none.
     fn remove_topic(&self, py: Python<'_>, topic_id: Topic) -> PyResult<usize> {
         let topic_id = topic_id.0;
-        self.0.with(py, |sessions| sessions.remove_topic(topic_id))
+        self.0.attached(py, |s| s.remove_topic(topic_id))
     }
 
     /// Number of partitions in all sessions; one that is in two sessions counts twice.
     #[getter]
     fn partition_count(&self, py: Python<'_>) -> PyResult<usize> {
-        self.0.with(py, |sessions| sessions.partition_count())
+        self.0.attached(py, |sessions| sessions.partition_count())
     }
 
-    /// How many sessions fit.
+    /// Number of sessions that fit.
     #[getter]
     fn max_sessions(&self, py: Python<'_>) -> PyResult<usize> {
-        self.0.with(py, |sessions| sessions.max_sessions())
+        self.0.attached(py, |sessions| sessions.max_sessions())
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.with(py, |sessions| {
+        self.0.attached(py, |sessions| {
             format!(
                 "ShareSessions(sessions={}, partitions={}, max_sessions={})",
                 sessions.len(),
@@ -225,13 +230,13 @@ impl ShareSessions {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.0.with(py, |sessions| sessions.len())
+        self.0.attached(py, |sessions| sessions.len())
     }
 
     /// Every session as a dict of `group`, `member`, `epoch` (of its next request), `connection` and `partitions`: `(topic id,
     /// partition, whether the next answer must list it)` in the session's order.
     fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let seen: Vec<_> = self.0.with(py, |sessions| {
+        let seen: Vec<_> = self.0.attached(py, |sessions| {
             let views = sessions.sessions();
             views.map(Seen::from).collect()
         })?;

@@ -66,7 +66,7 @@ impl AcquiredRange {
         self.last
     }
 
-    /// How often the records were delivered, this delivery included.
+    /// Number of deliveries of the records, this one included.
     #[getter]
     const fn delivery_count(&self) -> i16 {
         self.count
@@ -126,7 +126,7 @@ impl AcquiredRange {
         self.tuple(py)?.hash()
     }
 
-    /// How many of the three numbers equal `value`.
+    /// Return the number of the three numbers that equal `value`.
     fn count(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.tuple(py)?.as_sequence().count(value)
     }
@@ -209,7 +209,7 @@ impl From<&core::AcquiredRange> for AcquiredRange {
     }
 }
 
-/// What a range compares with and is joined to: a tuple, or another range as one.
+/// Tuple that a range compares with and is joined to: a tuple itself, or another range as one.
 fn sequence<'py>(other: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
     if let Ok(range) = other.cast::<AcquiredRange>() {
         return range.get().tuple(other.py()).map(Some);

@@ -1,5 +1,4 @@
-//! What a set of share partitions has to do next: whose writes and dead letters to poll, and whose locks to
-//! look at when.
+//! Agenda of a set of share partitions: those with writes and dead letters to poll, and the times to look at locks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use share_state_core::time::LockTime;
 
-/// What a call has put on the agenda of the set.
+/// Entries that a call has put on the agenda of the set.
 #[derive(Clone, Copy)]
 pub struct News {
     pub writes: bool,
@@ -16,7 +15,7 @@ pub struct News {
 }
 
 impl News {
-    /// Whether there is any.
+    /// Returns true if there is any.
     pub const fn is_any(self) -> bool {
         self.writes || self.dead_letters || self.deadline.is_some()
     }
@@ -33,10 +32,10 @@ pub struct Agenda {
 struct Inner {
     /// Share partitions with writes to poll, each once, in the order in which they came.
     writes: Vec<u32>,
-    /// Those with dead letters to poll, in the same way.
+    /// Share partitions with dead letters to poll, in the same way.
     dead_letters: Vec<u32>,
-    /// When to look at whose locks. A share partition may stand here with a deadline that is over or was renewed; looking at
-    /// it too early does no harm.
+    /// Times to look at locks, with the share partitions. A share partition may stand here with a deadline that is over or was
+    /// renewed; looking at it too early does no harm.
     deadlines: BinaryHeap<Reverse<(LockTime, u32)>>,
 }
 
@@ -82,7 +81,7 @@ impl Agenda {
         due
     }
 
-    /// When to look at locks next.
+    /// Time to look at locks next.
     pub fn next_deadline(&self) -> Option<LockTime> {
         self.lock()
             .deadlines

@@ -1,4 +1,4 @@
-//! One share partition over either store.
+//! A share partition over either store.
 
 use share_state_core::in_flight::{IntervalStore, TwinStore};
 use share_state_core::share_partition::SharePartition;
@@ -13,8 +13,8 @@ pub enum Engine {
 macro_rules! each {
     ($engine:expr, $sp:ident => $work:expr) => {
         match $engine {
-            $crate::engine::Engine::Leaves($sp) => $work,
-            $crate::engine::Engine::Twin($sp) => $work,
+            $crate::partition::engine::Engine::Leaves($sp) => $work,
+            $crate::partition::engine::Engine::Twin($sp) => $work,
         }
     };
 }

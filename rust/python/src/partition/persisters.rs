@@ -10,9 +10,10 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister as core;
 use share_state_core::persister::InlinePersister;
 
-use crate::args::Int;
+use crate::args::{Int, one};
 use crate::convert;
-use crate::data::{ReadStateResult, StateSummary, WriteState};
+use crate::named_tuples;
+use crate::state::data::{ReadStateResult, StateSummary, WriteState};
 
 /// A persister that confirms everything and keeps nothing (Kafka: `NoOpStatePersister`), for simulators and benchmarks.
 ///
@@ -31,13 +32,7 @@ impl NoOpStatePersister {
 
     /// Do nothing (InitializeShareGroupState, RPC 83).
     #[expect(unused_variables, reason = "a persister that does nothing")]
-    fn initialize_state(
-        &self,
-        key: &Bound<'_, PyAny>,
-        state_epoch: Int<i32>,
-        start_offset: Int<i64>,
-    ) {
-    }
+    fn reset_state(&self, key: &Bound<'_, PyAny>, state_epoch: Int<i32>, start_offset: Int<i64>) {}
 
     /// A state of epoch 0 without start offset (ReadShareGroupState, RPC 84).
     #[expect(unused_variables, reason = "a persister that keeps nothing")]
@@ -53,7 +48,12 @@ impl NoOpStatePersister {
 
     /// Do nothing (WriteShareGroupState, RPC 85).
     #[expect(unused_variables, reason = "a persister that does nothing")]
-    fn write_state(&self, key: &Bound<'_, PyAny>, state: &Bound<'_, WriteState>) {}
+    fn write_state(
+        &self,
+        key: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = one)] state: &Bound<'_, WriteState>,
+    ) {
+    }
 
     /// Do nothing (DeleteShareGroupState, RPC 86).
     #[expect(unused_variables, reason = "a persister that does nothing")]
@@ -129,7 +129,7 @@ impl RecordingPersister {
         let list = PyList::empty(py);
         for (key, inner) in kept {
             list.append((
-                convert::key_out(py, &key)?,
+                named_tuples::key_out(py, &key)?,
                 Py::new(py, WriteState { inner })?,
             ))?;
         }
@@ -155,7 +155,7 @@ impl RecordingPersister {
     }
 }
 
-/// What [`RecordingPersister`] is to the engine.
+/// Persister that the engine sees in a [`RecordingPersister`].
 pub struct Recording<'a>(pub &'a RecordingPersister);
 
 impl InlinePersister for Recording<'_> {

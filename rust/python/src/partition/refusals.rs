@@ -1,4 +1,4 @@
-//! What a share partition refuses, as exceptions of `share_state.errors`.
+//! Refusals of a share partition, as exceptions of `share_state.errors`.
 
 use pyo3::prelude::*;
 use share_state_core::ids::SharePartitionKey;
@@ -8,12 +8,13 @@ use share_state_core::share_partition::{
 };
 
 use crate::errors::Raise;
-use crate::inline::Refused;
+use crate::named_tuples;
+use crate::partition::inline_writes::RefusedWrite;
 
-/// How a caller gave what it acknowledges, and so which of its arguments is at fault.
+/// Form in which a caller gave the records to acknowledge; it names the argument at fault.
 #[derive(Clone, Copy)]
 pub enum Given {
-    /// One range, an argument for each part of it.
+    /// A range, with an argument for each part of it.
     Range,
     /// A column for each part.
     Columns,
@@ -49,6 +50,13 @@ pub fn acquire(py: Python<'_>, key: &SharePartitionKey, error: &AcquireError) ->
         } => raise
             .fact("index", *index)
             .fact("value", (*base_offset, *last_offset)),
+        AcquireError::Aborted {
+            index,
+            producer_id,
+            first_offset,
+        } => raise
+            .fact("index", *index)
+            .fact("value", (*producer_id, *first_offset)),
         AcquireError::NotActive(status) => return not_active(py, key, *status, error),
     }
     .done()
@@ -137,7 +145,7 @@ pub fn initialize(
 }
 
 /// The persister has refused the write that a member waits for; what a store says of it is the cause of the exception.
-pub fn write_refused(py: Python<'_>, key: &SharePartitionKey, refused: &Refused) -> PyErr {
+pub fn write_refused(py: Python<'_>, key: &SharePartitionKey, refused: &RefusedWrite) -> PyErr {
     let answered = refused.persister_code;
     let why = refused.why();
     let text = format!(
@@ -174,4 +182,19 @@ pub fn unknown_token(py: Python<'_>, key: &SharePartitionKey, error: UnknownToke
         .fact("field", "token")
         .fact("value", error.0)
         .done()
+}
+
+/// Tells the log of the package that the persister has refused a write.
+pub fn log_write(
+    py: Python<'_>,
+    key: &SharePartitionKey,
+    code: KafkaCode,
+    why: Option<&str>,
+) -> PyResult<()> {
+    py.import("share_state.logs")?
+        .call_method1(
+            "write_refused",
+            (named_tuples::key_out(py, key)?, code.code(), why),
+        )
+        .map(drop)
 }

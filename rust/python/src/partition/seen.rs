@@ -1,4 +1,4 @@
-//! What the engine shows or hands out, as the named tuples of `share_state.types`.
+//! Values that the engine shows or hands out, as the named tuples of `share_state.types`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -6,9 +6,9 @@ use share_state_core::record_state::Phase;
 use share_state_core::share_group::{GroupError, HeartbeatAnswer};
 use share_state_core::share_partition::{self as core, DeadLetterCause};
 
-use crate::assignor::topics_out;
-use crate::convert::named_tuple;
-use crate::data::WriteState;
+use crate::groups::assignor::topics_out;
+use crate::named_tuples::named_tuple;
+use crate::state::data::WriteState;
 use crate::tuples::Class;
 
 const TYPES: &str = "share_state.types";

@@ -10,13 +10,13 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::{InitializeState, ReadState};
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::{Int, Topic, WallMs};
+use crate::args::{Int, Topic, WallMs, bytes, bytes_or_none, flag, one, text, topics};
 use crate::convert;
-use crate::data::{ReadStateResult, StateSummary, WriteState};
 use crate::errors;
-use crate::folded::{records_out, state_out};
-use crate::guarded::Guarded;
-use crate::seen;
+use crate::locked::Locked;
+use crate::partition::seen;
+use crate::state::data::{ReadStateResult, StateSummary, WriteState};
+use crate::state::folded::{records_out, state_out};
 
 /// The states of the share partitions of one partition of `__share_group_state` (Kafka: `ShareCoordinatorShard`).
 ///
@@ -41,7 +41,7 @@ use crate::seen;
 ///     ConfigError: a number is out of its range; `field` is the argument.
 #[pyclass(frozen, module = "share_state")]
 pub struct ShareCoordinator {
-    coordinator: Guarded<core::ShareCoordinator>,
+    coordinator: Locked<core::ShareCoordinator>,
 }
 
 #[pymethods]
@@ -62,7 +62,7 @@ impl ShareCoordinator {
         let coordinator =
             core::ShareCoordinator::new(config).map_err(|e| errors::config_argument(py, &e))?;
         Ok(Self {
-            coordinator: Guarded::new("this ShareCoordinator", coordinator),
+            coordinator: Locked::new("this ShareCoordinator", coordinator),
         })
     }
 
@@ -82,13 +82,13 @@ impl ShareCoordinator {
     fn initialize<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         topic_id: Topic,
         partition: Int<i32>,
         state_epoch: Int<i32>,
         start_offset: Int<i64>,
         wall_ms: WallMs,
-        topic_exists: bool,
+        #[pyo3(from_py_with = flag)] topic_exists: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         let request = InitializeState {
@@ -116,12 +116,12 @@ impl ShareCoordinator {
     fn read<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         topic_id: Topic,
         partition: Int<i32>,
         leader_epoch: Int<i32>,
         wall_ms: WallMs,
-        topic_exists: bool,
+        #[pyo3(from_py_with = flag)] topic_exists: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         self.decide(
@@ -154,12 +154,12 @@ impl ShareCoordinator {
     fn write<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         topic_id: Topic,
         partition: Int<i32>,
-        state: &Bound<'_, WriteState>,
+        #[pyo3(from_py_with = one)] state: &Bound<'_, WriteState>,
         wall_ms: WallMs,
-        topic_exists: bool,
+        #[pyo3(from_py_with = flag)] topic_exists: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         let state = &state.get().inner;
@@ -180,10 +180,10 @@ impl ShareCoordinator {
     fn delete<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         topic_id: Topic,
         partition: Int<i32>,
-        topic_exists: bool,
+        #[pyo3(from_py_with = flag)] topic_exists: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         self.decide(
@@ -204,14 +204,14 @@ impl ShareCoordinator {
     fn summary(
         &self,
         py: Python<'_>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         topic_id: Topic,
         partition: Int<i32>,
-        topic_exists: bool,
+        #[pyo3(from_py_with = flag)] topic_exists: bool,
     ) -> PyResult<StateSummary> {
         let key = SharePartitionKey::new(group, topic_id.0, partition.0);
         self.coordinator
-            .with(py, |c| c.read_summary(&key, topic_exists))?
+            .attached(py, |c| c.read_summary(&key, topic_exists))?
             .map(|inner| StateSummary { inner })
             .map_err(|e| errors::coordinator(py, &key, &e))
     }
@@ -233,12 +233,12 @@ impl ShareCoordinator {
     fn topics_deleted<'py>(
         &self,
         py: Python<'py>,
-        topic_ids: Vec<Topic>,
+        #[pyo3(from_py_with = topics)] topic_ids: Vec<Topic>,
     ) -> PyResult<Bound<'py, PyList>> {
         let ids = convert::topic_ids_in(&topic_ids);
         let records = self
             .coordinator
-            .with(py, |c| c.decide_topics_deleted(&ids))?;
+            .attached(py, |c| c.decide_topics_deleted(&ids))?;
         records_out(py, &records)
     }
 
@@ -254,12 +254,13 @@ impl ShareCoordinator {
         &self,
         py: Python<'_>,
         offset: Int<i64>,
-        key: &[u8],
-        value: Option<&[u8]>,
+        #[pyo3(from_py_with = bytes)] key: &[u8],
+        #[pyo3(from_py_with = bytes_or_none)] value: Option<&[u8]>,
     ) -> PyResult<bool> {
         match state_record::decode(key, value).map_err(|e| errors::wire(py, &e))? {
             Decoded::Record(record) => {
-                self.coordinator.with(py, |c| c.replay(offset.0, &record))?;
+                self.coordinator
+                    .attached(py, |c| c.replay(offset.0, &record))?;
                 Ok(true)
             }
             Decoded::UnknownType(_) => Ok(false),
@@ -268,7 +269,7 @@ impl ShareCoordinator {
 
     /// The offset below which nothing of the log is needed; `None` when nothing new is redundant (KAFKA-18170).
     fn last_redundant_offset(&self, py: Python<'_>) -> PyResult<Option<i64>> {
-        self.coordinator.with(py, |c| c.last_redundant_offset())
+        self.coordinator.attached(py, |c| c.last_redundant_offset())
     }
 
     /// The state of one share partition, or `None`.
@@ -282,12 +283,12 @@ impl ShareCoordinator {
     fn state<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         topic_id: Topic,
         partition: Int<i32>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let key = SharePartitionKey::new(group, topic_id.0, partition.0);
-        let known = self.coordinator.with(py, |c| {
+        let known = self.coordinator.attached(py, |c| {
             c.state(&key).map(|state| {
                 let maxima = (c.highest_leader_epoch(&key), c.highest_state_epoch(&key));
                 (state.clone(), maxima, c.updates_since_snapshot(&key))
@@ -317,7 +318,7 @@ impl ShareCoordinator {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let states = self.coordinator.with(py, |c| c.len())?;
+        let states = self.coordinator.attached(py, |c| c.len())?;
         Ok(format!("ShareCoordinator(states={states})"))
     }
 
@@ -339,7 +340,7 @@ impl ShareCoordinator {
     ) -> PyResult<Bound<'py, PyAny>> {
         let decision = self
             .coordinator
-            .with(py, |c| verb(c))?
+            .attached(py, |c| verb(c))?
             .map_err(|e| errors::coordinator(py, key, &e))?;
         let records = records_out(py, &decision.records)?;
         seen::decision(py, records, answer(py, decision.answer)?)

@@ -8,8 +8,9 @@ use share_state_core::state_batch::StateBatch;
 
 use crate::args::Int;
 use crate::convert;
+use crate::named_tuples;
 
-/// What to write to the persister: WriteShareGroupState for one share partition (RPC 85; Kafka: `PartitionStateBatchData`).
+/// A write to the persister: WriteShareGroupState for one share partition (RPC 85; Kafka: `PartitionStateBatchData`).
 ///
 /// Args:
 ///     state_epoch: epoch of the state that the writer has read.
@@ -87,7 +88,7 @@ impl WriteState {
     /// A new list of `StateBatch`.
     #[getter]
     fn state_batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        convert::state_batches_out(py, &self.inner.state_batches)
+        named_tuples::state_batches_out(py, &self.inner.state_batches)
     }
 
     /// A new int64 array of shape (n, 4): first offset, last offset, delivery state, delivery count.
@@ -185,7 +186,7 @@ impl ReadStateResult {
     /// A new list of `StateBatch`.
     #[getter]
     fn state_batches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        convert::state_batches_out(py, &self.inner.state_batches)
+        named_tuples::state_batches_out(py, &self.inner.state_batches)
     }
 
     /// A new int64 array of shape (n, 4): first offset, last offset, delivery state, delivery count.
@@ -300,7 +301,7 @@ fn write_state_parts<'py>(py: Python<'py>, write: &core::WriteState) -> Parts<'p
         write.leader_epoch,
         write.start_offset,
         write.delivery_complete_count,
-        convert::state_batches_out(py, &write.state_batches)?.to_tuple(),
+        named_tuples::state_batches_out(py, &write.state_batches)?.to_tuple(),
     )
         .into_pyobject(py)
 }
@@ -309,7 +310,7 @@ fn read_state_parts<'py>(py: Python<'py>, read: &core::ReadStateResult) -> Parts
     (
         read.state_epoch,
         read.start_offset,
-        convert::state_batches_out(py, &read.state_batches)?.to_tuple(),
+        named_tuples::state_batches_out(py, &read.state_batches)?.to_tuple(),
     )
         .into_pyobject(py)
 }

@@ -1,4 +1,4 @@
-//! What a fold comes to: records, states and keys for Python.
+//! Results of a fold: records, states and keys for Python.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,11 +9,12 @@ use share_state_core::records::ShareRecord;
 use share_state_core::state_batch::combine;
 use share_state_wire::state_record;
 
-use crate::args::{Int, Topic};
+use crate::args::{Int, Topic, text};
 use crate::convert;
 use crate::errors;
-use crate::guarded::caught;
-use crate::seen;
+use crate::locked::caught;
+use crate::named_tuples;
+use crate::partition::seen;
 
 pub fn records_out<'py>(py: Python<'py>, records: &[ShareRecord]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
@@ -41,7 +42,7 @@ pub fn state_out<'py>(
     dict.set_item("start_offset", state.start_offset)?;
     dict.set_item("delivery_complete_count", state.delivery_complete_count)?;
     let batches = state.state_batches.to_vec();
-    dict.set_item("batches", convert::state_batches_out(py, &batches)?)?;
+    dict.set_item("batches", named_tuples::state_batches_out(py, &batches)?)?;
     dict.set_item("create_timestamp", state.create_timestamp)?;
     dict.set_item("write_timestamp", state.write_timestamp)?;
     dict.set_item("incomplete", state.incomplete)?;
@@ -71,13 +72,17 @@ pub fn combine_state_batches<'py>(
     let merged = py
         .detach(|| caught(|| combine(&current, &new, start_offset.0)))
         .map_err(|panic| errors::bug(py, "combine_state_batches", &panic))?;
-    convert::state_batches_out(py, &merged)
+    named_tuples::state_batches_out(py, &merged)
 }
 
 /// The text by which a share partition finds its coordinator: group, topic id in URL-safe base64 and partition, with colons
 /// between (Kafka: `SharePartitionKey.asCoordinatorKey`).
 #[pyfunction]
-pub fn coordinator_key(group: &str, topic_id: Topic, partition: Int<i32>) -> PyResult<String> {
+pub fn coordinator_key(
+    #[pyo3(from_py_with = text)] group: &str,
+    topic_id: Topic,
+    partition: Int<i32>,
+) -> PyResult<String> {
     Ok(SharePartitionKey::new(group, topic_id.0, partition.0).coordinator_key())
 }
 
@@ -86,8 +91,11 @@ pub fn coordinator_key(group: &str, topic_id: Topic, partition: Int<i32>) -> PyR
 /// Raises:
 ///     ValueError: it is no such text.
 #[pyfunction]
-pub fn parse_coordinator_key<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn parse_coordinator_key<'py>(
+    py: Python<'py>,
+    #[pyo3(from_py_with = text)] text: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let key = SharePartitionKey::parse_coordinator_key(text)
         .map_err(|error| PyValueError::new_err(format!("{text:?}: {error}")))?;
-    convert::key_out(py, &key)
+    named_tuples::key_out(py, &key)
 }

@@ -6,18 +6,18 @@ use share_state_core::ids::SharePartitionKey;
 use share_state_core::state_room::{self as core, Admission};
 use share_state_wire::state_record::snapshot_capacity;
 
-use crate::args::Int;
+use crate::args::{Int, one};
 use crate::convert;
-use crate::data::{ReadStateResult, WriteState};
 use crate::errors;
-use crate::guarded::Guarded;
+use crate::locked::Locked;
+use crate::state::data::{ReadStateResult, WriteState};
 
 /// Tells a client of share coordinators elsewhere which writes would make a state too large for a snapshot.
 ///
 /// `max_message_bytes` is the `max.message.bytes` of `__share_group_state`.
 #[pyclass(frozen, module = "share_state._core")]
 pub struct StateRoom {
-    room: Guarded<core::StateRoom>,
+    room: Locked<core::StateRoom>,
 }
 
 #[pymethods]
@@ -26,7 +26,7 @@ impl StateRoom {
     #[pyo3(signature = ())]
     fn new() -> Self {
         Self {
-            room: Guarded::new("StateRoom", core::StateRoom::new()),
+            room: Locked::new("StateRoom", core::StateRoom::new()),
         }
     }
 
@@ -35,7 +35,7 @@ impl StateRoom {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        result: &Bound<'_, ReadStateResult>,
+        #[pyo3(from_py_with = one)] result: &Bound<'_, ReadStateResult>,
     ) -> PyResult<()> {
         let key = convert::key_in(key)?;
         let read = &result.get().inner;
@@ -47,14 +47,15 @@ impl StateRoom {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        result: &Bound<'_, ReadStateResult>,
+        #[pyo3(from_py_with = one)] result: &Bound<'_, ReadStateResult>,
     ) -> PyResult<()> {
         let key = convert::key_in(key)?;
         let read = &result.get().inner;
         self.room.detached(py, |room| room.read_again(&key, read))
     }
 
-    /// Whether a write is known to fit, and counts as sent from now on. If not, read the state, tell `read_again`, and ask again.
+    /// Return True if a write is known to fit, and count it as sent from now on. If not, read the state, tell `read_again`,
+    /// and ask again.
     ///
     /// Raises:
     ///     LimitExceededError: the state with the write, or the write itself, is too large for a record; nothing has changed.
@@ -62,7 +63,7 @@ impl StateRoom {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        state: &Bound<'_, WriteState>,
+        #[pyo3(from_py_with = one)] state: &Bound<'_, WriteState>,
         max_message_bytes: Int<u64>,
     ) -> PyResult<bool> {
         let key = convert::key_in(key)?;
@@ -70,7 +71,7 @@ impl StateRoom {
         let write = &state.get().inner;
         let told: Result<Admission, CoordinatorError> = self
             .room
-            .with(py, |room| room.admit(&key, write, allowed))?;
+            .attached(py, |room| room.admit(&key, write, allowed))?;
         told.map(|admission| admission == Admission::Fits)
             .map_err(|error| errors::coordinator(py, &key, &error))
     }
@@ -80,26 +81,26 @@ impl StateRoom {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        state: &Bound<'_, WriteState>,
+        #[pyo3(from_py_with = one)] state: &Bound<'_, WriteState>,
         max_message_bytes: Int<u64>,
     ) -> PyResult<()> {
         let key = convert::key_in(key)?;
         let allowed = allowed(py, &key, max_message_bytes)?;
         let write = &state.get().inner;
         self.room
-            .with(py, |room| room.confirmed(&key, write, allowed))
+            .attached(py, |room| room.confirmed(&key, write, allowed))
     }
 
     /// Take that a write which fitted was refused, or that nobody knows whether it has happened.
     fn unconfirmed(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = convert::key_in(key)?;
-        self.room.with(py, |room| room.unconfirmed(&key))
+        self.room.attached(py, |room| room.unconfirmed(&key))
     }
 
     /// Forget what is known of a state.
     fn forget(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let key = convert::key_in(key)?;
-        self.room.with(py, |room| room.forget(&key))
+        self.room.attached(py, |room| room.forget(&key))
     }
 }
 

@@ -7,6 +7,7 @@ use pyo3::types::{PyBytes, PyDict};
 use share_state_core::kafka_code::{CLIENT_CODES, KafkaCode};
 use share_state_core::state_batch::StateBatch;
 use share_state_wire::WireError;
+use share_state_wire::messages;
 use share_state_wire::messages::protocol::Direction;
 use share_state_wire::messages::protocol::apis::APIS;
 use share_state_wire::messages::schema::{
@@ -17,11 +18,11 @@ use share_state_wire::messages::{
     AnyRequest, AnyResponse, Api, Delete, Initialize, Read, ReadSummary, Request, Response, Write,
 };
 
-use crate::args::Int;
+use crate::args::{Int, bytes, flag, one};
 use crate::errors;
-use crate::guarded::caught;
-use crate::plain::{Plain, field, only_fields, plain_struct};
-use crate::table_codec;
+use crate::locked::caught;
+use crate::wire::plain::{Plain, field, only_fields, plain_struct};
+use crate::wire::table_codec;
 
 plain_struct!(StateBatch {
     first_offset,
@@ -177,33 +178,38 @@ pub fn error_codes() -> BTreeMap<&'static str, i16> {
 ///     data: the bytes.
 ///     response: whether it is the answer.
 ///     trailing: whether bytes after the message are passed over, as Kafka's own readers do; never for RPC 83 to 87.
+///     max_elements: the most elements that its arrays may have altogether; None for as many as fit `data`.
 ///
 /// Returns:
 ///     A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64; records, bytes and arrays of
 ///     `int8` are `bytes`, null is `None`. A tagged field is there only if the message has it; those that this release does not
-///     know are not shown.
+///     know are not shown. Elsewhere topic ids are hyphenated. Here they are as in the output of Kafka's tools, so that both can
+///     be compared; whatever takes a topic id takes this form too.
 ///
 /// Raises:
 ///     WireDecodeError: the bytes are not such a message; `field`, `position` and `kind` say where and why.
 ///     UnsupportedVersionError: there is no such message or version.
 #[pyfunction]
-#[pyo3(signature = (api_key, version, data, *, response = false, trailing = false))]
+#[pyo3(signature = (api_key, version, data, *, response = false, trailing = false, max_elements = None))]
 pub fn decode_message<'py>(
     py: Python<'py>,
     api_key: Int<i16>,
     version: Int<i16>,
-    data: &[u8],
-    response: bool,
-    trailing: bool,
+    #[pyo3(from_py_with = bytes)] data: &[u8],
+    #[pyo3(from_py_with = flag)] response: bool,
+    #[pyo3(from_py_with = flag)] trailing: bool,
+    max_elements: Option<Int<usize>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (api_key, version) = (api_key.0, version.0);
+    let elements = max_elements.map_or(usize::MAX, |most| most.0);
     if let Some(table) = table_codec::table(py, api_key) {
-        return table.decode(py, direction(response), version, data, trailing);
+        return table.decode(py, direction(response), version, data, elements, trailing);
     }
     let refuse = |error: WireError| errors::wire(py, &error);
     let bug = |panic: String| errors::bug(py, "decode_message", &panic);
     if response {
-        let message = caught(|| AnyResponse::decode(api_key, version, data)).map_err(bug)?;
+        let message =
+            caught(|| AnyResponse::decode_within(api_key, version, data, elements)).map_err(bug)?;
         match message.map_err(refuse)? {
             AnyResponse::Initialize(m) => response_out(py, &m, version),
             AnyResponse::Read(m) => response_out(py, &m, version),
@@ -212,7 +218,8 @@ pub fn decode_message<'py>(
             AnyResponse::ReadSummary(m) => response_out(py, &m, version),
         }
     } else {
-        let message = caught(|| AnyRequest::decode(api_key, version, data)).map_err(bug)?;
+        let message =
+            caught(|| AnyRequest::decode_within(api_key, version, data, elements)).map_err(bug)?;
         match message.map_err(refuse)? {
             AnyRequest::Initialize(m) => request_out(py, &m, version),
             AnyRequest::Read(m) => request_out(py, &m, version),
@@ -221,6 +228,23 @@ pub fn decode_message<'py>(
             AnyRequest::ReadSummary(m) => request_out(py, &m, version),
         }
     }
+}
+
+/// Position after the tagged fields of a header. They are skipped: none of Kafka's matters here.
+///
+/// Args:
+///     frame: a request or an answer with its header.
+///     position: where its tagged fields begin.
+///
+/// Raises:
+///     WireDecodeError: they end too late, or there are more than 64.
+#[pyfunction]
+pub fn header_end(
+    py: Python<'_>,
+    #[pyo3(from_py_with = bytes)] frame: &[u8],
+    position: Int<usize>,
+) -> PyResult<usize> {
+    messages::header_end(frame, position.0).map_err(|error| errors::wire(py, &error))
 }
 
 /// The bytes of a request, or an answer, without its header.
@@ -243,8 +267,8 @@ pub fn encode_message<'py>(
     py: Python<'py>,
     api_key: Int<i16>,
     version: Int<i16>,
-    message: &Bound<'py, PyDict>,
-    response: bool,
+    #[pyo3(from_py_with = one)] message: &Bound<'py, PyDict>,
+    #[pyo3(from_py_with = flag)] response: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (api_key, version) = (api_key.0, version.0);
     if let Some(table) = table_codec::table(py, api_key) {

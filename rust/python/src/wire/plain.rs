@@ -1,6 +1,6 @@
 //! Values of messages as plain Python values: numbers, text, lists, and a dict a struct.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use share_state_core::ids::TopicId;
@@ -88,13 +88,17 @@ pub fn field<T: Plain>(dict: &Bound<'_, PyDict>, name: &str, absent: Option<T>) 
     match (dict.get_item(&spelled)?, absent) {
         (Some(value), _) => T::take(&value).map_err(|error| {
             let text = error.value(dict.py()).to_string();
-            PyValueError::new_err(match text.strip_prefix(errors::UNNAMED) {
+            let text = match text.strip_prefix(errors::UNNAMED) {
                 Some(rest) => format!("{spelled}{rest}"),
                 None => format!("{spelled}: {text}"),
-            })
+            };
+            errors::wrong_field(dict.py(), &spelled, text)
         }),
         (None, Some(absent)) => Ok(absent),
-        (None, None) => Err(PyValueError::new_err(format!("{spelled} is missing"))),
+        (None, None) => {
+            let text = format!("{spelled} is missing");
+            Err(errors::wrong_field(dict.py(), &spelled, text))
+        }
     }
 }
 
@@ -104,9 +108,10 @@ pub fn only_known(
     known: impl Fn(&Bound<'_, PyAny>) -> bool,
 ) -> PyResult<()> {
     match dict.iter().find(|(key, _)| !known(key)) {
-        Some((key, _)) => Err(PyValueError::new_err(format!(
-            "{key}: there is no such field"
-        ))),
+        Some((key, _)) => {
+            let text = format!("{key}: there is no such field");
+            Err(errors::wrong_field(dict.py(), &key.to_string(), text))
+        }
         None => Ok(()),
     }
 }
@@ -132,25 +137,25 @@ pub fn as_dict<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py,
 /// field, `or` what it is when absent.
 macro_rules! plain_struct {
     ($type:ident $(<$param:ident>)? { $($name:ident $(since $since:literal or $absent:literal)?),* $(,)? }) => {
-        impl $(<$param: $crate::plain::Plain>)? $crate::plain::Plain for $type $(<$param>)? {
+        impl $(<$param: $crate::wire::plain::Plain>)? $crate::wire::plain::Plain for $type $(<$param>)? {
             fn out<'py>(&self, py: Python<'py>, version: i16) -> PyResult<Bound<'py, PyAny>> {
                 let dict = PyDict::new(py);
                 $(
                     if true $(&& version >= $since)? {
-                        dict.set_item($crate::plain::camel(stringify!($name)), self.$name.out(py, version)?)?;
+                        dict.set_item($crate::wire::plain::camel(stringify!($name)), self.$name.out(py, version)?)?;
                     }
                 )*
                 Ok(dict.into_any())
             }
 
             fn take(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-                let dict = $crate::plain::as_dict(value)?;
-                $crate::plain::only_fields(dict, &[$(stringify!($name)),*])?;
+                let dict = $crate::wire::plain::as_dict(value)?;
+                $crate::wire::plain::only_fields(dict, &[$(stringify!($name)),*])?;
                 Ok(Self { $($name: {
                     #[allow(unused_mut, unused_assignments, reason = "most fields have no default")]
                     let mut absent = None;
                     $(absent = Some($absent);)?
-                    $crate::plain::field(dict, stringify!($name), absent)?
+                    $crate::wire::plain::field(dict, stringify!($name), absent)?
                 },)* })
             }
         }

@@ -11,11 +11,11 @@ use share_state_core::state_batch::StateBatches;
 use share_state_wire::partitioner;
 use share_state_wire::state_record::{self, Decoded};
 
-use crate::args::{Int, Topic};
+use crate::args::{Int, Topic, bytes, bytes_or_none, flag, one, text};
 use crate::convert;
 use crate::errors;
-use crate::guarded::caught;
-use crate::plain::{Plain, as_dict, field};
+use crate::locked::caught;
+use crate::wire::plain::{Plain, as_dict, field};
 
 /// Kafka's tools name record types and value versions by text.
 const SNAPSHOT: &str = "0";
@@ -70,7 +70,8 @@ fn update_out<'py>(py: Python<'py>, u: &ShareUpdate) -> PyResult<Bound<'py, PyDi
 /// Returns:
 ///     A dict of the form in which Kafka's own dump tool prints it: `{"key": {"type": "0" or "1", "data": {…}}, "value":
 ///     {"version": "0", "data": {…}} or None}`, names in camelCase, topic ids in URL-safe base64; type 0 is a snapshot, 1 an
-///     update. Tagged fields that this release does not know are not shown.
+///     update. Tagged fields that this release does not know are not shown. Elsewhere topic ids are hyphenated; whatever takes
+///     a topic id takes this form too.
 ///
 /// Raises:
 ///     WireDecodeError: the bytes are not such a record; `position` and `kind` say where and why.
@@ -79,8 +80,8 @@ fn update_out<'py>(py: Python<'py>, u: &ShareUpdate) -> PyResult<Bound<'py, PyDi
 #[pyo3(signature = (key, value))]
 pub fn decode_record<'py>(
     py: Python<'py>,
-    key: &[u8],
-    value: Option<&[u8]>,
+    #[pyo3(from_py_with = bytes)] key: &[u8],
+    #[pyo3(from_py_with = bytes_or_none)] value: Option<&[u8]>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let decoded = caught(|| state_record::decode(key, value))
         .map_err(|panic| errors::bug(py, "decode_record", &panic))?;
@@ -120,7 +121,10 @@ pub fn decode_record<'py>(
 ///     ValueError: a field is missing, or does not fit; the text names it.
 ///     WireDecodeError: a text or an array is longer than the format can say.
 #[pyfunction]
-pub fn encode_record<'py>(py: Python<'py>, record: &Bound<'py, PyDict>) -> PyResult<Encoded<'py>> {
+pub fn encode_record<'py>(
+    py: Python<'py>,
+    #[pyo3(from_py_with = one)] record: &Bound<'py, PyDict>,
+) -> PyResult<Encoded<'py>> {
     let key: Part = field(record, "key", None)?;
     let value: Option<Part> = field(record, "value", Some(None))?;
     let is_update = key.number == UPDATE;
@@ -175,7 +179,7 @@ pub fn encode_state<'py>(
     leader_epoch: Int<i32>,
     start_offset: Int<i64>,
     delivery_complete_count: Int<i32>,
-    incomplete: bool,
+    #[pyo3(from_py_with = flag)] incomplete: bool,
 ) -> PyResult<Encoded<'py>> {
     let state = ShareGroupOffset {
         snapshot_epoch: snapshot_epoch.0,
@@ -276,7 +280,7 @@ fn update_in(data: &Bound<'_, PyDict>) -> PyResult<ShareUpdate> {
 #[pyfunction]
 pub fn state_partition(
     py: Python<'_>,
-    group: &str,
+    #[pyo3(from_py_with = text)] group: &str,
     topic_id: Topic,
     partition: Int<i32>,
     partitions: Int<u32>,

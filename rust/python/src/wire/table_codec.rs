@@ -1,4 +1,4 @@
-//! Messages that have a table, as plain dicts: see [`crate::codec`].
+//! Messages that have a table, as plain dicts: see [`crate::wire::codec`].
 //!
 //! On the path of every request of a gateway: the names of fields are made once, and texts and bytes are not copied on their
 //! way from Python to the writer.
@@ -19,8 +19,8 @@ use share_state_wire::messages::protocol::{Borrowed, Direction, FieldError, Valu
 use crate::args::{Int, Whole};
 use crate::convert;
 use crate::errors;
-use crate::guarded::caught;
-use crate::plain::{as_dict, only_known};
+use crate::locked::caught;
+use crate::wire::plain::{as_dict, only_known};
 
 static TABLES: PyOnceLock<BTreeMap<i16, Table>> = PyOnceLock::new();
 
@@ -78,14 +78,14 @@ impl Table {
         direction: Direction,
         version: i16,
         data: &[u8],
+        elements: usize,
         trailing: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let read = if trailing {
-            Api::decode_prefix
-        } else {
-            Api::decode
+        let read = || {
+            self.api
+                .decode_within(direction, version, data, elements, trailing)
         };
-        let message = caught(|| read(self.api, direction, version, data))
+        let message = caught(read)
             .map_err(|panic| errors::bug(py, "decode_message", &panic))?
             .map_err(|error| errors::field(py, &error))?;
         dict_out(py, self.names(direction), &message)

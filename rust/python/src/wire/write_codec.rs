@@ -7,11 +7,11 @@ use share_state_core::ids::TopicId;
 use share_state_core::persister as core;
 use share_state_wire::messages::{WriteResponse, encode_write_request};
 
-use crate::args::Int;
+use crate::args::{Int, bytes, one, text};
 use crate::convert;
-use crate::data::WriteState;
 use crate::errors;
-use crate::guarded::caught;
+use crate::locked::caught;
+use crate::state::data::WriteState;
 
 /// Partitions of one topic with what is written of each.
 type Topic<'a> = (TopicId, Vec<(i32, &'a core::WriteState)>);
@@ -28,7 +28,7 @@ type Topic<'a> = (TopicId, Vec<(i32, &'a core::WriteState)>);
 pub fn check_write_state(
     py: Python<'_>,
     key: &Bound<'_, PyAny>,
-    state: &Bound<'_, WriteState>,
+    #[pyo3(from_py_with = one)] state: &Bound<'_, WriteState>,
 ) -> PyResult<usize> {
     let key = convert::key_in(key)?;
     let state = &state.get().inner;
@@ -52,8 +52,8 @@ pub fn check_write_state(
 pub fn encode_write_states<'py>(
     py: Python<'py>,
     version: Int<i16>,
-    group: &str,
-    writes: &Bound<'py, PyList>,
+    #[pyo3(from_py_with = text)] group: &str,
+    #[pyo3(from_py_with = one)] writes: &Bound<'py, PyList>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut given = Vec::with_capacity(writes.len());
     for item in writes {
@@ -89,7 +89,7 @@ pub fn encode_write_states<'py>(
     ))
 }
 
-/// What an answer to WriteShareGroupState (RPC 85) says of each share partition: `(topic_id, partition, error_code,
+/// Decode an answer to WriteShareGroupState (RPC 85): for each share partition `(topic_id, partition, error_code,
 /// error_message)`, the topic id in URL-safe base64.
 ///
 /// Raises:
@@ -99,7 +99,7 @@ pub fn encode_write_states<'py>(
 pub fn decode_write_results<'py>(
     py: Python<'py>,
     version: Int<i16>,
-    data: &[u8],
+    #[pyo3(from_py_with = bytes)] data: &[u8],
 ) -> PyResult<Bound<'py, PyList>> {
     let answer = caught(|| WriteResponse::decode(data, version.0))
         .map_err(|panic| errors::bug(py, "decode_write_results", &panic))?

@@ -17,7 +17,7 @@ struct NumbersIn<'py, T: numpy::Element> {
     values: Array<'py, T>,
 }
 
-/// Where values of varying size begin.
+/// Places where values of varying size begin.
 enum Offsets<'py> {
     Short(Array<'py, i32>),
     Long(Array<'py, i64>),
@@ -183,7 +183,7 @@ enum Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Whether they rise, and end inside so many bytes.
+    /// Returns true if they rise, and end inside so many bytes.
     fn fit(&self, rows: usize, bytes: usize) -> bool {
         fn fit<T: Copy + PartialOrd + Default + TryInto<usize>>(
             ends: &[T],

@@ -16,12 +16,12 @@ use share_state_analysis::pump::{OnError, Options, Pump, Table};
 use share_state_analysis::row_error::{Reason, RowError};
 use share_state_analysis::table::{Column, Kind, Row};
 
-use crate::analysis::{beside_in, config_in};
-use crate::args::{Int, WallMs};
-use crate::as_of::{AsOfOffset, as_of};
+use crate::analysis::anomalies::{beside_in, config_in};
+use crate::analysis::as_of::{AsOfOffset, as_of};
+use crate::analysis::scan::scan_error;
+use crate::args::{Int, WallMs, one, string_or_none, text};
 use crate::errors::{self, Raise};
-use crate::guarded::Guarded;
-use crate::scan::scan_error;
+use crate::locked::Locked;
 use columns_in::ColumnsIn;
 use columns_out::batch_out;
 use reading::Step;
@@ -46,7 +46,7 @@ const TABLES: [(&str, Table); 4] = [
 ///     config: an `AnomalyConfig`; the next two as for `AnomalyFinder`.
 #[pyclass(frozen, module = "share_state")]
 pub struct FramePump {
-    pump: Guarded<Pump>,
+    pump: Locked<Pump>,
 }
 
 #[pymethods]
@@ -62,9 +62,9 @@ impl FramePump {
     )]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
-        table: &str,
-        on_error: &str,
-        topic: &str,
+        #[pyo3(from_py_with = text)] table: &str,
+        #[pyo3(from_py_with = text)] on_error: &str,
+        #[pyo3(from_py_with = text)] topic: &str,
         as_of_offset: Option<AsOfOffset>,
         as_of_timestamp: Option<WallMs>,
         config: Option<&Bound<'_, PyAny>>,
@@ -90,7 +90,7 @@ impl FramePump {
             beside: beside_in(log_end_offsets, live_topics)?,
         };
         Ok(Self {
-            pump: Guarded::new("this FramePump", Pump::new(*table, options)),
+            pump: Locked::new("this FramePump", Pump::new(*table, options)),
         })
     }
 
@@ -118,9 +118,9 @@ impl FramePump {
         &self,
         py: Python<'py>,
         rows: Int<usize>,
-        columns: &Bound<'py, PyDict>,
+        #[pyo3(from_py_with = one)] columns: &Bound<'py, PyDict>,
         ticks_per_second: Int<i64>,
-        wrong: Option<String>,
+        #[pyo3(from_py_with = string_or_none)] wrong: Option<String>,
     ) -> PyResult<Bound<'py, PyList>> {
         let columns = ColumnsIn::extract(columns)?;
         let rows = rows.0;
@@ -162,12 +162,13 @@ impl FramePump {
     fn pull<'py>(
         &self,
         py: Python<'py>,
-        scan: &Bound<'py, FrameScan>,
+        #[pyo3(from_py_with = one)] scan: &Bound<'py, FrameScan>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         let reading = &scan.get().reading;
         let pulled = self.pump.detached(py, |pump| {
-            let step =
-                reading.waited(|reading| (!reading.has_waiting()).then(|| reading.pump(pump)));
+            let step = reading
+                .lock()
+                .run(|reading| (!reading.has_waiting()).then(|| reading.pump(pump)));
             (step, pump.batches())
         })?;
         let (step, batches) = pulled;

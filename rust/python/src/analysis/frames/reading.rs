@@ -23,7 +23,7 @@ pub struct Reading {
     ended: bool,
 }
 
-/// How far a step went.
+/// Outcome of a step.
 pub enum Step<T> {
     /// There is more.
     More,
@@ -41,7 +41,7 @@ impl Reading {
         }
     }
 
-    /// Whether records were read that nobody has been given yet.
+    /// Returns true if records were read that nobody has been given yet.
     pub fn has_waiting(&self) -> bool {
         self.columns.rows() > 0 || !self.full.is_empty()
     }

@@ -9,9 +9,9 @@ use share_state_log::read;
 
 use super::columns_out::batch_out;
 use super::reading::{Reading, Step};
-use crate::args::Int;
-use crate::guarded::Guarded;
-use crate::scan::{findings_out, scan_error};
+use crate::analysis::scan::{findings_out, scan_error};
+use crate::args::{Int, path};
+use crate::locked::Locked;
 
 /// The records of a state log as batches of the table `"input"`, in order of state partition and offset. Nothing is locked or
 /// changed.
@@ -27,14 +27,18 @@ use crate::scan::{findings_out, scan_error};
 #[pyclass(frozen, module = "share_state")]
 pub struct FrameScan {
     rows: usize,
-    pub(super) reading: Guarded<Reading>,
+    pub(super) reading: Locked<Reading>,
 }
 
 #[pymethods]
 impl FrameScan {
     #[new]
     #[pyo3(signature = (path, *, batch_rows = Int(16384)), text_signature = "(path, *, batch_rows=16384)")]
-    fn new(py: Python<'_>, path: PathBuf, batch_rows: Int<usize>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = path)] path: PathBuf,
+        batch_rows: Int<usize>,
+    ) -> PyResult<Self> {
         if batch_rows.0 == 0 {
             return Err(PyValueError::new_err("batch_rows is 0"));
         }
@@ -43,7 +47,7 @@ impl FrameScan {
             .map_err(|error| scan_error(&error))?;
         Ok(Self {
             rows: batch_rows.0,
-            reading: Guarded::new("this FrameScan", Reading::new(scan)),
+            reading: Locked::new("this FrameScan", Reading::new(scan)),
         })
     }
 
@@ -63,19 +67,21 @@ impl FrameScan {
         }
     }
 
-    /// What could not be read so far, as `Scan.findings`.
+    /// Parts that could not be read so far, as `Scan.findings`.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let findings = self
             .reading
-            .with(py, |reading| reading.scan.findings().to_vec())?;
+            .attached(py, |reading| reading.scan.findings().to_vec())?;
         findings_out(py, &findings)
     }
 
     /// Bytes read so far, and bytes there are.
     #[getter]
     fn progress(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        let at = self.reading.with(py, |reading| reading.scan.progress())?;
+        let at = self
+            .reading
+            .attached(py, |reading| reading.scan.progress())?;
         Ok((at.bytes_done, at.bytes_total))
     }
 }

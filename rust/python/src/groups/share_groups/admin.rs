@@ -1,4 +1,4 @@
-//! What administrators ask for, and what they do.
+//! Requests of administrators, and their effects.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -6,10 +6,10 @@ use share_state_core::share_group::{AlteredPartition, GroupError};
 use share_state_log::Accepted;
 
 use super::ShareGroupStore;
-use crate::args::{Int, Topic, WallMs};
-use crate::assignor::topics_out;
+use crate::args::{Int, Topic, WallMs, text, topics};
 use crate::convert;
 use crate::errors;
+use crate::groups::assignor::topics_out;
 
 /// A topic id and a partition.
 type SharePartitionOut = (String, i32);
@@ -27,7 +27,11 @@ impl ShareGroupStore {
     ///
     /// Raises:
     ///     StoreError: the store cannot be used.
-    fn describe<'py>(&self, py: Python<'py>, group: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn describe<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = text)] group: &str,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let seen = self.call(py, |store| store.look(|groups| groups.describe(group)))?;
         let Some(described) = seen.answer else {
             return Ok(None);
@@ -72,6 +76,20 @@ impl ShareGroupStore {
         Ok(seen.answer)
     }
 
+    /// Names of topics that some member subscribes to and that `set_topics` did not tell, ascending.
+    ///
+    /// Raises:
+    ///     StoreError: the store cannot be used.
+    fn unknown_topics(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let seen = self.call(py, |store| {
+            store.look(|groups| {
+                let names = groups.unknown_topics();
+                names.iter().map(ToString::to_string).collect()
+            })
+        })?;
+        Ok(seen.answer)
+    }
+
     /// The share partitions of a group that have state, as (topic id, topic name, partitions).
     ///
     /// Returns:
@@ -82,7 +100,7 @@ impl ShareGroupStore {
     fn share_partitions(
         &self,
         py: Python<'_>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
     ) -> PyResult<Option<Vec<NamedPartitionsOut>>> {
         let seen = self.call(py, |store| {
             store.look(|groups| groups.state_partitions(group))
@@ -111,7 +129,7 @@ impl ShareGroupStore {
     fn begin_delete_group(
         &self,
         py: Python<'_>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         wall_ms: WallMs,
     ) -> PyResult<(i16, Vec<SharePartitionOut>, i64)> {
         let accepted = self.call(py, |store| store.begin_delete_group(group, wall_ms.0))?;
@@ -130,7 +148,12 @@ impl ShareGroupStore {
     ///     ShareGroupError: the group has members again (68), or is gone already (69); `kafka_code` is the code.
     ///     StoreError: the store cannot be used.
     #[pyo3(signature = (group, *, wall_ms))]
-    fn finish_delete_group(&self, py: Python<'_>, group: &str, wall_ms: WallMs) -> PyResult<i64> {
+    fn finish_delete_group(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = text)] group: &str,
+        wall_ms: WallMs,
+    ) -> PyResult<i64> {
         let accepted = self.call(py, |store| store.finish_delete_group(group, wall_ms.0))?;
         finished(py, accepted)
     }
@@ -149,8 +172,8 @@ impl ShareGroupStore {
     fn begin_delete_offsets<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
-        topic_ids: Vec<Topic>,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = topics)] topic_ids: Vec<Topic>,
         wall_ms: WallMs,
     ) -> PyResult<(i16, Bound<'py, PyDict>, i64)> {
         let ids = convert::topic_ids_in(&topic_ids);
@@ -178,8 +201,8 @@ impl ShareGroupStore {
     fn finish_delete_offsets(
         &self,
         py: Python<'_>,
-        group: &str,
-        topic_ids: Vec<Topic>,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = topics)] topic_ids: Vec<Topic>,
         wall_ms: WallMs,
     ) -> PyResult<i64> {
         let ids = convert::topic_ids_in(&topic_ids);
@@ -207,7 +230,7 @@ impl ShareGroupStore {
     fn begin_alter_offsets(
         &self,
         py: Python<'_>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         partitions: Vec<(String, String, Int<i32>)>,
         wall_ms: WallMs,
     ) -> PyResult<(i16, i32, i64)> {
@@ -232,7 +255,7 @@ impl ShareGroupStore {
     fn finish_alter_offsets(
         &self,
         py: Python<'_>,
-        group: &str,
+        #[pyo3(from_py_with = text)] group: &str,
         partitions: Vec<(String, String, Int<i32>)>,
         wall_ms: WallMs,
     ) -> PyResult<i64> {
@@ -255,7 +278,7 @@ impl ShareGroupStore {
     fn topics_deleted(
         &self,
         py: Python<'_>,
-        topic_ids: Vec<Topic>,
+        #[pyo3(from_py_with = topics)] topic_ids: Vec<Topic>,
         wall_ms: WallMs,
     ) -> PyResult<i64> {
         let ids = convert::topic_ids_in(&topic_ids);

@@ -1,12 +1,12 @@
-//! What members ask for.
+//! Requests of members.
 
 use pyo3::prelude::*;
 use share_state_core::share_group::Heartbeat;
 
 use super::ShareGroupStore;
-use crate::args::{Int, LockMs, WallMs};
+use crate::args::{Int, LockMs, WallMs, strings_or_none, text, text_or_none};
 use crate::convert;
-use crate::seen;
+use crate::partition::seen;
 
 #[pymethods]
 impl ShareGroupStore {
@@ -22,10 +22,10 @@ impl ShareGroupStore {
     fn to_initialize(
         &self,
         py: Python<'_>,
-        group: &str,
-        member: &str,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         member_epoch: Int<i32>,
-        topics: Option<Vec<String>>,
+        #[pyo3(from_py_with = strings_or_none)] topics: Option<Vec<String>>,
     ) -> PyResult<Vec<(String, i32, i32, i64)>> {
         let topics = borrowed(topics.as_deref());
         let request = Heartbeat {
@@ -75,13 +75,13 @@ impl ShareGroupStore {
     fn heartbeat<'py>(
         &self,
         py: Python<'py>,
-        group: &str,
-        member: &str,
+        #[pyo3(from_py_with = text)] group: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         member_epoch: Int<i32>,
-        rack: Option<&str>,
-        topics: Option<Vec<String>>,
-        client_id: &str,
-        client_host: &str,
+        #[pyo3(from_py_with = text_or_none)] rack: Option<&str>,
+        #[pyo3(from_py_with = strings_or_none)] topics: Option<Vec<String>>,
+        #[pyo3(from_py_with = text)] client_id: &str,
+        #[pyo3(from_py_with = text)] client_host: &str,
         now_ms: LockMs,
         wall_ms: WallMs,
         initialized: Vec<(String, Int<i32>)>,

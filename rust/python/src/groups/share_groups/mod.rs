@@ -4,22 +4,21 @@
 mod admin;
 mod heartbeat;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyTuple};
-use share_state_core::share_group::{Numbers, Topic, is_property};
+use pyo3::types::{PyDict, PyTuple};
+use share_state_core::share_group::{Numbers, Topic, numbers};
 use share_state_log as log;
 use share_state_log::{GroupStoreConfig, StoreError};
 
-use crate::args::{Int, LockMs, WallMs};
-use crate::config::properties;
+use crate::args::{Int, LockMs, WallMs, flag, path, text};
 use crate::convert;
 use crate::errors;
-use crate::guarded::caught;
-use crate::store::{check_path, counters_out, recovery_out, shown, sync_policy};
+use crate::groups::config::Texts;
+use crate::locked::caught;
+use crate::state::store::{check_path, counters_out, recovery_out, shown, sync_policy};
 
 /// The share groups of a group coordinator (KIP-932) and their log, `__consumer_offsets-0` in a directory, in Kafka's own
 /// format: durable, one writer, any number of threads. It may stand in the directory of a `StateStore`.
@@ -44,9 +43,8 @@ use crate::store::{check_path, counters_out, recovery_out, shown, sync_policy};
 ///     CorruptLogError: the log is damaged other than by a torn tail, and `repair` was not given or cannot mend it; nothing was
 ///         changed.
 ///     UnsupportedVersionError: a later release wrote the log.
-///     ConfigError: a number is out of its range.
-///     ValueError: `sync` is not one of these, or a property is no whole number.
-#[pyclass(frozen, module = "share_state")]
+///     ConfigError: a property is no whole number, or out of its range, or `sync` is not one of these.
+#[pyclass(frozen, module = "share_state.gateway")]
 pub struct ShareGroupStore {
     store: log::ShareGroupStore,
 }
@@ -60,17 +58,20 @@ impl ShareGroupStore {
         repair=False)")]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
-        broker_config: Option<&Bound<'_, PyMapping>>,
-        sync: &str,
+        #[pyo3(from_py_with = path)] path: PathBuf,
+        broker_config: Option<Texts>,
+        #[pyo3(from_py_with = text)] sync: &str,
         sync_interval_ms: Int<u64>,
         rewrite_bytes: Int<u64>,
-        repair: bool,
+        #[pyo3(from_py_with = flag)] repair: bool,
     ) -> PyResult<Self> {
         check_path(py, &path)?;
         let config = GroupStoreConfig {
             sync: sync_policy(py, sync, sync_interval_ms.0)?,
-            broker: broker_config.map(numbers).transpose()?.unwrap_or_default(),
+            broker: broker_config
+                .map(|texts| read(py, &texts))
+                .transpose()?
+                .unwrap_or_default(),
             rewrite_bytes: rewrite_bytes.0,
             repair,
             ..GroupStoreConfig::default()
@@ -93,7 +94,7 @@ impl ShareGroupStore {
         self.call(py, |store| store.wait(ticket.0))
     }
 
-    /// Whether `wait` would return at once.
+    /// Return True if `wait` would return at once.
     ///
     /// Raises:
     ///     StoreError: the store cannot be used.
@@ -125,12 +126,12 @@ impl ShareGroupStore {
         self.call(py, log::ShareGroupStore::close)
     }
 
-    /// What the store has done since it was opened, as `StateStore.counters` gives it.
+    /// Return the counts of the store since it was opened, as `StateStore.counters` gives them.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         counters_out(py, self.store.counters())
     }
 
-    /// What opening found, as `StateStore.recovery` gives it.
+    /// Return the findings of the opening, as `StateStore.recovery` gives them.
     fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         recovery_out(py, self.store.recovery())
     }
@@ -162,21 +163,20 @@ impl ShareGroupStore {
     /// heartbeat on; the group need not exist. Properties that are not needed here are passed over.
     ///
     /// Raises:
-    ///     ConfigError: a number is outside Kafka's own bounds. One outside the broker's is clamped to them.
-    ///     ValueError: a property is no whole number.
+    ///     ConfigError: a property is no whole number, or outside Kafka's own bounds. One outside the broker's is clamped to them.
     ///     StoreError: the store cannot be used.
     fn set_group_config(
         &self,
         py: Python<'_>,
-        group: &str,
-        config: &Bound<'_, PyMapping>,
+        #[pyo3(from_py_with = text)] group: &str,
+        config: Texts,
     ) -> PyResult<()> {
-        let config = numbers(config)?;
+        let config = read(py, &config)?;
         self.call(py, |store| store.set_group_config(group, &config))?
             .map_err(|error| errors::config(py, &error))
     }
 
-    /// When `handle_timeout` should be called at the latest, on the clock of `now_ms`; `None` while there is no member. After
+    /// Return the latest time to call `handle_timeout`, on the clock of `now_ms`; `None` while there is no member. After
     /// opening that is at once.
     ///
     /// Raises:
@@ -250,17 +250,6 @@ impl ShareGroupStore {
     }
 }
 
-/// The properties whose values are whole numbers; those of share groups must be.
-fn numbers(mapping: &Bound<'_, PyMapping>) -> PyResult<Numbers> {
-    let texts: HashMap<String, String> = properties(mapping)?;
-    texts
-        .into_iter()
-        .filter(|(name, _)| is_property(name))
-        .map(|(name, text)| match text.trim().parse() {
-            Ok(number) => Ok((name, number)),
-            Err(_) => Err(PyValueError::new_err(format!(
-                "{name} is {text:?}, no whole number"
-            ))),
-        })
-        .collect()
+fn read(py: Python<'_>, texts: &Texts) -> PyResult<Numbers> {
+    numbers(&texts.0).map_err(|error| errors::property(py, &error))
 }

@@ -1,4 +1,4 @@
-//! What members say about the records they hold.
+//! Acknowledgements of members for the records they hold.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -7,11 +7,12 @@ use share_state_core::share_partition::AcknowledgeBatch;
 use share_state_core::time::LockTime;
 
 use super::SharePartition;
-use crate::args::{Int, LockMs, named};
+use super::calls::LONG;
+use crate::args::{self, Int, LockMs, named, text};
 use crate::columns::Column;
 use crate::errors::{self, Raise};
-use crate::inline::Refused;
-use crate::refusals::{self, Given};
+use crate::partition::inline_writes::RefusedWrite;
+use crate::partition::refusals::{self, Given};
 use crate::words::TypeId;
 
 #[pymethods]
@@ -45,7 +46,7 @@ impl SharePartition {
     fn acknowledge(
         &self,
         py: Python<'_>,
-        member: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         first_offset: Int<i64>,
         last_offset: Int<i64>,
         acknowledge_type: TypeId,
@@ -79,7 +80,7 @@ impl SharePartition {
     fn acknowledge_batches(
         &self,
         py: Python<'_>,
-        member: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         batches: &Bound<'_, PyAny>,
         now_ms: LockMs,
     ) -> PyResult<Option<u64>> {
@@ -97,7 +98,7 @@ impl SharePartition {
             );
         }
         let mut owned: Vec<(i64, i64, Vec<i8>)> = Vec::new();
-        for (index, batch) in batches.try_iter()?.enumerate() {
+        for (index, batch) in args::items("batches", batches)?.enumerate() {
             owned.push(batch_in(index, &batch?)?);
         }
         let batches: Vec<AcknowledgeBatch<'_>> = owned
@@ -135,7 +136,7 @@ impl SharePartition {
     fn acknowledge_columns<'py>(
         &self,
         py: Python<'py>,
-        member: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         first_offset: &Bound<'py, PyAny>,
         last_offset: &Bound<'py, PyAny>,
         acknowledge_type: &Bound<'py, PyAny>,
@@ -176,10 +177,15 @@ impl SharePartition {
     ///     PersisterError: the persister of this object refuses the write, or one of several where there are more than 50,000 state
     ///         batches; `kafka_code` is the code for the member, which still holds what the refused write was about.
     #[pyo3(signature = (member, *, now_ms))]
-    fn release(&self, py: Python<'_>, member: &str, now_ms: LockMs) -> PyResult<u64> {
+    fn release(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = text)] member: &str,
+        now_ms: LockMs,
+    ) -> PyResult<u64> {
         // A member may hold very much.
-        let (records, refused) = self.engine.settled(py, usize::MAX, |watched, settling| {
-            watched.release(member, now_ms.0, settling)
+        let (records, refused) = self.writing(py, LONG, |state, writes| {
+            state.release(member, now_ms.0, writes)
         })?;
         self.confirmed(py, refused)?;
         Ok(records)
@@ -197,18 +203,16 @@ impl SharePartition {
     ) -> PyResult<Option<u64>> {
         // What came of it is written to its place: a value would be moved by each layer between here and the engine.
         let mut done = Ok(None);
-        let ((), refused) = self
-            .engine
-            .settled(py, batches.len(), |watched, settling| {
-                done = watched.acknowledge(member, batches, now, settling);
-            })?;
+        let ((), refused) = self.writing(py, batches.len(), |state, writes| {
+            done = state.acknowledge(member, batches, now, writes);
+        })?;
         let token = done.map_err(|e| refusals::acknowledge(py, self.key_of(), &e, given))?;
         self.confirmed(py, refused)?;
         Ok(token.map(|token| token.0))
     }
 
     /// Raises what the persister of the share partition has refused.
-    fn confirmed(&self, py: Python<'_>, refused: Option<Refused>) -> PyResult<()> {
+    fn confirmed(&self, py: Python<'_>, refused: Option<RefusedWrite>) -> PyResult<()> {
         refused.map_or(Ok(()), |refused| {
             Err(refusals::write_refused(py, self.key_of(), &refused))
         })

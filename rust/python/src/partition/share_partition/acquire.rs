@@ -9,11 +9,11 @@ use share_state_core::share_partition::{AcquireMode, AcquireRequest, AcquiredRan
 use share_state_core::time::LockTime;
 
 use super::SharePartition;
-use crate::args::{Int, LockMs};
+use crate::args::{Int, LockMs, text};
 use crate::columns::column_out;
 use crate::convert;
-use crate::engine::each;
-use crate::refusals;
+use crate::partition::engine::each;
+use crate::partition::refusals;
 use crate::words::Mode;
 
 type AcquiredColumns<'py> = (
@@ -40,14 +40,13 @@ impl SharePartition {
     ///
     /// It is the first available record in the window, else the offset after the window. Sub-linear in the number of runs.
     fn next_fetch_offset(&self, py: Python<'_>) -> PyResult<i64> {
-        self.engine
-            .with(py, |e| each!(e, sp => sp.next_fetch_offset()))
+        self.attached(py, |e| each!(e, sp => sp.next_fetch_offset()))
     }
 
-    /// Whether records may be acquired: the share partition is ACTIVE, and the window is not full or holds available records
-    /// (Kafka: `SharePartition.canAcquireRecords`).
+    /// Return True if records may be acquired: the share partition is ACTIVE, and the window is not full or holds available
+    /// records (Kafka: `SharePartition.canAcquireRecords`).
     fn can_acquire(&self, py: Python<'_>) -> PyResult<bool> {
-        self.engine.with(py, |e| each!(e, sp => sp.can_acquire()))
+        self.attached(py, |e| each!(e, sp => sp.can_acquire()))
     }
 
     /// Give `member` what is available of the log batches that were read for it (Kafka: `SharePartition.acquire`, and
@@ -62,8 +61,14 @@ impl SharePartition {
     ///     batch_size: new records are handed out in batches of about this many.
     ///     mode: an `AcquireMode`, its id or its name: 0 may exceed `max_records` to keep log batches whole, 1 never does.
     ///     fetch_offset: the offset that was read from; the base of the first batch when absent.
-    ///     aborted: `(producer_id, first_offset)` of the aborted transactions in what was read. When given, their records and
-    ///         control records are archived and not handed out, as for `share.isolation.level=read_committed`.
+    ///     aborted: `(producer_id, first_offset)` of the aborted transactions in what was read, as for
+    ///         `share.isolation.level=read_committed`: their records are archived and not handed out. Pass the list of the very fetch
+    ///         that gave `fetched`. It also names the transactions that were open where the fetch began, by their first offset
+    ///         before it. A producer counts as aborted from the first offset of its transaction to its abort marker, so a list for
+    ///         more than was read archives committed records. It is refused where it shows: with a negative number, or two
+    ///         transactions of a producer without an abort marker between them. Transactions after what was read have no effect.
+    ///
+    /// Control records are handed out, with `aborted` too, as in Kafka: acknowledge them as GAP, as offsets without a record.
     ///
     /// Returns:
     ///     Ascending, disjoint ranges, each with the count of this delivery; empty when nothing is available.
@@ -71,7 +76,8 @@ impl SharePartition {
     /// Raises:
     ///     SharePartitionNotActiveError: the share partition does not serve members; `status` says why.
     ///     InvalidRequestError: `field` names the argument: an empty `member`, a `batch_size` of 0 or less, a negative
-    ///         `fetch_offset`, or a batch in `fetched` (`index`) that is negative, inverted or out of order.
+    ///         `fetch_offset`, a batch in `fetched` (`index`) that is negative, inverted or out of order, or a transaction in
+    ///         `aborted` (`index`) that what was read contradicts.
     ///     ArgumentTypeError, ArgumentValueError: `fetched`, `mode` or a control type is none of those above.
     #[pyo3(signature = (member, fetched, *, now_ms, max_records, batch_size = Int(500), mode = Mode(AcquireMode::BatchOptimized), fetch_offset = None,
         aborted = None), text_signature = "($self, member, fetched, *, now_ms, max_records, batch_size=500, mode=0, \
@@ -83,7 +89,7 @@ impl SharePartition {
     fn acquire<'py>(
         &self,
         py: Python<'py>,
-        member: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         fetched: &Bound<'py, PyAny>,
         now_ms: LockMs,
         max_records: Int<i32>,
@@ -122,7 +128,7 @@ impl SharePartition {
     fn acquire_columns<'py>(
         &self,
         py: Python<'py>,
-        member: &str,
+        #[pyo3(from_py_with = text)] member: &str,
         fetched: &Bound<'py, PyAny>,
         now_ms: LockMs,
         max_records: Int<i32>,
@@ -162,8 +168,7 @@ impl SharePartition {
     /// Returns:
     ///     Whether this reader has it now; `False` when another has it.
     fn acquire_fetch_lock(&self, py: Python<'_>, fetch_id: Int<u64>) -> PyResult<bool> {
-        self.engine
-            .with(py, |e| each!(e, sp => sp.acquire_fetch_lock(fetch_id.0)))
+        self.attached(py, |e| each!(e, sp => sp.acquire_fetch_lock(fetch_id.0)))
     }
 
     /// Give back the right to read (Kafka: `SharePartition.releaseFetchLock`).
@@ -171,8 +176,7 @@ impl SharePartition {
     /// Returns:
     ///     Whether this reader had it.
     fn release_fetch_lock(&self, py: Python<'_>, fetch_id: Int<u64>) -> PyResult<bool> {
-        self.engine
-            .with(py, |e| each!(e, sp => sp.release_fetch_lock(fetch_id.0)))
+        self.attached(py, |e| each!(e, sp => sp.release_fetch_lock(fetch_id.0)))
     }
 }
 
@@ -196,7 +200,7 @@ impl SharePartition {
         acquired.clear();
         // What came of it is written to its place: a value would be moved by each layer between here and the engine.
         let mut done = Ok(());
-        self.engine.sized(py, fetched.len(), |e| {
+        self.sized(py, fetched.len(), |e| {
             done = each!(e, sp => sp.acquire_into(&request, now, &mut acquired))
         })?;
         done.map_err(|e| refusals::acquire(py, self.key_of(), &e))?;

@@ -1,4 +1,4 @@
-//! What is in flight, what has happened, and whether all is well.
+//! Records in flight, counts, and the check of the invariants.
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -6,22 +6,24 @@ use pyo3::types::PyDict;
 use share_state_core::record_state::{Phase, RecordState};
 
 use super::SharePartition;
-use crate::engine::each;
+use super::calls::LONG;
+use crate::args::{Int, flag, text};
 use crate::errors;
-use crate::seen::Run;
+use crate::partition::engine::each;
+use crate::partition::seen::Run;
 
 /// Stands for "none" in a column of times; a time of the caller's clock is rarely negative, and never needs to be.
 const NO_TIME: i64 = -1;
 
 #[pymethods]
 impl SharePartition {
-    /// Who holds what, since when and until when: the runs of in-flight records, ascending and coalesced. Two neighbours under
-    /// different writes may look alike; none reaches across the start offset.
+    /// Return the runs of in-flight records, ascending and coalesced: their holders, since when and until when. Two neighbours
+    /// under different writes may look alike; none reaches across the start offset.
     ///
     /// Returns:
     ///     A list of `InFlight`.
     fn in_flight<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let runs = self.engine.detached(py, |e| {
+        let runs = self.sized(py, LONG, |e| {
             each!(e, sp => {
                 let start_offset = sp.start_offset();
                 sp.in_flight().map(|run| Run::of(&run, start_offset)).collect::<Vec<_>>()
@@ -40,7 +42,7 @@ impl SharePartition {
         let (mut first, mut last, mut state) = (Vec::new(), Vec::new(), Vec::new());
         let (mut count, mut pending) = (Vec::new(), Vec::new());
         let (mut acquired_at, mut deadline, mut below) = (Vec::new(), Vec::new(), Vec::new());
-        self.engine.detached(py, |e| {
+        self.sized(py, LONG, |e| {
             each!(e, sp => for run in sp.in_flight() {
                 first.push(run.range.first);
                 last.push(run.range.last);
@@ -74,9 +76,9 @@ impl SharePartition {
     fn state_counts<'py>(
         &self,
         py: Python<'py>,
-        below_start_offset: bool,
+        #[pyo3(from_py_with = flag)] below_start_offset: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self.engine.with(py, |e| {
+        let counts = self.attached(py, |e| {
             each!(e, sp => if below_start_offset {
                 sp.state_counts_below_start_offset()
             } else {
@@ -90,13 +92,41 @@ impl SharePartition {
         Ok(dict)
     }
 
-    /// What has happened since the object was made, by name; no number ever falls.
+    /// True if nothing in the window is left to deliver or to settle: no record is held or available, no gap is unread, and no
+    /// write is under way. Never of a share partition that is not ACTIVE.
+    #[getter]
+    fn is_settled(&self, py: Python<'_>) -> PyResult<bool> {
+        self.attached(py, |e| each!(e, sp => sp.is_settled()))
+    }
+
+    /// Tell if nothing before `end_offset` is left to deliver or to settle, in the window or after it. Ask this for "is it
+    /// drained?": `start_offset` stays before a hole or an aborted batch that stands at the head of the window.
+    ///
+    /// Args:
+    ///     end_offset: the end of the log. Where the log ends in a hole (its last batch was compacted away), the offset from which a
+    ///         read finds nothing more: ask `is_settled` when a read from `next_fetch_offset()` has found nothing.
+    ///
+    /// Raises:
+    ///     ArgumentValueError: the offset is negative.
+    fn settled_to(&self, py: Python<'_>, end_offset: Int<i64>) -> PyResult<bool> {
+        if end_offset.0 < 0 {
+            return Err(errors::wrong_number(
+                py,
+                "end_offset",
+                end_offset.0,
+                "an offset from 0 on",
+            ));
+        }
+        self.attached(py, |e| each!(e, sp => sp.settled_to(end_offset.0)))
+    }
+
+    /// Return the counts since the object was made, by name; no number ever falls.
     ///
     /// Records: `acquired` (each delivery), `acknowledged`, `made_available`, `archived`, `dead_lettered`, `renewed`,
     /// `lock_timeouts`, `delivery_limit_reached`, `log_start_archived`. Writes: `writes`, `writes_refused`. State batches:
     /// `state_batches_written`.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counters = self.engine.with(py, |e| each!(e, sp => sp.counters()))?;
+        let counters = self.attached(py, |e| each!(e, sp => sp.counters()))?;
         let dict = PyDict::new(py);
         for (name, count) in counters.entries() {
             dict.set_item(name, count)?;
@@ -109,7 +139,7 @@ impl SharePartition {
     /// Raises:
     ///     RuntimeError: one is broken, which is a bug; the text says which.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        let sound = self.engine.detached(py, |e| each!(e, sp => sp.check()))?;
+        let sound = self.sized(py, LONG, |e| each!(e, sp => sp.check()))?;
         sound.map_err(|broken| errors::internal(&broken))
     }
 
@@ -121,7 +151,11 @@ impl SharePartition {
         clippy::panic,
         reason = "the deliberate panic that the tests of poisoning need"
     )]
-    fn _panic_for_test(&self, py: Python<'_>, text: &str) -> PyResult<()> {
-        self.engine.with(py, |_| panic!("{text}"))
+    fn _panic_for_test(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = text)] text: &str,
+    ) -> PyResult<()> {
+        self.attached(py, |_| panic!("{text}"))
     }
 }

@@ -1,4 +1,4 @@
-//! How a share partition begins, changes its configuration, follows its log and ends.
+//! Life of a share partition: its beginning, changes of its configuration, its log and its end.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::Initialized;
 
 use super::SharePartition;
-use crate::args::Int;
-use crate::config::{GroupConfig, auto_offset_reset_out};
+use super::calls::LONG;
+use crate::args::{Int, one};
 use crate::convert::kafka_code;
-use crate::data::ReadStateResult;
-use crate::engine::each;
 use crate::errors;
-use crate::refusals;
+use crate::groups::config::{GroupConfig, auto_offset_reset_out};
+use crate::partition::engine::each;
+use crate::partition::refusals;
+use crate::state::data::ReadStateResult;
 
 #[pymethods]
 impl SharePartition {
@@ -27,8 +28,7 @@ impl SharePartition {
     /// Raises:
     ///     InvalidRequestError: the share partition has begun already, has failed or is fenced.
     fn begin_initialize(&self, py: Python<'_>) -> PyResult<i32> {
-        self.engine
-            .with(py, |e| each!(e, sp => sp.begin_initialize()))?
+        self.attached(py, |e| each!(e, sp => sp.begin_initialize()))?
             .map(|read| read.leader_epoch)
             .map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))
     }
@@ -51,13 +51,11 @@ impl SharePartition {
     fn initialize(
         &self,
         py: Python<'_>,
-        read: &Bound<'_, ReadStateResult>,
+        #[pyo3(from_py_with = one)] read: &Bound<'_, ReadStateResult>,
     ) -> PyResult<Option<String>> {
         let read = read.get().inner.clone();
         let batches = read.state_batches.len();
-        let done = self
-            .engine
-            .sized(py, batches, |e| each!(e, sp => sp.initialize(read)))?;
+        let done = self.sized(py, batches, |e| each!(e, sp => sp.initialize(read)))?;
         match done.map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))? {
             Initialized::Active => Ok(None),
             Initialized::NeedsStartOffset(strategy) => Ok(Some(auto_offset_reset_out(strategy))),
@@ -70,13 +68,12 @@ impl SharePartition {
     ///     InvalidRequestError: nothing was asked for, the offset is negative, or the share partition was fenced meanwhile.
     ///     CorruptStateError: as `initialize`.
     fn resolve_start_offset(&self, py: Python<'_>, start_offset: Int<i64>) -> PyResult<()> {
-        self.engine
-            .with(
-                py,
-                |e| each!(e, sp => sp.resolve_start_offset(start_offset.0)),
-            )?
-            .map(|_| ())
-            .map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))
+        self.attached(
+            py,
+            |e| each!(e, sp => sp.resolve_start_offset(start_offset.0)),
+        )?
+        .map(|_| ())
+        .map_err(|e| refusals::initialize(py, self.key_of(), &e, KafkaCode::None))
     }
 
     /// Tell that the persister refused the read; the status is FAILED then.
@@ -89,18 +86,19 @@ impl SharePartition {
     ///         (Kafka: `SharePartition.fetchPersisterError`).
     fn initialize_failed(&self, py: Python<'_>, error_code: Int<i16>) -> PyResult<()> {
         let code = kafka_code(error_code.0);
-        let error = self
-            .engine
-            .with(py, |e| each!(e, sp => sp.initialize_failed(code)))?;
+        let error = self.attached(py, |e| each!(e, sp => sp.initialize_failed(code)))?;
         Err(refusals::initialize(py, self.key_of(), &error, code))
     }
 
     /// Change the configuration of the group. It counts from the next use on: locks that run keep their deadline, records
     /// that exceed a lowered delivery limit are archived when they are next due.
-    fn configure(&self, py: Python<'_>, config: &Bound<'_, GroupConfig>) -> PyResult<()> {
+    fn configure(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = one)] config: &Bound<'_, GroupConfig>,
+    ) -> PyResult<()> {
         let config = Arc::clone(&config.get().inner);
-        self.engine
-            .with(py, |e| each!(e, sp => sp.configure(config)))?
+        self.attached(py, |e| each!(e, sp => sp.configure(config)))?
             .map_err(|e| errors::config(py, &e))
     }
 
@@ -112,8 +110,9 @@ impl SharePartition {
     /// Returns:
     ///     Whether the start offset moved.
     fn move_log_start_offset(&self, py: Python<'_>, log_start_offset: Int<i64>) -> PyResult<bool> {
-        self.engine.detached(
+        self.sized(
             py,
+            LONG,
             |e| each!(e, sp => sp.move_log_start_offset(log_start_offset.0)),
         )
     }
@@ -122,6 +121,6 @@ impl SharePartition {
     ///
     /// Writes under way are still answered; make a new object to go on.
     fn fence(&self, py: Python<'_>) -> PyResult<()> {
-        self.engine.with(py, |e| each!(e, sp => sp.fence()))
+        self.attached(py, |e| each!(e, sp => sp.fence()))
     }
 }

@@ -1,4 +1,4 @@
-//! What members say about records of many share partitions.
+//! Acknowledgements of members for records of many share partitions.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -103,7 +103,7 @@ impl SharePartitions {
             self.each_request(
                 &asked.partition,
                 &mut growing,
-                |growing, request, watched, settling| {
+                |growing, request, share_partition, writes| {
                     let member = members.name(asked.member[request]).unwrap_or_default();
                     let batch = |range: usize| AcknowledgeBatch {
                         first: asked.first[range],
@@ -112,10 +112,15 @@ impl SharePartitions {
                     };
                     let ranges = asked.ranges(request);
                     let done = if ranges.len() == 1 {
-                        watched.acknowledge(member, &[batch(ranges.start)], now_ms.0, settling)
+                        share_partition.acknowledge(
+                            member,
+                            &[batch(ranges.start)],
+                            now_ms.0,
+                            writes,
+                        )
                     } else {
                         let batches: Vec<AcknowledgeBatch<'_>> = ranges.map(batch).collect();
-                        watched.acknowledge(member, &batches, now_ms.0, settling)
+                        share_partition.acknowledge(member, &batches, now_ms.0, writes)
                     };
                     match done {
                         Ok(token) => growing.push(

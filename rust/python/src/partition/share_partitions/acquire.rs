@@ -14,7 +14,7 @@ use crate::args::{LockMs, named};
 use crate::columns::Column;
 use crate::words::Mode;
 
-/// What grows while the requests of a call are carried out, and the log batches of the one at hand.
+/// Columns that grow while the requests of a call are carried out, and the log batches of the one at hand.
 struct Asking {
     growing: Growing,
     fetched: Vec<FetchedBatch>,
@@ -27,8 +27,9 @@ impl SharePartitions {
     /// Give members what is available of the log batches that were read for them (Kafka: `SharePartition.acquire`, a call for
     /// each request).
     ///
-    /// With the five columns from `producer_id` on, records of aborted transactions and control records are archived and not handed
-    /// out, as for `share.isolation.level=read_committed`; without them the batches count as plain records.
+    /// With the five columns from `producer_id` on, records of aborted transactions are archived and not handed out, as for
+    /// `share.isolation.level=read_committed`; without them the batches count as plain records. Control records are handed out
+    /// either way, as in Kafka: acknowledge them as GAP.
     ///
     /// Args:
     ///     partition: int32 of shape (m,): share partition of each request.
@@ -46,7 +47,8 @@ impl SharePartitions {
     ///     producer_id: int64 of shape (n,): producer of each batch, -1 for none.
     ///     transaction: int8 of shape (n,): 0 for a batch of no transaction, 1 for records of one, 2 for the marker that aborts it,
     ///         3 for another marker.
-    ///     aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read.
+    ///     aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read, as the fetch of the
+    ///         very batches lists them; see `aborted` of `SharePartition.acquire`.
     ///     aborted_first_offset: int64 of shape (k,): their first offsets.
     ///     aborted_starts: int64 of shape (m + 1,): the aborted transactions of request i are those from `aborted_starts[i]` to
     ///         before `aborted_starts[i + 1]`.
@@ -141,7 +143,7 @@ impl SharePartitions {
             self.each_request(
                 &asked.partition,
                 &mut state,
-                |state, request, watched, _| {
+                |state, request, share_partition, _| {
                     let Asking {
                         growing,
                         fetched,
@@ -174,7 +176,7 @@ impl SharePartitions {
                         fetched,
                         aborted: transactions.is_some().then_some(&aborted[..]),
                     };
-                    growing.give(&mut watched.engine, request, &wanted, now_ms.0);
+                    growing.give(&mut share_partition.engine, request, &wanted, now_ms.0);
                 },
                 |state, request| state.growing.fail(request),
                 |_, _, _| {},

@@ -1,4 +1,4 @@
-//! What the requests of one call were given, as columns.
+//! Ranges that the requests of one call were given, as columns.
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -8,9 +8,9 @@ use share_state_core::time::LockTime;
 
 use super::POISONED;
 use crate::columns::column_out;
-use crate::engine::{Engine, each};
+use crate::partition::engine::{Engine, each};
 
-/// What the requests of one `SharePartitions.acquire` were given.
+/// Ranges that the requests of one `SharePartitions.acquire` were given.
 #[pyclass(frozen, get_all, module = "share_state")]
 pub struct Acquired {
     /// int16 of shape (requests,): 0, or Kafka's code for a request that was refused.
@@ -48,12 +48,12 @@ pub struct Growing {
     first: Vec<i64>,
     last: Vec<i64>,
     count: Vec<i16>,
-    /// What the request at hand was given.
+    /// Ranges that the request at hand was given.
     acquired: Vec<AcquiredRange>,
 }
 
 impl Growing {
-    /// With room for what so many requests are mostly given.
+    /// Columns with room for what so many requests are mostly given.
     pub fn with_room(requests: usize) -> Self {
         Self {
             error_code: Vec::with_capacity(requests),

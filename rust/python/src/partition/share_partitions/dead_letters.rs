@@ -8,7 +8,7 @@ use share_state_core::share_partition::{DeadLetter, DeadLetterCause, DeadLetterT
 use super::{POISONED, SharePartitions, requests};
 use crate::args::LockMs;
 use crate::columns::{Column, column_out};
-use crate::engine::each;
+use crate::partition::engine::each;
 
 /// Records for dead-letter queues; made by `SharePartitions.poll_dead_letters`.
 #[pyclass(frozen, get_all, module = "share_state")]
@@ -93,9 +93,9 @@ impl SharePartitions {
             self.each_request(
                 &partition,
                 &mut codes,
-                |codes, row, watched, _| {
+                |codes, row, share_partition, _| {
                     let token = DeadLetterToken(token[row] as u64);
-                    let done = each!(&mut watched.engine, sp => sp.handle_dead_letter_done(token, now_ms.0));
+                    let done = each!(&mut share_partition.engine, sp => sp.handle_dead_letter_done(token, now_ms.0));
                     if done.is_ok() {
                         codes[row] = KafkaCode::None.code();
                     }
@@ -121,9 +121,11 @@ impl SharePartitions {
                 continue;
             };
             // One that was removed or is unusable after a bug has none any more.
-            let _ = home.shared.for_set(|watched| {
-                watched.unlist_dead_letters();
-                while let Some(letter) = each!(&mut watched.engine, sp => sp.poll_dead_letter()) {
+            let _ = home.state.lock().run(|share_partition| {
+                share_partition.unlist_dead_letters();
+                while let Some(letter) =
+                    each!(&mut share_partition.engine, sp => sp.poll_dead_letter())
+                {
                     letters.push((index, letter));
                 }
             });

@@ -5,22 +5,24 @@ use std::sync::{Arc, LazyLock};
 
 use pyo3::prelude::*;
 
-use crate::share_partition::SharePartition;
-use crate::shared::Shared;
+use crate::locked::Locked;
+use crate::partition::partition_state::PartitionState;
+use crate::partition::share_partition::SharePartition;
 
-/// What stands in the place of whatever was removed.
-static REMOVED: LazyLock<Arc<Shared>> = LazyLock::new(|| Arc::new(Shared::removed()));
+/// Share partition that stands in the place of any that was removed.
+static REMOVED: LazyLock<Arc<Locked<PartitionState>>> =
+    LazyLock::new(|| Arc::new(PartitionState::removed()));
 
 /// A share partition of the set, and the object by which Python knows it; none once it was removed.
 pub struct Home {
-    pub shared: Arc<Shared>,
+    pub state: Arc<Locked<PartitionState>>,
     pub object: Option<Py<SharePartition>>,
 }
 
 impl Home {
-    pub const fn new(shared: Arc<Shared>, object: Py<SharePartition>) -> Self {
+    pub const fn new(state: Arc<Locked<PartitionState>>, object: Py<SharePartition>) -> Self {
         Self {
-            shared,
+            state,
             object: Some(object),
         }
     }
@@ -48,7 +50,7 @@ impl Homes {
     pub fn remove(&mut self, index: usize) -> Option<Py<SharePartition>> {
         let home = self.all.get_mut(index)?;
         let object = home.object.take()?;
-        home.shared = Arc::clone(&REMOVED);
+        home.state = Arc::clone(&REMOVED);
         self.removed += 1;
         Some(object)
     }
@@ -58,7 +60,7 @@ impl Homes {
         self.all.len() - self.removed
     }
 
-    /// Whether the place is not empty.
+    /// Returns true if the place is not empty.
     pub fn has(&self, index: usize) -> bool {
         // As long as nothing was removed, the places need not be looked at.
         match self.removed {

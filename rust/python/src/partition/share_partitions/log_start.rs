@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::{SharePartitions, requests};
 use crate::columns::{Column, column_out};
-use crate::engine::each;
+use crate::partition::engine::each;
 
 #[pymethods]
 impl SharePartitions {
@@ -39,9 +39,9 @@ impl SharePartitions {
             self.each_request(
                 &partition,
                 &mut moved,
-                |moved, row, watched, _| {
+                |moved, row, share_partition, _| {
                     moved[row] =
-                        each!(&mut watched.engine, sp => sp.move_log_start_offset(offset[row]));
+                        each!(&mut share_partition.engine, sp => sp.move_log_start_offset(offset[row]));
                 },
                 |moved, row| moved[row] = false,
                 |_, _, _| {},

@@ -10,8 +10,8 @@ mod members;
 mod per_request;
 mod questions;
 mod release;
+mod request_writes;
 mod requests;
-mod settling;
 mod time;
 mod transactions;
 mod visits;
@@ -28,14 +28,15 @@ pub use acquired::Acquired;
 pub use dead_letters::DeadLetters;
 pub use writes::PendingWrites;
 
-use crate::agenda::{Agenda, News};
-use crate::args::Int;
-use crate::inline::Settling;
-use crate::share_partition::SharePartition;
-use crate::shared::Watched;
+use crate::args::{Int, one, text};
+use crate::errors;
+use crate::partition::agenda::{Agenda, News};
+use crate::partition::inline_writes::CallWrites;
+use crate::partition::partition_state::PartitionState;
+use crate::partition::share_partition::SharePartition;
 use homes::{Home, Homes};
 use members::Members;
-use settling::Settlings;
+use request_writes::RequestWrites;
 use visits::{Visit, each_visit};
 
 /// The share partitions of a leader, for calls on many of them at once.
@@ -81,28 +82,36 @@ impl SharePartitions {
     /// Raises:
     ///     ValueError: it belongs to a `SharePartitions` already.
     ///     InvalidRequestError: the group id is too long for a request; `field` is `group`.
-    fn add(&self, share_partition: Bound<'_, SharePartition>) -> PyResult<u32> {
+    fn add(
+        &self,
+        #[pyo3(from_py_with = one)] share_partition: &Bound<'_, SharePartition>,
+    ) -> PyResult<u32> {
         let py = share_partition.py();
         writes::check_group(py, &share_partition.get().key_of().group)?;
-        let shared = Arc::clone(share_partition.get().shared());
+        let state = Arc::clone(share_partition.get().state());
         let object = share_partition.clone().unbind();
-        let index = py.detach(|| {
+        let added = py.detach(|| {
             let mut homes = self.homes.write().unwrap_or_else(PoisonError::into_inner);
-            let index = homes.next_index()?;
-            if !shared.join(&self.agenda, index) {
-                return None;
+            let Some(index) = homes.next_index() else {
+                return Ok(None);
+            };
+            let joins = |state: &mut PartitionState| state.join(&self.agenda, index);
+            if !state.lock().run(joins)? {
+                return Ok(None);
             }
-            homes.push(Home::new(shared, object));
-            Some(index)
+            homes.push(Home::new(state, object));
+            Ok(Some(index))
         });
-        let Some(index) = index else {
+        let added =
+            added.map_err(|panic: String| errors::poisoned(py, "this SharePartition", &panic))?;
+        let Some(index) = added else {
             return Err(PyValueError::new_err(format!(
                 "{} belongs to a SharePartitions already",
                 share_partition.repr()?
             )));
         };
         // What it was used for before it came here.
-        share_partition.get().shared().with(py, |_| ())?;
+        share_partition.get().attached(py, |_| ())?;
         Ok(index)
     }
 
@@ -159,7 +168,7 @@ impl SharePartitions {
     ///
     /// Raises:
     ///     InvalidRequestError: the id is empty; `field` is `member`.
-    fn member(&self, py: Python<'_>, member: &str) -> PyResult<i32> {
+    fn member(&self, py: Python<'_>, #[pyo3(from_py_with = text)] member: &str) -> PyResult<i32> {
         py.detach(|| {
             self.members
                 .write()
@@ -175,7 +184,7 @@ impl SharePartitions {
     ///
     /// Returns:
     ///     Whether it was known.
-    fn forget_member(&self, py: Python<'_>, member: &str) -> bool {
+    fn forget_member(&self, py: Python<'_>, #[pyo3(from_py_with = text)] member: &str) -> bool {
         py.detach(|| {
             self.members
                 .write()
@@ -222,21 +231,21 @@ impl SharePartitions {
         &self,
         partitions: &[i32],
         state: &mut S,
-        work: impl Fn(&mut S, usize, &mut Watched, &mut Settling),
+        work: impl Fn(&mut S, usize, &mut PartitionState, &mut CallWrites),
         failed: impl Fn(&mut S, usize),
         refused: impl Fn(&mut S, usize, KafkaCode),
     ) {
         let homes = self.homes();
-        let mut settlings = Settlings::default();
+        let mut all_writes = RequestWrites::default();
         let mut all_news: Vec<(u32, News)> = Vec::new();
         each_visit(&homes, partitions, |visit| {
-            let Visit { index, rows, held } = visit;
-            let done = held.run(|watched| {
+            let Visit { index, rows, lock } = visit;
+            let done = lock.run(|share_partition| {
                 for request in rows.clone() {
-                    work(state, request, watched, settlings.at_hand());
-                    settlings.settle(watched, index, request);
+                    work(state, request, share_partition, all_writes.at_hand());
+                    all_writes.settle(share_partition, index, request);
                 }
-                watched.news()
+                share_partition.news()
             });
             match done {
                 Ok(news) if news.is_any() => all_news.push((index, news)),
@@ -244,12 +253,12 @@ impl SharePartitions {
                 Err(_) => rows.for_each(|request| failed(state, request)),
             }
         });
-        settlings.end(&homes, &mut all_news);
+        all_writes.end(&homes, &mut all_news);
         self.agenda.extend(&all_news);
         drop(homes);
-        for (request, code) in settlings.for_members() {
+        for (request, code) in all_writes.for_members() {
             refused(state, *request, *code);
         }
-        settlings.say();
+        all_writes.say();
     }
 }

@@ -6,7 +6,7 @@ use numpy::Element;
 use pyo3::prelude::*;
 
 use super::requests::same_length;
-use crate::args::Int;
+use crate::args::{Int, Whole};
 use crate::columns::Column;
 
 /// The argument as Python gives it.
@@ -23,7 +23,7 @@ pub enum Each<'a, T: Clone> {
 
 impl<'py, T> PerRequest<'py, T>
 where
-    T: Element + Copy,
+    T: Element + Copy + Whole + TryFrom<i128>,
     Int<T>: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
     /// The argument called `name`.

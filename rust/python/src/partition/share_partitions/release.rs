@@ -53,9 +53,9 @@ impl SharePartitions {
             self.each_request(
                 &partition,
                 &mut released,
-                |(_, records), row, watched, settling| {
+                |(_, records), row, share_partition, writes| {
                     let member = members.name(member[row]).unwrap_or_default();
-                    records[row] = watched.release(member, now_ms.0, settling) as i64;
+                    records[row] = share_partition.release(member, now_ms.0, writes) as i64;
                 },
                 |(codes, records), row| {
                     codes[row] = POISONED;

@@ -20,7 +20,7 @@ pub struct Requests<'a> {
     pub first: Cow<'a, [i64]>,
     /// Last offset of each range.
     pub last: Cow<'a, [i64]>,
-    /// Where the ranges of each request begin, and the number of ranges; `None` when each request has one range.
+    /// Places where the ranges of each request begin, and the number of ranges; `None` when each request has one range.
     pub starts: Option<Cow<'a, [i64]>>,
 }
 

@@ -3,14 +3,14 @@
 use pyo3::prelude::*;
 
 use super::SharePartitions;
-use super::settling::Settlings;
-use crate::agenda::News;
+use super::request_writes::RequestWrites;
 use crate::args::LockMs;
-use crate::engine::each;
+use crate::partition::agenda::News;
+use crate::partition::engine::each;
 
 #[pymethods]
 impl SharePartitions {
-    /// When to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
+    /// Return the time to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
     ///
     /// It may be early, where a lock was renewed or its records settled, never late.
     fn poll_timeout(&self, py: Python<'_>) -> Option<i64> {
@@ -29,27 +29,28 @@ impl SharePartitions {
             let homes = self.homes();
             let mut all_news: Vec<(u32, News)> = Vec::new();
             let mut records = 0;
-            let mut settlings = Settlings::default();
+            let mut all_writes = RequestWrites::default();
             for index in self.agenda.take_due(now_ms.0) {
                 let Some(home) = homes.get(index as usize) else {
                     continue;
                 };
                 // One that is unusable after a bug says so when it is asked for something.
-                let done = home.shared.for_set(|watched| {
-                    watched.unawait();
-                    let records = each!(&mut watched.engine, sp => sp.handle_timeout(now_ms.0));
-                    settlings.settle(watched, index, 0);
-                    (records, watched.news())
+                let done = home.state.lock().run(|share_partition| {
+                    share_partition.unawait();
+                    let records =
+                        each!(&mut share_partition.engine, sp => sp.handle_timeout(now_ms.0));
+                    all_writes.settle(share_partition, index, 0);
+                    (records, share_partition.news())
                 });
                 if let Ok((ran_out, news)) = done {
                     records += ran_out;
                     all_news.push((index, news));
                 }
             }
-            settlings.end(&homes, &mut all_news);
+            all_writes.end(&homes, &mut all_news);
             self.agenda.extend(&all_news);
             drop(homes);
-            settlings.say();
+            all_writes.say();
             records
         })
     }

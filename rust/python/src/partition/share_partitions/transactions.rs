@@ -1,4 +1,4 @@
-//! What `read_committed` needs to know of the log batches of many requests.
+//! Transactions of the log batches of many requests, for `read_committed`.
 
 use std::borrow::Cow;
 

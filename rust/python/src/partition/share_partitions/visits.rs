@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::Home;
-use crate::guarded::Held;
-use crate::shared::Watched;
+use crate::locked::Lock;
+use crate::partition::partition_state::PartitionState;
 
-/// So many share partitions are loaded at a time.
+/// Number of share partitions that are loaded at a time.
 const AHEAD: usize = 16;
 
 /// A share partition to visit, whose lock is taken.
@@ -14,7 +14,7 @@ pub struct Visit<'a> {
     pub index: u32,
     /// The rows that name it, neighbours all of them.
     pub rows: Range<usize>,
-    pub held: Held<'a, Watched>,
+    pub lock: Lock<'a, PartitionState>,
 }
 
 /// Visits the share partitions of a column, in its order. The indexes must exist.
@@ -25,7 +25,7 @@ pub fn each_visit(homes: &[Home], partitions: &[i32], mut visit: impl FnMut(Visi
     let mut next = 0;
     let mut some = Vec::new();
     while next < partitions.len() {
-        hold_some(homes, partitions, next, &mut some);
+        lock_some(homes, partitions, next, &mut some);
         let Some(last) = some.last() else { return };
         next = last.rows.end;
         load(&some);
@@ -35,7 +35,7 @@ pub fn each_visit(homes: &[Home], partitions: &[i32], mut visit: impl FnMut(Visi
 
 /// Takes the locks of those that come next. Only the first one is waited for: where another's lock is taken, by another thread or
 /// because the column named it a few rows before, those that come first are visited first.
-fn hold_some<'a>(
+fn lock_some<'a>(
     homes: &'a [Home],
     partitions: &[i32],
     mut next: usize,
@@ -46,20 +46,20 @@ fn hold_some<'a>(
     for (place, rows) in ahead.iter_mut().zip(neighbours) {
         *place = homes.get(rows[0] as usize).map(|home| (home, rows.len()));
         if let Some((home, _)) = place {
-            home.shared.preload();
+            home.state.preload();
         }
     }
     for (home, rows) in ahead.into_iter().map_while(|place| place) {
-        let held = if some.is_empty() {
-            Some(home.shared.hold())
+        let lock = if some.is_empty() {
+            Some(home.state.lock())
         } else {
-            home.shared.try_hold()
+            home.state.try_lock()
         };
-        let Some(held) = held else { return };
+        let Some(lock) = lock else { return };
         some.push(Visit {
             index: partitions[next] as u32,
             rows: next..next + rows,
-            held,
+            lock,
         });
         next += rows;
     }
@@ -67,7 +67,7 @@ fn hold_some<'a>(
 
 fn load(some: &[Visit<'_>]) {
     if some.len() > 1 {
-        let sound = some.iter().filter_map(|visit| visit.held.sound());
-        sound.for_each(Watched::preload);
+        let sound = some.iter().filter_map(|visit| visit.lock.sound());
+        sound.for_each(PartitionState::preload);
     }
 }

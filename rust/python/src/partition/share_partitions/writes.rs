@@ -16,10 +16,10 @@ use super::{POISONED, SharePartitions, requests};
 use crate::args::{Int, LockMs};
 use crate::columns::Column;
 use crate::convert::kafka_code;
-use crate::engine::each;
 use crate::errors;
+use crate::partition::engine::each;
 
-/// What a request is tried with.
+/// Topics of an empty request, with which a version and a group are tried.
 const NO_TOPICS: &[(TopicId, &[(i32, &WriteState)])] = &[];
 
 const NEWEST: i16 = <Write as Api>::MAX_VERSION;
@@ -61,7 +61,7 @@ impl PendingWrites {
 
 /// A write that was taken from its share partition.
 struct Taken {
-    /// How many writes of the same share partition were taken before it: a request has one of each at most.
+    /// Number of writes of the same share partition that were taken before it: a request has one of each at most.
     round: u32,
     index: u32,
     /// Number of the group, in order of appearance.
@@ -164,12 +164,12 @@ impl SharePartitions {
             self.each_request(
                 &partition,
                 &mut answers,
-                |answers, row, watched, _| {
+                |answers, row, share_partition, _| {
                     let code = each
                         .as_ref()
                         .map_or_else(|| one_for_all.unwrap_or_default(), |each| each[row]);
                     let token = WriteToken(token[row] as u64);
-                    let answer = each!(&mut watched.engine, sp => sp.handle_write_result(token, kafka_code(code), now_ms.0));
+                    let answer = each!(&mut share_partition.engine, sp => sp.handle_write_result(token, kafka_code(code), now_ms.0));
                     if let Ok(answer) = answer {
                         answers[row] = answer.member_code.code();
                     }
@@ -210,10 +210,10 @@ impl SharePartitions {
                 groups.len() as u32 - 1
             });
             // One that is unusable after a bug has no writes any more.
-            let _ = home.shared.for_set(|watched| {
-                watched.unlist();
+            let _ = home.state.lock().run(|share_partition| {
+                share_partition.unlist();
                 let mut round = 0;
-                while let Some(write) = each!(&mut watched.engine, sp => sp.poll_write()) {
+                while let Some(write) = each!(&mut share_partition.engine, sp => sp.poll_write()) {
                     taken.push(Taken {
                         round,
                         index,

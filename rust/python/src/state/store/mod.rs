@@ -19,9 +19,9 @@ use share_state_wire::record_batch::Compression;
 
 pub use verbs::wall;
 
-use crate::args::Int;
+use crate::args::{Int, flag, path, text};
 use crate::errors;
-use crate::guarded::caught;
+use crate::locked::caught;
 
 /// The states of share partitions in a directory, in Kafka's own log format: durable, one writer, any number of threads.
 ///
@@ -138,16 +138,16 @@ impl StateStore {
     )]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = path)] path: PathBuf,
         partitions: Option<Int<u32>>,
-        create: bool,
-        sync: &str,
+        #[pyo3(from_py_with = flag)] create: bool,
+        #[pyo3(from_py_with = text)] sync: &str,
         sync_interval_ms: Int<u64>,
         segment_bytes: Int<u64>,
-        compression: &str,
+        #[pyo3(from_py_with = text)] compression: &str,
         snapshot_update_records_per_snapshot: Int<u32>,
         cold_partition_snapshot_interval_ms: Int<i64>,
-        repair: bool,
+        #[pyo3(from_py_with = flag)] repair: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         check_path(py, &path)?;
@@ -207,16 +207,16 @@ impl StateStore {
         self.call(py, log::StateStore::close)
     }
 
-    /// What the store has done since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches` (group
-    /// commits), `fsyncs`, `pruned_segments`.
+    /// Return the counts of the store since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches`
+    /// (group commits), `fsyncs`, `pruned_segments`.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         counters_out(py, self.store.counters())
     }
 
-    /// What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over; `torn`, a list
-    /// of texts, one for each unfinished batch that was cut off; `repaired`, a list of texts, one for each damage that was cut
-    /// off, with what was lost; and `note_damaged`, whether the note of where the log ended could not be read, so that nobody
-    /// knows whether whole batches are missing at its end.
+    /// Return the findings of the opening: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed
+    /// over; `torn`, a list of texts, one for each unfinished batch that was cut off; `repaired`, a list of texts, one for
+    /// each damage that was cut off, with what was lost; and `note_damaged`, true if the note of where the log ended could not
+    /// be read, so that nobody knows if whole batches are missing at its end.
     fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         recovery_out(py, self.store.recovery())
     }
@@ -256,7 +256,7 @@ impl StateStore {
 }
 
 impl StateStore {
-    /// What share partitions write to.
+    /// Store that share partitions write to.
     pub const fn shared(&self) -> &Arc<log::StateStore> {
         &self.store
     }
@@ -314,7 +314,7 @@ pub fn counters_out(py: Python<'_>, counters: Counters) -> PyResult<Bound<'_, Py
     Ok(dict)
 }
 
-/// What opening found, by name.
+/// Findings of the opening, by name.
 pub fn recovery_out<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("records", recovery.records)?;

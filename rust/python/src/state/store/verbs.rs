@@ -9,10 +9,10 @@ use share_state_core::time::WallTime;
 use share_state_log as log;
 
 use super::StateStore;
-use crate::args::{Int, Topic, WallMs};
+use crate::args::{Int, Topic, WallMs, one, topics};
 use crate::convert;
-use crate::data::{ReadStateResult, StateSummary, WriteState};
-use crate::folded::state_out;
+use crate::state::data::{ReadStateResult, StateSummary, WriteState};
+use crate::state::folded::state_out;
 
 /// The wall clock, for callers who give no time of their own.
 pub fn wall(wall_ms: Option<WallMs>) -> WallTime {
@@ -28,8 +28,8 @@ pub fn wall(wall_ms: Option<WallMs>) -> WallTime {
 
 #[pymethods]
 impl StateStore {
-    /// Begin a state again (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
-    /// and the start offset that the state has now, writes nothing. At the start of a program use
+    /// Replace a state by a new one (InitializeShareGroupState, RPC 83). Every acknowledgement in it is forgotten. A repetition,
+    /// by state epoch and the start offset that the state has now, writes nothing. At the start of a program use
     /// `share_state.persister.initialize_if_absent`.
     ///
     /// Args:
@@ -43,7 +43,7 @@ impl StateStore {
     ///     FencedStateEpochError: the state has a higher epoch.
     ///     StoreError: the store cannot be used; nothing was answered.
     #[pyo3(signature = (key, state_epoch, start_offset, *, wall_ms = None))]
-    fn initialize_state(
+    fn reset_state(
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
@@ -66,7 +66,7 @@ impl StateStore {
     /// Args:
     ///     key: the share partition.
     ///     leader_epoch: epoch of the leader that reads, at least 0.
-    ///     wall_ms: as for `initialize_state`.
+    ///     wall_ms: as for `reset_state`.
     ///
     /// Raises:
     ///     InvalidRequestError: the request is malformed, or there is no state.
@@ -93,7 +93,7 @@ impl StateStore {
     /// Args:
     ///     key: the share partition.
     ///     state: what to write, as `SharePartition.poll_write` gives it.
-    ///     wall_ms: as for `initialize_state`.
+    ///     wall_ms: as for `reset_state`.
     ///
     /// Raises:
     ///     InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
@@ -105,7 +105,7 @@ impl StateStore {
         &self,
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
-        state: &Bound<'_, WriteState>,
+        #[pyo3(from_py_with = one)] state: &Bound<'_, WriteState>,
         wall_ms: Option<WallMs>,
     ) -> PyResult<()> {
         let key = convert::key_in(key)?;
@@ -166,7 +166,7 @@ impl StateStore {
     fn topics_deleted(
         &self,
         py: Python<'_>,
-        topic_ids: Vec<Topic>,
+        #[pyo3(from_py_with = topics)] topic_ids: Vec<Topic>,
         wall_ms: Option<WallMs>,
     ) -> PyResult<usize> {
         let ids = convert::topic_ids_in(&topic_ids);
@@ -180,7 +180,7 @@ impl StateStore {
     ///     topic_id: the topic.
     ///     partition: the partition.
     ///     offset: the first that is forgotten.
-    ///     wall_ms: as for `initialize_state`.
+    ///     wall_ms: as for `reset_state`.
     ///
     /// Returns:
     ///     How many states knew something of these offsets.

@@ -73,9 +73,12 @@ pub fn replay_some(
     least: usize,
     mutations: usize,
 ) {
+    // A crate lies beside `proof` or in it.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../fuzz/corpus")
-        .join(target);
+        .ancestors()
+        .map(|above| above.join("proof/fuzz/corpus").join(target))
+        .find(|folder| folder.is_dir())
+        .unwrap();
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|f| f.unwrap().path())

@@ -89,7 +89,7 @@ impl EffectiveState {
         last.map_or(self.start_offset, after_saturating)
     }
 
-    /// What is known, in the order of the offsets, without equal neighbours.
+    /// States that are known, in the order of the offsets, without equal neighbours.
     #[must_use]
     pub fn states(&self) -> Vec<StateBatch> {
         self.runs.iter().map(state).collect()
@@ -104,7 +104,7 @@ impl From<&ShareGroupOffset> for EffectiveState {
 }
 
 impl PartialEq for EffectiveState {
-    /// Whether both say the same of every offset; the runs are coalesced.
+    /// Returns true if both say the same of every offset; the runs are coalesced.
     fn eq(&self, other: &Self) -> bool {
         self.start_offset == other.start_offset && self.runs.iter().eq(other.runs.iter())
     }

@@ -1,78 +1,16 @@
-//! The error of the codecs: a field, a position and a kind.
+//! Errors: of the codecs, with a field, a position and a kind, and of a writer that makes no record.
 
 use core::fmt;
 
 /// Bytes that cannot be read, or a record that cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DraftError {
-    /// The field that is wrong.
-    pub field: Field,
+    /// Name of the field that is wrong, in the drafts.
+    pub field: &'static str,
     /// Index of the byte where the fault begins, in the key or the value; 0 for a record that cannot be written.
     pub position: usize,
     /// The fault.
     pub kind: DraftErrorKind,
-}
-
-/// A field of a key or a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// Version of a key.
-    KeyVersion,
-    /// Type of a control record.
-    ControlType,
-    /// Id of the share group.
-    GroupId,
-    /// Id of the topic.
-    TopicId,
-    /// Partition of the topic.
-    Partition,
-    /// Index of a delta in its key.
-    DeltaIndex,
-    /// Epoch of the state.
-    StateEpoch,
-    /// Epoch of the checkpoint.
-    CheckpointEpoch,
-    /// Start offset.
-    StartOffset,
-    /// End offset.
-    EndOffset,
-    /// The list of states.
-    States,
-    /// First offset of a state.
-    BaseOffset,
-    /// Last offset of a state.
-    LastOffset,
-    /// Id of the state.
-    State,
-    /// Delivery count of a state.
-    DeliveryCount,
-    /// What follows the last field.
-    End,
-}
-
-impl Field {
-    /// Its name in the drafts.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::KeyVersion => "Version",
-            Self::ControlType => "Type",
-            Self::GroupId => "GroupId",
-            Self::TopicId => "TopicId",
-            Self::Partition => "Partition",
-            Self::DeltaIndex => "DeltaIndex",
-            Self::StateEpoch => "StateEpoch",
-            Self::CheckpointEpoch => "CheckpointEpoch",
-            Self::StartOffset => "StartOffset",
-            Self::EndOffset => "EndOffset",
-            Self::States => "States",
-            Self::BaseOffset => "BaseOffset",
-            Self::LastOffset => "LastOffset",
-            Self::State => "State",
-            Self::DeliveryCount => "DeliveryCount",
-            Self::End => "end of the record",
-        }
-    }
 }
 
 /// The fault.
@@ -87,7 +25,7 @@ pub enum DraftErrorKind {
     },
     /// Bytes are left over after the end.
     TrailingBytes {
-        /// How many.
+        /// Number of the bytes.
         count: usize,
     },
     /// A key of a version other than 0.
@@ -119,8 +57,8 @@ pub enum DraftErrorKind {
 }
 
 impl DraftError {
-    /// For a record that cannot be written.
-    pub(crate) const fn unwritable(field: Field, kind: DraftErrorKind) -> Self {
+    /// Error of a record that cannot be written.
+    pub(crate) const fn unwritable(field: &'static str, kind: DraftErrorKind) -> Self {
         Self {
             field,
             position: 0,
@@ -149,9 +87,34 @@ impl fmt::Display for DraftErrorKind {
 
 impl fmt::Display for DraftError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (field, position) = (self.field.name(), self.position);
+        let (field, position) = (self.field, self.position);
         write!(f, "{field}, byte {position}: {}", self.kind)
     }
 }
 
 impl core::error::Error for DraftError {}
+
+/// The next record has to be a checkpoint, and its epoch does not exist. The writer stays as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointEpochExhausted {
+    /// Epoch of the last checkpoint.
+    pub checkpoint_epoch: u32,
+}
+
+impl fmt::Display for CheckpointEpochExhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "checkpoint epoch {} is the last", self.checkpoint_epoch)
+    }
+}
+
+impl core::error::Error for CheckpointEpochExhausted {}
+
+/// The epoch after `epoch`, at most `last`.
+///
+/// Neither draft says what follows the last epoch. A wrapped epoch could meet deltas of its earlier use, so the writers stop.
+pub(crate) fn next_epoch(epoch: u32, last: u32) -> Result<u32, CheckpointEpochExhausted> {
+    let next = epoch.checked_add(1).filter(|next| *next <= last);
+    next.ok_or(CheckpointEpochExhausted {
+        checkpoint_epoch: epoch,
+    })
+}

@@ -17,9 +17,7 @@ mod effective;
 mod error;
 pub mod state_topic;
 mod states;
-mod write_error;
 
 pub use effective::EffectiveState;
-pub use error::{DraftError, DraftErrorKind, Field};
+pub use error::{CheckpointEpochExhausted, DraftError, DraftErrorKind};
 pub use states::as_written;
-pub use write_error::CheckpointEpochExhausted;

@@ -11,7 +11,7 @@ use share_state_drafts::control::{self, ControlBody, ControlRecord};
 use share_state_drafts::state_topic::{
     self, CheckpointEpochWidth, StateKey, StateRecord, StateValue,
 };
-use share_state_drafts::{DraftError, DraftErrorKind, Field, as_written};
+use share_state_drafts::{DraftError, DraftErrorKind, as_written};
 
 const fn state(
     first_offset: i64,
@@ -86,11 +86,14 @@ fn is_cut_nowhere(bytes: &[u8], refusal: impl Fn(&[u8]) -> Option<DraftError>) {
     }
     let longer = refusal(&[bytes, &[0]].concat()).unwrap();
     assert_eq!(longer.kind, DraftErrorKind::TrailingBytes { count: 1 });
-    assert_eq!((longer.field, longer.position), (Field::End, bytes.len()));
+    assert_eq!(
+        (longer.field, longer.position),
+        ("end of the record", bytes.len())
+    );
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn control_records_read_as_they_were_written(record in control_record()) {
@@ -118,6 +121,37 @@ proptest! {
         // Without its index, the key of a delta is that of a checkpoint.
         let share_partition = record.key.share_partition;
         prop_assert_eq!(state_topic::decode_key(&key[..whole]), Ok(StateKey { share_partition, delta_index: None }));
+    }
+
+    /// Changes one byte, so that most of the record is still in form.
+    #[test]
+    fn any_bytes_are_refused_or_written_again(
+        control in control_record(),
+        state in state_record(),
+        at in any::<prop::sample::Index>(),
+        by in prop_oneof![Just(1_u8), Just(u8::MAX), any::<u8>()],
+    ) {
+        let mutated = |mut bytes: Vec<u8>| {
+            let at = at.index(bytes.len());
+            bytes[at] = bytes[at].wrapping_add(by);
+            bytes
+        };
+        let key = control::encode_key(&control);
+        let value = mutated(control::encode_value(&control).unwrap());
+        if let Ok(Some(read)) = control::decode(&key, &value) {
+            prop_assert_eq!(control::encode_value(&read), Ok(value));
+        }
+        let key = mutated(state_topic::encode_key(&state.key).unwrap());
+        if let Ok(read) = state_topic::decode_key(&key) {
+            prop_assert_eq!(state_topic::encode_key(&read), Ok(key));
+        }
+        for width in [CheckpointEpochWidth::U16, CheckpointEpochWidth::U32] {
+            let key = state_topic::encode_key(&state.key).unwrap();
+            let value = state.value.as_ref().map(|value| mutated(state_topic::encode_value(value, width).unwrap()));
+            if let Ok(StateRecord { value: Some(read), .. }) = state_topic::decode(&key, value.as_deref(), width) {
+                prop_assert_eq!(state_topic::encode_value(&read, width).ok(), value);
+            }
+        }
     }
 }
 
@@ -262,7 +296,7 @@ fn bad_bytes_are_refused_with_their_field() {
         let error = control::encode_value(&record).unwrap_err();
         assert_eq!(
             (error.field, error.kind),
-            (Field::GroupId, DraftErrorKind::Length { length })
+            ("GroupId", DraftErrorKind::Length { length })
         );
     }
 }

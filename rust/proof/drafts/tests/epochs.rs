@@ -1,4 +1,4 @@
-//! Which deltas count: those of the latest checkpoint, in their order; all others are passed over.
+//! Deltas that count: those of the latest checkpoint, in their order; all others are passed over.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly")]
 
 use share_state_core::ids::{SharePartitionKey, TopicId};

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use common::engine::Engine;
-use common::model::Model;
 use common::{Logs, Written};
 use share_state_core::persister::WriteState;
 use share_state_core::record_state::{AcknowledgeType, RecordState};
@@ -18,10 +17,10 @@ use share_state_core::state_batch::StateBatch;
 use share_state_drafts::control::ControlBody;
 use share_state_drafts::state_topic::CheckpointEpochWidth;
 
-const PAGE: &str = "../../docs/earlier-formats.md";
+const PAGE: &str = "../../../docs/earlier-formats.md";
 const BEGIN: &str = "<!-- example -->\n";
 const END: &str = "<!-- end of example -->\n";
-/// So that the example has a checkpoint among its deltas.
+/// Few enough for a checkpoint among the deltas of the example.
 const DELTAS_PER_CHECKPOINT: u16 = 4;
 
 /// An operation on the share partition.
@@ -117,7 +116,7 @@ fn example() -> (Vec<[String; 6]>, Logs) {
         DELTAS_PER_CHECKPOINT,
         CheckpointEpochWidth::U32,
     );
-    let (mut engine, mut model) = (Engine::begin(100), Model::begin(100));
+    let mut engine = Engine::begin(100);
     let begun = Written {
         control: logs.control[0].record.clone(),
         state_topic: logs.state_topic[0].record.clone(),
@@ -135,9 +134,6 @@ fn example() -> (Vec<[String; 6]>, Logs) {
         assert_eq!(writes.len(), usize::from(is_written), "{name}");
         let write = writes.first();
         let written = write.map(|write| logs.write(0, write));
-        for write in &writes {
-            model.write(write);
-        }
         let told = write.map(|write: &WriteState| {
             stated(
                 &format!("start {}", write.start_offset),
@@ -154,26 +150,16 @@ fn example() -> (Vec<[String; 6]>, Logs) {
         assert_eq!(engine.partition.start_offset(), start_offset, "{name}");
         for (form, state) in logs.replayed(0).iter().enumerate() {
             assert_eq!(state.start_offset(), start_offset, "{name}: form {form}");
-            assert_eq!(Model::from(state), model, "{name}: form {form}");
+            assert_eq!(*state, engine.left(), "{name}: form {form}");
         }
-        assert_eq!(model, Model::of_engine(&engine.partition), "{name}");
     }
     (rows, logs)
 }
 
 /// A row: operation, state, write, and the record in each form.
 fn row(name: &str, engine: &Engine, write: String, written: Option<&Written>) -> [String; 6] {
-    let partition = &engine.partition;
-    let runs = partition.in_flight().map(|run| StateBatch {
-        first_offset: run.range.first,
-        last_offset: run.range.last,
-        delivery_state: run.state.id(),
-        delivery_count: run.delivery_count,
-    });
-    let runs: Vec<StateBatch> = runs
-        .filter(|run| run.first_offset >= partition.start_offset())
-        .collect();
-    let state = stated(&format!("start {}", partition.start_offset()), &runs);
+    let start = format!("start {}", engine.partition.start_offset());
+    let state = stated(&start, &engine.runs());
     let records = written.map_or_else(Default::default, records);
     let [control, topic, kafka] = records;
     [name.to_owned(), state, write, control, topic, kafka]
@@ -262,7 +248,7 @@ fn the_page_shows_the_example() {
     }
 }
 
-/// What the proposal itself says of the end and of the states between, and that every form wrote both kinds of record.
+/// States of the end and between are those that the proposal itself names, and every form wrote both kinds of record.
 #[test]
 fn the_example_ends_as_in_the_proposal() {
     let (rows, mut logs) = example();

@@ -31,7 +31,7 @@ fn alike<S: InFlightStore>(data: &[u8], twin: &[Seen]) {
 /// Everything that can be asked.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    /// Of the whole, as text.
+    /// Text of the whole.
     text: String,
     /// The first available and the first unsettled record, and the first hole, from each of the first offsets on. They are the most
     /// by far, and no text is made of them.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use share_state_histories::{History, NotAHistory, Reader, Settings, check};
 
-/// What a caller may ask for: the defaults, nothing allowed, and everything.
+/// Settings that a caller may ask for: the defaults, nothing allowed, and everything.
 const SETTINGS: [Option<(i64, i64, i64)>; 3] =
     [None, Some((1, 0, 0)), Some((i64::MAX, i64::MAX, i64::MAX))];
 
@@ -49,7 +49,7 @@ fn lines(history: &History) -> Vec<String> {
     events.map(|event| history.line(event, None)).collect()
 }
 
-/// What is an object has a field that is wrong: one that it has, or one that is missing.
+/// Asserts that a refused object names a field that is wrong: one that it has, or one that is missing.
 fn names_its_field(refused: &NotAHistory, line: &[u8]) {
     let object = str::from_utf8(line.trim_ascii())
         .ok()

@@ -48,7 +48,7 @@ fn framed(attributes: u8, count: u8, last_delta: u8, section: &[u8]) -> Vec<u8> 
     batch
 }
 
-/// What holds for every batch that is accepted.
+/// Asserts the laws of every batch that is accepted.
 fn check(batch: &DecodedBatch<'_>) {
     let mut least = batch.header.base_offset;
     for record in batch.records() {

@@ -47,7 +47,7 @@ pub struct Bench<S> {
     pub now: i64,
     writes: Vec<WriteToken>,
     letters: Vec<DeadLetterToken>,
-    /// What was handed out by the last operation.
+    /// Writes and dead letters that the last operation handed out.
     pub written: Vec<WriteState>,
     pub dead: Vec<DeadLetter>,
 }

@@ -39,7 +39,7 @@ pub fn run(data: &[u8]) -> bool {
     records > 0
 }
 
-/// In an order of their own.
+/// Anomalies in an order of their own.
 fn anomalies(follower: &mut Follower) -> Vec<String> {
     let mut found = Vec::new();
     follower.anomalies(0, &mut found);

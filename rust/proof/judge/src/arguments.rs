@@ -1,19 +1,19 @@
 //! The command line.
 
-/// What to run.
+/// Run that is asked for.
 #[derive(Clone, Debug)]
 pub struct Arguments {
-    /// Which of Kafka's classes.
+    /// Name of the profile: the class of Kafka's that is compared.
     pub profile: String,
-    /// From where all choices follow.
+    /// Seed, from which all choices follow.
     pub seed: u64,
     first: u64,
     count: u64,
     /// Operations of a sequence.
     pub length: usize,
-    /// How many unexplained differences are made small.
+    /// Number of unexplained differences that are made small.
     pub shrink: usize,
-    /// Whether one of each deliberate difference is made small too.
+    /// True if one of each deliberate difference is made small too.
     pub examples: bool,
     /// The program, with its arguments, that is Kafka's side.
     pub command: Vec<String>,

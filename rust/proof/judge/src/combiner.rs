@@ -50,7 +50,7 @@ impl Merge {
         merge
     }
 
-    /// What no leader sends: an inverted batch, or one that ends at the last offset there is.
+    /// Makes batches that no leader sends: an inverted one, or one that ends at the last offset there is.
     fn spoil(&mut self, random: &mut Random) {
         if let Some(batch) = self.new.first_mut() {
             if random.percent(50) {

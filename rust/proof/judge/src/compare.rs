@@ -5,7 +5,7 @@ use crate::outcome::{Answered, Letter, Outcome, Run, State, Write, push};
 /// A point in which Kafka and share_state differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// What differs.
+    /// Name of the point that differs.
     pub what: &'static str,
     /// Kafka's side.
     pub kafka: String,
@@ -174,7 +174,8 @@ fn terminal(runs: &[Run], from: i64) -> i64 {
         .sum()
 }
 
-/// Without what is terminal below `start`: Kafka drops whole batches only, and nothing can happen to such records any more.
+/// Runs without what is terminal below `start`: Kafka drops whole batches only, and nothing can happen to such records any
+/// more.
 #[must_use]
 pub fn from_start(runs: &[Run], start: i64) -> Vec<Run> {
     let mut kept = Vec::with_capacity(runs.len());
@@ -217,7 +218,7 @@ fn compare_writes(kafka: &[Write], ours: &[Write], points: &mut Vec<Point>) {
     }
 }
 
-/// What payloads come to: for each offset from `start` on the greatest (count, state). Written on its own, offset by offset, so
+/// Fold of the payloads: for each offset from `start` on the greatest (count, state). Written on its own, offset by offset, so
 /// that a fault of the core's fold cannot hide itself.
 fn folded(writes: &[Write], start: i64) -> Vec<crate::operation::Batch> {
     let mut borders: Vec<i64> = Vec::new();

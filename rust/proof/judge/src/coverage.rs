@@ -1,4 +1,5 @@
-//! What a sequence reached: each operation with its outcome, and the meetings of two things that random choices seldom bring about.
+//! Coverage of a sequence: each operation with its outcome, and the meetings of two things that random choices seldom bring
+//! about.
 
 use crate::operation::{Limits, Operation, Verb, When};
 use crate::outcome::{Answered, Outcome, Run, State};

@@ -1,4 +1,4 @@
-//! A sequence as a conformance file, so that the runner of the recorded files (`tests/conformance`) can play it.
+//! A sequence as a conformance file, so that the runner of the recorded files (`tests/proof/conformance`) can play it.
 //!
 //! That format was recorded with a clock of its own (see the driver's `ManualClock`), and it answers each write under an id of its
 //! own, where a sequence answers all writes of an operation at once.
@@ -16,7 +16,7 @@ use crate::shrink::request;
 pub struct Exported {
     /// The scenario that the operations are.
     pub scenario: Value,
-    /// Where each operation stands in it, `None` when nothing of it is left.
+    /// Place of each operation in it, `None` when nothing of it is left.
     pub places: Vec<Option<usize>>,
 }
 

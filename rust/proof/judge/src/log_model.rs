@@ -31,7 +31,7 @@ impl Log {
         }
     }
 
-    /// Whether it is read with read_committed.
+    /// Returns true if it is read with read_committed.
     pub const fn transactions(&self) -> bool {
         self.transactions
     }
@@ -120,7 +120,7 @@ impl Log {
         }
     }
 
-    /// Where it ends now.
+    /// Offset after its last record now.
     pub const fn end(&self) -> i64 {
         self.next
     }

@@ -1,6 +1,6 @@
 //! Plays random sequences on Kafka's own classes and on share_state, and compares after every operation.
 //!
-//! `tests/kafka/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
+//! `tests/proof/judge/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
 //! `recordings PATH...` plays recorded files of share partitions, share coordinators and share sessions in place of Kafka's side;
 //! `cases PATH` tells as JSON what came of each scenario of such a file of coordinators or sessions.
@@ -11,10 +11,6 @@ mod bytes;
 mod combiner;
 mod compare;
 mod coordinator;
-mod coordinator_engine;
-mod coordinator_export;
-mod coordinator_operation;
-mod coordinator_outcome;
 mod coverage;
 mod deliberate;
 mod durable;

@@ -1,4 +1,4 @@
-//! What an operation gave: the same form for Kafka's share partition and for ours.
+//! Outcome of an operation: the same form for Kafka's share partition and for ours.
 
 use serde_json::Value;
 
@@ -34,9 +34,9 @@ pub struct Run {
     pub delivery_count: i16,
     /// Number of the member that holds them; 0 is nobody.
     pub member: u8,
-    /// Whether a write is under way.
+    /// True if a write is under way.
     pub pending: bool,
-    /// When the lock ends; -1 unless acquired with no write under way.
+    /// Time at which the lock ends; -1 unless acquired with no write under way.
     pub deadline: i64,
 }
 
@@ -60,7 +60,7 @@ impl Run {
         self.terminal() && !self.pending
     }
 
-    /// Whether it says the same of its offsets as the other one of its own.
+    /// Returns true if it says the same of its offsets as the other one of its own.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         *other
@@ -89,7 +89,7 @@ pub struct State {
     pub epoch: i32,
     /// Terminal records from the start offset on.
     pub delivery_complete: i64,
-    /// Whether Kafka looks for what to fetch next, or has marked that there is nothing to look for; ours looks always.
+    /// False if Kafka has marked that there is nothing to fetch next; ours looks always.
     pub looks: bool,
     /// The gap window while it counts: its first offset.
     pub gap: Option<i64>,
@@ -112,23 +112,23 @@ pub struct Write {
     pub start: i64,
     /// Terminal records from there on.
     pub delivery_complete: i64,
-    /// What changed.
+    /// Batches that changed.
     pub batches: Vec<Batch>,
 }
 
 /// Records for the dead-letter queue: first and last offset, delivery count, whether a member rejected them.
 pub type Letter = (i64, i64, i16, bool);
 
-/// What an operation gave.
+/// Outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The answer.
     pub answered: Answered,
     /// The exception's name, when Kafka threw or failed.
     pub exception: Option<String>,
-    /// What was to be persisted.
+    /// Writes for the persister.
     pub writes: Vec<Write>,
-    /// What was given to the dead-letter queue.
+    /// Records that the dead-letter queue was given.
     pub letters: Vec<Letter>,
     /// The state afterwards, when it changed.
     pub state: Option<State>,
@@ -145,7 +145,7 @@ fn number(value: &Value) -> Result<i64, Malformed> {
 }
 
 impl Outcome {
-    /// What Kafka's process says that an operation gave.
+    /// Outcome of an operation that Kafka's process tells.
     ///
     /// # Errors
     /// It is not in its form.

@@ -26,13 +26,13 @@ const ON_THE_WAY: usize = 64;
 /// Sequences without a difference that are shown as examples too.
 pub const IN_ACCORD: usize = 5;
 
-/// One in so many sequences is played in the durable forms too: their disk takes longer than all the rest.
+/// Step between the sequences that are played in the durable forms too: their disk takes longer than all the rest.
 const DURABLE_EVERY: u64 = 4;
 
 /// A sequence on its way.
 struct Sequence {
     number: u64,
-    /// Where a new leader takes over because a deliberate difference has led the sides apart.
+    /// Places where a new leader takes over because a deliberate difference has led the sides apart.
     successions: Vec<usize>,
     ops: Vec<Operation>,
     engine: Engine<IntervalStore>,

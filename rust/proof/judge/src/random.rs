@@ -41,7 +41,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// One of the choices.
+    /// Picks one of the choices.
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }

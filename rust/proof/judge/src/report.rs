@@ -1,4 +1,4 @@
-//! What a run has seen, as JSON for whoever started it.
+//! Report of a run, as JSON for whoever started it.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ pub struct Report {
     pub operations: usize,
     /// Operations compared.
     pub compared: usize,
-    /// How long it took.
+    /// Time that it took.
     pub seconds: f64,
     coverage: BTreeMap<String, usize>,
     classes: BTreeMap<&'static str, usize>,
     unexplained: BTreeMap<String, usize>,
     /// The differences that were made small, each with its conformance scenario.
     pub differences: Vec<Value>,
-    /// One of each deliberate difference, likewise.
+    /// Examples of the deliberate differences, one of each, likewise.
     pub examples: Vec<Value>,
 }
 

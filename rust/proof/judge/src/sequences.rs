@@ -20,7 +20,7 @@ pub type Class = (&'static str, &'static str);
 pub struct Difference {
     /// Index of the operation.
     pub at: usize,
-    /// What differs.
+    /// Name of the point that differs.
     pub what: &'static str,
     /// Kafka's side.
     pub kafka: String,
@@ -33,19 +33,19 @@ pub struct Difference {
 /// A sequence judged.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// How many operations were compared.
+    /// Number of operations that were compared.
     pub compared: usize,
-    /// What they reached.
+    /// Parts of the coverage that they reached.
     pub reached: Vec<String>,
     /// The deliberate differences on the way.
     pub explained: Vec<Difference>,
     /// The first difference that nothing explains; it ends the comparison.
     pub difference: Option<Difference>,
-    /// Where a fresh object under test would let the comparison go on after a deliberate difference.
+    /// Place where a fresh object under test would let the comparison go on after a deliberate difference.
     pub apart: Option<usize>,
 }
 
-/// What a profile compares.
+/// Class of Kafka's that is compared, with the operations on it.
 pub trait Profile {
     /// An operation.
     type Operation: Clone;
@@ -58,7 +58,7 @@ pub trait Profile {
     /// The sequence of a seed. At the `renewals` a fresh object takes over; what stands before them does not depend on them.
     fn generate(random: &mut Random, length: usize, renewals: &[usize]) -> Vec<Self::Operation>;
 
-    /// Whether a sequence that was made smaller still makes sense.
+    /// Returns true if a sequence that was made smaller still makes sense.
     fn is_sound(_ops: &[Self::Operation]) -> bool {
         true
     }
@@ -99,7 +99,7 @@ const ON_THE_WAY: usize = 64;
 /// A sequence on its way.
 struct Sequence<P: Profile> {
     number: u64,
-    /// Where a fresh object takes over because a deliberate difference has led the sides apart.
+    /// Places where a fresh object takes over because a deliberate difference has led the sides apart.
     renewals: Vec<usize>,
     ops: Vec<P::Operation>,
 }

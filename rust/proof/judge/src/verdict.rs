@@ -1,4 +1,4 @@
-//! One sequence judged: Kafka's outcomes beside ours, up to the first difference.
+//! Verdict on a sequence: Kafka's outcomes beside ours, up to the first difference.
 
 use serde_json::Value;
 use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
@@ -24,7 +24,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Whether it is between the durable form and the others.
+    /// Returns true if it is between the durable form and the others.
     pub fn is_durable(&self) -> bool {
         let mut whats = self.points.iter().map(|point| point.what);
         whats.any(|what| DURABLE.iter().any(|(durable, _)| *durable == what))
@@ -48,7 +48,8 @@ pub struct Verdict {
     pub set_aside: usize,
     /// The first difference that nothing explains; it ends the comparison.
     pub difference: Option<Difference>,
-    /// Where a new leader would let the comparison go on, each with the number of operations that are not compared without one.
+    /// Places where a new leader would let the comparison go on, each with the number of operations that are not compared without
+    /// one.
     pub apart: Vec<(usize, usize)>,
 }
 
@@ -59,7 +60,7 @@ struct Pair {
     ours: State,
     /// The limits that it knows of.
     limits: Option<Limits>,
-    /// Whether a deliberate difference has led the two into different states, on which all that follows rests. The next leader
+    /// True if a deliberate difference has led the two into different states, on which all that follows rests. The next leader
     /// reads the same state on both sides.
     apart: bool,
 }
@@ -125,7 +126,7 @@ pub fn durable_fault(
     (tally, None)
 }
 
-/// What is wrong with our side alone: a broken invariant, or two stores or forms of the calls that differ.
+/// Fault of our side alone: a broken invariant, or two stores or forms of the calls that differ.
 #[must_use]
 pub fn own_fault(ops: &[Operation], tree: &Engine<IntervalStore>) -> Option<Difference> {
     if let Some((at, broken)) = &tree.broken {
@@ -142,7 +143,7 @@ pub fn own_fault(ops: &[Operation], tree: &Engine<IntervalStore>) -> Option<Diff
         })
 }
 
-/// Where the same operations came to something else.
+/// Difference where the same operations came to something else.
 fn differs<S: InFlightStore>(
     what: &'static str,
     tree: &Engine<IntervalStore>,
@@ -261,7 +262,7 @@ pub fn judge_setting_aside(
     Ok(verdict)
 }
 
-/// Whether Kafka's last call does not return.
+/// Returns true if Kafka's last call does not return.
 #[must_use]
 pub fn hangs(kafka: &[Value]) -> bool {
     kafka

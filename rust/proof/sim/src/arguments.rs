@@ -4,12 +4,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use share_state_sim::{Broken, Cuts, Fault};
 
-/// What is asked for.
+/// Arguments of the command.
 #[derive(Debug)]
 pub struct Arguments {
     /// The first seed; the others follow.
     pub seed: u64,
-    /// Whether the seed was not named.
+    /// True if the seed was not named.
     pub is_fresh: bool,
     pub worlds: u64,
     pub seconds: Option<u64>,
@@ -17,13 +17,13 @@ pub struct Arguments {
     pub cuts: Cuts,
     pub broken: Option<Broken>,
     pub json: bool,
-    /// Whether a fault or a meeting that never comes is a failure.
+    /// True if a fault or a meeting that never comes is a failure.
     pub every_meeting: bool,
-    /// Where the histories of worlds with findings go.
+    /// Folder for the histories of worlds with findings.
     pub keep: Option<String>,
 }
 
-/// What the command understands.
+/// Usage of the command.
 pub const USAGE: &str = "share-state-sim [--worlds N] [--seed S] [--seconds T] [--jobs J] [--every-meeting] [--json]
     [--keep FOLDER] [--without FAULT,…] [--members N] [--records N] [--faulty-ms T] [--queued] [--uncached] [--ungrouped]
     [--read-ahead] [--broken RULE]

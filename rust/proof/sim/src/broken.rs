@@ -42,7 +42,7 @@ broken! {
 }
 
 impl Broken {
-    /// By its name.
+    /// Returns the rule of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|broken| broken.name() == name)

@@ -10,7 +10,7 @@ use crate::meeting::{Meeting, Meetings};
 use crate::plan::{Cuts, Plan};
 use crate::world::{Played, World};
 
-/// What was seen in many worlds.
+/// Counts and findings of many worlds.
 #[derive(Clone, Debug)]
 pub struct Tally {
     /// Worlds that were played.
@@ -19,9 +19,9 @@ pub struct Tally {
     pub steps: u64,
     /// Events of their histories.
     pub events: u64,
-    /// How often each fault came.
+    /// Number of times that each fault came.
     pub faults: [u64; Fault::COUNT],
-    /// How often each meeting happened.
+    /// Number of times that each meeting happened.
     pub meetings: Meetings,
     /// Seeds of worlds with findings, and what was found first.
     pub found: Vec<(u64, String)>,

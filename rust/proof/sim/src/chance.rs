@@ -41,7 +41,7 @@ impl Chance {
         self.any().is_multiple_of(times.max(1))
     }
 
-    /// One of these.
+    /// Draws one of the choices; `otherwise` if there are none.
     pub fn of<T: Copy>(&mut self, choices: &[T], otherwise: T) -> T {
         choices
             .get(self.below(choices.len()))

@@ -71,7 +71,7 @@ impl DataLog {
             .collect()
     }
 
-    /// Whether a transaction is open.
+    /// Returns true if a transaction is open.
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -117,7 +117,7 @@ impl DataLog {
             .filter(|batch| batch.base_offset <= offset)
     }
 
-    /// Whether a consumer finds a record at the offset.
+    /// Returns true if a consumer finds a record at the offset.
     pub fn has_record(&self, offset: i64) -> bool {
         self.batch_of(offset)
             .is_some_and(|batch| batch.control.is_none())
@@ -145,7 +145,7 @@ impl DataLog {
         found
     }
 
-    /// Whether the record at the offset belongs to an aborted transaction.
+    /// Returns true if the record at the offset belongs to an aborted transaction.
     pub fn is_aborted(&self, offset: i64) -> bool {
         let inside = |&(first, marker): &(i64, i64)| first <= offset && offset < marker;
         self.batch_of(offset)

@@ -1,11 +1,11 @@
-//! What may go wrong in a world. Each world draws which of these exist, and how often they come.
+//! Faults of a world. Each world draws which of them exist, and how often they come.
 
-/// When a fault comes.
+/// Time at which a fault comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coming {
-    /// So many times in a thousand occasions: a message, a piece of work.
+    /// A number of times in a thousand occasions: a message, a piece of work.
     ByChance,
-    /// At times that the world draws, one fault at a time.
+    /// Times that the world draws, one fault at a time.
     AtTimes,
 }
 
@@ -27,7 +27,7 @@ macro_rules! faults {
                 match self { $(Self::$name => $word,)* }
             }
 
-            /// When it comes.
+            /// Time at which it comes.
             #[must_use]
             pub const fn coming(self) -> Coming {
                 match self { $(Self::$name => Coming::$coming,)* }
@@ -69,10 +69,10 @@ faults! {
 }
 
 impl Fault {
-    /// How many there are.
+    /// Number of the kinds of faults.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// By its name.
+    /// Returns the fault of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|fault| fault.name() == name)

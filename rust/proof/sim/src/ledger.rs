@@ -1,11 +1,11 @@
-//! What the store has confirmed of a share partition: it must hold that, whatever happened to it since, and nothing that nobody
-//! asked of it.
+//! Ledger of the writes that the store has confirmed of a share partition: it must hold them, whatever happened to it since, and
+//! nothing that nobody asked of it.
 
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::persister::{InitializeState, WriteState};
 use share_state_core::record_state::RecordState;
 
-/// What is known of an offset.
+/// State of an offset, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     /// The highest delivery count and state whose write was confirmed.
@@ -124,7 +124,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the store holds a record as acknowledged, or below its start offset.
+    /// Returns true if the store holds a record as acknowledged, or below its start offset.
     pub fn is_held_as_acknowledged(held: &ShareGroupOffset, offset: i64) -> bool {
         offset < held.start_offset
             || held

@@ -1,4 +1,4 @@
-//! One simulated world: everything of share_state that is without I/O, driven by a seed.
+//! Simulated world: everything of share_state that is without I/O, driven by a seed.
 //!
 //! A world has members, brokers that lead share partitions, and a share coordinator on a simulated disk. Messages between them
 //! are slow, lost or doubled; processes are killed, clocks make steps, disks fail, leaders overlap. One thread plays it, so a seed

@@ -13,7 +13,7 @@ macro_rules! meetings {
             /// All of them.
             pub const ALL: [Self; [$($text),*].len()] = [$(Self::$name),*];
 
-            /// In words.
+            /// Returns it in words.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -68,7 +68,7 @@ meetings! {
     PruneThenPower "power is lost after segments were pruned";
 }
 
-/// How often each has happened.
+/// Number of times that each meeting has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meetings([u64; Meeting::ALL.len()]);
 
@@ -79,7 +79,7 @@ impl Default for Meetings {
 }
 
 impl Meetings {
-    /// One more.
+    /// Counts one more.
     pub fn note(&mut self, meeting: Meeting) {
         if let Some(count) = self.0.get_mut(meeting as usize) {
             *count += 1;
@@ -93,7 +93,7 @@ impl Meetings {
         }
     }
 
-    /// How often it has happened.
+    /// Number of times that the meeting has happened.
     #[must_use]
     pub fn count(&self, meeting: Meeting) -> u64 {
         self.0.get(meeting as usize).copied().unwrap_or(0)

@@ -1,11 +1,11 @@
-//! What a world is made of: drawn from its seed, and made smaller by hand or by the shrinker.
+//! Plan of a world: drawn from its seed, and made smaller by hand or by the shrinker.
 
 use share_state_core::share_partition::AcquireMode;
 
 use crate::chance::Chance;
 use crate::fault::{Coming, Fault};
 
-/// How many microseconds a millisecond has.
+/// Microseconds of a millisecond.
 pub const MS: i64 = 1_000;
 
 /// Log batches: more than a window holds.
@@ -14,9 +14,9 @@ pub const READ_AHEAD: usize = 400;
 /// A world before it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What all else follows from.
+    /// Seed, from which all else follows.
     pub seed: u64,
-    /// How often each fault comes, in a thousand; 0 where it does not exist.
+    /// Times that each fault comes, in a thousand; 0 where it does not exist.
     pub rates: [u16; Fault::COUNT],
     /// Members at once.
     pub members: usize,
@@ -24,7 +24,7 @@ pub struct Plan {
     pub partitions: usize,
     /// Records in all logs.
     pub records: i64,
-    /// How long faults come, microseconds.
+    /// Time in which faults come, microseconds.
     pub faulty_us: i64,
     /// `share.record.lock.duration.ms`.
     pub lock_ms: i64,
@@ -38,17 +38,17 @@ pub struct Plan {
     pub batch_records: i64,
     /// Log batches that a broker reads for a fetch at most.
     pub fetch_batches: usize,
-    /// Whether `max_records` is exact.
+    /// True if `max_records` is exact.
     pub record_limit: bool,
-    /// Whether only committed records are read.
+    /// True if only committed records are read.
     pub read_committed: bool,
-    /// How long a message takes at most, microseconds.
+    /// Longest time of a message on its way, microseconds.
     pub delay_us: i64,
-    /// How long a member works at most, microseconds.
+    /// Longest time that a member works, microseconds.
     pub work_us: i64,
-    /// How far members' clocks are apart at most, microseconds.
+    /// Largest difference between members' clocks, microseconds.
     pub skew_us: i64,
-    /// How much faster or slower a leader's clock runs, in a million; 0 without drift.
+    /// Drift of a leader's clock, faster or slower, in a million; 0 without drift.
     pub drift_ppm: i64,
     /// Bytes of a segment of the coordinator's log.
     pub segment_bytes: u64,
@@ -56,22 +56,22 @@ pub struct Plan {
     pub updates_per_snapshot: u32,
     /// State partitions of the coordinator.
     pub state_partitions: u32,
-    /// Whether leaders make their writes inside their calls.
+    /// True if leaders make their writes inside their calls.
     pub inline: bool,
-    /// Whether leaders read through the gateway's cache.
+    /// True if leaders read through the gateway's cache.
     pub cached: bool,
-    /// Whether a group coordinator tells members what to fetch.
+    /// True if a group coordinator tells members what to fetch.
     pub grouped: bool,
 }
 
-/// What is taken away from a plan.
+/// Parts that are taken away from a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
     /// Faults that do not come.
     pub without: Vec<Fault>,
-    /// At most so many members.
+    /// Largest number of members.
     pub members: Option<usize>,
-    /// At most so many records.
+    /// Largest number of records.
     pub records: Option<i64>,
     /// Faults come for at most so many milliseconds.
     pub faulty_ms: Option<i64>,
@@ -135,7 +135,8 @@ impl Plan {
         plan
     }
 
-    /// In a quarter of the worlds a fetch brings so little that it may end within a gap or before what is available.
+    /// Draws the batches that a fetch brings: in a quarter of the worlds so few that it may end within a gap or before what is
+    /// available.
     fn fetch_batches(seed: u64) -> usize {
         let mut chance = Chance::new(seed, 6);
         if chance.once_in(4) {
@@ -170,7 +171,7 @@ impl Plan {
         plan
     }
 
-    /// Whether `max_records` is exact, as the engine has it.
+    /// Exact mode if `max_records` is exact, as the engine has it.
     #[must_use]
     pub const fn mode(&self) -> AcquireMode {
         if self.record_limit {
@@ -180,7 +181,7 @@ impl Plan {
         }
     }
 
-    /// How often a fault comes, in a thousand.
+    /// Times that a fault comes, in a thousand.
     #[must_use]
     pub fn rate(&self, fault: Fault) -> u16 {
         self.rates.get(fault as usize).copied().unwrap_or(0)

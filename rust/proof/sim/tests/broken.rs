@@ -2,7 +2,7 @@
 
 use share_state_sim::{Broken, Cuts, Plan, play, rule, shrink};
 
-/// How many worlds are played: a rule that few of them need is seen late.
+/// Worlds that are played, at most: a rule that few of them need is seen late.
 const MOST: u64 = 500;
 
 /// The first seed that shows it.

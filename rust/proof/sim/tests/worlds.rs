@@ -4,7 +4,7 @@
 use share_state_core::in_flight::{IntervalStore, TwinStore};
 use share_state_sim::{Cuts, Fault, Plan, Tally, World, play};
 
-/// Of the fixed worlds, those with a finding that nobody has explained yet, and the rule. One that is no longer found has to go.
+/// Fixed worlds with a finding that nobody has explained yet, and the rule. An entry that is no longer found has to go.
 const OPEN: [(u64, &str); 0] = [];
 
 /// `WORLDS=100000` plays more of them.
@@ -52,9 +52,9 @@ const MENDED_SINCE: [u64; 3] = [60_150_873, 7_014_552_903_363_830, 7_014_906_390
 /// log. The store was refused.
 const LENGTH_ON_TWO_PAGES: u64 = 7_014_462_715_102_183;
 
-/// In these a late heartbeat of a member, or of another with its id, took the new assignment with it: a fault of the engine (G13).
-/// In the first three the other one had crashed; the last two, with heartbeats of one member that overtake each other, have the
-/// finding again without the engine's rule.
+/// Worlds in which a late heartbeat of a member, or of another with its id, took the new assignment with it: a fault of the
+/// engine (G13). In the first three the other one had crashed; the last two, with heartbeats of one member that overtake each
+/// other, have the finding again without the engine's rule.
 const LATE_HEARTBEATS: [u64; 5] = [60_228_326, 60_233_800, 70_006_477, 70_001_536, 70_003_615];
 
 #[test]
@@ -86,7 +86,7 @@ fn worlds_that_are_explained_have_no_finding() {
     assert!(tally.steps > 10_000, "{} steps", tally.steps);
 }
 
-/// What happened in a world, whichever in-flight store it has.
+/// Traces of a world, whichever in-flight store it has.
 fn traces(seed: u64) -> [(u64, u64); 3] {
     let plan = Plan::draw(seed);
     let once = World::<IntervalStore>::new(&plan, None).play();

@@ -4,7 +4,7 @@ use share_state_core::ids::MAX_GROUP_ID_BYTES;
 
 use super::{ControlBody, ControlRecord, SHARE_CHECKPOINT, SHARE_DELTA};
 use crate::cursor::{Reader, write_group_id};
-use crate::error::{DraftError, Field};
+use crate::error::DraftError;
 use crate::states::{read_states, write_states};
 
 /// The bytes of a record's key.
@@ -48,18 +48,18 @@ pub fn encode_value(record: &ControlRecord) -> Result<Vec<u8>, DraftError> {
 pub fn decode(key: &[u8], value: &[u8]) -> Result<Option<ControlRecord>, DraftError> {
     let mut r = Reader::new(key);
     r.version()?;
-    let control_type = r.i16(Field::ControlType)?;
+    let control_type = r.i16("Type")?;
     r.finish()?;
     if !matches!(control_type, SHARE_CHECKPOINT | SHARE_DELTA) {
         return Ok(None);
     }
     let mut r = Reader::new(value);
     let group = r.group_id()?.to_owned();
-    let checkpoint_epoch = r.u32(Field::CheckpointEpoch)?;
+    let checkpoint_epoch = r.u32("CheckpointEpoch")?;
     let body = if control_type == SHARE_CHECKPOINT {
         ControlBody::Checkpoint {
-            start_offset: r.i64(Field::StartOffset)?,
-            end_offset: r.i64(Field::EndOffset)?,
+            start_offset: r.i64("StartOffset")?,
+            end_offset: r.i64("EndOffset")?,
             states: read_states(&mut r)?,
         }
     } else {

@@ -3,16 +3,14 @@
 //! The share-partition leader writes them itself, so they need no key of a share partition: the log is that of the partition, and
 //! the group stands in the record. A delta holds states and nothing else; the start offset follows from them.
 
-mod cleaner;
 mod codec;
 mod recovery;
 mod writer;
 
 use share_state_core::state_batch::StateBatch;
 
-pub use cleaner::{LoggedControl, clean};
 pub use codec::{decode, encode_key, encode_value};
-pub use recovery::ControlRecovery;
+pub use recovery::{ControlRecovery, LoggedControl, clean};
 pub use writer::ControlWriter;
 
 /// Type of the control record that holds the whole state.
@@ -31,7 +29,7 @@ pub struct ControlRecord {
     pub body: ControlBody,
 }
 
-/// What a control record says of the share partition.
+/// Statement of a control record about the share partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlBody {
     /// `SHARE_CHECKPOINT`: the state is this.
@@ -40,12 +38,12 @@ pub enum ControlBody {
         start_offset: i64,
         /// The offset after the last record of which something is known (SPEO).
         end_offset: i64,
-        /// What is known of the records between.
+        /// States of the records between, as far as they are known.
         states: Vec<StateBatch>,
     },
     /// `SHARE_DELTA`: the state has changed by this.
     Delta {
-        /// What changed.
+        /// States that changed.
         states: Vec<StateBatch>,
     },
 }

@@ -1,4 +1,8 @@
-//! What a share-partition leader makes of the control records of its log, record by record.
+//! State that a share-partition leader makes of the control records of its log, record by record, and the records that the log
+//! cleaner may take: those below the Earliest Share Offset.
+//!
+//! A group that writes no checkpoint holds the offset back for all groups of the partition, and with it every control record
+//! after. That is a weakness of this form: control records outlive the records that they are about.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +24,7 @@ struct Group {
 }
 
 impl ControlRecovery {
-    /// Without any record.
+    /// State without any record.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -79,4 +83,28 @@ impl ControlRecovery {
         let offsets = self.groups.values().map(|group| group.checkpoint_offset);
         offsets.min()
     }
+}
+
+/// A control record with its offset in the log of the data partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedControl {
+    /// Its offset.
+    pub offset: i64,
+    /// The record.
+    pub record: ControlRecord,
+}
+
+/// Takes from `log`, which is in the order of the offsets, what no group needs. Returns the number of records taken.
+///
+/// Only records below the Earliest Share Offset go. Within what stays, older checkpoints and deltas of other groups remain.
+pub fn clean(log: &mut Vec<LoggedControl>) -> usize {
+    let mut recovery = ControlRecovery::new();
+    for LoggedControl { offset, record } in &*log {
+        recovery.replay(*offset, record);
+    }
+    let before = log.len();
+    if let Some(earliest) = recovery.earliest_share_offset() {
+        log.retain(|logged| logged.offset >= earliest);
+    }
+    before - log.len()
 }

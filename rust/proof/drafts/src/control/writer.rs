@@ -5,8 +5,8 @@ use share_state_core::state_batch::StateBatch;
 
 use super::{ControlBody, ControlRecord, ControlRecovery};
 use crate::effective::EffectiveState;
+use crate::error::{CheckpointEpochExhausted, next_epoch};
 use crate::states::as_written;
-use crate::write_error::{CheckpointEpochExhausted, next_epoch};
 
 /// Writes the control records of one share group in one data partition.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::{StateRecord, StateValue, decode_key};
 use crate::cursor::Reader;
-use crate::error::{DraftError, DraftErrorKind, Field};
+use crate::error::{DraftError, DraftErrorKind};
 use crate::states::{read_states, write_states};
 
 /// Width of the checkpoint epoch, which grew between two revisions of the draft. Nothing in a record tells which it is.
@@ -40,7 +40,7 @@ pub fn encode_value(
             let epoch = u16::try_from(value.checkpoint_epoch).map_err(|_| {
                 let (value, max) = (value.checkpoint_epoch, width.last_epoch());
                 let kind = DraftErrorKind::TooLarge { value, max };
-                DraftError::unwritable(Field::CheckpointEpoch, kind)
+                DraftError::unwritable("CheckpointEpoch", kind)
             })?;
             out.extend_from_slice(&epoch.to_be_bytes());
         }
@@ -68,12 +68,12 @@ pub fn decode(
 fn decode_value(value: &[u8], width: CheckpointEpochWidth) -> Result<StateValue, DraftError> {
     let mut r = Reader::new(value);
     let value = StateValue {
-        state_epoch: r.u32(Field::StateEpoch)?,
+        state_epoch: r.u32("StateEpoch")?,
         checkpoint_epoch: match width {
-            CheckpointEpochWidth::U16 => u32::from(r.u16(Field::CheckpointEpoch)?),
-            CheckpointEpochWidth::U32 => r.u32(Field::CheckpointEpoch)?,
+            CheckpointEpochWidth::U16 => u32::from(r.u16("CheckpointEpoch")?),
+            CheckpointEpochWidth::U32 => r.u32("CheckpointEpoch")?,
         },
-        start_offset: r.i64(Field::StartOffset)?,
+        start_offset: r.i64("StartOffset")?,
         states: read_states(&mut r)?,
     };
     r.finish()?;

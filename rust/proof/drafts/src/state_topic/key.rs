@@ -4,7 +4,7 @@
 use share_state_core::ids::{SharePartitionKey, TopicId};
 
 use crate::cursor::{Reader, write_group_id};
-use crate::error::{DraftError, Field};
+use crate::error::DraftError;
 
 /// Key of a record; compaction keeps one record a key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,12 +36,12 @@ pub fn decode_key(key: &[u8]) -> Result<StateKey, DraftError> {
     let mut r = Reader::new(key);
     r.version()?;
     let group = r.group_id()?;
-    let topic_id = TopicId(r.array(Field::TopicId)?);
-    let partition = r.i32(Field::Partition)?;
+    let topic_id = TopicId(r.array("TopicId")?);
+    let partition = r.i32("Partition")?;
     let delta_index = if r.remaining() == 0 {
         None
     } else {
-        let [index] = r.array(Field::DeltaIndex)?;
+        let [index] = r.array("DeltaIndex")?;
         Some(index)
     };
     r.finish()?;

@@ -4,7 +4,6 @@
 //! key. The index has no part in the choice of the topic's partition: that is by share partition alone.
 
 mod codec;
-mod compaction;
 mod key;
 mod replay;
 mod writer;
@@ -12,9 +11,8 @@ mod writer;
 use share_state_core::state_batch::StateBatch;
 
 pub use codec::{CheckpointEpochWidth, decode, encode_value};
-pub use compaction::{LoggedState, compact};
 pub use key::{StateKey, decode_key, encode_key};
-pub use replay::StateReplay;
+pub use replay::{LoggedState, StateReplay, compact};
 pub use writer::StateWriter;
 
 /// A record of the topic.

@@ -1,13 +1,13 @@
-//! From the records of the topic to the states of the share partitions.
+//! Replay of the records of the topic to the states of the share partitions, and the records that compaction leaves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use share_state_core::ids::SharePartitionKey;
 
 use super::{StateRecord, StateValue};
 use crate::effective::EffectiveState;
 
-/// What the topic holds: the latest record of each key, as compaction would leave it.
+/// Content of the topic: the latest record of each key, as compaction would leave it.
 #[derive(Clone, Debug, Default)]
 pub struct StateReplay {
     share_partitions: BTreeMap<SharePartitionKey, Latest>,
@@ -16,12 +16,12 @@ pub struct StateReplay {
 #[derive(Clone, Debug, Default)]
 struct Latest {
     checkpoint: Option<StateValue>,
-    /// By index. Deltas of earlier checkpoints stay until another delta takes their index.
+    /// Deltas by index. Those of earlier checkpoints stay until another delta takes their index.
     deltas: BTreeMap<u8, StateValue>,
 }
 
 impl StateReplay {
-    /// Without any record.
+    /// State without any record.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -72,4 +72,30 @@ impl StateReplay {
         }
         Some(state)
     }
+}
+
+/// A record with its offset in the topic's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedState {
+    /// Its offset.
+    pub offset: i64,
+    /// The record.
+    pub record: StateRecord,
+}
+
+/// Compacts `log`, which is in the order of the offsets, below `end` (exclusive): of each key only the latest record there stays.
+/// Returns the number of records taken.
+///
+/// Kafka's cleaner leaves the active segment alone; `end` is where that begins. Tombstones stay as well, as they do in Kafka until
+/// `delete.retention.ms` is over.
+pub fn compact(log: &mut Vec<LoggedState>, end: i64) -> usize {
+    let before = log.len();
+    let mut latest = HashMap::new();
+    for logged in log.iter().filter(|logged| logged.offset < end) {
+        latest.insert(logged.record.key.clone(), logged.offset);
+    }
+    log.retain(|logged| {
+        logged.offset >= end || latest.get(&logged.record.key) == Some(&logged.offset)
+    });
+    before - log.len()
 }

@@ -6,8 +6,8 @@ use share_state_core::state_batch::StateBatch;
 
 use super::{CheckpointEpochWidth, StateKey, StateRecord, StateReplay, StateValue};
 use crate::effective::EffectiveState;
+use crate::error::{CheckpointEpochExhausted, next_epoch};
 use crate::states::as_written;
-use crate::write_error::{CheckpointEpochExhausted, next_epoch};
 
 /// Writes the records of one share partition.
 #[derive(Clone, Debug)]

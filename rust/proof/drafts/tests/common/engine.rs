@@ -9,8 +9,9 @@ use share_state_core::record_state::AcknowledgeType;
 use share_state_core::share_partition::{
     AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
 };
+use share_state_core::state_batch::StateBatch;
 use share_state_core::time::LockTime;
-use share_state_drafts::EffectiveState;
+use share_state_drafts::{EffectiveState, as_written};
 
 pub struct Engine {
     pub partition: SharePartition<IntervalStore>,
@@ -18,7 +19,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// With locks of 30 s.
+    /// Share partition with locks of 30 s.
     pub fn begin(start_offset: i64) -> Self {
         Self::load(&EffectiveState::new(start_offset, &[]), LockTime(0))
     }
@@ -89,12 +90,30 @@ impl Engine {
         writes
     }
 
-    /// What `member` holds and may acknowledge.
+    /// Ranges that `member` holds and may acknowledge.
     pub fn held(&self, member: &str) -> Vec<(i64, i64)> {
         let runs = self.partition.in_flight();
         let held = runs.filter(|run| run.holder.is_some_and(|(name, _, _)| name == member));
         held.filter(|run| run.range.first >= self.partition.start_offset())
             .map(|run| (run.range.first, run.range.last))
             .collect()
+    }
+
+    /// In-flight runs from the start offset on.
+    pub fn runs(&self) -> Vec<StateBatch> {
+        let runs = self.partition.in_flight().map(|run| StateBatch {
+            first_offset: run.range.first,
+            last_offset: run.range.last,
+            delivery_state: run.state.id(),
+            delivery_count: run.delivery_count,
+        });
+        runs.filter(|run| run.first_offset >= self.partition.start_offset())
+            .collect()
+    }
+
+    /// State that the share partition would leave if its leader were lost now: no acquisition, and its delivery did not happen.
+    pub fn left(&self) -> EffectiveState {
+        let states: Vec<StateBatch> = self.runs().into_iter().map(as_written).collect();
+        EffectiveState::new(self.partition.start_offset(), &states)
     }
 }

@@ -8,7 +8,6 @@
 )]
 
 pub mod engine;
-pub mod model;
 
 use share_state_core::coordinator::{CoordinatorConfig, ShareCoordinator};
 use share_state_core::group_offset::ShareGroupOffset;
@@ -42,7 +41,7 @@ pub struct Group {
     state_topic: StateWriter,
 }
 
-/// What one write became.
+/// Records that a write became, in each form.
 pub struct Written {
     pub control: ControlRecord,
     pub state_topic: StateRecord,

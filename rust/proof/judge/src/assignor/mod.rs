@@ -24,7 +24,7 @@ const ASSIGNED: Class = (
     "G7",
     "a partition that cannot be assigned any more is assigned",
 );
-/// What cannot be assigned leaves nobody to give to.
+/// A partition that cannot be assigned leaves nobody to give to.
 pub const COUNTED: Class = (
     "G7",
     "a partition that cannot be assigned any more is counted",
@@ -124,7 +124,7 @@ fn shown(answer: &[Assignment]) -> String {
     answer.iter().map(member).collect::<Vec<_>>().join(" ")
 }
 
-/// What a comparison came to.
+/// Outcome of a comparison.
 pub enum Agreement {
     /// Both are good.
     Reached(Vec<String>),
@@ -132,7 +132,7 @@ pub enum Agreement {
     Differs(&'static str, Option<Class>),
 }
 
-/// Whether Kafka's answer is good.
+/// Judges Kafka's answer alone.
 pub fn judged(question: &Question, kafka: &[Assignment]) -> Agreement {
     let flaws = question.flaws(kafka);
     if flaws.is_empty() {

@@ -13,7 +13,7 @@ use super::properties::Question;
 pub struct Member {
     /// Numbers of topics.
     pub subscribed: BTreeSet<u8>,
-    /// What it has.
+    /// Partitions that it has.
     pub current: Assignment,
 }
 
@@ -24,7 +24,7 @@ pub struct Assign {
     pub members: BTreeMap<u8, Member>,
     /// Partitions of each topic.
     pub topics: BTreeMap<u8, i32>,
-    /// Of these, the ones that cannot be assigned.
+    /// Partitions of these topics that cannot be assigned.
     pub not_assignable: BTreeMap<u8, BTreeSet<i32>>,
 }
 
@@ -42,7 +42,7 @@ fn name(member: u8) -> String {
 }
 
 impl Assign {
-    /// What is to be assigned to whom.
+    /// Partitions to assign, and the members to assign them to.
     pub fn question(&self) -> Question {
         let ids = |topics: &BTreeSet<u8>| topics.iter().copied().map(topic_id).collect();
         let members: Vec<(BTreeSet<TopicId>, Assignment)> = self

@@ -1,5 +1,5 @@
-//! What a good assignment is. Which member gets which partition Kafka leaves to the order of its hash maps; how many each gets,
-//! it does not.
+//! Properties of a good assignment. Kafka leaves the choice of the member for each partition to the order of its hash maps, but
+//! not the number that each member gets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use share_state_core::ids::TopicId;
 /// A partition.
 pub type Partition = (TopicId, i32);
 
-/// What is assigned to whom.
+/// Partitions to assign, and the members to assign them to.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Topics that each member subscribes to, and what it has; only topics that exist.
     pub members: Vec<(BTreeSet<TopicId>, Assignment)>,
     /// The partitions that can be assigned.
     pub topics: AssignableTopics,
-    /// Whether all members subscribe to the same topics, so that these are spread in one go.
+    /// True if all members subscribe to the same topics, so that these are spread in one go.
     pub homogeneous: bool,
 }
 
-/// What is wrong with an answer.
+/// Fault of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flaw {
     /// A member has what it does not subscribe to or what cannot be assigned.
@@ -68,7 +68,7 @@ impl Question {
             .collect()
     }
 
-    /// What is wrong with an answer, in the order of the members.
+    /// Faults of an answer, in the order of the members.
     pub fn flaws(&self, answer: &[Assignment]) -> BTreeSet<Flaw> {
         let mut flaws = BTreeSet::new();
         for (member, (assigned, (topics, _))) in answer.iter().zip(&self.members).enumerate() {
@@ -88,7 +88,7 @@ impl Question {
         flaws
     }
 
-    /// How much of what members have they keep.
+    /// Number of the partitions of members that they keep.
     pub fn kept(&self, answer: &[Assignment]) -> usize {
         let kept = |(assigned, (_, current)): (&Assignment, &(BTreeSet<TopicId>, Assignment))| {
             assigned
@@ -99,7 +99,7 @@ impl Question {
         answer.iter().zip(&self.members).map(kept).sum()
     }
 
-    /// Whether a member has a partition that cannot be assigned of a topic that somebody subscribes to.
+    /// Returns true if a member has a partition that cannot be assigned of a topic that somebody subscribes to.
     pub fn has_what_cannot_be_assigned(&self) -> bool {
         let subscribed = |topic: &TopicId| {
             self.members
@@ -115,12 +115,12 @@ impl Question {
         })
     }
 
-    /// Whether the parts that Kafka reckons in floating point are not those that add up.
+    /// Returns true if the parts that Kafka reckons in floating point are not those that add up.
     pub fn parts_do_not_add_up(&self) -> bool {
         self.spreads().iter().any(Spread::parts_do_not_add_up)
     }
 
-    /// Whether more members have a partition than should.
+    /// Returns true if more members have a partition than should.
     pub fn is_crowded(&self) -> bool {
         let current: Vec<Assignment> = self
             .members
@@ -133,7 +133,7 @@ impl Question {
             .any(|flaw| matches!(flaw, Flaw::TooManyHolders(_)))
     }
 
-    /// Whether only one answer is good: everybody gets everything, or everybody has just as much as the others already.
+    /// Returns true if only one answer is good: everybody gets everything, or everybody has just as much as the others already.
     pub fn has_one_answer(&self) -> bool {
         let current: Vec<Assignment> = self
             .members

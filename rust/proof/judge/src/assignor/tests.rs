@@ -1,3 +1,5 @@
+//! Comparison of assignments: each flaw is seen.
+
 use std::collections::BTreeSet;
 
 use share_state_core::assignor::Assignment;

@@ -9,8 +9,8 @@ use share_state_core::records::{ShareRecord, ShareValue};
 use share_state_core::state_batch::StateBatch;
 use share_state_core::time::WallTime;
 
-use crate::coordinator_operation::{Asked, CoordinatorOperation, TOPIC_BYTES};
-use crate::coordinator_outcome::CoordinatorOutcome;
+use crate::coordinator::operation::{Asked, CoordinatorOperation, TOPIC_BYTES};
+use crate::coordinator::outcome::CoordinatorOutcome;
 
 /// Plays operations one after the other.
 #[derive(Default)]

@@ -1,9 +1,9 @@
-//! A sequence on a share coordinator as a conformance file, so that the runner of the recorded files (`tests/conformance`) can play
+//! A sequence on a share coordinator as a conformance file, so that the runner of the recorded files (`tests/proof/conformance`) can play
 //! it.
 
 use serde_json::{Value, json};
 
-use crate::coordinator_operation::CoordinatorOperation;
+use crate::coordinator::operation::CoordinatorOperation;
 
 /// The sequence as a conformance scenario, with the place of each operation: what an operation decided is replayed by operations
 /// of its own.

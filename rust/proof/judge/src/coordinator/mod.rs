@@ -1,14 +1,18 @@
 //! Sequences on a share coordinator: Kafka's `ShareCoordinatorShard` beside ours.
 
+mod engine;
+mod export;
+mod operation;
+mod outcome;
+
 use serde_json::Value;
 
-use crate::coordinator_engine::Coordinator;
-use crate::coordinator_export;
-use crate::coordinator_operation::{self, CoordinatorOperation};
-use crate::coordinator_outcome::CoordinatorOutcome;
 use crate::deliberate::{ByName, what_of};
 use crate::random::Random;
 use crate::sequences::{Difference, Profile, Verdict};
+use engine::Coordinator;
+use operation::CoordinatorOperation;
+use outcome::CoordinatorOutcome;
 
 /// The deliberate differences that are recognised here: profile, id and what happens.
 pub const RULES: &[ByName] = &[
@@ -31,7 +35,7 @@ impl Profile for OnCoordinators {
         length: usize,
         renewals: &[usize],
     ) -> Vec<CoordinatorOperation> {
-        coordinator_operation::generate(random, length, renewals)
+        operation::generate(random, length, renewals)
     }
 
     fn to_json(op: &CoordinatorOperation) -> Value {
@@ -51,11 +55,11 @@ impl Profile for OnCoordinators {
         ops: &[CoordinatorOperation],
         given: Vec<Value>,
     ) -> (Value, Vec<usize>) {
-        coordinator_export::exported(name, ops, given)
+        export::exported(name, ops, given)
     }
 }
 
-/// Compares operation by operation. Behind a deliberate difference the memories differ; the comparison goes on with the next
+/// Compares operation by operation. After a deliberate difference the memories differ; the comparison goes on with the next
 /// coordinator.
 fn judge(ops: &[CoordinatorOperation], given: &[Value]) -> Verdict {
     let mut coordinator = Coordinator::default();
@@ -132,7 +136,7 @@ fn classify(
     }
 }
 
-/// Whether there is one record, and it is of this leader.
+/// Returns true if there is one record, and it is of this leader.
 fn names_leader(records: &str, leader_epoch: i32) -> bool {
     let words: Vec<&str> = records.split(' ').collect();
     let named = match words.get(1) {

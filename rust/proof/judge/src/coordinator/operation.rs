@@ -10,18 +10,18 @@ pub const TOPIC: &str = "AAECAwQFBgcICQoLDA0ODw";
 /// The bytes of it.
 pub const TOPIC_BYTES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Around a request: which partition, when, and whether the topic exists.
+/// Circumstances of a request: its partition, its time, and the existence of the topic.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The partition.
     pub partition: i32,
     /// Wall clock.
     pub now: i64,
-    /// Whether the topic exists.
+    /// True if the topic exists.
     pub exists: bool,
 }
 
-/// What is done.
+/// Operation on a share coordinator.
 #[derive(Clone, Debug)]
 pub enum CoordinatorOperation {
     /// A coordinator without state.
@@ -33,23 +33,23 @@ pub enum CoordinatorOperation {
     },
     /// RPC 83.
     Initialize {
-        /// Around it.
+        /// Circumstances of the request.
         asked: Asked,
         /// Epoch of the new state.
         state_epoch: i32,
-        /// Where it starts.
+        /// Start offset of the share partition.
         start: i64,
     },
     /// RPC 84.
     Read {
-        /// Around it.
+        /// Circumstances of the request.
         asked: Asked,
         /// Epoch of the reader.
         leader_epoch: i32,
     },
     /// RPC 85.
     Write {
-        /// Around it.
+        /// Circumstances of the request.
         asked: Asked,
         /// Epoch of the state.
         state_epoch: i32,
@@ -59,17 +59,17 @@ pub enum CoordinatorOperation {
         start: i64,
         /// Delivery complete count.
         complete: i32,
-        /// What changed.
+        /// Batches that changed.
         batches: Vec<Batch>,
     },
     /// RPC 86.
     Delete {
-        /// Around it.
+        /// Circumstances of the request.
         asked: Asked,
     },
     /// RPC 87.
     Summary {
-        /// Around it.
+        /// Circumstances of the request.
         asked: Asked,
         /// Epoch of the asker.
         leader_epoch: i32,

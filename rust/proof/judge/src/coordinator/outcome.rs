@@ -1,10 +1,10 @@
-//! What an operation on a share coordinator gave, as text that is the same for both sides.
+//! Outcome of an operation on a share coordinator, as text that is the same for both sides.
 
 use serde_json::Value;
 
-use crate::coordinator_operation::CoordinatorOperation;
+use crate::coordinator::operation::CoordinatorOperation;
 
-/// What an operation gave.
+/// Outcome of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoordinatorOutcome {
     /// The code, and what a read or a summary answers.
@@ -37,7 +37,7 @@ fn named_batches(value: &Value) -> String {
 }
 
 impl CoordinatorOutcome {
-    /// What was reached, for the coverage.
+    /// Part of the coverage that was reached.
     #[must_use]
     pub fn reached(&self) -> String {
         let code = self.answer.split(' ').next().unwrap_or("");
@@ -45,7 +45,7 @@ impl CoordinatorOutcome {
         format!("{code} {record}")
     }
 
-    /// What Kafka's process says.
+    /// Outcome that Kafka's process tells.
     #[must_use]
     pub fn of_kafka(op: &CoordinatorOperation, given: &Value) -> Self {
         let result = &given["result"];

@@ -1,5 +1,4 @@
-//! Where share_state differs from Kafka on purpose (docs/deliberate-differences.md), each recognised by what happened and by
-//! nothing wider.
+//! Deliberate differences from Kafka (docs/deliberate-differences.md), each recognised by what happened and by nothing wider.
 
 mod holes;
 mod requests;
@@ -28,7 +27,7 @@ struct Case<'a> {
 pub struct Rule {
     /// The id of its entry on the page.
     pub id: &'static str,
-    /// What happens.
+    /// Description of what happens.
     pub what: &'static str,
     applies: fn(&Case<'_>) -> bool,
 }
@@ -172,7 +171,7 @@ pub fn classify(
 /// A deliberate difference of another profile: profile, id and what happens.
 pub type ByName = (&'static str, &'static str, &'static str);
 
-/// What happens in the difference of this id.
+/// Description of what happens in the difference of this id.
 #[must_use]
 pub fn what_of(rules: &[ByName], id: &str) -> Option<&'static str> {
     let (_, _, what) = rules.iter().find(|(_, name, _)| *name == id)?;
@@ -204,8 +203,8 @@ impl Case<'_> {
         self.refused() && self.ranges().is_some_and(how)
     }
 
-    /// Whether the states afterwards differ nowhere but where this allows it: Kafka's run and ours, `None` where nothing is
-    /// cached or all is settled below the higher start offset.
+    /// Returns true if the states afterwards differ nowhere but where `allowed` says so: Kafka's run and ours, `None` where
+    /// nothing is cached or all is settled below the higher start offset.
     fn differs_only(&self, allowed: impl Fn(Option<&Run>, Option<&Run>) -> bool) -> bool {
         let start = self.around.kafka.start.max(self.around.ours.start);
         let theirs = from_start(&self.around.kafka.runs, start);

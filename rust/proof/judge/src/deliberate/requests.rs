@@ -72,7 +72,7 @@ pub(super) fn v3_corrupt_state(case: &Case<'_>) -> bool {
     corrupt && case.around.ours.status == "FAILED" && case.around.kafka.status == "ACTIVE"
 }
 
-/// With Kafka an inverted range is acquired; with aborted transactions the filter of the answer then never ends.
+/// Kafka acquires an inverted range; with aborted transactions the filter of the answer then never ends.
 pub(super) fn v4_batch_size(case: &Case<'_>) -> bool {
     matches!(case.op.verb, Verb::Acquire { batch_size, .. } if batch_size <= 0) && case.refused()
 }
@@ -96,7 +96,7 @@ pub(super) fn s4_nobody(case: &Case<'_>) -> bool {
     ) && case.refused()
 }
 
-/// With Kafka an acquire is given nothing, an acknowledgement is taken, and records may be acquired.
+/// Kafka gives an acquire nothing, takes an acknowledgement, and says that records may be acquired.
 pub(super) fn s9_not_active(case: &Case<'_>) -> bool {
     let code = match case.around.ours.status.as_str() {
         "ACTIVE" => return false,

@@ -275,7 +275,7 @@ fn what_no_rule_names_has_no_class() {
 fn every_name_has_a_section_of_the_page() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/deliberate-differences.md"
+        "/../../../docs/deliberate-differences.md"
     );
     let page = std::fs::read_to_string(path).unwrap();
     for name in RULES.iter().map(|rule| rule.id) {

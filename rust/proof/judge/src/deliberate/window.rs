@@ -134,7 +134,7 @@ pub(super) fn s6_full_window_settled(case: &Case<'_>) -> bool {
         && (emptied(&case.around.ours_before) || emptied(&case.around.ours))
 }
 
-/// What was read shows that the gap holds no record: with us it goes on after that, or is closed.
+/// The batches that were read show that the gap holds no record: with us it goes on after that, or is closed.
 pub(super) fn s7_gap_read_in_vain(case: &Case<'_>) -> bool {
     let (theirs, ours) = (case.around.kafka_before.gap, case.around.ours_before.gap);
     let fetches = matches!(
@@ -194,8 +194,8 @@ fn refuses(outcome: &Outcome) -> bool {
             .any(|code| outcome.answered == Answered::Code(code.code()))
 }
 
-/// One side got what the other one got and more after it; what was more may belong to an aborted transaction, so that neither
-/// answer shows it. Kafka may have thrown because its window was full (K4).
+/// A side got what the other one got and more after it. The rest may belong to an aborted transaction, so that neither answer
+/// shows it. Kafka may have thrown because its window was full (K4).
 fn one_got_more(case: &Case<'_>, aborted: bool) -> bool {
     let offsets = |answered: &Answered| -> Option<Vec<(i64, i16)>> {
         let Answered::Acquired(ranges) = answered else {

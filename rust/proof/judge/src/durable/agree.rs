@@ -1,4 +1,4 @@
-//! Whether a store holds what a share partition knows as settled.
+//! Agreement of a store with what a share partition knows as settled.
 //!
 //! From the start offset of the share partition on, offset by offset: what is settled is held with its state and delivery count;
 //! of what a member has acquired, an earlier delivery is held, or nothing; of what was never delivered, nothing is. A write under
@@ -12,7 +12,7 @@ use share_state_core::record_state::{Phase, RecordState};
 use share_state_core::share_partition::{SharePartition, Status};
 use share_state_core::state_batch::StateBatch;
 
-/// Whether the share partition serves.
+/// Returns true if the share partition serves.
 pub fn is_comparable<S: InFlightStore>(partition: &SharePartition<S>) -> bool {
     partition.status() == Status::Active
 }
@@ -92,7 +92,7 @@ pub fn compare<S: InFlightStore>(
     }
 }
 
-/// What is left of a range.
+/// Parts of a range that are left.
 pub fn without(range: OffsetRange, gone: &[OffsetRange]) -> Vec<OffsetRange> {
     let mut left = vec![range];
     for gone in gone {

@@ -32,7 +32,7 @@ pub use tally::Tally;
 struct Leader {
     partition: usize,
     leader_epoch: i32,
-    /// Whether the store has every write that the share partition has made since.
+    /// True if the store has every write that the share partition has made since.
     is_whole: bool,
 }
 
@@ -43,10 +43,10 @@ pub struct Keeper {
     store: Option<StateStore>,
     key: SharePartitionKey,
     leader: Option<Leader>,
-    /// What the leader has found gone from the log, and archived in memory alone.
+    /// Records that the leader has found gone from the log, and archived in memory alone.
     gone: Vec<OffsetRange>,
     wall: WallTime,
-    /// What came up so far.
+    /// Counts so far.
     pub tally: Tally,
 }
 
@@ -114,13 +114,13 @@ impl Keeper {
         self.wall
     }
 
-    /// What the store holds of the share partition.
+    /// State of the share partition that the store holds.
     fn held(&self) -> Result<Option<ShareGroupOffset>, String> {
         let states = self.store()?.states().map_err(|error| told(&error))?;
         Ok(states.into_iter().next().map(|(_, state)| state))
     }
 
-    /// What a new leader reads: of the store if it can hold what the sequence says, else that.
+    /// State that a new leader reads: of the store if it can hold what the sequence says, else that.
     ///
     /// # Errors
     /// The store does not do what it should.
@@ -311,7 +311,7 @@ fn same(
     Err(format!("{what} {now:?}, not {before:?}"))
 }
 
-/// Whether the coordinator accepted the request.
+/// Returns true if the coordinator accepted the request.
 fn accepted(result: Result<(), StoreError>) -> Result<bool, String> {
     match result {
         Ok(()) => Ok(true),

@@ -1,8 +1,8 @@
-//! How much the durable forms of some sequences came to.
+//! Counts of what the durable forms of some sequences did.
 
 use crate::report::Report;
 
-/// How often what came up.
+/// Number of times that each came up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Reads of a new leader that the store answered.

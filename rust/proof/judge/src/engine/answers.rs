@@ -150,8 +150,8 @@ impl<S: InFlightStore> Engine<S> {
     }
 }
 
-/// What our share partition hears of an answer of the persister. Kafka's class goes on where its manager would fence it (S9), and
-/// so must ours here: it hears of another refusal.
+/// Code that our share partition hears for an answer of the persister. Kafka's class goes on where its manager would fence it
+/// (S9), and so must ours here: it hears of another refusal.
 pub(super) fn told(code: i16) -> KafkaCode {
     match member_code(code_of(code)) {
         KafkaCode::NotLeaderOrFollower

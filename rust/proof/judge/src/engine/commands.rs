@@ -154,7 +154,7 @@ impl<S: InFlightStore> Engine<S> {
     }
 }
 
-/// What a member sees of a failed initialisation; errors without a code of their own are UNKNOWN_SERVER_ERROR.
+/// Code that a member sees of a failed initialisation; errors without a code of their own are UNKNOWN_SERVER_ERROR.
 const fn initialize_code(error: &InitializeError) -> i16 {
     match error {
         InitializeError::Persister(code) => code.code(),

@@ -11,7 +11,7 @@ use super::inline::answered;
 use crate::durable::{Begun, Keeper};
 use crate::operation::{Answer, Operation, When};
 
-/// Whether the sequence has the writes of an operation reach the persister and succeed.
+/// Returns true if the sequence has the writes of an operation reach the persister and succeed.
 fn succeeds(op: &Operation) -> bool {
     op.answer.code == 0 && op.answer.when != When::Never
 }

@@ -26,7 +26,7 @@ impl InlinePersister for Recording {
 }
 
 impl<S: InFlightStore> Engine<S> {
-    /// Whether a persister answers the writes of the operation within the call.
+    /// Returns true if a persister answers the writes of the operation within the call.
     pub(super) fn is_inline(&self, op: &Operation) -> bool {
         self.form == Form::Inline && op.answer.when == When::AtOnce
     }
@@ -96,7 +96,7 @@ fn recording(op: &Operation) -> Recording {
     }
 }
 
-/// What the member sees: the code of the persister where the settlement says that its write was refused.
+/// Answer that the member sees: the code of the persister where the settlement says that its write was refused.
 pub(super) fn answered(op: &Operation, settlement: Settlement) -> Answered {
     Answered::Code(match settlement.member_code {
         KafkaCode::None => 0,

@@ -40,7 +40,7 @@ struct Held {
     asked_by: Option<usize>,
 }
 
-/// What a coordinator would have stored.
+/// State that a coordinator would have stored.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
     /// Start offset; -1 while nothing was written.
@@ -62,9 +62,9 @@ pub struct Engine<S> {
     held: BTreeMap<u32, Vec<Held>>,
     /// Dead letters of which the queue has said nothing yet.
     letters: BTreeMap<u32, Vec<(usize, DeadLetterToken)>>,
-    /// What each operation gave.
+    /// Outcomes of the operations, in their order.
     pub outcomes: Vec<Outcome>,
-    /// What was written with success.
+    /// State that was written with success.
     pub stored: Stored,
     /// An invariant that broke, with the operation.
     pub broken: Option<(usize, String)>,
@@ -130,7 +130,7 @@ impl<S: InFlightStore> Engine<S> {
         })
     }
 
-    /// What the store came to, in the durable form.
+    /// Counts of the store, in the durable form.
     pub fn tally(&self) -> Tally {
         self.keeper
             .as_ref()
@@ -177,7 +177,7 @@ impl<S: InFlightStore> Engine<S> {
             .filter_map(|(id, held)| Some((*id, held.first()?.0)))
     }
 
-    /// When the next lock of an earlier leader ends, and what its clock shows.
+    /// Time at which the next lock of an earlier leader ends, and what its clock shows.
     pub fn due(&self, partition: usize) -> (Option<i64>, i64) {
         let due = self
             .partitions

@@ -14,7 +14,7 @@ use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
 use crate::outcome::State;
 use crate::random::Random;
 
-/// How the persister of a sequence behaves, or its dead-letter queue: how often in a hundred.
+/// Manner of the persister of a sequence, or of its dead-letter queue: times in a hundred.
 #[derive(Clone, Copy, Debug)]
 struct Manner {
     refuses: u64,

@@ -1,4 +1,4 @@
-//! What happens around the members: fetches of the log, time, and the log start.
+//! World around the members: fetches of the log, time, and the log start.
 
 use super::Generator;
 use crate::operation::{Range, Verb};

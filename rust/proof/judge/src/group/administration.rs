@@ -1,4 +1,4 @@
-//! What administrators ask of share groups, and what time and the cluster do to them, on both sides.
+//! Requests of administrators to share groups, and what time and the cluster do to them, on both sides.
 
 use serde_json::Value;
 use share_state_core::ids::TopicId;
@@ -23,9 +23,9 @@ pub fn code(error: &GroupError) -> String {
 pub struct Both<'a> {
     /// Our side.
     pub ours: &'a mut Ours,
-    /// What Kafka's side gave.
+    /// Answer of Kafka's side.
     pub given: &'a Value,
-    /// What differs.
+    /// Points in which the sides differ.
     pub points: Points,
 }
 
@@ -161,7 +161,7 @@ impl Both<'_> {
         format!("{} groups", own.len())
     }
 
-    /// Which share partitions have state.
+    /// Compares the share partitions that have state.
     pub fn initialized(&mut self, group: &str) {
         let lists = self.ours.groups.state_partitions(group).unwrap_or_default();
         let own = lists.initialized.iter().flat_map(|(id, topic)| {

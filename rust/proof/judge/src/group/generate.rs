@@ -21,7 +21,7 @@ struct World<'a> {
     groups: u64,
     /// Members that have joined, as far as is known.
     joined: BTreeSet<(String, String)>,
-    /// Whether members go rather than come.
+    /// True if members go rather than come.
     ebb: bool,
 }
 
@@ -181,7 +181,7 @@ impl World<'_> {
         beat
     }
 
-    /// What no client sends.
+    /// Makes a heartbeat that no client sends.
     fn spoil(&mut self, beat: &mut Beat) {
         match self.random.below(6) {
             0 => beat.group = String::new(),

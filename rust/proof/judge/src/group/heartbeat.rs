@@ -23,13 +23,13 @@ const LONGEST_MEMBER_ID: usize = 36;
 
 type Decided = Result<Decision<HeartbeatAnswer>, GroupError>;
 
-/// What both sides do with a heartbeat.
+/// Turn of both sides with a heartbeat.
 pub struct Turn<'a> {
     /// Our side.
     pub ours: &'a mut Ours,
     /// The heartbeat.
     pub request: Heartbeat<'a>,
-    /// What differs.
+    /// Points in which the sides differ.
     pub points: Points,
 }
 
@@ -211,14 +211,14 @@ impl Turn<'_> {
         !is_assignment || self.ours.latest.is_news(record)
     }
 
-    /// Whether Kafka tells a member what it has. It does so when a topic without partitions, which it keeps in an assignment, is
-    /// gone.
+    /// Returns true if Kafka tells a member what it has. It does so when a topic without partitions, which it keeps in an
+    /// assignment, is gone.
     fn is_told_again(&self, told: &str) -> bool {
         let current = self.current();
         !self.is_full() && current.is_some_and(|current| assigned(&current.assigned) == told)
     }
 
-    /// Whether a member that says the epoch before is told what it has.
+    /// Returns true if a member that says the epoch before is told what it has.
     fn has_missed(&self, told: Option<&str>) -> bool {
         let is_before = |current: &&CurrentAssignment| {
             current.previous_member_epoch == self.request.member_epoch
@@ -229,12 +229,12 @@ impl Turn<'_> {
             && current.is_some_and(|current| told == Some(&*assigned(&current.assigned)))
     }
 
-    /// Whether the member joins, or says all.
+    /// Returns true if the member joins, or says all.
     const fn is_full(&self) -> bool {
         self.request.member_epoch <= 0 || self.request.topics.is_some()
     }
 
-    /// What the member has before the heartbeat.
+    /// Assignment that the member has before the heartbeat.
     fn current(&self) -> Option<&CurrentAssignment> {
         let mut records = self.ours.latest.of(self.request.group);
         records.find_map(|record| match &record.value {
@@ -245,7 +245,7 @@ impl Turn<'_> {
         })
     }
 
-    /// Whether Kafka lets targets be that hold what cannot be assigned any more, or that are younger than the clock, and we
+    /// Returns true if Kafka keeps targets that hold what cannot be assigned any more, or that are younger than the clock, and we
     /// make new ones.
     fn makes_new_ones(&mut self, own: &[GroupRecord], kafka: &[GroupRecord]) -> bool {
         let is_bump = |records: &[GroupRecord]| {
@@ -273,7 +273,7 @@ impl Turn<'_> {
         heals
     }
 
-    /// Where Kafka counts a group's epochs from.
+    /// Compares the first epoch of a group, and takes over Kafka's.
     fn first_epoch(
         &mut self,
         decided: &mut Decision<HeartbeatAnswer>,

@@ -1,4 +1,4 @@
-//! Which share partitions a heartbeat wants initialised, on both sides, and what ours does once they are.
+//! Share partitions that a heartbeat wants initialised, on both sides, and what ours does once they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::targets::Targets;
 use super::text::lists;
 
 impl Turn<'_> {
-    /// What each side asks the share coordinator for.
+    /// Compares the requests of both sides to the share coordinator.
     pub fn initialize(&mut self, need: &[Uninitialized], asked: &Value) {
         let mut theirs: BTreeMap<(String, i64), (i64, i64)> = BTreeMap::new();
         for (topic, partitions) in asked.as_object().into_iter().flatten() {
@@ -74,7 +74,7 @@ impl Turn<'_> {
         self.points.0.extend(points.0);
     }
 
-    /// With everything initialised our heartbeat does what Kafka does in the end.
+    /// Checks that with everything initialised our heartbeat does what Kafka does in the end.
     pub fn one_step(&mut self, need: &[Uninitialized]) {
         let partitions: Vec<_> = need
             .iter()

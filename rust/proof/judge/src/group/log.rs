@@ -29,7 +29,7 @@ fn key(record: &GroupRecord) -> Key {
     (Arc::clone(&record.group), kind, member.cloned())
 }
 
-/// Whether the record deletes its key.
+/// Returns true if the record deletes its key.
 pub fn is_tombstone(record: &GroupRecord) -> bool {
     match &record.value {
         GroupValue::Member(_, value) => value.is_none(),
@@ -51,7 +51,7 @@ impl Latest {
         self.0.insert(key, record.clone()).as_ref() != Some(record)
     }
 
-    /// Whether the record says something new.
+    /// Returns true if the record says something new.
     pub fn is_news(&self, record: &GroupRecord) -> bool {
         let known = self.0.get(&key(record));
         if is_tombstone(record) {
@@ -78,13 +78,13 @@ impl Latest {
         })
     }
 
-    /// Whether the group has a record 11.
+    /// Returns true if the group has a record 11.
     pub fn has_epoch(&self, group: &str) -> bool {
         self.of(group)
             .any(|record| matches!(record.value, GroupValue::Group(_)))
     }
 
-    /// What is left of records when those that say nothing new are left out; by key where the order does not matter.
+    /// Records that are left when those that say nothing new are left out; by key where the order does not matter.
     pub fn news(&self, records: &[GroupRecord]) -> Vec<GroupRecord> {
         let mut latest = self.clone();
         let mut news: Vec<GroupRecord> = records

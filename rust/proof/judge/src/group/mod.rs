@@ -41,7 +41,7 @@ impl Profile for OnGroups {
         generate::generate(random, length)
     }
 
-    /// Without the first time the clock on the wall might stand below 0.
+    /// Returns true if the first operation sets the clocks: without it the clock on the wall might stand below 0.
     fn is_sound(ops: &[GroupOperation]) -> bool {
         matches!(ops.first(), Some(GroupOperation::Create { .. }))
     }

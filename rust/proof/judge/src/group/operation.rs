@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use share_state_core::ids::TopicId;
 
-/// Which epoch a heartbeat carries.
+/// Epoch that a heartbeat carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Epoch {
     /// This number.
@@ -70,7 +70,7 @@ pub enum GroupOperation {
     Advance { ms: i64, wall: i64 },
     /// The topics are these from now on.
     Topics(Vec<TopicNow>),
-    /// What a group configures for itself.
+    /// Configuration that a group sets for itself.
     Configure { group: String, config: Config },
     /// Another coordinator takes over and reads the log.
     Restart { compacted: bool },
@@ -78,7 +78,7 @@ pub enum GroupOperation {
     Describe { group: String },
     /// List the groups.
     List,
-    /// Which share partitions have state.
+    /// Asks for the share partitions that have state.
     Initialized { group: String },
     /// Delete a group; the share coordinator answers with the code.
     DeleteGroup { group: String, persister: i16 },

@@ -1,4 +1,4 @@
-//! What differs in one operation, and the deliberate differences of share groups.
+//! Points in which an operation differs, and the deliberate differences of share groups.
 
 use crate::deliberate::ByName;
 use crate::sequences::Class;
@@ -6,7 +6,7 @@ use crate::sequences::Class;
 /// A point in which the two sides differ.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// What differs.
+    /// Name of the point that differs.
     pub what: &'static str,
     /// Kafka's side.
     pub kafka: String,
@@ -20,7 +20,7 @@ pub struct Point {
 pub const G1: Class = ("G1", "a member of a lost group");
 /// The state epoch is the one that the assignment will have.
 pub const G2_EPOCH: Class = ("G2", "the state epoch that the assignment has");
-/// What is being initialised is initialised again.
+/// A state that is being initialised is initialised again.
 pub const G2_AGAIN: Class = ("G2", "an initialisation whose answer is out");
 /// The start of a topic that was never initialised.
 pub const G2_START: Class = ("G2", "the start of a topic that is only being initialised");

@@ -9,7 +9,7 @@ use share_state_core::share_group::GroupValue;
 use super::operation::{Beat, Epoch, GroupOperation};
 use super::ours::Ours;
 
-/// What an operation meets; `ours` stands before it, `given` is what it gave.
+/// Meetings of an operation; `ours` is our side before it, `given` its answer.
 pub fn meetings(ours: &Ours, op: &GroupOperation, given: &Value) -> Vec<&'static str> {
     let mut met = Vec::new();
     let mut note = |what: &'static str, is: bool| met.extend(is.then_some(what));

@@ -1,4 +1,4 @@
-//! What both sides remember of groups, as text that is the same.
+//! State that both sides hold of groups, as text that is the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Who is to consume what, on both sides: where the two choose otherwise and both choices are good, the rest is compared with
-//! Kafka's.
+//! Target assignments on both sides: where the two choose otherwise and both choices are good, the rest is compared with Kafka's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub struct Targets<'a> {
     targets: BTreeMap<Arc<str>, Assignment>,
     current: Option<CurrentAssignment>,
     made_at: i64,
-    /// Whether the member is told what it has, moved or not.
+    /// True if the member is told what it has, moved or not.
     is_told: bool,
 }
 
@@ -47,7 +46,7 @@ fn target_records(records: &[GroupRecord]) -> impl Iterator<Item = (&Arc<str>, &
 }
 
 impl<'a> Targets<'a> {
-    /// Those of a group before a heartbeat.
+    /// Targets of a group before a heartbeat.
     pub fn of(ours: &'a Ours, request: &Heartbeat<'_>) -> Self {
         let mut members = BTreeMap::new();
         let mut targets = BTreeMap::new();
@@ -91,12 +90,12 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// When the targets were made, by the clock on the wall.
+    /// Time at which the targets were made, by the clock on the wall.
     pub const fn made_at(&self) -> i64 {
         self.made_at
     }
 
-    /// Whether a target holds what cannot be assigned any more.
+    /// Returns true if a target holds what cannot be assigned any more.
     pub fn are_stale(&self) -> bool {
         let lists = self.ours.latest.state_partitions(&self.group);
         let subscribed: BTreeSet<&Arc<str>> = self.members.values().flatten().collect();
@@ -241,7 +240,7 @@ impl<'a> Targets<'a> {
         decided.answer.assignment = (self.is_told || is_moved).then_some(told);
     }
 
-    /// What is wrong with targets that are made with these lists.
+    /// Faults of targets that are made with these lists.
     pub fn flaws(&self, after: &Ours, lists: Option<&StatePartitions>) -> String {
         let records: Vec<GroupRecord> = after.groups.live_records().collect();
         let of_group: Vec<GroupRecord> = records

@@ -1,3 +1,5 @@
+//! Comparison of share groups, with answers as Kafka records them.
+
 use serde_json::{Value, json};
 
 use super::OnGroups;
@@ -23,7 +25,7 @@ fn beat(epoch: i32) -> GroupOperation {
     })
 }
 
-/// What Kafka 4.4.0 wrote when a first member joined a group, whose topic did not exist.
+/// Answer of Kafka 4.4.0 when a first member joined a group, whose topic did not exist.
 fn joined() -> Value {
     json!({
         "result": {"code": 0, "member": "m1", "epoch": 2, "interval": 5000, "assignment": {}},
@@ -57,7 +59,7 @@ fn a_join_as_kafka_records_it_agrees_but_for_its_epoch() {
     assert_eq!(classes, [super::point::G8]);
 }
 
-/// What is compared, and how it is spoilt.
+/// Part that is compared, and the change that spoils it.
 type Spoil = (&'static str, fn(&mut Value));
 
 #[test]
@@ -97,7 +99,7 @@ fn a_lost_group_is_g1_and_a_member_that_leaves_one_is_not() {
     assert_eq!(verdict.difference.map(|found| found.what), Some("code"));
 }
 
-/// What Kafka 4.4.0 wrote when the member subscribed to another topic instead, a second later.
+/// Answer of Kafka 4.4.0 when the member subscribed to another topic instead, a second later.
 fn joined_again() -> Value {
     json!({
         "result": {"code": 0, "member": "m1", "epoch": 3, "interval": 5000, "assignment": {}},

@@ -1,38 +1,38 @@
-//! Operations on a share partition, in the form of the conformance files (`tests/conformance`).
+//! Operations on a share partition, in the form of the conformance files (`tests/proof/conformance`).
 
 mod json;
 pub mod smaller;
 
-/// What a group is configured with, as far as an operation may change it.
+/// Configuration of a group, as far as an operation may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Width of the window.
     pub max_locks: u32,
     /// Deliveries of one record.
     pub delivery_limit: i16,
-    /// How long a lock lasts.
+    /// Time that a lock lasts.
     pub lock_ms: i64,
-    /// Whether records that are given up go to a dead-letter queue.
+    /// True if records that are given up go to a dead-letter queue.
     pub dead_letters: bool,
 }
 
-/// When a persister or a dead-letter queue answers.
+/// Time at which a persister or a dead-letter queue answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Before the call returns.
     AtOnce,
-    /// At the `persister_completes` (or `dead_letters_complete`) with this id.
+    /// The `persister_completes` (or `dead_letters_complete`) with this id.
     Later(u32),
     /// Never.
     Never,
 }
 
-/// What a persister answers to every write of an operation.
+/// Answer of a persister to every write of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Kafka's error code; [`Answer::EXCEPTION`] stands for an exception.
     pub code: i16,
-    /// When it answers.
+    /// Time of the answer.
     pub when: When,
 }
 
@@ -46,12 +46,12 @@ impl Answer {
     };
 }
 
-/// What a dead-letter queue does with all that an operation gives it. Kafka archives the records in either case.
+/// Answer of a dead-letter queue to all that an operation gives it. Kafka archives the records in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// Whether it takes them.
+    /// True if it takes them.
     pub takes: bool,
-    /// When it says so; later is at the `dead_letters_complete` with this id.
+    /// Time of the answer; later is at the `dead_letters_complete` with this id.
     pub when: When,
 }
 
@@ -72,9 +72,9 @@ pub struct LogBatch {
     pub last: i64,
     /// Producer, -1 for none.
     pub producer: i64,
-    /// Whether it belongs to a transaction.
+    /// True if it belongs to a transaction.
     pub transactional: bool,
-    /// Whether it is a marker.
+    /// True if it is a marker.
     pub control: bool,
 }
 
@@ -85,14 +85,14 @@ pub struct Range {
     pub first: i64,
     /// Last offset.
     pub last: i64,
-    /// One type for all offsets, or one for each.
+    /// A type for all offsets, or one for each.
     pub types: Vec<i8>,
 }
 
 /// A persisted batch: first and last offset, state, delivery count.
 pub type Batch = (i64, i64, i8, i16);
 
-/// What is done.
+/// Operation on a share partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// A new leader's share partition.
@@ -110,7 +110,7 @@ pub enum Verb {
         state_epoch: i32,
         /// Start offset read; -1 is resolved to `earliest`.
         start_offset: i64,
-        /// Where the log starts.
+        /// Start of the log.
         earliest: i64,
         /// Batches read.
         batches: Vec<Batch>,
@@ -125,20 +125,20 @@ pub enum Verb {
         batch_size: i32,
         /// Records at most.
         max_records: i32,
-        /// Where the log was read from.
+        /// Offset from which the log was read.
         fetch_offset: i64,
-        /// What was read.
+        /// Batches that were read.
         fetched: Vec<LogBatch>,
         /// Aborted transactions, with read_committed: producer and first offset.
         aborted: Option<Vec<(i64, i64)>>,
     },
-    /// What became of records.
+    /// Acknowledges records.
     Acknowledge {
         /// Number of the member.
         member: u8,
         /// The ranges.
         ranges: Vec<Range>,
-        /// Whether the group lets members renew.
+        /// True if the group lets members renew.
         renew: bool,
     },
     /// A member is gone.
@@ -153,22 +153,22 @@ pub enum Verb {
     },
     /// The persister gives the answers it has held back.
     Completes {
-        /// Under which id.
+        /// Id under which it holds them.
         id: u32,
     },
     /// The dead-letter queue says what became of records it was given.
     LettersDone {
-        /// Under which id.
+        /// Id under which it holds its answer.
         id: u32,
     },
     /// The log starts later.
     LogStart {
-        /// Where.
+        /// New start of the log.
         offset: i64,
     },
-    /// Where to fetch next.
+    /// Asks for the next offset to fetch.
     NextFetchOffset,
-    /// Whether to fetch.
+    /// Asks if records may be fetched.
     CanAcquire,
     /// Another leader has taken over.
     Fence,
@@ -177,15 +177,15 @@ pub enum Verb {
 /// An operation with the world around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Which leader's share partition.
+    /// Number of the leader whose share partition it is.
     pub partition: usize,
-    /// What is done.
+    /// The operation itself.
     pub verb: Verb,
     /// The configuration from here on, when it changes.
     pub limits: Option<Limits>,
-    /// What the persister answers.
+    /// Answer of the persister.
     pub answer: Answer,
-    /// What the dead-letter queue does with what it is given.
+    /// Answer of the dead-letter queue.
     pub queue: Queue,
 }
 

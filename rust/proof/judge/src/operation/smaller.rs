@@ -2,7 +2,7 @@
 
 use super::{Answer, Operation, Queue, Verb};
 
-/// How much there is to read in operations beside their number.
+/// Amount that there is to read in operations beside their number.
 #[must_use]
 pub fn weight(ops: &[Operation]) -> usize {
     ops.iter()

@@ -11,15 +11,15 @@ use super::fields::Unknown;
 pub struct Point {
     /// Index of the operation; `None` for the whole scenario.
     pub at: Option<usize>,
-    /// What differs.
+    /// Name of the point that differs.
     pub what: String,
-    /// What was recorded.
+    /// Value that was recorded.
     pub expected: String,
-    /// What we have.
+    /// Value that we have.
     pub actual: String,
 }
 
-/// What came of a scenario.
+/// Outcome of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was played; the points in which it differs.
@@ -30,7 +30,7 @@ pub enum Outcome {
     Left {
         /// The reason.
         why: String,
-        /// Whether a rule that is older than 4.4 is the reason.
+        /// True if a rule that is older than 4.4 is the reason.
         before_44: bool,
     },
 }
@@ -40,7 +40,7 @@ pub enum Outcome {
 pub struct Points(Vec<(String, String, String)>);
 
 impl Points {
-    /// What differs, and what we have there.
+    /// Points that differ, each with our value.
     pub fn ours(&self) -> impl Iterator<Item = (&str, &str)> {
         let points = self.0.iter();
         points.map(|(what, _, actual)| (what.as_str(), actual.as_str()))
@@ -65,7 +65,7 @@ impl Points {
 
 /// A machine that plays recorded operations.
 pub trait Player {
-    /// What the operations are called that it plays.
+    /// Names of the operations that it plays.
     const OPERATIONS: &'static [&'static str];
 
     /// Plays an operation, and notes where it differs.
@@ -187,7 +187,7 @@ impl Cases {
         self.count(|outcome| matches!(outcome, Outcome::Played(points) if !points.is_empty()))
     }
 
-    /// For `tests/conformance`.
+    /// Returns the cases as JSON for `tests/proof/conformance`.
     pub fn to_json(&self) -> Value {
         let cases = self.cases.iter().map(|(name, outcome)| match outcome {
             Outcome::Played(points) => json!({

@@ -1,4 +1,4 @@
-//! What Kafka's own classes were recorded to do (`tests/data/conformance`), played in place of Kafka's side.
+//! Recordings of Kafka's own classes (`tests/data/conformance`), played in place of Kafka's side.
 //!
 //! The prefix of a file's name says which suite it is of. A field or an operation that nobody knows is a difference: whoever
 //! overlooks one agrees with things that it has never looked at.
@@ -21,11 +21,11 @@ use serde_json::Value;
 use cases::Cases;
 use partition::Played;
 
-/// What came of a file.
+/// Outcome of a file.
 enum Report {
-    /// Of the suites of share partitions.
+    /// Outcome of a suite of share partitions.
     Partitions(Played),
-    /// Of the suites of share coordinators and share sessions.
+    /// Outcome of a suite of share coordinators or share sessions.
     Cases(Cases),
 }
 
@@ -57,7 +57,7 @@ pub fn play_files(paths: impl Iterator<Item = String>) -> ExitCode {
     }
 }
 
-/// What came of each case of a file, for `tests/conformance`. It plays the suites of share partitions itself: of these, the
+/// Outcome of each case of a file, for `tests/proof/conformance`. It plays the suites of share partitions itself, and gets the
 /// deliberate differences of each scenario.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use super::{Report, cases, play_file};
 const SWITCH: &str = "SHARE_STATE_RECORDINGS";
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 fn copies() -> PathBuf {

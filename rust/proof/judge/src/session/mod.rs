@@ -79,7 +79,7 @@ impl Profile for OnSessions {
     }
 }
 
-/// Compares operation by operation. Behind a difference that leads the sessions apart the comparison goes on with the next cache.
+/// Compares operation by operation. After a difference that leads the sessions apart, the comparison goes on with the next cache.
 fn judge(ops: &[SessionOperation], given: &[Value]) -> Verdict {
     let mut ours = Ours::default();
     let mut seen = Seen::default();

@@ -6,7 +6,7 @@ use share_state_core::ids::TopicId;
 /// A partition: the number of its topic, and its own.
 pub type Tip = (u8, i32);
 
-/// Whose session: the number of the group and of the member.
+/// Owner of a session: the number of the group and of the member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// Number of the group.
@@ -30,23 +30,23 @@ impl Key {
 /// A ShareFetch request that arrives.
 #[derive(Clone, Debug)]
 pub struct Fetch {
-    /// By what an answer names it.
+    /// Number by which an answer names it.
     pub context: usize,
-    /// Whose session.
+    /// Owner of the session.
     pub key: Key,
     /// The epoch that it carries.
     pub epoch: i32,
-    /// Over which connection it comes.
+    /// Number of the connection over which it comes.
     pub connection: u64,
     /// Partitions to fetch from now on.
     pub added: Vec<Tip>,
     /// Partitions not to fetch any more.
     pub forgotten: Vec<Tip>,
-    /// Whether it brings acknowledgements.
+    /// True if it brings acknowledgements.
     pub acknowledges: bool,
 }
 
-/// What a fetch gave for a partition: error code and bytes of records.
+/// Result of a fetch for a partition: error code and bytes of records.
 pub type Fetched = (Tip, i16, usize);
 
 /// An operation.
@@ -63,7 +63,7 @@ pub enum SessionOperation {
     },
     /// A ShareAcknowledge request.
     Acknowledge { key: Key, epoch: i32 },
-    /// What follows a final request.
+    /// Closes the session, as after a final request.
     Close { key: Key },
     /// A connection ends.
     Disconnect { connection: u64 },

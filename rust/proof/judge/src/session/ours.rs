@@ -15,7 +15,7 @@ pub struct Ours {
     pub sessions: ShareSessions,
     /// The requests admitted, with how many sessions their member had had by then.
     pub contexts: BTreeMap<usize, (ShareFetchContext, usize)>,
-    /// How many sessions each member has had, ended ones counted twice: differs for any two sessions, and for none.
+    /// Number of sessions that each member has had, ended ones counted twice: differs for any two sessions, and for none.
     pub lives: BTreeMap<Key, usize>,
 }
 
@@ -54,7 +54,7 @@ impl Ours {
             .find(|session| session.group == group && session.member == member)
     }
 
-    /// Whether the session of an admitted request lives no more.
+    /// Returns true if the session of an admitted request lives no more.
     pub fn outlived(&self, context: usize) -> bool {
         self.contexts.get(&context).is_some_and(|(context, life)| {
             let now = self.lives.iter().find(|(key, _)| {

@@ -1,13 +1,13 @@
-//! What an operation on share sessions gave, as text that is the same for both sides.
+//! Outcome of an operation on share sessions, as text that is the same for both sides.
 
 use serde_json::Value;
 
-/// What an operation gave.
+/// Outcome of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionOutcome {
     /// The code and what else is answered.
     pub answer: String,
-    /// Whose sessions a connection took along.
+    /// Owners of the sessions that a connection took along.
     pub told: String,
     /// All sessions afterwards: epoch, connection, and the partitions in order, with a mark where the next answer lists one
     /// whatever happens.
@@ -34,7 +34,7 @@ fn unnamed(tip: &str) -> String {
 }
 
 impl SessionOutcome {
-    /// What Kafka's process says.
+    /// Outcome that Kafka's process tells.
     pub fn of_kafka(given: &Value) -> Self {
         let mut told: Vec<String> = list(&given["events"])
             .iter()

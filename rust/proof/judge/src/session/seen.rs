@@ -1,4 +1,4 @@
-//! What a sequence has seen: meetings of two things, and what Kafka remembers of connections.
+//! Meetings of two things in a sequence, and what Kafka remembers of connections.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::operation::{Fetch, Key, SessionOperation};
 use super::ours::Ours;
 use super::outcome::SessionOutcome;
 
-/// What a sequence has seen so far.
+/// Meetings and connections of a sequence so far.
 #[derive(Default)]
 pub struct Seen {
     /// Kafka remembers one session a connection, the last that it opened; whether it has been removed, or another one of the

@@ -1,3 +1,5 @@
+//! Comparison of share sessions, with answers as Kafka records them.
+
 use serde_json::{Value, json};
 
 use super::operation::{Fetch, Key, SessionOperation};

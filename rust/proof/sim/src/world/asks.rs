@@ -1,4 +1,4 @@
-//! What a broker does with a member's request.
+//! Handling of a member's request at a broker.
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
@@ -21,7 +21,7 @@ pub fn partition(part: usize) -> TopicIdPartition {
     }
 }
 
-/// What came of an acknowledgement that is not refused.
+/// Outcome of an acknowledgement that is not refused.
 enum Acknowledged {
     /// It waits for a write.
     Waits(WriteToken),
@@ -195,7 +195,7 @@ impl<S: InFlightStore> World<S> {
         }))
     }
 
-    /// What a member is told whose acknowledgement is refused.
+    /// Answer to a member whose acknowledgement is refused.
     fn refused(&mut self, error: &AcknowledgeError, said: &[Said], under_way: bool) -> Told {
         if let AcknowledgeError::InvalidRecordState { reason, .. } = error {
             match reason {

@@ -1,4 +1,4 @@
-//! Who leads: leaders come and go, and one that was overtaken may not know.
+//! Leaders: they come and go, and one that was overtaken may not know.
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::in_flight::InFlightStore;

@@ -115,7 +115,7 @@ fn read(
         .map_err(|error| error.to_string())
 }
 
-/// What is given out are the batches of the log that hold what was acquired, and no others.
+/// Checks that the batches given out are those of the log that hold what was acquired, and no others.
 fn check(given: &Delivery, log: &DataLog) -> Result<(), String> {
     let bytes: Vec<u8> = given.pieces().flatten().copied().collect();
     let headers = BatchHeaders::new(&bytes, 0, bytes.len(), Checksums::Trusted);

@@ -11,7 +11,7 @@ use crate::broken::Broken;
 use crate::meeting::Meeting;
 use crate::plan::MS;
 
-/// How often a call is made before it is given up.
+/// Times that a call is made before it is given up.
 const TRIES: u32 = 4;
 
 impl<S: InFlightStore> World<S> {
@@ -75,7 +75,7 @@ impl<S: InFlightStore> World<S> {
         self.serve(broker);
     }
 
-    /// Whether the share partition is the one that the read was for: it is named by its read.
+    /// Returns true if the share partition is the one that the read was for: it is named by its read.
     fn is_led_by(&self, broker: usize, part: usize, serial: u64) -> bool {
         self.brokers[broker]
             .led

@@ -1,4 +1,4 @@
-//! What may happen next, and when.
+//! Events that may happen next, and their times.
 
 use core::cmp::Ordering;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Ord for Due {
     }
 }
 
-/// What happens. `life` and `serial` tell apart what has the same place: an event of an earlier one is passed over.
+/// Kinds of events. `life` and `serial` tell apart what has the same place: an event of an earlier one is passed over.
 #[derive(Clone, Debug)]
 pub enum What {
     Produce,
@@ -172,7 +172,7 @@ impl What {
     }
 }
 
-/// What a member asks a broker.
+/// Request of a member to a broker.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub member: usize,
@@ -189,7 +189,7 @@ pub enum Asked {
     Close,
 }
 
-/// What a broker answers.
+/// Answer of a broker.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub connection: u64,
@@ -204,7 +204,7 @@ pub struct Given {
     pub first: i64,
     pub last: i64,
     pub count: i16,
-    /// What an overtaken leader gives counts for nothing.
+    /// False for records from an overtaken leader: they count for nothing.
     pub counts: bool,
 }
 
@@ -228,7 +228,7 @@ pub enum Told {
     NotLeader,
 }
 
-/// What a broker asks the store.
+/// Request of a broker to the store.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub id: u64,
@@ -256,7 +256,7 @@ pub enum CallAnswer {
     Code(KafkaCode),
 }
 
-/// What an observer was shown.
+/// Figures that an observer was shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub sent: i64,

@@ -88,7 +88,7 @@ impl<S: InFlightStore> World<S> {
         given
     }
 
-    /// What is given was read: it is in the log, and committed if only that is to be read.
+    /// Checks that what is given was read: it is in the log, and committed if only that is to be read.
     fn check_given(&mut self, part: usize, range: &AcquiredRange) {
         let Some(log) = self.logs.get(part) else {
             return;

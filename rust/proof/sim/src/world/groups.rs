@@ -18,17 +18,17 @@ use crate::broken::Broken;
 use crate::meeting::Meeting;
 use crate::plan::MS;
 
-/// How long the coordinator waits for a member, milliseconds.
+/// Time that the coordinator waits for a member, milliseconds.
 const SESSION_MS: i64 = 1_000;
 
-/// How often a member says that it is there, milliseconds.
+/// Time between two heartbeats of a member, milliseconds.
 const INTERVAL_MS: i64 = 200;
 
-/// What the coordinator holds.
+/// State that the coordinator holds.
 #[derive(Debug, Default)]
 pub struct Groups {
     machine: Option<ShareGroups>,
-    /// What is durable.
+    /// Records that are durable.
     log: Vec<GroupRecord>,
     /// It ends at its next heartbeat: before it has written, or after.
     ends: Option<Moment>,
@@ -279,26 +279,26 @@ impl<S: InFlightStore> World<S> {
         }
     }
 
-    /// Whether the group is made of the members that are there, and each fetches what it was assigned; together, all.
+    /// Returns true if the group is made of the members that are there, and each fetches what it was assigned; together, all.
     pub(super) fn group_agrees(&self) -> bool {
         let machine = self.groups.machine.as_ref();
         let Some(group) = machine.and_then(|machine| machine.describe(GROUP)) else {
             return !self.plan.grouped;
         };
         let alive = || self.members.iter().filter(|own| own.is_alive);
-        let known = |own: &super::Member| {
+        let known = |id: &Arc<str>, grouped: &Grouped| {
             group.members.iter().any(|member| {
-                member.id == own.id
+                member.id == *id
                     && member.epoch == group.epoch
-                    && member.epoch == own.grouped.epoch
-                    && parts(&member.assigned) == own.grouped.assigned
+                    && member.epoch == grouped.epoch
+                    && parts(&member.assigned) == grouped.assigned
             })
         };
         let fetched: BTreeSet<usize> = alive()
             .flat_map(|own| own.grouped.assigned.clone())
             .collect();
         alive().count() == group.members.len()
-            && alive().all(known)
+            && alive().all(|own| known(&own.id, &own.grouped))
             && fetched.len() == self.plan.partitions
     }
 }

@@ -21,21 +21,21 @@ struct AtOnce<'a> {
     store: &'a mut Store,
     part: usize,
     wall: WallTime,
-    /// How often an answer is lost, in a thousand.
+    /// Times that an answer is lost, in a thousand.
     loses: u16,
     chance: &'a mut Chance,
     hides_failure: bool,
     seen: Seen,
 }
 
-/// What came of the writes of a call.
+/// Outcome of the writes of a call.
 #[derive(Default)]
 struct Seen {
     confirmed: Vec<WriteState>,
     fenced: u32,
     failed: u32,
     lost: u32,
-    /// Why the store can do no more.
+    /// Reason why the store can do no more.
     error: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What members do: they fetch, work, acknowledge, stall, crash and leave.
+//! Members: they fetch, work, acknowledge, stall, crash and leave.
 
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ impl<S: InFlightStore> World<S> {
         }
     }
 
-    /// What a member says of what it holds of a share partition.
+    /// Acknowledgements of a member for what it holds of a share partition.
     fn say(&mut self, member: usize, part: usize) -> Vec<Said> {
         let held = self
             .members

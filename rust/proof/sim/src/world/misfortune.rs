@@ -1,4 +1,4 @@
-//! What goes wrong at times that the world draws, one thing at a time.
+//! Misfortunes at times that the world draws, one thing at a time.
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::persister::InitializeState;

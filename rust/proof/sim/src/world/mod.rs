@@ -44,10 +44,10 @@ const GROUP: &str = "g";
 /// A world that does not end by then has failed.
 const MOST_STEPS: u64 = 400_000;
 
-/// How long the world takes to settle at most, beside the time in which faults came: microseconds.
+/// Longest time that the world takes to settle, beside the time in which faults came: microseconds.
 const SETTLING: i64 = 60_000 * MS;
 
-/// What came of a world.
+/// Outcome of a world.
 #[derive(Debug, Default)]
 pub struct Played {
     /// Things that happened.
@@ -56,11 +56,11 @@ pub struct Played {
     pub events: u64,
     /// A hash of all that happened, in order.
     pub trace: u64,
-    /// What was found, in words; the first word is the rule.
+    /// Findings, in words; the first word is the rule.
     pub findings: Vec<String>,
-    /// Which meetings there were.
+    /// Meetings that happened.
     pub meetings: Meetings,
-    /// How often each fault came.
+    /// Number of times that each fault came.
     pub faults: [u64; Fault::COUNT],
     /// The history, a line an event; only of a world with findings.
     pub history: Vec<String>,
@@ -215,7 +215,7 @@ impl<S: InFlightStore> World<S> {
         self.out
     }
 
-    /// How far what members see may be apart from what the leaders' clocks say.
+    /// Largest difference between the times that members see and those that the leaders' clocks say.
     fn skew_us(&self) -> i64 {
         let drift = self.plan.lock_ms * MS * self.plan.drift_ppm.abs() / 1_000_000;
         let steps: i64 = self
@@ -261,7 +261,7 @@ impl<S: InFlightStore> World<S> {
         }
     }
 
-    /// Whether a fault comes now, of those that come by chance.
+    /// Returns true if a fault comes now, of those that come by chance.
     fn hit(&mut self, fault: Fault) -> bool {
         let rate = self.plan.rate(fault);
         let comes = !self.is_settling && rate > 0 && self.chance.hit(rate);

@@ -9,7 +9,7 @@ use crate::meeting::Meeting;
 use crate::plan::MS;
 
 impl<S: InFlightStore> World<S> {
-    /// How long a message is on its way.
+    /// Draws the time that a message is on its way.
     pub(super) fn delay(&mut self) -> i64 {
         let usual = self.chance.within(50, self.plan.delay_us);
         if self.hit(Fault::Slow) {

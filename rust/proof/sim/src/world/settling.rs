@@ -96,7 +96,7 @@ impl<S: InFlightStore> World<S> {
         self.later(100 * MS, What::Drain);
     }
 
-    /// Of those with one id one stays: they would take each other's session without end.
+    /// Crashes all but one of the members with one id: they would take each other's session without end.
     fn twins_go(&mut self) {
         let mut known = BTreeSet::new();
         let alive = self
@@ -175,8 +175,8 @@ impl<S: InFlightStore> World<S> {
     }
 }
 
-/// Whether every record of the log has ended, and that is written. The start offset may stay behind, and so may the next fetch:
-/// what lies in a gap window without a record is passed only when more is read.
+/// Returns true if every record of the log has ended, and that is written. The start offset may be lower, and so may the next
+/// fetch: what lies in a gap window without a record is passed only when more is read.
 fn is_done<S: InFlightStore>(
     part: &SharePartition<S>,
     log: &DataLog,

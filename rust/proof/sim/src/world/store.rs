@@ -19,13 +19,13 @@ use crate::ledger::Ledger;
 use crate::meeting::Meeting;
 use crate::plan::{MS, Plan};
 
-/// Where the store is.
+/// Folder of the store.
 pub const ROOT: &str = "/store";
 
-/// When the world begins, milliseconds of the wall clock.
+/// Beginning of the world, milliseconds of the wall clock.
 const BEGINNING: i64 = 1_700_000_000_000;
 
-/// What goes wrong with the disk until the store is opened again.
+/// Trouble of the disk until the store is opened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     None,
@@ -50,9 +50,9 @@ pub struct Store {
     pub shift_ms: i64,
     pub has_pruned: bool,
     pub flips: bool,
-    /// How it ended each time.
+    /// Ends of its process, in words.
     pub ended: Vec<String>,
-    /// What its summary has shown last: state epoch, leader epoch, start offset.
+    /// Figures that its summary has shown last: state epoch, leader epoch, start offset.
     shown: Vec<(i32, i32, i64)>,
 }
 
@@ -114,7 +114,7 @@ impl Store {
         WallTime(BEGINNING + now / MS + self.shift_ms)
     }
 
-    /// What is shown of a share partition never goes back.
+    /// Checks that the figures shown of a share partition never go back.
     fn look(&mut self, part: usize) -> Result<(), String> {
         let Some(Ok(summary)) = self.open.as_ref().map(|store| store.summary(&key(part))) else {
             return Ok(());
@@ -263,7 +263,7 @@ impl<S: InFlightStore> World<S> {
         self.later(wait, What::Observe);
     }
 
-    /// What the store shows of a share partition now.
+    /// Figures that the store shows of a share partition now.
     fn summary(&self, part: usize) -> Option<Seen> {
         let summary = self.store.open.as_ref()?.summary(&key(part)).ok()?;
         Some(Seen {

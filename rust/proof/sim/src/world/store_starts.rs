@@ -1,4 +1,4 @@
-//! How the coordinator's process ends, what its disk keeps, and how it is opened again.
+//! Ends of the coordinator's process, what its disk keeps, and how it is opened again.
 
 use std::path::{Path, PathBuf};
 
@@ -132,7 +132,7 @@ impl<S: InFlightStore> World<S> {
         }
     }
 
-    /// Whether an opened store holds what was confirmed.
+    /// Checks that an opened store holds what was confirmed.
     fn compare(&self, store: &StateStore) -> Result<(), String> {
         let states = store.states().map_err(|error| error.to_string())?;
         for (part, ledger) in (0..).zip(&self.store.ledgers) {
@@ -203,7 +203,7 @@ impl<S: InFlightStore> World<S> {
         self.store.trouble = trouble;
     }
 
-    /// What the newest leader knows as acknowledged is held so by the store.
+    /// Checks that the store holds as acknowledged what the newest leader knows as such.
     pub(super) fn compare_leader(&self) -> Result<(), String> {
         let Some(Ok(states)) = self.store.open.as_ref().map(StateStore::states) else {
             return Ok(());
@@ -239,7 +239,7 @@ impl<S: InFlightStore> World<S> {
     }
 }
 
-/// Where the last batch of a log begins, whole or torn.
+/// Place where the last batch of a log begins, whole or torn.
 fn last_batch(log: &[u8]) -> usize {
     let (mut at, mut last) = (0, 0);
     while at < log.len() {

@@ -27,12 +27,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// What it shows at a time of the world, milliseconds.
+    /// Time that it shows at a time of the world, milliseconds.
     pub fn at(&self, now: i64) -> LockTime {
         LockTime((now + self.shift + now * self.ppm / 1_000_000).div_euclid(1_000))
     }
 
-    /// How long from `now` until it shows `deadline`, microseconds.
+    /// Time from `now` until it shows `deadline`, microseconds.
     pub fn until(&self, now: i64, deadline: LockTime) -> i64 {
         let left = (deadline.0.saturating_sub(self.at(now).0)).clamp(0, 1_000_000);
         left * 1_000 + left * 25 + 10
@@ -43,13 +43,13 @@ impl Clock {
 pub struct Broker<S> {
     pub is_up: bool,
     pub life: u32,
-    /// Whether it takes itself for the leader, and its epoch.
+    /// True if it takes itself for the leader, of `epoch`.
     pub leads: bool,
     pub epoch: i32,
     pub clock: Clock,
     pub sessions: ShareSessions,
     pub led: Vec<Option<Led<S>>>,
-    /// What it has read of each partition, where it reads through the gateway's cache.
+    /// Batches that it has read of each partition, where it reads through the gateway's cache.
     pub rings: Vec<BatchRing>,
     pub parked: Vec<Parked>,
     pub calls: BTreeMap<u64, Call>,
@@ -80,10 +80,10 @@ impl<S> Broker<S> {
 pub struct Led<S> {
     pub serial: u64,
     pub part: SharePartition<S>,
-    /// When the next look at the locks is due; the end of time for never.
+    /// Time at which the next look at the locks is due; the end of time for never.
     pub timer_at: i64,
     pub waiting: Vec<Waiter>,
-    /// What was seen after the last step.
+    /// State that was seen after the last step.
     pub start_offset: i64,
     pub terminal: Vec<bool>,
     /// Records that the store has confirmed to it as acknowledged.
@@ -176,7 +176,7 @@ pub struct Member {
     pub broker: usize,
     pub connection: u64,
     pub epoch: i32,
-    /// How far its clock is ahead.
+    /// Time by which its clock is ahead.
     pub ahead: i64,
     pub waiting: Option<Waiting>,
     pub held: Vec<Held>,

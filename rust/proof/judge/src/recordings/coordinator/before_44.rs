@@ -1,4 +1,4 @@
-//! Which recordings of a release before 4.4 expect what the rules of 4.4 forbid.
+//! Recordings of a release before 4.4 that expect what the rules of 4.4 forbid.
 //!
 //! There is one rule set, Kafka 4.4 plus trunk's idempotent initialise. The coordinator of earlier releases differs in four
 //! points. They are recognised by what was recorded, so that a scenario nobody has seen yet is judged by its content.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Whether a file was recorded from a release before 4.4: its name says so, or its meta block.
+/// Returns true if a file was recorded from a release before 4.4: its name says so, or its meta block.
 pub fn is_before_44(name: &str, meta: &Value) -> bool {
     let kafka = meta["source"]["kafka"].as_str().unwrap_or("");
     let releases = ["4.0", "4.1", "4.2", "4.3"];
@@ -91,7 +91,7 @@ fn negative_epochs(op: &Value) -> Option<&'static str> {
     (asked && answered).then_some("a negative epoch is not answered 42")
 }
 
-/// Whether a write yields a record that takes back what the memory holds.
+/// Reason to leave out a write: it yields a record that takes back what the memory holds.
 fn regress(op: &Value, memory: &BTreeMap<Key, Value>) -> Option<&'static str> {
     if op["op"] != "writeState" {
         return None;

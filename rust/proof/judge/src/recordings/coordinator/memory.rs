@@ -9,7 +9,7 @@ use share_state_core::ids::TopicId;
 use super::super::cases::Points;
 use super::super::fields::{Unknown, known, number, text, topic_id};
 
-/// What Kafka keeps by key.
+/// Maps that Kafka keeps by key.
 const MAPS: [&str; 4] = [
     "share_state",
     "leader_epoch",

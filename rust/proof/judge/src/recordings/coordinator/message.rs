@@ -11,7 +11,7 @@ use share_state_wire::messages::{Api, Request, Response};
 
 use super::super::fields::{Unknown, known, list, number, text, topic_id};
 
-/// What the JSON of a message holds.
+/// Content of the JSON of a message.
 pub trait FromJson: Sized {
     /// Reads it.
     ///

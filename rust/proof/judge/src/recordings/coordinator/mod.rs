@@ -67,7 +67,7 @@ pub fn play(scenario: &Value, is_before_44: bool) -> Result<Outcome, Unknown> {
 struct Shard {
     coordinator: Option<ShareCoordinator>,
     now: WallTime,
-    /// Whether its memory follows from operations.
+    /// True if its memory follows from operations.
     has_replayed: bool,
 }
 

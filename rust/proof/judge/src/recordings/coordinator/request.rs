@@ -1,4 +1,4 @@
-//! One of the five requests: its bytes, what the coordinator decides for each partition, and the bytes of the answer.
+//! The five requests: their bytes, what the coordinator decides for each partition, and the bytes of the answers.
 
 use serde_json::Value;
 use share_state_core::coordinator::{CoordinatorError, ShareCoordinator};
@@ -22,7 +22,7 @@ use super::message::FromJson;
 use super::{bytes, compare_records};
 use crate::bytes::to_hex;
 
-/// Around a request for a partition.
+/// Circumstances of a request for a partition.
 pub struct Asked<'a> {
     coordinator: &'a ShareCoordinator,
     key: SharePartitionKey,
@@ -34,13 +34,13 @@ type Decided<T> = Result<(Vec<ShareRecord>, T), CoordinatorError>;
 
 /// An RPC that the coordinator decides.
 pub trait Verb: Api<Asked: FromJson, Answered: FromJson> {
-    /// What it answers beside the code.
+    /// Content of its answer beside the code.
     type Answer;
 
     /// The partition that is asked about.
     fn partition(asked: &Self::Asked) -> i32;
 
-    /// What the coordinator would do.
+    /// Decision of the coordinator.
     fn decide(around: &Asked<'_>, asked: &Self::Asked) -> Decided<Self::Answer>;
 
     /// The answer for a partition, without a text: its wording is Kafka's.
@@ -202,7 +202,7 @@ struct Recorded<A: Verb> {
 }
 
 impl<A: Verb> Recorded<A> {
-    /// From `args`: a whole request, or group, topic id and partition.
+    /// Reads `args`: a whole request, or group, topic id and partition.
     fn parse(op: &Value) -> Result<Self, Unknown> {
         match list(&op["args"])? {
             [request] => {

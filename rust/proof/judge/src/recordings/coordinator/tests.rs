@@ -1,4 +1,4 @@
-//! What a recording of a coordinator must not get by with.
+//! Recordings of a coordinator with a fault, each of which must be found.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::super::cases::{Outcome, Point};
 use super::{is_before_44, play};
 
 const TOPIC: &str = "AAECAwQFBgcICQoLDA0ODw";
-/// Of group `g`, the topic and partition 0.
+/// Key of group `g`, the topic and partition 0.
 const KEY: &str = "0000000167000102030405060708090a0b0c0d0e0f00000000";
 /// Snapshot epoch 0, state epoch 1, start offset 5, delivery complete count 0, written at 7.
 const VALUE: &str = "0000000000000000000100000000000000000000000500000000000000070000000000000007010100040000\

@@ -1,4 +1,4 @@
-//! What Kafka was recorded to give, in the form that its side has in a run.
+//! Recorded answers of Kafka, in the form that its side has in a run.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! stands in place of its side.
 //!
 //! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
-//! a timer that is fired by hand, is left to `tests/conformance`, which drives the Python API: [`Left`] says why. So is what
+//! a timer that is fired by hand, is left to `tests/proof/conformance`, which drives the Python API: [`Left`] says why. So is what
 //! follows a lock that lasts too long, up to the next leader: see [`split`].
 
 mod given;
@@ -22,22 +22,22 @@ use crate::engine::Engine;
 use crate::outcome::{Outcome, push};
 use crate::verdict::{Difference, Verdict, durable_fault, judge_setting_aside, own_fault, play};
 
-/// Why a scenario is not played: only what no sequence has is a reason, and the tests count them.
+/// Reason why a scenario is not played: only what no sequence has is a reason, and the tests count them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Left(pub String);
 
-/// What came of a file.
+/// Outcome of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
     /// Scenarios that were played.
     pub scenarios: usize,
     /// Their operations.
     pub operations: usize,
-    /// Those that were compared: what follows a deliberate difference in the state is not.
+    /// Operations that were compared: those after a deliberate difference in the state are not.
     pub compared: usize,
     /// Scenarios in which the recorder's clock let a split lock last too long. Then the comparison goes on with the next leader.
     pub split: usize,
-    /// What the durable forms came to.
+    /// Counts of the durable forms.
     pub durable: Tally,
     /// Deliberate differences by id, and how often each came up.
     pub explained: BTreeMap<&'static str, usize>,
@@ -61,7 +61,7 @@ pub fn play_all(scenarios: &[Value]) -> Played {
     played
 }
 
-/// The deliberate differences on the way through a scenario, for `tests/conformance`: where each is, what it is, and whether the two
+/// The deliberate differences on the way through a scenario, for `tests/proof/conformance`: where each is, what it is, and whether the two
 /// states differ from there on. Nothing is told of a scenario that is not played here.
 pub fn explained(scenario: &Value) -> Value {
     let Ok(sequence) = read::sequence(scenario) else {
@@ -126,7 +126,7 @@ impl core::fmt::Display for Played {
 }
 
 impl Played {
-    /// How many scenarios differ, or are not of the form.
+    /// Number of scenarios that differ, or are not of the form.
     pub fn differ(&self) -> usize {
         self.differences.len() + self.malformed.len()
     }

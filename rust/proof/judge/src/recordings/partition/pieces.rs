@@ -69,7 +69,7 @@ pub(super) fn initialize(op: &Value) -> Result<Verb, Left> {
     })
 }
 
-/// Whether a read result has no fault that Kafka looks for.
+/// Returns true if a read result has no fault that Kafka looks for.
 fn is_sound(response: &Value) -> bool {
     let batches = response["batches"].as_array().into_iter().flatten();
     batches.into_iter().all(|b| {

@@ -16,7 +16,7 @@ use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
 pub struct Sequence {
     pub ops: Vec<Operation>,
     pub given: Vec<Value>,
-    /// Where each operation stands in the recording.
+    /// Place of each operation in the recording.
     pub places: Vec<usize>,
     /// The recorded number of each leader's share partition.
     pub indices: Vec<u64>,
@@ -54,7 +54,7 @@ struct Reading {
     sequence: Sequence,
     /// Index of the operation that is read.
     at: usize,
-    /// Whether no operation tells a setting of the group.
+    /// True if no operation tells a setting of the group.
     is_without_settings: bool,
     leaders: Vec<Leader>,
     /// The place of each recorded share partition among the leaders.
@@ -233,7 +233,7 @@ impl Reading {
         })
     }
 
-    /// Whether renewals are allowed. Where settings are recorded, they are not unless this operation says so; a recording
+    /// Returns true if renewals are allowed. Where settings are recorded, they are not unless this operation says so; a recording
     /// without any, as of a release that has no such switch, shows it by the answer.
     fn renews(&self, op: &Value) -> bool {
         if self.is_without_settings {
@@ -269,7 +269,7 @@ impl Reading {
         })
     }
 
-    /// What the persister answers to our writes of the operation.
+    /// Answer of the persister to our writes of the operation.
     fn answer(&mut self, op: &Value, place: usize) -> Result<Answer, Left> {
         let timeouts = op["lock_timeouts_fired"].as_array().into_iter().flatten();
         let of_timeouts = self.answers(timeouts, place)?;

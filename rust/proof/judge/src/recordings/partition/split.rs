@@ -6,7 +6,7 @@ use crate::operation::Verb;
 use crate::outcome::{ACQUIRED, Run};
 use crate::verdict::Difference;
 
-/// Whether time has passed, and records are held in the recording alone that are part of a split batch.
+/// Returns true if time has passed, and records are held in the recording alone that are part of a split batch.
 pub fn explains(sequence: &Sequence, difference: &Difference) -> bool {
     let op = &sequence.ops[difference.at];
     if !matches!(op.verb, Verb::Advance { .. }) {

@@ -1,11 +1,11 @@
-//! What a recording of a share partition must not get by with.
+//! Recordings of a share partition with a fault, each of which must be found.
 
 use serde_json::{Value, json};
 
 use super::play_all;
 use crate::verdict::Difference;
 
-/// What differs when a recorded outcome is another.
+/// Difference when a recorded outcome is another.
 fn differs(scenario: &Value) -> Option<Difference> {
     let mut played = play_all(std::slice::from_ref(scenario));
     assert_eq!(played.scenarios, 1);

@@ -1,5 +1,5 @@
-//! What Kafka's test has made beside the recorded operations. Such a session is opened here just before the operation that needs
-//! or shows it; the same goes for one that has vanished before an operation that does not name it.
+//! Sessions that Kafka's test has made beside the recorded operations. Such a session is opened here just before the operation
+//! that needs or shows it; the same goes for one that has vanished before an operation that does not name it.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ pub fn play(cache: &mut Cache, op: &Value) -> Result<Value, Unknown> {
     }
 }
 
-/// Whether Kafka threw.
+/// Returns true if Kafka threw.
 pub fn failed(result: &Value) -> bool {
     result.get("error").is_some()
 }

@@ -11,7 +11,7 @@ use super::super::fields::{Unknown, list, number, text};
 pub struct Partitions(Vec<(TopicId, Option<String>)>);
 
 impl Partitions {
-    /// Those that the arguments of these operations name by topic id and name.
+    /// Partitions that the arguments of these operations name by topic id and name.
     ///
     /// # Errors
     /// The arguments are no list.

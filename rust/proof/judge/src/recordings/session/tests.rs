@@ -1,4 +1,4 @@
-//! What a recording of share sessions must not get by with.
+//! Recordings of share sessions with a fault, each of which must be found.
 
 use serde_json::{Value, json};
 

@@ -1,48 +1,28 @@
-"""What both faces of the persister stand on: a cluster, the calls to it, and their end."""
+"""Base of both faces of the persister: a cluster, the calls to it, and their end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from share_state.errors import ConfigError
+from share_state.kafka import codes
 from share_state.kafka.calls import Calls, closed
+from share_state.kafka.client.connection import ConnectionOptions
+from share_state.kafka.client.peers import LostError, parse_bootstrap
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.clock import Clock, LoopClock, RetryPolicy
-from share_state.kafka.cluster import Cluster
-from share_state.kafka.connection import ConnectionOptions
+from share_state.kafka.cluster import NEEDED, Cluster
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
 from share_state.kafka.message_bytes import MessageBytes
-from share_state.kafka.peers import Address, LostError
-from share_state.kafka.security import SecurityOptions
+from share_state.kafka.shown_key import shown_topic_id
 
-__all__ = ["Client", "parse_bootstrap"]
+__all__ = ["PersisterClient"]
 
-_MAX_PORT = 65_535
-#: Of the protocol, bytes.
+#: Longest string of the protocol, bytes.
 _MAX_STRING = 32_767
 
 
-def parse_bootstrap(bootstrap: str | Iterable[str]) -> list[Address]:
-    """Take the addresses in ``host:port[,host:port...]``, or in an iterable of ``host:port``; IPv6 hosts in brackets.
-
-    Raises:
-        ConfigError: there is none, or one is not an address.
-    """
-    given = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
-    addresses = []
-    for text in given:
-        host, colon, port = text.strip().rpartition(":")
-        host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-        if "/" in text:
-            raise ConfigError(f"{text!r} is not host:port; remove the parts before and after it", field="bootstrap", value=text)
-        if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) <= _MAX_PORT):
-            raise ConfigError(f"{text!r} is not host:port", field="bootstrap", value=text)
-        addresses.append(Address(host, int(port)))
-    if not addresses:
-        raise ConfigError("expected at least 1 bootstrap server, got 0", field="bootstrap", value=bootstrap)
-    return addresses
-
-
-class Client:
+class PersisterClient:
     """Lives on one event loop, but for its making. The arguments are those of ``AsyncKafkaPersister``.
 
     Attributes:
@@ -69,7 +49,9 @@ class Client:
         if len(client_id.encode()) > _MAX_STRING:
             raise ConfigError("client_id is too long for a request", field="client_id", value=client_id)
         clock = clock or LoopClock()
-        options = ConnectionOptions(security or SecurityOptions(), clock, client_id, connect_timeout, request_timeout)
+        options = ConnectionOptions(
+            security or SecurityOptions(), clock, client_id, connect_timeout, request_timeout, apis=NEEDED
+        )
         self._cluster = Cluster(addresses, options)
         self._message_bytes = MessageBytes(self._cluster, clock, max_message_bytes)
         self.calls = Calls(self._cluster, retry or RetryPolicy(), clock, self._message_bytes)
@@ -89,10 +71,12 @@ class Client:
         if self._closed:
             raise closed()
         try:
-            return await self._cluster.topic_ids(names)
+            found = await self._cluster.topic_ids(names)
         except LostError as lost:
             kind = BrokerUnreachableError if lost.retriable else BadAnswerError
-            raise kind(str(lost), kafka_code=lost.code, node=lost.node) from lost
+            code = lost.code if lost.sent or not lost.retriable else codes.NETWORK_EXCEPTION
+            raise kind(str(lost), kafka_code=code, node=lost.node) from lost
+        return {name: shown_topic_id(topic_id) for name, topic_id in found.items()}
 
     async def close(self) -> None:
         """Wait for the answers to what was sent, fail what was not, and close the connections."""

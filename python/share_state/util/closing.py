@@ -1,4 +1,4 @@
-"""How what runs on an event loop ends: servers that take connections, and tasks."""
+"""End of the servers and tasks that run on an event loop."""
 
 from __future__ import annotations
 

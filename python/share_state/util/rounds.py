@@ -39,7 +39,7 @@ class Rounds(Generic[Work, Result]):
         self._take = take
         self._carry_out = carry_out
         self._settle = settle
-        #: Whether a round begins by itself: one is in progress, or is to begin in the next turn of the loop.
+        #: True while a round is in progress, or is to begin in the next turn of the loop.
         self._is_busy = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -66,7 +66,13 @@ class Rounds(Generic[Work, Result]):
                 self._idle.set()
         if work is None:
             return
-        done = asyncio.get_running_loop().run_in_executor(self._executor, self._carry_out, work)
+        loop = asyncio.get_running_loop()
+        try:
+            done = loop.run_in_executor(self._executor, self._carry_out, work)
+        except RuntimeError as refused:
+            # The executor was shut down. Without an answer its callers would wait for ever.
+            done = loop.create_future()
+            done.set_exception(refused)
         done.add_done_callback(lambda done: self._end(work, done))
 
     def _end(self, work: Work, done: asyncio.Future[Result]) -> None:

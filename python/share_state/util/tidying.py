@@ -1,4 +1,4 @@
-"""What a server with a store does every five minutes: it writes snapshots of idle share partitions, and prunes the log."""
+"""Work of a server with a store every five minutes: it writes snapshots of idle share partitions, and prunes the log."""
 
 from __future__ import annotations
 

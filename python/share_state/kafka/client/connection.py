@@ -1,4 +1,4 @@
-"""One connection to one broker: requests go out at once, answers find their request by correlation id."""
+"""Connection to a broker: requests go out at once, answers find their request by correlation id."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from typing import Any, Final, TypeVar
 from share_state._core import __version__, decode_message, encode_message
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.kafka import codes
+from share_state.kafka.client.apis import API_NAMES, API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, VERSIONS
+from share_state.kafka.client.peers import LostError, Node
+from share_state.kafka.client.security import SecurityOptions, UnconvincedError
 from share_state.kafka.clock import Clock, Timer, within
 from share_state.kafka.errors import (
     AuthenticationFailedError,
@@ -22,16 +25,15 @@ from share_state.kafka.errors import (
     class_of,
 )
 from share_state.kafka.framing import MAX_FRAME, Frames, Request, frame, request_bytes, response_start
-from share_state.kafka.peers import API_NAMES, API_VERSIONS, LostError, Node
-from share_state.kafka.security import SecurityOptions, UnconvincedError
 
 __all__ = ["Connection", "ConnectionOptions"]
 
 T = TypeVar("T")
 
-_SASL_HANDSHAKE, _API_VERSIONS, _SASL_AUTHENTICATE = 17, 18, 36
 #: Share of a session's life after which a connection is not used any more (KIP-368).
 _SESSION_SHARE: Final = 0.85
+#: Bytes of a long answer that arrive in the time for one, so that waiting for the rest is worth while.
+_PROGRESS: Final = 64 << 10
 #: More messages than any mechanism has.
 _MAX_SASL_STEPS: Final = 8
 _KEY: Final = struct.Struct(">h")
@@ -40,14 +42,14 @@ _MAX_CORRELATION_ID: Final = 0x7FFF_FFFF
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """What all connections have in common.
+    """Options that all connections have in common.
 
     Attributes:
         security: TLS and SASL.
         clock: measures the time-outs.
         client_id: name of the client, for the broker's logs and quotas.
         connect_timeout: seconds for connecting, TLS and SASL together.
-        request_timeout: seconds that an answer may take.
+        request_timeout: seconds that an answer may take. One that is long and is arriving has them again.
         max_frame: bytes that an answer may have.
         apis: the versions of each request that we speak.
         needs: what a broker that lacks a request is told to be.
@@ -74,6 +76,8 @@ class _Pending:
     #: Called once, with what was decoded or with why there is nothing.
     done: Callable[[Any], None]
     timer: Timer
+    #: Bytes of a frame that had arrived when the time was over.
+    arrived: int = 0
 
 
 class Connection:
@@ -90,6 +94,7 @@ class Connection:
         self._retired = False
         self._retirement: Timer | None = None
         self._transport: asyncio.Transport | None = None
+        self._frames = Frames(options.max_frame, self._take, self._ended)
 
     @classmethod
     async def open(cls, node: Node, options: ConnectionOptions) -> Connection:
@@ -119,7 +124,7 @@ class Connection:
 
     @property
     def usable(self) -> bool:
-        """Whether a new request may be sent."""
+        """True if a new request may be sent."""
         return self._lost is None and not self._retired
 
     @property
@@ -153,9 +158,18 @@ class Connection:
             BrokerTooOldError: the broker does not have the request.
         """
         version = self.version_of(api_key) if version is None else version
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        body = encode_message(api_key, version, message)
+        return await self.ask(api_key, version, body, _decoder(api_key, trailing=self._options.trailing))
 
-        def done(what: dict[str, Any] | LostError) -> None:
+    async def ask(self, api_key: int, version: int, body: bytes, decode: Callable[[int, bytes, int], T]) -> T:
+        """Send a request and wait for its answer; the arguments are those of :meth:`send`.
+
+        Raises:
+            LostError: there will be no answer.
+        """
+        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def done(what: T | LostError) -> None:
             # Who has stopped waiting has nothing to be told.
             if answer.done():
                 return
@@ -164,9 +178,7 @@ class Connection:
             else:
                 answer.set_result(what)
 
-        self.send(
-            api_key, version, encode_message(api_key, version, message), _decoder(api_key, trailing=self._options.trailing), done
-        )
+        self.send(api_key, version, body, decode, done)
         return await answer
 
     def send(
@@ -228,8 +240,10 @@ class Connection:
         decode: Callable[[bytes], Any],
         done: Callable[[Any], None],
     ) -> None:
-        timer = self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(api_key))
-        self._pending[correlation_id] = _Pending(api_key, decode, done, timer)
+        self._pending[correlation_id] = _Pending(api_key, decode, done, self._timer(correlation_id))
+
+    def _timer(self, correlation_id: int) -> Timer:
+        return self._options.clock.call_later(self._options.request_timeout, lambda: self._expire(correlation_id))
 
     async def close(self) -> None:
         """Close the connection; requests without answer are lost."""
@@ -240,7 +254,7 @@ class Connection:
         host, port = self.node.address
         try:
             self._transport, _ = await asyncio.get_running_loop().create_connection(
-                lambda: Frames(self._options.max_frame, self._take, self._ended),
+                lambda: self._frames,
                 host,
                 port,
                 ssl=security.ssl_context,
@@ -266,10 +280,10 @@ class Connection:
 
     async def _learn_versions(self) -> None:
         ours = {"clientSoftwareName": "share-state", "clientSoftwareVersion": __version__}
-        oldest, newest = self._options.apis[_API_VERSIONS]
-        answer = await self.request(_API_VERSIONS, ours, newest)
+        oldest, newest = self._options.apis[VERSIONS]
+        answer = await self.request(VERSIONS, ours, newest)
         if answer["errorCode"] == codes.UNSUPPORTED_VERSION and oldest < newest:
-            answer = await self.request(_API_VERSIONS, ours, oldest)
+            answer = await self.request(VERSIONS, ours, oldest)
         if answer["errorCode"] == codes.UNSUPPORTED_VERSION:
             message = f"{self.node}: the broker does not have ApiVersions version {oldest}; {self._options.needs}"
             raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
@@ -280,7 +294,7 @@ class Connection:
         mechanism = self._options.security.sasl
         if mechanism is None:
             return
-        handshake = await self.request(_SASL_HANDSHAKE, {"mechanism": mechanism.name})
+        handshake = await self.request(SASL_HANDSHAKE, {"mechanism": mechanism.name})
         if handshake["errorCode"] == codes.UNSUPPORTED_SASL_MECHANISM:
             takes = ", ".join(handshake["mechanisms"])
             message = f"{self.node}: the broker does not take {mechanism.name}; it takes {takes or 'no mechanism'}"
@@ -291,7 +305,7 @@ class Connection:
             lifetime_ms = 0
             say: bytes | None = await conversation.first()
             for _ in range(_MAX_SASL_STEPS):
-                answer = await self.request(_SASL_AUTHENTICATE, {"authBytes": say})
+                answer = await self.request(SASL_AUTHENTICATE, {"authBytes": say})
                 self._check(answer, f"authentication by {mechanism.name}")
                 lifetime_ms = answer["sessionLifetimeMs"]
                 say = await conversation.answer(answer["authBytes"])
@@ -336,10 +350,16 @@ class Connection:
         pending.done(answer)
         self._close_when_retired()
 
-    def _expire(self, api_key: int) -> None:
+    def _expire(self, correlation_id: int) -> None:
+        pending, arrived = self._pending.get(correlation_id), self._frames.arrived
+        if pending is None:
+            return
+        if arrived - pending.arrived >= _PROGRESS:
+            pending.arrived, pending.timer = arrived, self._timer(correlation_id)
+            return
         # The broker answers in order, so nothing after this request can be answered either.
         seconds = self._options.request_timeout
-        reason = f"{_name(api_key)} was not answered in {seconds:g} s"
+        reason = f"{_name(pending.api_key)} was not answered in {seconds:g} s"
         self._fail(self._loss(reason, code=codes.REQUEST_TIMED_OUT, sent=True))
 
     def _retire(self) -> None:
@@ -378,7 +398,7 @@ def _name(api_key: int) -> str:
 def _decoder(api_key: int, *, trailing: bool) -> Callable[[int, bytes, int], dict[str, Any]]:
     def decode(version: int, frame: bytes, start: int) -> dict[str, Any]:
         body = frame[start:]
-        if api_key == _API_VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
+        if api_key == VERSIONS and int.from_bytes(body[:2], "big") == codes.UNSUPPORTED_VERSION:
             # Said in version 0, whatever was asked, so that anybody can read it.
             return {"errorCode": codes.UNSUPPORTED_VERSION, "apiKeys": []}
         return decode_message(api_key, version, body, response=True, trailing=trailing)
@@ -387,6 +407,6 @@ def _decoder(api_key: int, *, trailing: bool) -> Callable[[int, bytes, int], dic
 
 
 def _is_about_our_certificate(error: ssl.SSLError) -> bool:
-    """Whether it is an alert of the other side about our certificate (RFC 8446, section 6.2), in OpenSSL's words."""
+    """Return true if it is an alert of the other side about our certificate (RFC 8446, section 6.2), in OpenSSL's words."""
     reason = error.reason or ""
     return "ALERT" in reason and any(word in reason for word in ("CERTIFICATE", "UNKNOWN_CA", "ACCESS_DENIED"))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from share_state.closing import cancel_all
 from share_state.kafka import codes
-from share_state.kafka.connection import Connection, ConnectionOptions
-from share_state.kafka.peers import Address, LostError, Node
+from share_state.kafka.client.connection import Connection, ConnectionOptions
+from share_state.kafka.client.peers import Address, LostError, Node
+from share_state.util.closing import cancel_all
 
 __all__ = ["Connections"]
 
 
 class Connections:
-    """One connection a broker, opened when it is first needed. All of it lives on one event loop."""
+    """Connections to the brokers, each opened when it is first needed. All of it lives on one event loop."""
 
     def __init__(self, bootstrap: Sequence[Address], options: ConnectionOptions) -> None:
         self._bootstrap = [Node(-1, address) for address in bootstrap]
@@ -75,7 +75,8 @@ class Connections:
                 self._bootstrap.append(self._bootstrap.pop(self._bootstrap.index(node)))
         nodes = ", ".join(lost.node for lost in losses)
         reasons = "; ".join(dict.fromkeys(lost.reason for lost in losses))
-        raise LostError(nodes, reasons, code=codes.NETWORK_EXCEPTION, sent=False)
+        late = {lost.code for lost in losses} == {codes.REQUEST_TIMED_OUT}
+        raise LostError(nodes, reasons, code=codes.REQUEST_TIMED_OUT if late else codes.NETWORK_EXCEPTION, sent=False)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -1,39 +1,19 @@
-"""Brokers by address, the requests we have for them, and the loss of one on the way."""
+"""Brokers by address, and the loss of a request on its way to one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from share_state._core import api_table
+from share_state.errors import ConfigError
 
-__all__ = ["API_NAMES", "API_VERSIONS", "PERSISTER_APIS", "Address", "LostError", "Node", "spoken"]
+__all__ = ["Address", "LostError", "Node", "parse_bootstrap"]
 
-_TABLE: Final = api_table()
-API_NAMES: Final = {api_key: name for api_key, (name, _, _, _) in _TABLE.items()}
-
-
-def spoken(api_key: int, since: int | None = None) -> tuple[int, int]:
-    """Give the versions of a request that the codec has, from ``since`` on where an older one will not do."""
-    _, oldest, newest, _ = _TABLE[api_key]
-    return (oldest if since is None else since, newest)
-
-
-#: RPC 83 to 87, between a share-partition leader and its share coordinator, each in every version that there is.
-PERSISTER_APIS: Final = {api_key: spoken(api_key) for api_key in range(83, 88)}
-#: The versions of each request that we send: topics by their ids, coordinators by many keys, and a login with an answer.
-API_VERSIONS: Final = {
-    3: spoken(3, since=12),
-    10: spoken(10, since=6),
-    17: spoken(17, since=1),
-    18: (3, 3),
-    32: spoken(32),
-    36: spoken(36, since=2),
-    **PERSISTER_APIS,
-}
+_MAX_PORT: Final = 65_535
 
 
 class Address(NamedTuple):
-    """Where a broker listens."""
+    """Address at which a broker listens."""
 
     host: str
     port: int
@@ -76,3 +56,24 @@ class LostError(Exception):
     def unsent(self) -> LostError:
         """Make the same for a request that was not sent."""
         return LostError(self.node, self.reason, code=self.code, sent=False, retriable=self.retriable)
+
+
+def parse_bootstrap(bootstrap: str | Iterable[str]) -> list[Address]:
+    """Take the addresses in ``host:port[,host:port...]``, or in an iterable of ``host:port``; IPv6 hosts in brackets.
+
+    Raises:
+        ConfigError: there is none, or one is not an address.
+    """
+    given = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
+    addresses = []
+    for text in given:
+        host, colon, port = text.strip().rpartition(":")
+        host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+        if "/" in text:
+            raise ConfigError(f"{text!r} is not host:port; remove the parts before and after it", field="bootstrap", value=text)
+        if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) <= _MAX_PORT):
+            raise ConfigError(f"{text!r} is not host:port", field="bootstrap", value=text)
+        addresses.append(Address(host, int(port)))
+    if not addresses:
+        raise ConfigError("expected at least 1 bootstrap server, got 0", field="bootstrap", value=bootstrap)
+    return addresses

@@ -1,4 +1,4 @@
-"""How a client authenticates: TLS with a context of the standard library, SASL with one of four mechanisms.
+"""Authentication of a client: TLS with a context of the standard library, SASL with one of four mechanisms.
 
 A mechanism is a conversation: :meth:`Mechanism.start` returns an object that receives each message of the broker.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
 from share_state.errors import ConfigError
-from share_state.extras import how_to_install
+from share_state.util.extras import how_to_install
 
 __all__ = ["Conversation", "Mechanism", "OAuthBearer", "Plain", "Scram", "SecurityOptions", "UnconvincedError"]
 
@@ -25,7 +25,7 @@ class UnconvincedError(Exception):
 
 
 class Conversation(Protocol):
-    """One authentication in progress."""
+    """Conversation of an authentication in progress."""
 
     async def first(self) -> bytes:
         """Return the message that opens it."""
@@ -58,7 +58,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecurityOptions:
-    """How connections are secured.
+    """Security of the connections.
 
     Attributes:
         ssl_context: for TLS, such as ``ssl.create_default_context(cafile=...)``; client certificates are loaded into it.

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.analysis.spans import Span, spans
-from share_state.analysis.trace import PRODUCED, RecordTrace, TraceEvent
 from share_state.errors import ConfigError
-from share_state.extras import require
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.spans import Span, spans
+from share_state.operate.analysis.trace import PRODUCED, RecordTrace, TraceEvent
 from share_state.types import RecordState
+from share_state.util.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -35,6 +35,8 @@ class AnomalyKind(StrEnum):
     ARCHIVE_BURST = "archive_burst"
     #: Deliveries of a record end one after another, each about a lock duration after the previous one.
     LOCK_EXPIRY_LOOP = "lock_expiry_loop"
+    #: As many offsets are in flight as the limit allows: nothing after them is delivered until the start offset moves.
+    WINDOW_FULL = "window_full"
     #: The start offset went back without a new state epoch.
     START_OFFSET_WENT_BACK = "start_offset_went_back"
     #: A leader epoch, state epoch or snapshot epoch went back, or an update names another snapshot than the last.
@@ -56,7 +58,7 @@ class AnomalyKind(StrEnum):
 
 
 class Anomaly(NamedTuple):
-    """One anomaly."""
+    """Anomaly in the state of a share partition."""
 
     #: An :class:`AnomalyKind`.
     kind: str
@@ -74,11 +76,11 @@ class Anomaly(NamedTuple):
     #: first measurement.
     since_offset: int
     since_timestamp: int
-    #: When it ended, in ms since the epoch; None if it lasts until the end of the log.
+    #: Time at which it ended, in ms since the epoch; None if it lasts until the end of the log.
     until_timestamp: int | None
     #: The figures that the log shows.
     evidence: str
-    #: What to check or do.
+    #: Advice: what to check or do.
     advice: str
 
 
@@ -99,6 +101,8 @@ class AnomalyConfig:
         record_lock_duration_ms: ``share.record.lock.duration.ms`` of the groups. None uses Kafka's default, 30,000, to find
             loops, and Kafka's minimum, 1,000, to decide whether a member may have answered too late.
         record_lock_durations_ms: the same for single groups, by group id.
+        max_record_locks: ``share.partition.max.record.locks`` of the groups. None finds full windows by Kafka's default, 2,000.
+        max_record_locks_by_group: the same for single groups, by group id.
         loop_releases: the number of consecutive deliveries without an acceptance that makes a loop, each ending one to two lock
             durations after the previous one.
         count_records: the number of consecutive records with a wrong delivery complete count before it is reported.
@@ -119,6 +123,8 @@ class AnomalyConfig:
     burst_ms: int = 10_000
     record_lock_duration_ms: int | None = None
     record_lock_durations_ms: Mapping[str, int] = field(default_factory=dict)
+    max_record_locks: int | None = None
+    max_record_locks_by_group: Mapping[str, int] = field(default_factory=dict)
     loop_releases: int = 2
     count_records: int = 3
     gap_ms: int = 300_000

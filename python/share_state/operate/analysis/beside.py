@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from share_state import _core
-from share_state.analysis.anomaly import AnomalyConfig
-from share_state.analysis.search import LogEndOffsets
-from share_state.analysis.topic_id import hyphenated
+from share_state.operate.analysis.anomaly import AnomalyConfig
+from share_state.operate.analysis.search import LogEndOffsets
+from share_state.operate.analysis.topic_id import hyphenated
 
 __all__ = ["ROW", "as_json", "live_topics", "log_end_offsets", "parse_live_topics", "parse_log_end_offsets"]
 

@@ -71,10 +71,10 @@ class HistoryRow(NamedTuple):
     #: The interval, inclusive; None for the share partition as a whole.
     first_offset: int | None
     last_offset: int | None
-    #: What was known of each offset before, by the ids of :class:`share_state.RecordState`; None if nothing was.
+    #: State of each offset before, by the ids of :class:`share_state.RecordState`; None if it was not known.
     from_state: int | None
     from_count: int | None
-    #: What is known of each offset now; None if nothing is.
+    #: State of each offset now; None if it is not known.
     to_state: int | None
     to_count: int | None
     #: A :class:`HistoryCause`.

@@ -4,8 +4,8 @@ A name that a person reads stands beside each id, and a time in ISO 8601 beside 
 that goes, or changes its meaning, raises it.
 """
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.analysis.names import iso_8601, state_name
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.names import iso_8601, state_name
 from share_state.types import StateBatch
 
 __all__ = ["HISTORY_VERSION", "batch_json", "history_json"]

@@ -1,4 +1,4 @@
-"""How ids, times and numbers read in every output: a delivery state by its name, a time in ms as ISO 8601."""
+"""Form of ids, times and numbers in every output: a delivery state by its name, a time in ms as ISO 8601."""
 
 from datetime import UTC, datetime, timedelta
 

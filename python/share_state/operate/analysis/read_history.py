@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 
 from share_state import _core
-from share_state.analysis.record_history import Choice, RecordHistory
-from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
-from share_state.reading.cluster import ClusterScan, is_cluster
+from share_state.operate.analysis.record_history import Choice, RecordHistory
+from share_state.operate.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
+from share_state.operate.reading.cluster import ClusterScan, is_cluster
 from share_state.types import SharePartitionKey
 
 __all__ = ["history"]
@@ -30,7 +30,7 @@ def history(
     """Return the history of every record. It takes no lock and changes nothing; a writer may be active.
 
     ``source`` is a path, or a running cluster, ``"kafka://HOST:PORT[,...]"``. The state topic of a cluster is read with the
-    package confluent-kafka (extra ``kafka``) and the settings ``client_config``, in librdkafka's names. Each state partition is
+    settings ``client_config``, in librdkafka's names. Each state partition is
     read from its log start to its end as of the start of the reading. ``timeout`` is the number of seconds to wait for an
     answer of the cluster, by default 10.
 
@@ -45,7 +45,7 @@ def history(
 
     Raises ``FileNotFoundError`` if the path does not exist or is not a state log, ``OSError`` if the disk fails, and
     ``ValueError`` for an invalid topic id. A cluster is read when rows are taken, which raises
-    ``share_state.reading.cluster.ClusterReadError`` if it cannot be read.
+    ``share_state.operate.reading.cluster.ClusterReadError`` if it cannot be read.
     """
     choice = Choice(group=group, topic_id=topic_id, partition=partition, offset=offset)
     if is_cluster(source):

@@ -12,9 +12,9 @@ from os import PathLike
 from typing import NamedTuple
 
 from share_state import _core
-from share_state.analysis.history import history
-from share_state.analysis.history_row import HistoryRow
-from share_state.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.read_history import history
+from share_state.operate.reading.as_of import AsOf, AsOfOffset, AsOfTimestamp
 from share_state.types import StateBatch
 
 __all__ = ["StateRow", "records_behind", "states", "states_of_rows"]
@@ -46,12 +46,12 @@ class StateRow(NamedTuple):
     delivery_counts: tuple[tuple[int, int], ...]
     #: The first offset from the start offset to the end that is not settled; None if all are, or none is resolved.
     oldest_unsettled: int | None
-    #: When it was initialised, or was seen first in the log, and when it last changed, in ms since the epoch.
+    #: Times at which it was initialised, or was seen first in the log, and last changed, in ms since the epoch.
     oldest_write: int
     newest_write: int
     #: True if the log holds updates but not the snapshot before them.
     incomplete: bool
-    #: What is known of the records: sorted and coalesced.
+    #: State batches, sorted and coalesced.
     batches: tuple[StateBatch, ...]
 
 
@@ -70,8 +70,8 @@ def states(
     ``as_of_offset`` is the last offset of the state topic that counts: one number for all state partitions, or a mapping by
     state partition (omitted ones count as a whole). ``as_of_timestamp``, in ms since the epoch, cuts each state partition before
     the first later record. Without either the whole log counts. Deleted share partitions are absent. The source, the selection
-    and the exceptions are those of :func:`share_state.history`. :func:`share_state.fold_path` returns plain states of a path
-    faster.
+    and the exceptions are those of :func:`share_state.operate.analysis.history`. :func:`share_state.operate.analysis.fold_path`
+    returns plain states of a path faster.
     """
     rows = history(
         source,
@@ -109,7 +109,7 @@ def states_of_rows(
 def records_behind(end: int | None, start_offset: int, delivery_complete_count: int) -> int | None:
     """Count the lag as Kafka does; None where one of its three terms is not known.
 
-    The end may be older than the rest, and then no record is behind it.
+    The end may be older than the rest; the lag is 0 then.
     """
     if end is None or start_offset < 0 or delivery_complete_count < 0:
         return None

@@ -1,4 +1,4 @@
-"""Which records of a share partition to look at: the one at its head, those near the delivery limit, those archived of late."""
+"""Choice of records of a share partition: the one at its head, those near the delivery limit, those archived of late."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from share_state.analysis.history_row import HistoryCause, HistoryRow
-from share_state.analysis.start_offset_reason import head_offset
-from share_state.analysis.states import StateRow
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.read_states import StateRow
+from share_state.operate.analysis.start_offset_reason import head_offset
 from share_state.types import RecordState
 
 __all__ = ["ArchivedLately", "Place", "head", "poison"]
@@ -47,7 +47,7 @@ class ArchivedLately:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        #: Of each state partition, whose rows come in the order of their times.
+        #: Latest places in each state partition, whose rows come in the order of their times.
         self._last: dict[int, deque[tuple[int, Place]]] = {}
 
     def see(self, row: HistoryRow) -> None:

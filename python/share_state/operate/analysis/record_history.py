@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from share_state import _core
 from share_state.errors import ShareStateError
-from share_state.reading.plain import Finding, LogRecord, undecodable
+from share_state.operate.reading.plain import Finding, LogRecord, undecodable
 from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
-    from share_state.analysis.history_row import HistoryRow
+    from share_state.operate.analysis.history_row import HistoryRow
 
 __all__ = ["Choice", "RecordHistory"]
 
@@ -22,7 +22,7 @@ _WORDS = frozenset({"group", "topic_id", "cause"})
 
 
 class Choice(TypedDict, total=False):
-    """Which share partitions, and which offset of theirs, to tell of."""
+    """Choice of share partitions, and of one offset in them."""
 
     group: str | None
     topic_id: str | None
@@ -41,7 +41,7 @@ class _Records(Protocol):
 
 
 class RecordHistory:
-    """An iterator of rows with the face of :class:`share_state.HistoryScan`; its progress is told in records."""
+    """An iterator of rows with the face of :class:`share_state.operate.analysis.HistoryScan`; its progress is told in records."""
 
     def __init__(self, records: _Records, choice: Choice) -> None:
         # A choice that cannot be is refused here, not at the first row.
@@ -54,7 +54,7 @@ class RecordHistory:
 
     @property
     def findings(self) -> list[Finding]:
-        """What could not be decoded so far."""
+        """Findings so far: what could not be decoded."""
         return list(self._source.findings)
 
     @property

@@ -7,9 +7,9 @@ from os import PathLike
 from typing import TypeAlias
 
 from share_state import _core
-from share_state.analysis.anomaly import Anomaly, AnomalyConfig
-from share_state.analysis.history import history
-from share_state.analysis.history_row import HistoryRow
+from share_state.operate.analysis.anomaly import Anomaly, AnomalyConfig
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.read_history import history
 
 __all__ = ["LogEndOffsets", "anomalies", "find_anomalies"]
 
@@ -31,10 +31,10 @@ def anomalies(
 ) -> Iterator[Anomaly]:
     """Return the anomalies of the share partitions of a state log. It takes no lock and changes nothing.
 
-    The source, the selection and the exceptions are those of :func:`share_state.history`. Unreadable records are not
-    anomalies: the ``findings`` of ``history`` or ``scan_path`` have them. With a selection, only selected share partitions count
-    for ``COLD_KEY``. The log holds neither the log end offsets of the topics (``log_end_offsets``) nor the ids of all existing
-    topics (``live_topics``). Without them, ``GROWING_LAG`` and ``DELETED_TOPIC`` are not reported.
+    The source, the selection and the exceptions are those of :func:`share_state.operate.analysis.history`. Unreadable records are
+    not anomalies: the ``findings`` of ``history`` or ``scan_path`` have them. With a selection, only selected share partitions
+    count for ``COLD_KEY``. The log holds neither the log end offsets of the topics (``log_end_offsets``) nor the ids of all
+    existing topics (``live_topics``). Without them, ``GROWING_LAG`` and ``DELETED_TOPIC`` are not reported.
     """
     rows = history(source, group=group, topic_id=topic_id, partition=partition, progress=progress, client_config=client_config)
     return find_anomalies(rows, config, log_end_offsets=log_end_offsets, live_topics=live_topics)

@@ -1,4 +1,4 @@
-"""What was known of each offset, and for how long: what pictures of a history are drawn from."""
+"""Spans of time in which one thing was known of an offset: pictures of a history are drawn from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from share_state.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
 
 __all__ = ["Span", "spans"]
 

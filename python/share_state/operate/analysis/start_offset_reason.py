@@ -1,4 +1,4 @@
-"""Why a start offset stands where it stands, in one sentence, from the persisted state alone.
+"""Reason for the position of a start offset, in one sentence, from the persisted state alone.
 
 The start offset moves over settled records (ACKNOWLEDGED, ARCHIVED) and stops at the first that is not. What is
 persisted lags by one write: settled records right at the start offset are passed when the next change is written.

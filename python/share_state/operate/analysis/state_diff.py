@@ -1,4 +1,4 @@
-"""What lies between two states of share partitions: two places, or one place at two times."""
+"""Difference between two states of share partitions: two places, or one place at two times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from share_state.reading.plain import ShareState
+from share_state.operate.reading.plain import ShareState
 from share_state.types import RecordState
 
 __all__ = ["Change", "StateDiff", "state_diffs"]
@@ -20,7 +20,7 @@ _Known = tuple[int, int] | None
 
 
 class Change(StrEnum):
-    """What became of a share partition."""
+    """Kind of change to a share partition."""
 
     #: It has a state now and had none.
     NEW = "new"
@@ -33,7 +33,7 @@ class Change(StrEnum):
 
 
 class StateDiff(NamedTuple):
-    """How a share partition changed. The counts are of records, and None where there is no state to compare with."""
+    """Change to a share partition. The counts are of records, and None where there is no state to compare with."""
 
     group: str
     #: Hyphenated UUID.
@@ -100,7 +100,7 @@ def _runs(state: ShareState) -> list[tuple[int, int, tuple[int, int]]]:
 
 
 class _Walk:
-    """What a state knows of ascending offsets."""
+    """Walk over a state by ascending offsets."""
 
     def __init__(self, runs: Sequence[tuple[int, int, tuple[int, int]]], start_offset: int) -> None:
         self._runs = runs

@@ -6,12 +6,12 @@ The events are the rows of a history that concern the record, with a sentence ea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Final, NamedTuple
 
-from share_state.analysis import trace_words as words
-from share_state.analysis.history_row import HistoryCause, HistoryRow
 from share_state.errors import ShareStateError
+from share_state.operate.analysis import trace_words as words
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.trace_facts import Outcome, RecordFacts
 from share_state.types import RecordState
 
 __all__ = ["PRODUCED", "NotInLogError", "Outcome", "RecordFacts", "RecordTrace", "RecordTracer", "TraceEvent", "trace"]
@@ -34,28 +34,6 @@ class NotInLogError(ShareStateError):
     """The log tells nothing of what was asked for: ``field`` says of what, ``value`` of which."""
 
 
-class Outcome(StrEnum):
-    """How the record stands at the end of the log."""
-
-    #: It is available, or in a member's hands: nothing more is written about it.
-    AVAILABLE = "available"
-    ACCEPTED = "accepted"
-    #: On its way to the dead-letter queue.
-    ARCHIVING = "archiving"
-    #: Not delivered again: rejected, at the delivery limit, or reported as a gap.
-    ARCHIVED = "archived"
-    #: The start offset moved past it, and the log does not say how it ended.
-    PASSED = "passed"
-    #: The start offset was after it from the beginning of the log, or of its state.
-    BEFORE_THE_START = "before_the_start"
-    #: Nothing was ever written about it: never delivered, or in a member's hands since its first delivery.
-    NOTHING_WRITTEN = "nothing_written"
-    #: The state of the share partition was deleted.
-    DELETED = "deleted"
-    #: It has a state that this release does not know, or a log that contradicts itself.
-    UNKNOWN = "unknown"
-
-
 _OUTCOMES: Final = {
     int(RecordState.AVAILABLE): Outcome.AVAILABLE,
     int(RecordState.ACKNOWLEDGED): Outcome.ACCEPTED,
@@ -64,24 +42,8 @@ _OUTCOMES: Final = {
 }
 
 
-class RecordFacts(NamedTuple):
-    """What the state topic does not hold; None where it is not known.
-
-    Attributes:
-        produced_ms: the time of the record in its topic, in ms since the epoch.
-        log_end_offset: the offset after the last record of the topic's partition.
-        delivery_limit: ``share.delivery.count.limit`` of the group.
-        lock_duration_ms: ``share.record.lock.duration.ms`` of the group.
-    """
-
-    produced_ms: int | None = None
-    log_end_offset: int | None = None
-    delivery_limit: int | None = None
-    lock_duration_ms: int | None = None
-
-
 class TraceEvent(NamedTuple):
-    """One event.
+    """Event in the life of a record.
 
     Attributes:
         kind: ``produced``, or a :class:`HistoryCause`.
@@ -129,12 +91,13 @@ class RecordTrace(NamedTuple):
 
 
 class _Past(NamedTuple):
-    """What is known after a row."""
+    """State of the record after a row, as far as it is known."""
 
     state: int | None = None
     delivery_count: int | None = None
-    #: Whether the start offset has passed the record, and whether it was after the record before the log knew of it.
+    #: True once the start offset has passed the record.
     passed: bool = False
+    #: True if the start offset was after the record before the log knew of it.
     skipped: bool = False
     deleted: bool = False
 

@@ -5,20 +5,36 @@ A new field keeps the version; one that goes, or changes its meaning, raises it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from share_state.analysis.names import iso_8601, state_name
+from share_state.operate.analysis.names import iso_8601, state_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from share_state.analysis.trace import RecordFacts, RecordTrace, TraceEvent
-    from share_state.live.asked import Member
+    from share_state.operate.analysis.trace import RecordTrace, TraceEvent
+    from share_state.operate.analysis.trace_facts import RecordFacts
 
 __all__ = ["TRACE_VERSION", "event_json", "trace_json"]
 
 #: Version of the schema, which is in the object and in the name of the schema's file.
 TRACE_VERSION = 1
+
+
+class Member(Protocol):
+    """Member that may hold the record; a live view has them."""
+
+    @property
+    def member_id(self) -> str:
+        """Return its id."""
+
+    @property
+    def client_id(self) -> str:
+        """Return the id of its client."""
+
+    @property
+    def client_host(self) -> str:
+        """Return the address that it comes from."""
 
 
 def trace_json(trace: RecordTrace, facts: RecordFacts, topic: str | None, members: Sequence[Member] | None) -> dict[str, object]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from share_state.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.trace_facts import RecordFacts
 from share_state.types import RecordState
-
-if TYPE_CHECKING:
-    from share_state.analysis.trace import RecordFacts
 
 __all__ = ["TERMINAL", "events", "summary", "untold"]
 
@@ -29,7 +27,7 @@ def events(rows: Sequence[HistoryRow], facts: RecordFacts, offset: int) -> Itera
         before = row
 
 
-#: What is the same of every record.
+#: Sentences that are the same for every record.
 _FIXED: Final[dict[str, str]] = {
     HistoryCause.START_OFFSET_WENT_BACK: "the start offset went back below it, as brokers before 4.4 may write",
     HistoryCause.FORGOTTEN: "a snapshot omits it, although the start offset has not passed it",

@@ -4,9 +4,9 @@
 :class:`Journal` keeps what was sent, so that a redrive that was interrupted goes on and sends nothing twice.
 """
 
-from share_state.dead_letters.cluster import Asking, GroupSettings
-from share_state.dead_letters.dead_letter import Cause, DeadLetter, Place, QueuePlace
-from share_state.dead_letters.errors import (
+from share_state.operate.dead_letters.cluster import Asking, GroupSettings
+from share_state.operate.dead_letters.dead_letter import Cause, DeadLetter, Place, QueuePlace
+from share_state.operate.dead_letters.errors import (
     ClusterRefusedError,
     InDoubtError,
     JournalDamagedError,
@@ -17,17 +17,17 @@ from share_state.dead_letters.errors import (
     SendError,
     UnknownGroupError,
 )
-from share_state.dead_letters.filters import Filter
-from share_state.dead_letters.in_doubt import SETTLE_S, Doubt, resolve
-from share_state.dead_letters.intervals import Interval, Intervals
-from share_state.dead_letters.journal import Journal, read_journal
-from share_state.dead_letters.journal_state import Identity, JournalState, Sent
-from share_state.dead_letters.letter_payload import LetterPayload, payloads_of
-from share_state.dead_letters.redrive import Execution, Outcome, Redrive, RedriveRow
-from share_state.dead_letters.redriven_from import REDRIVEN_FROM
-from share_state.dead_letters.sending import Pace, Sender, producer
-from share_state.dead_letters.sources import Letters, Source, source_of
-from share_state.dead_letters.topic_log import TopicLog
+from share_state.operate.dead_letters.filters import Filter
+from share_state.operate.dead_letters.in_doubt import SETTLE_S, Doubt, resolve
+from share_state.operate.dead_letters.intervals import Interval, Intervals
+from share_state.operate.dead_letters.journal import Journal, read_journal
+from share_state.operate.dead_letters.journal_state import Identity, JournalState, Sent
+from share_state.operate.dead_letters.letter_payload import LetterPayload, payloads_of
+from share_state.operate.dead_letters.redrive import Execution, Outcome, Redrive, RedriveRow
+from share_state.operate.dead_letters.redriven_from import REDRIVEN_FROM
+from share_state.operate.dead_letters.sending import Pace, Sender, producer
+from share_state.operate.dead_letters.sources import Letters, Source, source_of
+from share_state.operate.dead_letters.topic_log import TopicLog
 
 __all__ = [
     "REDRIVEN_FROM",

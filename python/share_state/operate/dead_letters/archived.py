@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.dead_letters.dead_letter import Cause, DeadLetter
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.dead_letters.dead_letter import Cause, DeadLetter
 from share_state.types import RecordState
 
 __all__ = ["archived", "became_archived"]

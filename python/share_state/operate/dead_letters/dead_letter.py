@@ -9,7 +9,7 @@ __all__ = ["Cause", "DeadLetter", "Place", "QueuePlace"]
 
 
 class Cause(StrEnum):
-    """Why records are not delivered again."""
+    """Cause that ended the deliveries of records."""
 
     #: A member rejected them.
     REJECTED = "rejected"
@@ -20,7 +20,7 @@ class Cause(StrEnum):
 
 
 class Place(NamedTuple):
-    """One record of a topic."""
+    """Place of a record in a topic."""
 
     topic: str
     partition: int
@@ -33,7 +33,7 @@ class QueuePlace(NamedTuple):
     topic: str
     partition: int
     offset: int
-    #: Whether the queue's record holds a value: a copy of that of the source (``errors.deadletterqueue.copy.record.enable``).
+    #: True if the queue's record holds a value: a copy of the source's (``errors.deadletterqueue.copy.record.enable``).
     copied: bool
 
 
@@ -53,7 +53,7 @@ class DeadLetter(NamedTuple):
     cause: Cause
     #: The cause in the broker's words; None where a history tells of the records.
     message: str | None
-    #: When they were dead-lettered: of the queue's record, or of the record of the state topic, in ms since the epoch.
+    #: Time at which they were dead-lettered: that of the queue's record, or of the state topic's, in ms since the epoch.
     timestamp: int
     #: None where a history tells of the records.
     queue: QueuePlace | None

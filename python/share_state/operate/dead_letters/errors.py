@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from share_state.dead_letters.dead_letter import Place
-    from share_state.dead_letters.journal_state import Sent
+    from share_state.operate.dead_letters.dead_letter import Place
+    from share_state.operate.dead_letters.journal_state import Sent
 
 __all__ = [
     "ClusterRefusedError",

@@ -1,12 +1,12 @@
-"""Which dead letters are meant: by cause, time, topic, partition and offset."""
+"""Choice of dead letters: by cause, time, topic, partition and offset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from share_state.dead_letters.dead_letter import Cause, DeadLetter
 from share_state.errors import ConfigError
+from share_state.operate.dead_letters.dead_letter import Cause, DeadLetter
 
 __all__ = ["Filter"]
 
@@ -16,7 +16,7 @@ _MOST_OFFSET = 2**63 - 1
 
 
 class Filter(NamedTuple):
-    """What a dead letter has to be; None takes all.
+    """Conditions that a dead letter has to meet; None takes all.
 
     Attributes:
         causes: one of these.

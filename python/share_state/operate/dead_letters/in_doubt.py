@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from share_state.dead_letters.dead_letter import Place
-from share_state.dead_letters.errors import InDoubtError
-from share_state.dead_letters.journal_state import JournalState, Sent
-from share_state.dead_letters.redriven_from import place_of
-from share_state.dead_letters.topic_log import Bounds, Record
+from share_state.operate.dead_letters.dead_letter import Place
+from share_state.operate.dead_letters.errors import InDoubtError
+from share_state.operate.dead_letters.journal_state import JournalState, Sent
+from share_state.operate.dead_letters.redriven_from import place_of
+from share_state.operate.dead_letters.topic_log import Bounds, Record
 
 if TYPE_CHECKING:
-    from share_state.dead_letters.journal import Journal
+    from share_state.operate.dead_letters.journal import Journal
 
 __all__ = ["SETTLE_S", "Doubt", "Tail", "found_in_target", "resolve"]
 
@@ -30,7 +30,7 @@ SETTLE_S = 35.0
 
 
 class Doubt(StrEnum):
-    """What becomes of records in doubt that the target cannot tell of any more."""
+    """Treatment of records in doubt that the target cannot tell of any more."""
 
     #: They are sent, maybe for the second time.
     SEND = "send"
@@ -39,7 +39,7 @@ class Doubt(StrEnum):
 
 
 class Tail(Protocol):
-    """What of a target has to be read: :class:`share_state.dead_letters.topic_log.TopicLog`."""
+    """Part of a target that has to be read: :class:`share_state.operate.dead_letters.topic_log.TopicLog`."""
 
     def partitions(self, topic: str) -> list[int] | None:
         """Return its partitions; None where there is no such topic."""

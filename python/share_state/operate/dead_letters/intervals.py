@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from share_state.dead_letters.dead_letter import DeadLetter
+from share_state.operate.dead_letters.dead_letter import DeadLetter
 
 __all__ = ["Interval", "Intervals", "without"]
 

@@ -18,9 +18,9 @@ from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
-from share_state.dead_letters.dead_letter import Place
-from share_state.dead_letters.errors import JournalDamagedError, JournalError, JournalInUseError, JournalOfAnotherRunError
-from share_state.dead_letters.journal_state import (
+from share_state.operate.dead_letters.dead_letter import Place
+from share_state.operate.dead_letters.errors import JournalDamagedError, JournalError, JournalInUseError, JournalOfAnotherRunError
+from share_state.operate.dead_letters.journal_state import (
     FORMAT,
     VERSION,
     BadEntryError,
@@ -35,7 +35,7 @@ from share_state.dead_letters.journal_state import (
 
 __all__ = ["Journal", "read_journal"]
 
-#: Of the CRC in front of a line, and the blank after it.
+#: Width of the CRC in front of a line, and of the blank after it.
 _CRC_WIDTH = 8
 
 

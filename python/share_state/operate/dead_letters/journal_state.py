@@ -1,4 +1,4 @@
-"""What a journal says, as a fold over its entries: what was sent, what may have been sent, and where the targets ended."""
+"""State of a journal, as a fold over its entries: what was sent, what may have been sent, and where the targets ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from share_state.dead_letters.dead_letter import Place
+from share_state.operate.dead_letters.dead_letter import Place
 
 __all__ = ["BadEntryError", "Identity", "JournalState", "Sent", "grouped"]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from share_state.analysis.names import iso_8601
+from share_state.operate.analysis.names import iso_8601
 
 if TYPE_CHECKING:
-    from share_state.dead_letters import DeadLetter, RedriveRow
+    from share_state.operate.dead_letters import DeadLetter, RedriveRow
 
 #: Versions of the schemas, which are in the rows and in the names of the schemas' files.
 LIST_VERSION = 1

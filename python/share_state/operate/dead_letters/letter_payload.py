@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from share_state.dead_letters.dead_letter import DeadLetter
-from share_state.dead_letters.redrive import NO_TOPIC, Payloads
 from share_state.errors import UnknownPartitionError
-from share_state.payloads import Missing, Payload
+from share_state.operate.dead_letters.dead_letter import DeadLetter
+from share_state.operate.dead_letters.redrive import NO_TOPIC, Payloads
+from share_state.operate.payloads import Missing, Payload
 
 __all__ = ["LetterPayload", "payloads_of"]
 
@@ -19,11 +19,11 @@ _AT_ONCE = 500
 class LetterPayload(NamedTuple):
     """A dead-lettered record with what can be read of it."""
 
-    #: Of one offset.
+    #: Dead letter of one offset.
     letter: DeadLetter
     #: None: it is gone.
     payload: Payload | None
-    #: Why the source has it no more; None where the source has it.
+    #: Reason for which the source has it no more; None where the source has it.
     missing: str | None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from share_state.dead_letters.dead_letter import Cause, DeadLetter, QueuePlace
+from share_state.operate.dead_letters.dead_letter import Cause, DeadLetter, QueuePlace
 
 __all__ = ["BadQueueRecordError", "QueueRecord", "group_of", "letter_of"]
 
@@ -32,7 +32,7 @@ class QueueRecord(NamedTuple):
     #: Ms since the epoch.
     timestamp: int
     headers: Sequence[tuple[str, bytes | None]]
-    #: Whether it has a value.
+    #: True if it has a value.
     copied: bool
 
 

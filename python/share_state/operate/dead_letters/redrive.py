@@ -11,18 +11,18 @@ from enum import StrEnum
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from share_state.dead_letters.dead_letter import Place
-from share_state.dead_letters.errors import SendError
-from share_state.dead_letters.intervals import Interval, without
-from share_state.dead_letters.redriven_from import header
-from share_state.dead_letters.sending import Answers, Outgoing
-from share_state.payloads import Missing, Payload, Reason
+from share_state.operate.dead_letters.dead_letter import Place
+from share_state.operate.dead_letters.errors import SendError
+from share_state.operate.dead_letters.intervals import Interval, without
+from share_state.operate.dead_letters.redriven_from import header
+from share_state.operate.dead_letters.sending import Answers, Outgoing
+from share_state.operate.payloads import Missing, Payload, Reason
 
 if TYPE_CHECKING:
-    from share_state.dead_letters.in_doubt import Tail
-    from share_state.dead_letters.journal import Journal
-    from share_state.dead_letters.journal_state import JournalState
-    from share_state.dead_letters.sending import Sender
+    from share_state.operate.dead_letters.in_doubt import Tail
+    from share_state.operate.dead_letters.journal import Journal
+    from share_state.operate.dead_letters.journal_state import JournalState
+    from share_state.operate.dead_letters.sending import Sender
 
 __all__ = ["NO_TOPIC", "Execution", "Outcome", "Payloads", "Redrive", "RedriveRow"]
 
@@ -36,7 +36,7 @@ _BATCH_BYTES: Final = 8 << 20
 
 
 class Outcome(StrEnum):
-    """How it went with a record."""
+    """Outcome of a record."""
 
     #: It can be read; a dry run sends nothing.
     WOULD_SEND = "would_send"
@@ -50,37 +50,37 @@ class Outcome(StrEnum):
 
 
 class RedriveRow(NamedTuple):
-    """How it went with a record, or with consecutive ones that are missing for the same reason."""
+    """Outcome of a record, or of consecutive ones that are missing for the same reason."""
 
     topic: str
     partition: int
     first_offset: int
     last_offset: int
     outcome: Outcome
-    #: Why a record is missing, refused or in doubt.
+    #: Reason for which a record is missing, refused or in doubt.
     reason: str | None = None
     to_topic: str | None = None
-    #: Where a record that was sent is.
+    #: Place of a record that was sent.
     to_partition: int | None = None
     to_offset: int | None = None
 
 
 class Payloads(Protocol):
-    """What reads the sources: :class:`share_state.payloads.PayloadReader`."""
+    """Reader of the sources: :class:`share_state.operate.payloads.PayloadReader`."""
 
     def read(self, topic: str, partition: int, offsets: Sequence[int]) -> Iterator[Payload | Missing]:
         """Return an answer an offset, in order."""
 
 
 class Execution(NamedTuple):
-    """What a redrive needs that sends."""
+    """Parts that a redrive needs to send."""
 
     journal: Journal
     sender: Sender
 
 
 class Redrive:
-    """One run.
+    """Redrive of the dead letters of a group.
 
     Args:
         payloads: reads the sources.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from share_state.dead_letters.dead_letter import Place
+from share_state.operate.dead_letters.dead_letter import Place
 
 __all__ = ["REDRIVEN_FROM", "header", "place_of"]
 

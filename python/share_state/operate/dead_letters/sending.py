@@ -5,21 +5,25 @@ The client tries again by itself; the producer's id and sequence numbers keep a 
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import ModuleType
 from typing import Any, Final, NamedTuple, Protocol
 
-from share_state.dead_letters.dead_letter import Place
-from share_state.dead_letters.errors import SendError
-from share_state.dead_letters.journal_state import Sent
-from share_state.payloads import Payload
-from share_state.reading.cluster import SCHEME
-from share_state.reading.state_topic import client_module
+from share_state.operate.dead_letters.dead_letter import Place
+from share_state.operate.dead_letters.errors import SendError
+from share_state.operate.dead_letters.journal_state import Sent
+from share_state.operate.payloads import Payload
+from share_state.operate.reading.plain import SCHEME
+from share_state.util.extras import require
 
 __all__ = ["Answers", "Outgoing", "Pace", "Producer", "Sender", "producer"]
 
+#: Extra that brings the client.
+_EXTRA: Final = "kafka"
 #: Codes that are about the record itself: each attempt is answered so, and none was written. MESSAGE_TOO_LARGE,
 #: RECORD_LIST_TOO_LARGE, INVALID_TIMESTAMP, INVALID_RECORD; and the client's own for a record whose batch was refused for another
 #: one, and for one that never left it.
@@ -33,7 +37,7 @@ _LAST_WAIT_S: Final = 5.0
 
 
 class Producer(Protocol):
-    """What of ``confluent_kafka.Producer`` is used."""
+    """Part of ``confluent_kafka.Producer`` that is used."""
 
     def produce(self, topic: str, **record: Any) -> None:  # noqa: ANN401  as the client has it
         """Take a record to be sent."""
@@ -68,7 +72,7 @@ class Outgoing(NamedTuple):
 
 @dataclass
 class Answers:
-    """How far a batch is: kept up to date while it is sent, so that it holds also where that is interrupted."""
+    """Answers to a batch: kept up to date while it is sent, so that they hold also where that is interrupted."""
 
     sent: dict[Place, Sent] = field(default_factory=dict)
     #: With the reason.
@@ -146,7 +150,7 @@ class Sender:
         }
         if one.partition is not None:
             record["partition"] = one.partition
-        client = client_module()
+        client = _client_module()
         # From here on it may be on its way.
         answers.in_doubt[one.place] = ""
         while True:
@@ -182,11 +186,13 @@ def producer(source: str, settings: Mapping[str, object] | None) -> Producer:
     """Make an idempotent producer.
 
     Raises:
-        ClientMissingError: confluent-kafka is not there.
+        MissingPackageError: confluent-kafka is not there.
         SendError: the client refuses the settings.
     """
-    client = client_module()
+    client = _client_module()
     ours = {
+        # Without it, a producer lets the broker create a topic that it asks for.
+        "allow.auto.create.topics": False,
         "bootstrap.servers": source.removeprefix(SCHEME),
         "enable.idempotence": True,
         "acks": "all",
@@ -205,3 +211,8 @@ def producer(source: str, settings: Mapping[str, object] | None) -> Producer:
     except client.KafkaException as error:
         raise SendError(f"the client's settings: {error.args[0].str()}") from None
     return made
+
+
+def _client_module() -> ModuleType:
+    require(_EXTRA, "confluent_kafka")
+    return importlib.import_module("confluent_kafka")

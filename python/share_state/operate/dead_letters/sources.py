@@ -1,4 +1,4 @@
-"""Where the dead letters of a group are told of: its queue, or the history of its share state."""
+"""Sources of the dead letters of a group: its queue, or the history of its share state."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple, cast
 
-from share_state.analysis.history import history as everything
-from share_state.analysis.history_row import HistoryRow
-from share_state.dead_letters.archived import archived, became_archived
-from share_state.dead_letters.cluster import Asking
-from share_state.dead_letters.dead_letter import DeadLetter
-from share_state.dead_letters.errors import NoSuchTopicError, UnknownGroupError
-from share_state.dead_letters.queue_record import BadQueueRecordError, QueueRecord, group_of, letter_of
-from share_state.dead_letters.topic_log import TopicLog
-from share_state.reading.plain import Finding, Progress
-from share_state.reading.topic_ends import topic_names
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.read_history import history as everything
+from share_state.operate.dead_letters.archived import archived, became_archived
+from share_state.operate.dead_letters.cluster import Asking
+from share_state.operate.dead_letters.dead_letter import DeadLetter
+from share_state.operate.dead_letters.errors import NoSuchTopicError, UnknownGroupError
+from share_state.operate.dead_letters.queue_record import BadQueueRecordError, QueueRecord, group_of, letter_of
+from share_state.operate.dead_letters.topic_log import TopicLog
+from share_state.operate.reading.plain import Finding, Progress
+from share_state.operate.reading.topic_ends import topic_names
 
 __all__ = ["Letters", "Source", "source_of"]
 
@@ -24,7 +24,7 @@ _REPORT_EVERY = 512
 
 
 class Source(NamedTuple):
-    """What tells of the dead letters of a group."""
+    """Source of the dead letters of a group."""
 
     group: str
     #: The topic of the queue; None: the history of the share state.

@@ -5,28 +5,30 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.anomaly import Severity
-from share_state.doctor.checks import (
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.doctor.checks import (
     anomalies,
     deleted_topics,
     delivery_limit,
     lock_duration,
     members,
+    open_transaction,
     poison,
     record_locks,
     rights,
+    skew,
     start_offset,
     state_topic,
 )
-from share_state.doctor.facts import Facts
+from share_state.operate.doctor.facts import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from share_state.doctor.finding import Finding
-    from share_state.doctor.tools import Tools
-    from share_state.live.live_view import LiveView
-    from share_state.live.view import View
+    from share_state.operate.doctor.finding import Finding
+    from share_state.operate.doctor.tools import Tools
+    from share_state.operate.live.live_view import LiveView
+    from share_state.operate.live.view import View
 
 __all__ = ["CHECKS", "diagnose", "examine"]
 
@@ -34,12 +36,14 @@ __all__ = ["CHECKS", "diagnose", "examine"]
 CHECKS: Final[dict[str, Callable[[Facts], Iterator[Finding]]]] = {
     "missing_right": rights.check,
     "state_topic": state_topic.check,
+    "open_transaction": open_transaction.check,
     "start_offset": start_offset.check,
-    "poison_record": poison.check,
     "lock_duration": lock_duration.check,
+    "poison_record": poison.check,
     "delivery_limit": delivery_limit.check,
     "record_locks": record_locks.check,
     "members": members.check,
+    "skew": skew.check,
     "deleted_topic": deleted_topics.check,
     "anomaly": anomalies.check,
 }

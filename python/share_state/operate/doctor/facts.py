@@ -1,4 +1,4 @@
-"""What the checks look at: a view, its anomalies, and how the cluster keeps the state."""
+"""Facts that the checks look at: a view, its anomalies, and how the cluster keeps the state."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from share_state.live.cluster_view import ClusterView
-from share_state.live.group_limits import number_of
+from share_state.operate.live.cluster_view import ClusterView
+from share_state.operate.live.group_limits import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from share_state.analysis.anomaly import Anomaly
-    from share_state.doctor.tools import Tools
-    from share_state.live.rates import Key
-    from share_state.live.view import GroupView, SharePartitionView, View
+    from share_state.operate.analysis.anomaly import Anomaly
+    from share_state.operate.doctor.tools import Tools
+    from share_state.operate.live.rates import Key
+    from share_state.operate.live.view import GroupView, SharePartitionView, View
 
 __all__ = ["Facts"]
 

@@ -1,20 +1,20 @@
-"""One thing that is wrong, with its figures and what mends it."""
+"""Finding of a check, with its figures and what mends it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from share_state.analysis.anomaly import Severity
+from share_state.operate.analysis.anomaly import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from share_state.live.view import SharePartitionView
+    from share_state.operate.live.view import SharePartitionView
 
 __all__ = ["Figure", "Finding"]
 
-#: What evidence is made of.
+#: Types of evidence.
 Figure = int | float | str | None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from share_state.live.rights import Right
+    from share_state.operate.live.rights import Right
 
 __all__ = ["Tools"]
 
@@ -21,7 +21,7 @@ _NAMED: Final = frozenset({"--group", "--topic", "--entity-name", "--allow-princ
 
 
 class Tools(NamedTuple):
-    """How the tools reach the cluster.
+    """Settings with which the tools reach the cluster.
 
     Attributes:
         bootstrap: addresses of brokers, as the tools take them.

@@ -5,8 +5,8 @@ knows no engine. Every step of a server lies between a request and its answer; a
 steps within these times explains the answers. The events and the checks are described in ``docs/histories.md``.
 """
 
-from share_state.histories.checking import DELIVERY_LIMIT, SKEW_MS, WITHIN_MS, check_history
-from share_state.histories.violation import CHECKS, HistoryReport, Lateness, Violation
+from share_state.operate.histories.checking import DELIVERY_LIMIT, SKEW_MS, WITHIN_MS, check_history
+from share_state.operate.histories.violation import CHECKS, HistoryReport, Lateness, Violation
 
 __all__ = [
     "CHECKS",

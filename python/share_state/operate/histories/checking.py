@@ -8,15 +8,15 @@ from typing import Final
 
 from share_state import _core
 from share_state.errors import ConfigError
-from share_state.histories.violation import HistoryReport, Lateness, Violation
+from share_state.operate.histories.violation import HistoryReport, Lateness, Violation
 
 __all__ = ["DELIVERY_LIMIT", "SKEW_MS", "WITHIN_MS", "check_history"]
 
 #: Kafka's default of ``group.share.delivery.count.limit``.
 DELIVERY_LIMIT: Final = _core.GroupConfig().delivery_count_limit
-#: How far the clocks of two members may be apart, ms.
+#: Greatest difference between the clocks of two members, ms.
 SKEW_MS: Final = 50
-#: How long an available record may wait, ms.
+#: Longest time that an available record may wait, ms.
 WITHIN_MS: Final = 60_000
 
 

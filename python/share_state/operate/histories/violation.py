@@ -1,4 +1,4 @@
-"""What a check of a history finds, as plain data."""
+"""Results of a check of a history, as plain data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Violation(NamedTuple):
 
 
 class Lateness(NamedTuple):
-    """How late locks ended, from the deadline to the next delivery: an upper bound.
+    """Lateness of the ends of locks, from the deadline to the next delivery: an upper bound.
 
     Attributes:
         locks: how many locks ran out and were followed by a delivery.
@@ -54,7 +54,7 @@ class Lateness(NamedTuple):
 
 
 class HistoryReport(NamedTuple):
-    """What became of a check.
+    """Report of a check.
 
     Attributes:
         violations: in order of group, topic and partition.

@@ -5,11 +5,11 @@ and ends of topics, members, assignments, configurations. What it shows is plain
 partitions, each with a word for how it does. It joins no group, acquires no record and changes nothing.
 """
 
-from share_state.live.asked import Member
-from share_state.live.health import Health, Verdict
-from share_state.live.live_row import LiveRow
-from share_state.live.live_view import LiveView
-from share_state.live.rates import Rates
-from share_state.live.view import GroupView, SharePartitionView, View
+from share_state.operate.live.asked import Member
+from share_state.operate.live.health import Health, Verdict
+from share_state.operate.live.live_row import LiveRow
+from share_state.operate.live.live_view import LiveView
+from share_state.operate.live.rates import Rates
+from share_state.operate.live.view import GroupView, SharePartitionView, View
 
 __all__ = ["GroupView", "Health", "LiveRow", "LiveView", "Member", "Rates", "SharePartitionView", "Verdict", "View"]

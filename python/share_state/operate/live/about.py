@@ -1,20 +1,22 @@
-"""What the brokers say of one topic in one share group: its partitions, and the group's members and configuration."""
+"""Facts from the brokers about one topic in one share group: its partitions, and the group's members and configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
 from typing import Final, NamedTuple, TypeVar
 
-from share_state.analysis.topic_id import hyphenated
 from share_state.errors import UnknownPartitionError
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.client import UnansweredError
+from share_state.kafka.client.configs import Resource
+from share_state.kafka.client.metadata import Topic
+from share_state.kafka.client.peers import LostError, parse_bootstrap
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
-from share_state.kafka.peers import LostError
-from share_state.kafka.security import SecurityOptions
-from share_state.live.asked import Asked, Member, Resource, Topic, UnansweredError
-from share_state.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, number_of
-from share_state.live.rights import Missing, NotAllowedError
-from share_state.reading.failures import ClusterReadError
+from share_state.operate.analysis.topic_id import hyphenated
+from share_state.operate.live.asked import Asked, Member
+from share_state.operate.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, number_of
+from share_state.operate.live.rights import Missing, NotAllowedError
+from share_state.operate.reading.failures import ClusterReadError
 
 __all__ = ["About", "about"]
 
@@ -23,7 +25,7 @@ _UUID_CHARACTERS: Final = 36
 
 
 class About(NamedTuple):
-    """One topic in one share group.
+    """Facts about one topic in one share group.
 
     Attributes:
         group: the group id.

@@ -1,26 +1,27 @@
-"""How a cluster keeps the state of its share groups: brokers, replicas and configuration of the state topic."""
+"""View of the way a cluster keeps the state of its share groups: brokers, replicas, configuration of the state topic."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from share_state.live.asked import Resource
-from share_state.reading.state_topic import STATE_TOPIC
+from share_state.kafka.client.configs import Resource
+from share_state.operate.reading.plain import STATE_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from share_state.live.asked import Asked, Topic
-    from share_state.live.rights import Missing
-    from share_state.live.state_topic import StatePartitionPlace
+    from share_state.kafka.client.metadata import Topic
+    from share_state.operate.live.asked import Asked
+    from share_state.operate.live.rights import Missing
+    from share_state.operate.live.state_topic import StatePartitionPlace
 
 __all__ = ["ClusterView", "ask_cluster"]
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """What is known of it.
+    """View of a cluster, as far as it is known.
 
     Attributes:
         brokers: their ids.

@@ -53,8 +53,15 @@ class TopicCopy:
             raise ConfigError(message, field="copy", value=str(directory))
         self._files: dict[int, IO[bytes]] = {}
         self._note = {"format": _FORMAT, "topic_id": topic_id}
-        if not note.exists() or json.loads(note.read_text(encoding="utf-8")) != self._note:
+        if not note.exists() or not self._is_ours(note):
             self.clear()
+
+    def _is_ours(self, note: Path) -> bool:
+        """Tell if the copy is one of this topic; a note that cannot be read is none."""
+        try:
+            return bool(json.loads(note.read_text(encoding="utf-8")) == self._note)
+        except (ValueError, RecursionError):
+            return False
 
     def load(self, follower: _core.StateTopicFollower) -> bool:
         """Let a follower take what is there; False where it cannot be read whole, and then it is deleted."""
@@ -82,7 +89,7 @@ class TopicCopy:
             base_offset, _ = _HEAD.unpack_from(batches)
             folder = self._directory / f"__share_group_state-{partition}"
             folder.mkdir(exist_ok=True)
-            # Each opening begins a segment: what a crash left of the one before is behind a name of its own.
+            # Each opening begins a segment: what a crash left of the one before keeps its own name.
             file = self._files[partition] = (folder / f"{base_offset:020}.log").open("ab")
         file.write(batches)
         file.flush()

@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from share_state._core import __version__
-from share_state.closing import cancel_all
-from share_state.extras import require
-from share_state.live.group_limits import delivery_limit_of
-from share_state.live.metric_table import METRICS, NAMESPACES
-from share_state.monitoring.exposition import Readings, exposition
-from share_state.monitoring.http import HttpServer, Page, Request
-from share_state.monitoring.otlp import Collector
+from share_state.operate.live.group_limits import delivery_limit_of
+from share_state.operate.live.metric_table import METRICS, NAMESPACES
+from share_state.operate.monitoring.exposition import Readings, exposition
+from share_state.operate.monitoring.http import HttpServer, Page, Request
+from share_state.operate.monitoring.otlp import Collector
 from share_state.types import RecordState
+from share_state.util.closing import cancel_all
+from share_state.util.extras import require
 
 if TYPE_CHECKING:
-    from share_state.kafka.peers import Address
-    from share_state.live.live_row import LiveRow
-    from share_state.live.live_view import LiveView
-    from share_state.live.state_topic import StatePartitionPlace
-    from share_state.live.view import GroupView, SharePartitionView, View
+    from share_state.kafka.client.peers import Address
+    from share_state.operate.live.live_row import LiveRow
+    from share_state.operate.live.live_view import LiveView
+    from share_state.operate.live.state_topic import StatePartitionPlace
+    from share_state.operate.live.view import GroupView, SharePartitionView, View
 
 __all__ = ["Exporter", "collector", "readings"]
 
@@ -42,11 +42,10 @@ _MOST_DELIVERIES: Final = 10
 #: Seconds without a new view after which the exporter is not healthy.
 _STALE_S: Final = 60.0
 _HELD_BY: Final[dict[int, str]] = {RecordState.AVAILABLE: "available", RecordState.ARCHIVING: "archiving"}
-_OPENMETRICS: Final = "application/openmetrics-text"
 
 
 class _Look(NamedTuple):
-    """What one look at the cluster has found."""
+    """Result of a look at the cluster."""
 
     view: View
     places: Mapping[int, StatePartitionPlace]
@@ -157,8 +156,7 @@ class Exporter:
         found = await self._readings()
         if found is None:
             return Page(b"nothing was read yet\n", status="503 Service Unavailable")
-        newer = _OPENMETRICS in request.headers.get("accept", "")
-        content_type, body = await asyncio.to_thread(exposition, METRICS, found, openmetrics=newer)
+        content_type, body = await asyncio.to_thread(exposition, METRICS, found, request.headers.get("accept", ""))
         return Page(body, content_type)
 
     async def _healthy(self, _request: Request) -> Page:
@@ -232,6 +230,8 @@ def _share_partition(found: Readings, view: View, group: GroupView, one: SharePa
         found["share_group_log_end_offset"].append((place, one.log_end_offset))
     if one.lag is not None:
         found["share_group_lag_records"].append((place, one.lag))
+        if one.lag > 0 and one.has_nothing_left:
+            found["share_group_no_record_waits"].append((place, 1))
     for kind, findings in one.anomalies:
         found["share_group_anomalies"].append(((*place, kind), findings))
     if one.row is not None:

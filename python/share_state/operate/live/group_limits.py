@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from share_state import _core
-from share_state.analysis.anomaly import AnomalyConfig
+from share_state.operate.analysis.anomaly import AnomalyConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DELIVERY_LIMIT", "LOCK_DURATION", "RECORD_LOCKS", "WINDOW_S", "delivery_limit_of", "number_of", "thresholds"]
+__all__ = [
+    "DELIVERY_LIMIT",
+    "LOCK_DURATION",
+    "RECORD_LOCKS",
+    "WINDOW_S",
+    "delivery_limit_of",
+    "number_of",
+    "reads_committed",
+    "thresholds",
+]
 
 #: An anomaly that was over longer ago is not shown any more, seconds.
 WINDOW_S: Final = 900.0
@@ -36,15 +45,25 @@ def delivery_limit_of(configs: Mapping[str, str]) -> int:
     return number_of(configs, DELIVERY_LIMIT) or _KAFKA_DELIVERY_LIMIT
 
 
+def reads_committed(configs: Mapping[str, str]) -> bool:
+    """Return whether a group is given committed records only; by Kafka's default, and where it is not known, it is not."""
+    return configs.get("share.isolation.level", "").strip().lower() == "read_committed"
+
+
 def thresholds(configs: Mapping[str, Mapping[str, str]]) -> AnomalyConfig:
     """Return what anomalies are looked for with.
 
     Args:
         configs: of each group. A group that is not there has the delivery limit of Kafka's default, as in the health words.
     """
-    locks = ((group, number_of(values, LOCK_DURATION)) for group, values in configs.items())
     return AnomalyConfig(
         delivery_count_limit=delivery_limit_of({}),
         delivery_count_limits={group: delivery_limit_of(values) for group, values in configs.items()},
-        record_lock_durations_ms={group: lock for group, lock in locks if lock is not None},
+        record_lock_durations_ms=_told(configs, LOCK_DURATION),
+        max_record_locks_by_group=_told(configs, RECORD_LOCKS),
     )
+
+
+def _told(configs: Mapping[str, Mapping[str, str]], names: tuple[str, ...]) -> dict[str, int]:
+    numbers = ((group, number_of(values, names)) for group, values in configs.items())
+    return {group: number for group, number in numbers if number is not None}

@@ -1,4 +1,4 @@
-"""The rows of `top` and `doctor` for machines: what `share_state/schemas/top-1.json` and `doctor-1.json` describe.
+"""The rows of `top` for machines: what `share_state/schemas/top-1.json` describes.
 
 A new field keeps the version; one that goes, or changes its meaning, raises it.
 """
@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from share_state.analysis.names import iso_8601, state_name
+from share_state.operate.analysis.names import iso_8601, state_name
 
 if TYPE_CHECKING:
-    from share_state.doctor import Finding
-    from share_state.live.rates import Rates
-    from share_state.live.view import GroupView, SharePartitionView, View
+    from share_state.operate.live.rates import Rates
+    from share_state.operate.live.view import GroupView, SharePartitionView, View
 
-#: Versions of the schemas, which are in the rows and in the names of the schemas' files.
+#: Version of the schema, which is in the rows and in the name of the schema's file.
 TOP_VERSION = 1
-DOCTOR_VERSION = 1
 
 
 def top_json(view: View, group: GroupView, one: SharePartitionView) -> dict[str, object]:
@@ -51,24 +49,6 @@ def top_json(view: View, group: GroupView, one: SharePartitionView) -> dict[str,
         "held_since_timestamp": None if row is None else row.held_since,
         "held_since_time": None if row is None or row.held_since is None else iso_8601(row.held_since),
         "rates": None if one.rates is None else _rates(one.rates),
-    }
-
-
-def doctor_json(view: View, finding: Finding) -> dict[str, object]:
-    """Return one finding."""
-    return {
-        "schema_version": DOCTOR_VERSION,
-        "at_timestamp": view.at_ms,
-        "at_time": iso_8601(view.at_ms),
-        "check": finding.check,
-        "severity": finding.severity.value,
-        "group": finding.group,
-        "topic": finding.topic,
-        "partition": finding.partition,
-        "text": finding.text,
-        "evidence": dict(finding.evidence),
-        "advice": finding.advice,
-        "commands": list(finding.commands),
     }
 
 

@@ -8,7 +8,7 @@ __all__ = ["LiveRow"]
 
 
 class LiveRow(NamedTuple):
-    """How a share partition stands, and what happened to it since it is followed.
+    """State of a share partition, and what happened to it since it is followed.
 
     The fields up to ``snapshot_offset`` are what the state topic holds; those that end in ``_total`` count records since the view
     began to follow the share partition, or since its state was initialised if that was later.
@@ -40,11 +40,11 @@ class LiveRow(NamedTuple):
     #: its first delivery.
     held_state: int | None
     held_count: int | None
-    #: When a delivery first ended since the start offset stands where it is, in ms since the epoch; None when nothing holds it.
+    #: Time at which a delivery first ended since the start offset stands there, ms since the epoch; None when nothing holds it.
     held_since: int | None
-    #: When the start offset came to stand where it is, or was seen there first.
+    #: Time at which the start offset came to stand where it is, or was seen there first.
     start_since: int
-    #: When the state was initialised, or was seen first in the log, and when it last changed.
+    #: Times at which the state was initialised, or was seen first in the log, and last changed.
     oldest_write: int
     newest_write: int
     #: Offset in the state partition of the last snapshot; None when it is missing.
@@ -59,3 +59,7 @@ class LiveRow(NamedTuple):
     #: Passed by the start offset while they were available, or before anything was written about them.
     passed_available_total: int
     passed_unknown_total: int
+    #: Times at which a delivery ended last, and ended last with an acceptance, in ms since the epoch; None where none has since
+    #: the share partition is followed.
+    newest_delivery: int | None = None
+    newest_acceptance: int | None = None

@@ -5,49 +5,35 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from share_state._core import StateTopicFollower
-from share_state.analysis.anomaly import Anomaly
-from share_state.analysis.states import records_behind
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.client import UnansweredError
+from share_state.kafka.client.configs import Resource
+from share_state.kafka.client.peers import LostError, parse_bootstrap
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.errors import BadAnswerError, BrokerUnreachableError
-from share_state.kafka.peers import LostError
-from share_state.kafka.security import SecurityOptions
-from share_state.live.asked import Asked, Group, Resource, Topic, UnansweredError
-from share_state.live.cluster_view import ClusterView, ask_cluster
-from share_state.live.group_limits import WINDOW_S, delivery_limit_of, thresholds
-from share_state.live.health import Seen, health_of
-from share_state.live.live_row import LiveRow
-from share_state.live.problems import Problems
-from share_state.live.rates import Key, RecentTotals
-from share_state.live.rights import Missing, NotAllowedError
-from share_state.live.state_topic import StatePartitionPlace, StateTopic
-from share_state.live.view import GroupView, SharePartitionView, View
+from share_state.operate.analysis.anomaly import Anomaly
+from share_state.operate.analysis.start_offset_reason import head_offset
+from share_state.operate.live.asked import Asked
+from share_state.operate.live.blame import BLAMING
+from share_state.operate.live.cluster_view import ClusterView, ask_cluster
+from share_state.operate.live.group_limits import WINDOW_S, thresholds
+from share_state.operate.live.heads import Heads, Question
+from share_state.operate.live.known import Known
+from share_state.operate.live.problems import Problems
+from share_state.operate.live.rates import RecentTotals
+from share_state.operate.live.rights import Missing, NotAllowedError
+from share_state.operate.live.state_topic import StatePartitionPlace, StateTopic
+from share_state.operate.live.view import View
 from share_state.types import SharePartitionKey, StateBatch
 
 __all__ = ["LiveView"]
 
 #: Seconds between two questions for configurations, which rarely change.
 _CONFIGS_S: Final = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """What a view is made of, beside what is asked."""
-
-    now: float
-    now_ms: int
-    #: The members that are assigned each share partition.
-    assigned: dict[Key, list[str]]
-    lags: dict[Key, int]
-    #: The delivery limit of each group.
-    limits: dict[str, int]
-    #: Kinds and numbers of anomalies.
-    anomalies: dict[Key, tuple[tuple[str, int], ...]]
 
 
 class LiveView:
@@ -86,13 +72,9 @@ class LiveView:
         self._problems = Problems()
         self._state_topic = StateTopic(self._asked, self._follower, self._problems, copy)
         self._reading: asyncio.Task[None] | None = None
-        self._rows: dict[Key, LiveRow] = {}
-        #: By their ids.
-        self._topics: dict[str, Topic] = {}
-        self._groups: dict[str, Group] = {}
-        self._configs: dict[str, dict[str, str]] = {}
+        self._heads = Heads(self._asked)
+        self._known = Known()
         self._configs_at = -_CONFIGS_S
-        self._ends: dict[tuple[str, int], int] = {}
         self._recent = RecentTotals()
 
     async def __aenter__(self) -> Self:
@@ -126,6 +108,7 @@ class LiveView:
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
+        await self._heads.close()
         await self._asked.close()
 
     async def refresh(self) -> View:
@@ -136,8 +119,8 @@ class LiveView:
         await self._caught_up()
         rows, gone = self._follower.changes()
         for key in gone:
-            self._rows.pop((key.group, key.topic_id, key.partition), None)
-        self._rows.update((row[:3], row) for row in rows)
+            self._known.rows.pop((key.group, key.topic_id, key.partition), None)
+        self._known.rows.update((row[:3], row) for row in rows)
         await self._ask()
         # Of many share partitions that takes a while, in which the state topic is read on.
         return await asyncio.to_thread(self._view)
@@ -149,7 +132,7 @@ class LiveView:
         the latest 1,000 that are over are known.
         """
         _, found = await asyncio.to_thread(self._follower.anomalies, _since(_now_ms()))
-        return found
+        return [one for one in found if not self._known.refutes((one.group, one.topic_id, one.partition), one.kind)]
 
     async def cluster(self) -> ClusterView:
         """Ask how the cluster keeps the state of its share groups; needs DESCRIBE_CONFIGS on the cluster and the state topic.
@@ -191,6 +174,7 @@ class LiveView:
         if time.monotonic() - self._configs_at >= _CONFIGS_S:
             await self._answered("configurations of groups", self._ask_configs)
         await self._answered("log end offsets", self._ask_ends)
+        await self._ask_logs()
 
     async def _answered(self, source: str, question: Callable[[Missing], Awaitable[None]]) -> None:
         missing: Missing = set()
@@ -204,101 +188,69 @@ class LiveView:
             self._problems.answered(source, missing)
 
     async def _ask_topics(self, missing: Missing) -> None:
-        self._topics = await self._asked.topics((topic_id for _, topic_id, _ in self._places()), missing)
+        self._known.topics = await self._asked.topics((topic_id for _, topic_id, _ in self._known.places()), missing)
 
     async def _ask_groups(self, missing: Missing) -> None:
-        names = {*await self._asked.share_groups(), *(group for group, _, _ in self._rows)}
-        self._groups = await self._asked.described(names, missing)
+        names = {*await self._asked.share_groups(), *(group for group, _, _ in self._known.rows)}
+        self._known.groups = await self._asked.described(names, missing)
 
     async def _ask_configs(self, missing: Missing) -> None:
-        configs = await self._asked.configs(Resource.GROUP, self._names(), missing)
-        if configs != self._configs:
-            self._configs = configs
+        configs = await self._asked.configs(Resource.GROUP, self._known.names(), missing)
+        if configs != self._known.configs:
+            self._known.configs = configs
             self._follower.configure(thresholds(configs))
         if not missing:
             self._configs_at = time.monotonic()
 
     async def _ask_ends(self, missing: Missing) -> None:
-        places = {(topic_id, partition) for _, topic_id, partition in self._places()}
-        wanted = [(self._topics[topic_id], partition) for topic_id, partition in places if topic_id in self._topics]
-        self._ends = await self._asked.offsets(wanted, missing)
+        known = self._known
+        places = {key[1:] for key in known.places() if key[1] in known.topics}
+        known.ends = await self._asked.offsets(((known.topics[topic_id], number) for topic_id, number in places), missing)
+        committed = {key[1:] for key in known.places() if key[1:] in known.ends and known.committed(key[0])}
+        wanted = ((known.topics[topic_id], number) for topic_id, number in committed)
+        known.stable_ends = await self._asked.offsets(wanted, missing, isolation=1)
 
-    def _places(self) -> set[Key]:
-        """Return the share partitions that have a state or are assigned."""
-        return self._rows.keys() | self._assigned().keys()
-
-    def _names(self) -> set[str]:
-        return {*self._groups, *(group for group, _, _ in self._rows)}
+    async def _ask_logs(self) -> None:
+        """Read in the logs of topics what the state topic cannot tell; what may not be read stays unknown."""
+        known = self._known
+        open_ones = {
+            place: (known.topics[place[0]], stable, known.ends[place])
+            for place, stable in known.stable_ends.items()
+            if stable < known.ends.get(place, 0)
+        }
+        known.transactions = await self._heads.transactions(open_ones)
+        known.heads = await self._heads.look(
+            {
+                key: Question(
+                    topic=known.topics[key[1]],
+                    partition=key[2],
+                    start=head_offset(row.start_offset, batches),
+                    end=reads_to,
+                    isolation=int(known.committed(key[0])),
+                    settled=batches,
+                    basis=(row.state_epoch, row.start_offset, row.newest_delivery, known.committed(key[0])),
+                )
+                for key, row, reads_to in known.questionable(_now_ms())
+                for batches in (self.state_batches(*key) or (),)
+            }
+        )
 
     def _view(self) -> View:
-        lags = {
-            key: lag
-            for key, row in self._rows.items()
-            if (lag := records_behind(self._ends.get(key[1:]), row.start_offset, row.delivery_complete_count)) is not None
-        }
         now_ms = _now_ms()
-        _, counts = self._follower.anomaly_counts(_since(now_ms))
-        moment = _Moment(
-            now=time.monotonic(),
-            now_ms=now_ms,
-            assigned=self._assigned(),
-            limits={name: delivery_limit_of(self._configs.get(name, {})) for name in self._names()},
-            lags=lags,
-            anomalies={(key.group, key.topic_id, key.partition): tuple(of_key.items()) for key, of_key in counts},
-        )
-        of_group: dict[str, list[SharePartitionView]] = {name: [] for name in self._names()}
-        for key in self._places():
-            of_group[key[0]].append(self._share_partition(key, moment))
-        self._recent.note(moment.now, self._rows, lags)
-        groups = tuple(self._group(name, of_group[name]) for name in sorted(of_group))
+        _, counted = self._follower.anomaly_counts(_since(now_ms))
+        counts = {(key.group, key.topic_id, key.partition): of_key for key, of_key in counted}
+        # All of them may be many: they are looked at where some may blame locks.
+        blaming = any(not BLAMING.isdisjoint(of_key) for of_key in counts.values())
+        found = self._follower.anomalies(_since(now_ms))[1] if blaming else ()
         problems = self._problems
         return View(
-            at_ms=moment.now_ms,
-            groups=groups,
+            at_ms=now_ms,
+            groups=self._known.group_views(time.monotonic(), now_ms, self._recent, counts, found),
             behind=self._state_topic.behind,
             problems=problems.texts(),
             failures_total=problems.total,
             missing_rights=problems.rights(),
             topics_known=not problems.concerns("topics"),
-        )
-
-    def _assigned(self) -> dict[Key, list[str]]:
-        assigned: dict[Key, list[str]] = {}
-        for group in self._groups.values():
-            for member in group.members:
-                for topic_id, partition in member.assignment:
-                    assigned.setdefault((group.group, topic_id, partition), []).append(member.member_id)
-        return assigned
-
-    def _group(self, name: str, found: list[SharePartitionView]) -> GroupView:
-        group = self._groups.get(name)
-        found.sort(key=lambda one: (one.topic or "", one.topic_id, one.partition))
-        return GroupView(
-            group=name,
-            state=None if group is None else group.state,
-            members=None if group is None else group.members,
-            configs=self._configs.get(name, {}),
-            share_partitions=tuple(found),
-        )
-
-    def _share_partition(self, key: Key, moment: _Moment) -> SharePartitionView:
-        name, topic_id, partition = key
-        row, group, lag = self._rows.get(key), self._groups.get(name), moment.lags.get(key)
-        limit = moment.limits[name]
-        rates = None if row is None else self._recent.rates(moment.now, key, row, lag, limit=limit)
-        has_members = None if group is None else bool(group.members)
-        return SharePartitionView(
-            group=name,
-            topic_id=topic_id,
-            partition=partition,
-            topic=self._topics[topic_id].name if topic_id in self._topics else None,
-            row=row,
-            log_end_offset=self._ends.get((topic_id, partition)),
-            lag=lag,
-            members=tuple(sorted(moment.assigned.get(key, ()))),
-            rates=rates,
-            verdict=health_of(Seen(row, lag, has_members, limit, rates, moment.now_ms)),
-            anomalies=moment.anomalies.get(key, ()),
         )
 
 

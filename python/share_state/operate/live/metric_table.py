@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from share_state.monitoring import metric
-from share_state.monitoring.metric import Kind, Metric
+from share_state.operate.monitoring import metric
+from share_state.operate.monitoring.metric import Kind, Metric
 
 __all__ = ["METRICS", "NAMESPACES", "SERIES_A_SHARE_PARTITION", "as_markdown"]
 
 _PLACE: Final = ("group", "topic", "partition")
 _COUNTER, _GAUGE = Kind.COUNTER, Kind.GAUGE
 
-#: How names begin, by what they are about.
+#: Prefixes of the names, by what they are about.
 NAMESPACES: Final = ("share_exporter", "share_group", "share_state_topic")
 #: The most that one share partition can have: its labels have few values.
 SERIES_A_SHARE_PARTITION: Final = 30
@@ -27,6 +27,14 @@ METRICS: Final = (
         _PLACE,
         (),
         "Records that are not settled: log end offset - start offset - delivery complete count (KIP-1226).",
+    ),
+    Metric(
+        "share_group_no_record_waits",
+        _GAUGE,
+        _PLACE,
+        (),
+        "1 where there is a lag, and the log is known to hold no record for the group in it: markers of transactions, and "
+        "aborted records where the group reads committed ones. Absent elsewhere.",
     ),
     Metric(
         "share_group_window_records",

@@ -1,4 +1,4 @@
-"""What the view cannot see at the moment, and why."""
+"""Problems: what the view cannot see at the moment, and why."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import logging
 from collections.abc import Collection
 from typing import Final
 
-from share_state.live.rights import Right
 from share_state.logs import named
+from share_state.operate.live.rights import Right
 
 __all__ = ["Problems"]
 
@@ -20,7 +20,7 @@ class Problems:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._rights: dict[str, frozenset[Right]] = {}
-        #: How often something failed since the beginning.
+        #: Number of failures since the beginning.
         self.total = 0
 
     def note(self, source: str, error: BaseException | str, missing: Collection[Right] = ()) -> None:

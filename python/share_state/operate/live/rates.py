@@ -1,4 +1,4 @@
-"""What happened to share partitions lately: the differences of what was counted."""
+"""Rates of change of share partitions lately: the differences of what was counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from share_state.live.live_row import LiveRow
+    from share_state.operate.live.live_row import LiveRow
 
 __all__ = ["Key", "Rates", "RecentTotals"]
 
@@ -21,7 +21,7 @@ _MOMENTS: Final = 6
 
 
 class Rates(NamedTuple):
-    """What happened within so many seconds, in records."""
+    """Changes within a number of seconds, in records."""
 
     seconds: float
     accepted: int
@@ -42,7 +42,7 @@ class _Moment(NamedTuple):
 
 
 class RecentTotals:
-    """What was counted at some moments of the last minute. Memory is that of so many moments, not of so many questions."""
+    """Totals at some moments of the last minute. Memory is that of so many moments, not of so many questions."""
 
     def __init__(self) -> None:
         self._moments: deque[_Moment] = deque()

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state._core import decode_fetch_answer, encode_message
-from share_state.analysis.topic_id import base64_id
-from share_state.errors import ShareStateError
 from share_state.kafka import codes
-from share_state.live.asked import FETCH, Topic, UnansweredError
-from share_state.live.rights import NotAllowedError, Right
-from share_state.reading.state_topic import STATE_TOPIC
+from share_state.kafka.client.client import UnansweredError
+from share_state.kafka.client.fetch import Fetched, fetch_topics
+from share_state.kafka.client.metadata import Topic
+from share_state.kafka.client.offsets import EARLIEST
+from share_state.operate.live.rights import NotAllowedError, Right
+from share_state.operate.reading.plain import STATE_TOPIC
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from share_state._core import StateTopicFollower
-    from share_state.kafka.connection import Connection
-    from share_state.kafka.connections import Connections
-    from share_state.kafka.peers import LostError, Node
-    from share_state.live.asked import Asked
-    from share_state.live.copy import TopicCopy
-    from share_state.live.problems import Problems
+    from share_state.kafka.client.connections import Connections
+    from share_state.kafka.client.peers import Node
+    from share_state.operate.live.asked import Asked
+    from share_state.operate.live.copy import TopicCopy
+    from share_state.operate.live.problems import Problems
 
 __all__ = ["StatePartitionPlace", "StateTopic"]
 
 _MAX_WAIT_MS: Final = 500
-_MAX_BYTES: Final = 16 << 20
 _PARTITION_MAX_BYTES: Final = 4 << 20
-_EARLIEST: Final = -2
 #: Seconds before what failed is tried again.
 _PAUSE_S: Final = 1.0
 #: Frames that are larger are folded beside the event loop.
@@ -41,26 +38,15 @@ _LEADERS: Final = f"leaders of the partitions of {STATE_TOPIC}"
 
 
 class StatePartitionPlace(NamedTuple):
-    """How far one partition of the state topic was read, by offsets."""
+    """Place up to which one partition of the state topic was read, by offsets."""
 
     #: The first offset that was not read yet.
     read: int
     #: The first offset that a share coordinator still needs; None where a snapshot is missing or nothing is live.
     needed: int | None
-    #: Of the log, as the last answer of its leader has them; None before the first.
+    #: Bounds of the log, as the last answer of its leader has them; None before the first.
     log_start: int | None
     log_end: int | None
-
-
-class _Answered(NamedTuple):
-    """What a broker says of one partition. The batches are ``frame[start:end]``."""
-
-    partition: int
-    error_code: int
-    high_watermark: int
-    log_start_offset: int
-    start: int
-    end: int
 
 
 class StateTopic:
@@ -92,7 +78,7 @@ class StateTopic:
 
     @property
     def behind(self) -> int | None:
-        """How many offsets of the state topic are not read yet; None while that is not known."""
+        """Number of offsets of the state topic that are not read yet; None while that is not known."""
         if self._topic is None or self._ends.keys() != set(range(len(self._topic.leaders))):
             return None
         return sum(max(0, end - self._next[partition]) for partition, end in self._ends.items())
@@ -155,7 +141,7 @@ class StateTopic:
             self._follower.begin(partition, 0)
         if self._directory is not None:
             # Late: the copy brings in modules that a view without one does without.
-            from share_state.live.copy import TopicCopy  # noqa: PLC0415
+            from share_state.operate.live.copy import TopicCopy  # noqa: PLC0415
 
             if self._copy is not None:
                 self._copy.close()
@@ -163,7 +149,7 @@ class StateTopic:
             await asyncio.to_thread(self._copy.load, self._follower)
         places = self._follower.places()
         everywhere = [(topic, partition) for partition in range(len(topic.leaders))]
-        starts = await self._asked.offsets(everywhere, set(), at=_EARLIEST)
+        starts = await self._asked.offsets(everywhere, set(), at=EARLIEST)
         for partition in range(len(topic.leaders)):
             known = places[partition]["next_offset"] if partition in places else 0
             if known == 0:
@@ -178,14 +164,17 @@ class StateTopic:
         while not self._moved.is_set():
             try:
                 connection = await connections.connection(node)
-                answered, frame = await self._fetch(connection, topic, partitions)
-                for one in answered:
-                    await self._take(topic, one, frame)
+                offsets = {partition: self._next[partition] for partition in partitions}
+                answer = await fetch_topics(
+                    connection, [(topic, offsets)], partition_max_bytes=_PARTITION_MAX_BYTES, max_wait_ms=_MAX_WAIT_MS
+                )
+                for one in answer.partitions:
+                    await self._take(topic, one, answer.frame)
             except UnansweredError as error:
                 self._problems.note(_SOURCE, error)
                 self._moved.set()
 
-    async def _take(self, topic: Topic, one: _Answered, frame: bytes) -> None:
+    async def _take(self, topic: Topic, one: Fetched, frame: bytes) -> None:
         if one.error_code == codes.NONE:
             self._starts[one.partition] = one.log_start_offset
             self._ends[one.partition] = one.high_watermark
@@ -196,7 +185,7 @@ class StateTopic:
             self._problems.answered(_SOURCE)
         elif one.error_code == codes.OFFSET_OUT_OF_RANGE:
             # Pruned meanwhile, or another log than before: as a loader does, from its start.
-            starts = await self._asked.offsets([(topic, one.partition)], set(), at=_EARLIEST)
+            starts = await self._asked.offsets([(topic, one.partition)], set(), at=EARLIEST)
             start = starts.get((topic.topic_id, one.partition))
             if start is not None:
                 self._follower.begin(one.partition, start)
@@ -213,7 +202,7 @@ class StateTopic:
     def _not_allowed(self, right: Right) -> None:
         self._problems.note(_SOURCE, f"it cannot be read: {right} is missing", {right})
 
-    async def _fold(self, one: _Answered, frame: bytes) -> None:
+    async def _fold(self, one: Fetched, frame: bytes) -> None:
         taking = (one.partition, frame, one.start, one.end)
         if one.end - one.start > _LARGE:
             next_offset, (start, end), refused = await asyncio.to_thread(self._follower.take, *taking)
@@ -239,52 +228,3 @@ class StateTopic:
         if self._unpruned >= _PRUNE_EVERY:
             self._unpruned = 0
             copy.prune({number: place["needed_from"] for number, place in self._follower.places().items()})
-
-    async def _fetch(self, connection: Connection, topic: Topic, partitions: list[int]) -> tuple[list[_Answered], bytes]:
-        version = connection.version_of(FETCH)
-        body = encode_message(FETCH, version, _request(topic, {partition: self._next[partition] for partition in partitions}))
-        answered: asyncio.Future[tuple[list[_Answered], bytes]] = asyncio.get_running_loop().create_future()
-
-        def done(what: tuple[list[_Answered], bytes] | LostError) -> None:
-            if answered.done():
-                return
-            if isinstance(what, tuple):
-                answered.set_result(what)
-            else:
-                answered.set_exception(what)
-
-        connection.send(FETCH, version, body, _decode, done)
-        return await answered
-
-
-def _request(topic: Topic, offsets: dict[int, int]) -> dict[str, Any]:
-    rows = [
-        {
-            "partition": partition,
-            "currentLeaderEpoch": -1,
-            "fetchOffset": offset,
-            "lastFetchedEpoch": -1,
-            "logStartOffset": -1,
-            "partitionMaxBytes": _PARTITION_MAX_BYTES,
-        }
-        for partition, offset in offsets.items()
-    ]
-    return {
-        "replicaId": -1,
-        "maxWaitMs": _MAX_WAIT_MS,
-        "minBytes": 1,
-        "maxBytes": _MAX_BYTES,
-        "isolationLevel": 0,
-        "sessionId": 0,
-        "sessionEpoch": -1,
-        "topics": [{"topicId": base64_id(topic.topic_id), "partitions": rows}],
-        "forgottenTopicsData": [],
-        "rackId": "",
-    }
-
-
-def _decode(version: int, frame: bytes, start: int) -> tuple[list[_Answered], bytes]:
-    _, error_code, _, partitions, _ = decode_fetch_answer(version, frame, start)
-    if error_code != codes.NONE:
-        raise ShareStateError(f"Fetch is answered with {error_code} ({codes.name_of(error_code)})")
-    return [_Answered(row[1], row[2], row[3], row[5], row[10], row[11]) for row in partitions], frame

@@ -1,33 +1,38 @@
-"""What is shown: every share group and share partition at one moment, as plain data."""
+"""View of every share group and share partition at one moment, as plain data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from share_state.live.asked import Member
-from share_state.live.health import Verdict
-from share_state.live.live_row import LiveRow
-from share_state.live.rates import Rates
-from share_state.live.rights import Right
+from share_state.operate.live.asked import Member
+from share_state.operate.live.heads import Head, OpenTransaction
+from share_state.operate.live.health import Verdict
+from share_state.operate.live.live_row import LiveRow
+from share_state.operate.live.rates import Rates
+from share_state.operate.live.rights import Right
 
 __all__ = ["GroupView", "SharePartitionView", "View"]
 
 
 class SharePartitionView(NamedTuple):
-    """One share partition.
+    """View of a share partition.
 
     Attributes:
         group, topic_id, partition: its key; the id is a hyphenated UUID.
         topic: the name of the topic; None where it was deleted or may not be described.
-        row: how it stands; None where a member is assigned it and the state topic has no state of it.
+        row: how it stands, without a hold where only offsets that hold no record for the group are not settled; None where a
+            member is assigned it and the state topic has no state of it.
         log_end_offset: the offset after the last record of the topic's partition; None where that is not known.
         lag: records that are not settled, as Kafka counts them; None where a term of it is not known.
         members: the ids of the members that are assigned it.
         rates: what happened lately; None until there are two moments to compare.
         verdict: one word for how it does, and why.
         anomalies: pairs of a kind and a number of findings: those that last, and those that were over lately
-            (:data:`share_state.live.group_limits.WINDOW_S`). ``LiveView.anomalies`` has them with their evidence.
+            (:data:`share_state.operate.live.group_limits.WINDOW_S`). ``LiveView.anomalies`` has them with their evidence.
+        head: what the log tells of the first record that is not settled; None where it was not read.
+        transaction: the open transaction that a group which reads committed records waits for; None where there is none.
+        by_locks: why records come back, or came back lately, where that is because their locks run out; otherwise empty.
     """
 
     group: str
@@ -41,11 +46,19 @@ class SharePartitionView(NamedTuple):
     rates: Rates | None
     verdict: Verdict
     anomalies: tuple[tuple[str, int], ...] = ()
+    head: Head | None = None
+    transaction: OpenTransaction | None = None
+    by_locks: str = ""
+
+    @property
+    def has_nothing_left(self) -> bool:
+        """Tell if the log is known to hold no record that the group may still be given, now or when a transaction ends."""
+        return self.lag == 0 or (self.head is not None and self.head.offset is None and self.transaction is None)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """One share group.
+    """View of a share group.
 
     Attributes:
         group: its id.

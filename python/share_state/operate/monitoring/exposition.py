@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from share_state.monitoring.metric import Kind, Metric
+from share_state.operate.monitoring.metric import Kind, Metric
 
-__all__ = ["BOUNDS", "Readings", "Times", "Value", "exposition"]
+__all__ = ["BOUNDS", "Readings", "Times", "Value", "exposition", "wanted"]
 
 #: Upper bounds of the buckets of times, seconds.
 BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Times:
-    """How long something took, in buckets.
+    """Durations, in buckets.
 
     Attributes:
         buckets: how often, by the first bound that is not exceeded; one more for all that took longer.
@@ -39,8 +40,31 @@ Value: TypeAlias = float | Times
 Readings: TypeAlias = dict[str, list[tuple[tuple[str, ...], Value]]]
 
 
-def exposition(metrics: Iterable[Metric], found: Readings, *, openmetrics: bool = False) -> tuple[str, bytes]:
-    """Write numbers as Prometheus reads them, or as OpenMetrics has it; the content type and the text."""
+#: The media types of the forms, the best one first, with the version that is meant where none is named.
+_OPENMETRICS: Final = ("application/openmetrics-text", "1.0.0")
+_TEXT_1: Final = ("text/plain", "1.0.0")
+_TEXT_0: Final = ("text/plain", "0.0.4")
+
+
+def wanted(accept: str) -> tuple[str, str]:
+    """Return the media type and version that the header ``Accept`` asks for first; the oldest form where it asks for none."""
+    found: dict[tuple[str, str], float] = {}
+    for asked in accept.split(","):
+        media, *parameters = (part.strip().lower() for part in asked.split(";"))
+        told = dict(parameter.partition("=")[::2] for parameter in parameters)
+        default = {"application/openmetrics-text": "1.0.0", "text/plain": "0.0.4"}.get(media, "")
+        form = (media, told.get("version", default).strip('" '))
+        found[form] = max(found.get(form, 0.0), _weight(told.get("q", "1")))
+    ours = [form for form in (_OPENMETRICS, _TEXT_1, _TEXT_0) if found.get(form, 0.0) > 0]
+    return max(ours, key=lambda form: found[form], default=_TEXT_0)
+
+
+def _weight(text: str) -> float:
+    return float(text) if re.fullmatch(r"[01](\.[0-9]{0,3})?", text) else 0.0
+
+
+def exposition(metrics: Iterable[Metric], found: Readings, accept: str = "") -> tuple[str, bytes]:
+    """Write numbers in the form that the header ``Accept`` asks for; the content type and the text."""
     from prometheus_client import CollectorRegistry  # noqa: PLC0415  an extra
     from prometheus_client import exposition as usual  # noqa: PLC0415  an extra
     from prometheus_client.openmetrics import exposition as newer  # noqa: PLC0415  an extra
@@ -52,8 +76,11 @@ def exposition(metrics: Iterable[Metric], found: Readings, *, openmetrics: bool 
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Collected())
-    form = newer if openmetrics else usual
-    return form.CONTENT_TYPE_LATEST, form.generate_latest(registry)
+    form = wanted(accept)
+    if form == _OPENMETRICS:
+        return newer.CONTENT_TYPE_LATEST, newer.generate_latest(registry)  # type: ignore[no-untyped-call]
+    content_type = usual.CONTENT_TYPE_PLAIN_1_0_0 if form == _TEXT_1 else usual.CONTENT_TYPE_PLAIN_0_0_4
+    return content_type, usual.generate_latest(registry)
 
 
 def _family(metric: Metric, values: Iterable[tuple[tuple[str, ...], Value]]) -> Any:  # noqa: ANN401  an extra

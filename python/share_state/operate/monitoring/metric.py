@@ -1,4 +1,4 @@
-"""What a metric is: one table of them stands behind an answer to a scrape and behind its page."""
+"""Metrics in one table, from which a scrape is answered and their page is written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Kind", "Metric", "as_markdown"]
 
 
 class Kind(StrEnum):
-    """What kind of number it is."""
+    """Kind of number."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Metric(NamedTuple):
-    """One metric: its name for Prometheus, and the names of Kafka's metrics that say the same.
+    """Metric with its name for Prometheus, and the names of Kafka's metrics that say the same.
 
     Attributes:
         name: without the ``_total`` that counters end with.

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 from urllib.parse import urlsplit
 
 from share_state.errors import ConfigError
-from share_state.extras import require
 from share_state.logs import named
-from share_state.monitoring.exposition import Readings, Times
-from share_state.monitoring.metric import Kind, Metric
+from share_state.operate.monitoring.exposition import Readings, Times
+from share_state.operate.monitoring.metric import Kind, Metric
+from share_state.util.extras import require
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricsData
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Collector", "Instrument", "endpoint_of", "instrument_of"]
 
 _LOG: Final = logging.getLogger("share_state.monitoring")
-#: Where the SDK tells each try that fails.
+#: Logger that gets each try of the SDK that fails.
 _SDK_LOG: Final = logging.getLogger("opentelemetry.exporter.otlp.proto.http.metric_exporter")
 _SDK: Final = ("opentelemetry.sdk.metrics.export", "opentelemetry.exporter.otlp.proto.http.metric_exporter")
 #: Points in one request: some 1 MB of it, and 15 MB of memory until it is sent. Collectors refuse more than 20 MiB by default.
@@ -33,16 +33,16 @@ _UNITS: Final = {"records": "{record}", "offsets": "{offset}"}
 
 
 class _Outcomes(Protocol):
-    """Why the last try failed; None where it did not."""
+    """Failure of the last try; None where it did not fail."""
 
     failure: str | None
 
 
 class Instrument(NamedTuple):
-    """What OpenTelemetry calls a metric."""
+    """Metric as OpenTelemetry names it."""
 
     name: str
-    #: Of UCUM; empty for none.
+    #: Unit of UCUM; empty for none.
     unit: str
 
 
@@ -115,7 +115,7 @@ class Collector:
         self._exporter = OTLPMetricExporter(endpoint=self._endpoint, session=cast("Any", self._session))
         self._failing: str | None = None
         self._is_closed = False
-        #: How often the collector did not take what was sent.
+        #: Number of times that the collector did not take what was sent.
         self.failures = 0
 
     def send(self, metrics: Iterable[Metric], found: Readings) -> bool:

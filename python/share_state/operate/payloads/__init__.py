@@ -4,11 +4,11 @@
 decodes what it reads, hides what is to be hidden, and cuts it to a size.
 """
 
-from share_state.payloads.decoding import Format
-from share_state.payloads.payload import Missing, Payload, Reason
-from share_state.payloads.reader import PayloadReader
-from share_state.payloads.redaction import Redaction
-from share_state.payloads.showing import Showing, Shown, ShownHeader, ShownRecord
+from share_state.operate.payloads.decoding import Format
+from share_state.operate.payloads.payload import Missing, Payload, Reason
+from share_state.operate.payloads.reader import PayloadReader
+from share_state.operate.payloads.redaction import Redaction
+from share_state.operate.payloads.showing import Showing, Shown, ShownHeader, ShownRecord
 
 __all__ = [
     "Format",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from share_state.payloads.payload import Payload
+    from share_state.operate.payloads.payload import Payload
 
 __all__ = ["UNREAD", "Decoded", "Format", "Origin", "Registry", "as_json", "decode"]
 
@@ -24,7 +24,7 @@ _LONGEST_REASON: Final = 300
 
 
 class Format(StrEnum):
-    """How bytes are decoded."""
+    """Format of bytes."""
 
     #: By the schema where a registry knows one, else JSON if it is an object or an array, else UTF-8, else hexadecimal.
     AUTO = "auto"
@@ -41,14 +41,14 @@ BY_SCHEMA: Final = frozenset({Format.AVRO, Format.PROTOBUF, Format.JSON_SCHEMA})
 
 
 class Origin(NamedTuple):
-    """Where bytes come from: a schema may be named in the headers of the record."""
+    """Origin of bytes: a schema may be named in the headers of the record."""
 
     record: Payload
     is_key: bool
 
 
 class Decoded(NamedTuple):
-    """What bytes say.
+    """Decoded bytes.
 
     Attributes:
         format: how they were decoded in the end; never ``AUTO``.

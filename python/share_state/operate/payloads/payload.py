@@ -12,7 +12,7 @@ UNREADABLE_HEADERS: Final = (("(headers with a name that is not UTF-8)", None),)
 
 
 class Reason(StrEnum):
-    """Why there is no record to show at an offset."""
+    """Reason for which there is no record to show at an offset."""
 
     #: The log begins later: the record was deleted by retention or by an administrator.
     BELOW_LOG_START = "below_log_start"

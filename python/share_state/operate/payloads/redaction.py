@@ -1,4 +1,4 @@
-"""What of a record is hidden before it is shown: a key, a value, headers by name, members of a structure by their path."""
+"""Parts of a record that are hidden before it is shown: key, value, headers by name, members of a structure by path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXPECTED: Final = "key, value, headers, header:NAME, key:$.PATH or value:$.PATH
 
 
 class _Step(NamedTuple):
-    """One step of a path: a name or a number, of all members where there is neither, at any depth where it says so."""
+    """Step of a path: a name or a number, of all members where there is neither, at any depth where it says so."""
 
     name: str | None = None
     number: int | None = None
@@ -27,7 +27,7 @@ class _Step(NamedTuple):
 
 
 class Redaction(NamedTuple):
-    """What is hidden.
+    """Parts of a record that are hidden.
 
     Attributes:
         whole: of ``key``, ``value`` and ``headers`` those that are hidden as a whole.

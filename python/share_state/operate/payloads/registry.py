@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from share_state.errors import ConfigError
-from share_state.extras import MissingPackageError, how_to_install
-from share_state.payloads.decoding import Format, Origin
+from share_state.operate.payloads.decoding import Format, Origin
+from share_state.util.extras import MissingPackageError, how_to_install
 
 if TYPE_CHECKING:
     from confluent_kafka.schema_registry import SchemaRegistryClient

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from share_state.payloads.decoding import Decoded, Format, Origin, Registry, as_json, decode
-from share_state.payloads.payload import Payload
-from share_state.payloads.redaction import HIDDEN, Redaction
+from share_state.operate.payloads.decoding import Decoded, Format, Origin, Registry, as_json, decode
+from share_state.operate.payloads.payload import Payload
+from share_state.operate.payloads.redaction import HIDDEN, Redaction
 
 __all__ = ["Showing", "Shown", "ShownHeader", "ShownRecord"]
 
-#: Of what is hidden as a whole because one of its members was to be. What a decoder says may quote it, and is not told.
+#: Reasons for hiding a whole whose members were to be hidden. A decoder's message may quote it, and is not shown.
 _NO_MEMBERS: Final = "it has no members that could be hidden one by one"
 _UNDECODED: Final = "it cannot be decoded, and its members cannot be hidden one by one"
 
@@ -43,7 +43,7 @@ class ShownHeader(NamedTuple):
 
 
 class ShownRecord(NamedTuple):
-    """What is shown of a record, beside its place and its time."""
+    """Record as it is shown, beside its place and its time."""
 
     key: Shown
     value: Shown
@@ -51,7 +51,7 @@ class ShownRecord(NamedTuple):
 
 
 class Showing(NamedTuple):
-    """How records are shown.
+    """Settings for showing records.
 
     Attributes:
         key_format, value_format: how keys and values are decoded; the values of headers are decoded by themselves.

@@ -1,35 +1,27 @@
-"""The state topic of a running cluster, read through a consumer that joins no group and commits nothing.
+"""The state topic of a running cluster: no group is joined and nothing committed.
 
-Each state partition is read from its log start to its end as of the start of the reading, or to the requested end. Needs the
-`kafka` extra.
+Each state partition is read from its log start to its end as of the start of the reading, or to the requested end.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 from share_state import _core
 from share_state.errors import ShareStateError
-from share_state.reading import state_topic
-from share_state.reading.as_of import AsOf
-from share_state.reading.asking import Connecting
-from share_state.reading.failures import ClusterReadError, NoAnswerError
-from share_state.reading.plain import Finding, LogRecord, Progress, ShareState, undecodable
-from share_state.reading.state_topic import STATE_TOPIC, ClientMissingError, ReadNotAllowedError
-from share_state.reading.watermarks import watermarks
+from share_state.operate.reading.as_of import AsOf
+from share_state.operate.reading.failures import ClusterReadError, NoAnswerError, ReadNotAllowedError
+from share_state.operate.reading.plain import SCHEME, STATE_TOPIC, Finding, LogRecord, Progress, ShareState, undecodable
 from share_state.types import SharePartitionKey
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer
+    from share_state.operate.reading.asking import ClusterReader
 
 __all__ = [
     "SCHEME",
-    "ClientMissingError",
     "ClusterReadError",
     "ClusterScan",
     "NoAnswerError",
@@ -38,19 +30,12 @@ __all__ = [
     "is_cluster",
 ]
 
-#: The prefix of a cluster source; `HOST:PORT` of one or more brokers follow, separated by commas.
-SCHEME = "kafka://"
-
-#: Seconds to wait for an answer of the cluster before giving up.
-_PATIENCE = 10.0
-#: Seconds of one wait for records: a Ctrl-C is noticed between two.
-_POLL = 0.1
 #: Records between two reports of progress.
 _REPORT_EVERY = 512
 
 
 def is_cluster(source: str | PathLike[str]) -> TypeGuard[str]:
-    """Whether a source is a running cluster, and not a path."""
+    """Return true if a source is a running cluster, and not a path."""
     return isinstance(source, str) and source.startswith(SCHEME)
 
 
@@ -88,32 +73,29 @@ class ClusterScan:
         servers = self.address.removeprefix(SCHEME)
         if not servers or "/" in servers:
             raise ClusterReadError("expected kafka://HOST:PORT[,HOST:PORT...]")
-        connecting = Connecting()
-        settings = {**(self.client_config or {}), "bootstrap.servers": servers}
-        with state_topic.consumer(settings, connecting) as (client, consumer):
-            there = state_topic.state_partitions(client, consumer, self._patience, connecting)
-            wanted = there if self.of is None else [_core.state_partition(*self.of, len(there))]
-            yield from self._records(client, consumer, [self._range(client, consumer, one) for one in wanted])
+        # Imported late: who reads paths needs nothing of what talks to brokers.
+        from share_state.operate.reading.asking import PATIENCE, ClusterReader  # noqa: PLC0415
 
-    def _records(self, client: ModuleType, consumer: Consumer, ranges: list[_Range]) -> Iterator[LogRecord]:
+        patience = PATIENCE if self.timeout is None else self.timeout
+        with ClusterReader(servers, self.client_config, patience) as reader:
+            there = reader.state_partitions()
+            wanted = range(there) if self.of is None else [_core.state_partition(*self.of, there)]
+            yield from self._records(reader, [self._range(one, *reader.bounds(STATE_TOPIC, one)) for one in wanted])
+
+    def _records(self, reader: ClusterReader, ranges: list[_Range]) -> Iterator[LogRecord]:
         total = sum(one.end - one.start for one in ranges)
         done = 0
         for one in ranges:
             prefix = self.as_of.prefix(one.partition)
-            for record in _partition(client, consumer, one, self._patience):
-                if not prefix.reaches(record.offset, record.timestamp):
+            for offset, timestamp, key, value, _ in reader.remaining(STATE_TOPIC, one.partition, one.start, one.end):
+                if not prefix.reaches(offset, timestamp):
                     break
                 self._report(done, total)
                 done += 1
-                yield record
+                yield LogRecord(one.partition, None, offset, timestamp, key or b"", value)
         self._report(total, total)
 
-    @property
-    def _patience(self) -> float:
-        return _PATIENCE if self.timeout is None else self.timeout
-
-    def _range(self, client: ModuleType, consumer: Consumer, partition: int) -> _Range:
-        start, end = watermarks(client, consumer, client.TopicPartition(STATE_TOPIC, partition), self._patience)
+    def _range(self, partition: int, start: int, end: int) -> _Range:
         self.ends[partition] = end
         last = self.as_of.prefix(partition).last_offset
         return _Range(partition, start, end if last is None else max(start, min(end, last + 1)))
@@ -140,30 +122,3 @@ def fold_cluster(scan: ClusterScan) -> tuple[list[ShareState], list[Finding]]:
     ]
     states.sort(key=lambda state: (state["group"], state["topic_id"], state["partition"]))
     return cast("list[ShareState]", states), scan.findings
-
-
-def _partition(client: ModuleType, consumer: Consumer, one: _Range, patience: float) -> Iterator[LogRecord]:
-    if one.start >= one.end:
-        return
-    consumer.assign([client.TopicPartition(STATE_TOPIC, one.partition, one.start)])
-    waited_from = time.monotonic()
-    while True:
-        message = consumer.poll(_POLL)
-        if message is None:
-            if time.monotonic() - waited_from > patience:
-                raise NoAnswerError(patience, f" for {STATE_TOPIC}-{one.partition}")
-            continue
-        error = message.error()
-        if error is not None:
-            # The end comes early if the last records of the log are gone.
-            if state_topic.is_end(client, error):
-                return
-            continue
-        waited_from = time.monotonic()
-        # The client's types allow for messages without a place; these have one.
-        offset = cast("int", message.offset())
-        if offset < one.end:
-            timestamp = message.timestamp()[1] or 0
-            yield LogRecord(one.partition, None, offset, timestamp, message.key() or b"", message.value())
-        if offset >= one.end - 1:
-            return

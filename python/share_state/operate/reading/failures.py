@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from share_state.errors import ShareStateError
+from share_state.operate.reading.plain import STATE_TOPIC
 
-__all__ = ["TIMED_OUT", "ClusterReadError", "NoAnswerError"]
-
-#: librdkafka's `_TIMED_OUT`: a request was not answered in time.
-TIMED_OUT = -185
+__all__ = ["ClusterReadError", "NoAnswerError", "ReadNotAllowedError"]
 
 
 class ClusterReadError(ShareStateError):
@@ -24,3 +22,15 @@ class NoAnswerError(ClusterReadError):
     def __init__(self, seconds: float, asked: str = "") -> None:
         super().__init__(f"no answer{asked} within {seconds:g} s")
         self.seconds = seconds
+
+
+class ReadNotAllowedError(ClusterReadError):
+    """The principal lacks the right that reading needs.
+
+    Attributes:
+        operation: Kafka's name for it, which goes into an ACL.
+        topic: the topic that it applies to.
+    """
+
+    operation = "READ"
+    topic = STATE_TOPIC

@@ -7,7 +7,14 @@ from typing import NamedTuple, Protocol, TypedDict, cast
 
 from share_state import _core
 from share_state.errors import ShareStateError
-from share_state.reading.as_of import AsOf
+from share_state.operate.reading.as_of import AsOf
+
+#: The topic in which brokers keep the state of share partitions.
+STATE_TOPIC = "__share_group_state"
+#: The prefix of a cluster source; `HOST:PORT` of one or more brokers follow, separated by commas.
+SCHEME = "kafka://"
+#: A partition of a topic: a hyphenated UUID, and a number.
+Place = tuple[str, int]
 
 
 class ShareState(TypedDict):
@@ -41,13 +48,14 @@ class Finding(TypedDict):
     file: str
     #: Byte where it begins; for a `record`, its offset.
     position: int
-    #: Such as `torn_tail`, `damage`, or `record`: a whole record that cannot be decoded.
+    #: Such as `torn_tail`, `damage`, `hole` (records are missing between others that are whole), or `record`: a whole record
+    #: that cannot be decoded.
     kind: str
     message: str
 
 
 class LogRecord(NamedTuple):
-    """One record of the state topic."""
+    """Record of the state topic."""
 
     partition: int
     #: None if it came from a running cluster.
@@ -101,7 +109,7 @@ def undecodable(record: LogRecord, error: ShareStateError) -> Finding:
 
 def file_of(partition: int, segment: str | None) -> str:
     """Name the place of a record: its segment, or in a cluster the state partition."""
-    folder = f"__share_group_state-{partition}"
+    folder = f"{STATE_TOPIC}-{partition}"
     return folder if segment is None else f"{folder}/{segment}"
 
 

@@ -1,4 +1,4 @@
-"""When the records of a share partition became available."""
+"""Times at which the records of a share partition became available."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Arrivals:
 
     @property
     def known(self) -> bool:
-        """Whether there is anything but a backlog."""
+        """True if there is anything but a backlog."""
         return bool(self._times)
 
     def of(self, offset: int) -> float:

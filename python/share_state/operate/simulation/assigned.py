@@ -1,4 +1,4 @@
-"""Which member may take from which share partition: as Kafka's assignor spreads them."""
+"""Share partitions that each member may take from, as Kafka's assignor spreads them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from share_state._core import simple_assignment
-from share_state.analysis.topic_id import hyphenated
-from share_state.simulation.recorded import Place
+from share_state.operate.analysis.topic_id import hyphenated
+from share_state.operate.simulation.recorded import Place
 
 __all__ = ["Crew", "assigned", "crews"]
 

@@ -1,4 +1,4 @@
-"""How deliveries end that are answered in time: accepted, released or rejected, and by whose fault."""
+"""Endings of deliveries that are answered in time: accepted, released or rejected, and by whose fault."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from share_state.simulation.polls import Poll
-from share_state.simulation.recorded import End, Place, Recorded
+from share_state.operate.simulation.polls import Poll
+from share_state.operate.simulation.recorded import End, Place, Recorded
 
 __all__ = ["Failures", "fit_failures"]
 

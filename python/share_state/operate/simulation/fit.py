@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
-from share_state.simulation.processing import FittedProcessing
-from share_state.simulation.reconstruction import Reconstruction
+from share_state.operate.simulation.processing import FittedProcessing
+from share_state.operate.simulation.reconstruction import Reconstruction
 
 __all__ = ["fit_processing"]
 
-#: What takes so many times as long as usual is a stall and its usual part.
+#: Multiple of the usual time from which on work counts as a stall and its usual part.
 _STALL: Final = 4.0
 #: Without a fetch that was answered in time, a record takes this part of a lock.
 _UNKNOWN: Final = 0.5

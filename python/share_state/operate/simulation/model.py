@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from share_state.simulation.arrivals import Arrivals
-from share_state.simulation.failures import Failures
-from share_state.simulation.processing import Processing
-from share_state.simulation.recorded import Place
+from share_state.operate.simulation.arrivals import Arrivals
+from share_state.operate.simulation.failures import Failures
+from share_state.operate.simulation.processing import Processing
+from share_state.operate.simulation.recorded import Place
 
 __all__ = ["ASSUMPTIONS", "Model"]
 
-#: What every simulation takes for granted; the help and the pages repeat it.
+#: Assumptions of every simulation; the help and the pages repeat them.
 ASSUMPTIONS: Final = (
     "A member fetches again as soon as it has answered; it answers for all records of a fetch at once.",
     "The number of members does not change, and none of them crashes.",
@@ -24,14 +24,14 @@ ASSUMPTIONS: Final = (
     "Offsets that were never delivered hold no records, and are left out.",
     "Every write of state is confirmed at once. Locks are not renewed.",
 )
-#: Which of the two holds depends on the source.
+#: Assumption about arrivals; the source decides which of the two holds.
 BACKLOG: Final = "All records are available from the beginning: no end offsets are known."
 PRODUCED: Final = "Records became available evenly between the measurements of the log end offset."
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What does not depend on the settings.
+    """Facts that do not depend on the settings.
 
     Attributes:
         group: the id of the group.
@@ -42,6 +42,7 @@ class Model:
         failures: how deliveries end.
         log_batch: how many neighbouring records the producer wrote as one batch.
         unexplained: how many of the recorded fetches do not fit into it.
+        unknown_work: why the log does not tell how long members work, and ``processing`` is a guess; otherwise empty.
     """
 
     group: str
@@ -52,6 +53,7 @@ class Model:
     failures: Failures
     log_batch: int = 1
     unexplained: int = 0
+    unknown_work: str = ""
 
     @property
     def records(self) -> int:

@@ -1,4 +1,4 @@
-"""One share partition of a run: the engine, the log that it is fetched from, and what is watched of it."""
+"""Share partition of a run: the engine, the log that it is fetched from, and what is watched of it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from share_state._core import AcquiredRange, GroupConfig, ReadStateResult, RecordingPersister, SharePartition, WriteState
-from share_state.simulation.arrivals import Arrivals
-from share_state.simulation.model import Model
-from share_state.simulation.recorded import Place
-from share_state.simulation.settings import Settings
+from share_state.operate.simulation.arrivals import Arrivals
+from share_state.operate.simulation.model import Model
+from share_state.operate.simulation.recorded import Place
+from share_state.operate.simulation.settings import Settings
 
 __all__ = ["Partition"]
 
@@ -40,7 +40,7 @@ class Partition:
         self._settings = settings
         self._batches = _log_batches(self._records, model.log_batch)
         arrivals = model.arrivals.get(place, Arrivals())
-        #: When each log batch is there, in ms since the first fetch.
+        #: Times at which each log batch is there, in ms since the first fetch.
         self._come = [max(0.0, arrivals.of(offsets[last]) - model.begin_ms) for last in self._batches[:, 1]]
         self._there = 0
         self._reach = (settings.max_record_locks + settings.max_poll_records) // model.log_batch + 2
@@ -49,7 +49,7 @@ class Partition:
 
     @property
     def drained(self) -> bool:
-        """Whether every record is settled."""
+        """True once every record is settled."""
         return self.engine.start_offset >= self._records
 
     def settled(self) -> int:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from share_state.extras import require
-from share_state.simulation.recorded import Recorded
+from share_state.operate.simulation.recorded import Recorded
+from share_state.util.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from share_state.simulation.simulate import Prediction
+    from share_state.operate.simulation.simulate import Prediction
 
 __all__ = ["draw"]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-from share_state.simulation.recorded import End, Ending, Place, Recorded, Write
+from share_state.operate.simulation.recorded import End, Ending, Place, Recorded, Write
 
 __all__ = ["Poll", "polls"]
 

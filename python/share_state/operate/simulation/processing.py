@@ -1,4 +1,4 @@
-"""How long members work on records."""
+"""Time that members work on records."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from statistics import NormalDist
 from typing import Final, Protocol
 
 from share_state.errors import ConfigError
-from share_state.simulation.settings import milliseconds
+from share_state.operate.simulation.settings import milliseconds
 
 __all__ = ["FittedProcessing", "LogNormalProcessing", "Processing", "parse_processing_time"]
 
 #: A standard normal variable is below it in 99 of 100 cases.
 _P99: Final = NormalDist().inv_cdf(0.99)
-#: Of each stall that was seen, to draw how many another log would have.
+#: Number of trials for each stall that was seen, to draw how many another log would have.
 _TRIALS: Final = 10
 
 
 class Processing(Protocol):
-    """How long a member takes from one fetch to the next."""
+    """Time of a member from one fetch to the next."""
 
     def draw(self, records: int, chance: random.Random) -> float:
         """Return how long it takes for so many records, in ms."""

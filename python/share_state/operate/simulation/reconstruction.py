@@ -1,4 +1,4 @@
-"""When each fetch began, and which ones lasted longer than their lock.
+"""Beginnings of the fetches, and the fetches that lasted longer than their lock.
 
 An acquisition is never written. But a member fetches again when it has answered, a free member takes the first records that
 are available, and a lock expires when its duration is over. With a known number of members, the ends alone tell most of the
@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
-from share_state.simulation.arrivals import Arrivals
-from share_state.simulation.polls import Poll
-from share_state.simulation.recorded import End, Place
+from share_state.operate.simulation.arrivals import Arrivals
+from share_state.operate.simulation.polls import Poll
+from share_state.operate.simulation.recorded import End, Place
 
-__all__ = ["Reconstruction", "merged", "reconstruct"]
+__all__ = ["Reconstruction", "all_ran_out", "merged", "reconstruct"]
 
 #: A lock expires so much early or late at most: the broker's timer, and the write.
 _TOLERANCE: Final = 0.03
 #: A fetch that would have taken less than this part of what is usual was taken by somebody else.
 _TOO_SHORT: Final = 0.3
-#: That every record of a fetch was released is taken for an expired lock where it is less likely than this.
+#: Likelihood below which a fetch with only released records is taken for an expired lock.
 _UNLIKELY: Final = 0.01
 #: Two rounds: the second knows what is usual.
 _ROUNDS: Final = 2
@@ -32,7 +32,7 @@ _ROUNDS: Final = 2
 
 @dataclass(slots=True)
 class Reconstruction:
-    """What is known of the beginnings.
+    """Reconstruction of the beginnings of the fetches.
 
     Attributes:
         begin_ms: when the first fetch began, in ms since the epoch.
@@ -74,23 +74,36 @@ def reconstruct(found: Sequence[Poll], members: int, lock_duration_ms: int, arri
     return told
 
 
+def all_ran_out(found: Sequence[Poll], lock_duration_ms: int, *, is_answered: bool) -> bool:
+    """Return whether the lock of each fetch may have expired, and of each redelivery has lasted as long as one.
+
+    Args:
+        found: the fetches.
+        lock_duration_ms: how long a lock lasts.
+        is_answered: whether some of them seem to have been answered in time, which first deliveries may by chance.
+    """
+    again = [poll for poll in found if poll.is_redelivery]
+    lasting = all(poll.end_ms - poll.earliest_ms >= lock_duration_ms * (1 - _TOLERANCE) for poll in again)
+    return all(poll.returned for poll in found) and lasting and bool(again or not is_answered)
+
+
 class _Round:
-    """One pass over the fetches."""
+    """Pass over the fetches."""
 
     def __init__(
         self, found: Sequence[Poll], free: list[float], lock: int, arrivals: Mapping[Place, Arrivals], usual: float
     ) -> None:
         self.lock = lock
-        #: What a record usually takes, in ms; 0 where it is not known yet.
+        #: Usual time of a record, in ms; 0 where it is not known yet.
         self.usual = usual
         self.arrivals = arrivals
         self.told = Reconstruction(begin_ms=free[0])
-        #: When members become free.
+        #: Times at which members become free.
         self.free = free
-        #: When members took what they did not answer in time.
+        #: Times at which members took records that they did not answer in time, with their number.
         self.away: list[tuple[float, int]] = []
         self.queue = _Queue(found)
-        #: How likely a record is to be released, by fetches whose member has certainly answered.
+        #: Likelihood that a record is released, by fetches whose member has certainly answered.
         answered = [ending for poll in found if not poll.returned for _, ending in poll.endings]
         returns = sum(one.last_offset - one.first_offset + 1 for one in answered if one.end is End.RETURNED)
         self.release = returns / max(1, sum(one.last_offset - one.first_offset + 1 for one in answered))

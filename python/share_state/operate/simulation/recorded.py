@@ -1,4 +1,4 @@
-"""What the history of a share group tells of its deliveries: how often, and when, each of them ended, and how."""
+"""Deliveries in the history of a share group: how often, and when, each of them ended, and how."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from enum import IntEnum
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from share_state.analysis.history_row import HistoryCause, HistoryRow
 from share_state.errors import ConfigError
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
 from share_state.types import RecordState
 
 __all__ = ["EmptyHistoryError", "End", "Ending", "Place", "Recorded", "Write"]
@@ -28,7 +28,7 @@ class EmptyHistoryError(ConfigError):
 
 
 class End(IntEnum):
-    """How the log says that a delivery ended."""
+    """Ending of a delivery, according to the log."""
 
     ACCEPTED = 0
     #: Released, or its lock expired: the log does not tell which.

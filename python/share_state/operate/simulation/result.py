@@ -1,4 +1,4 @@
-"""What a run led to, in figures that can be compared."""
+"""Result of a run, in figures that can be compared."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from share_state.simulation.polls import Poll
-from share_state.simulation.recorded import End, Recorded
+from share_state.operate.simulation.polls import Poll
+from share_state.operate.simulation.recorded import End, Recorded
 
 __all__ = ["Figures", "Spread", "Waits", "recorded_figures"]
 
@@ -33,7 +33,7 @@ class Waits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What became of the records in one run.
+    """Figures of the records in one run.
 
     Attributes:
         deliveries: how often records were delivered.

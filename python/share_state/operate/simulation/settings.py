@@ -36,7 +36,7 @@ _OF_GROUP: Final = {
     "delivery-limit": _Property("delivery_limit", "delivery.count.limit"),
     "max-record-locks": _Property("max_record_locks", "partition.max.record.locks"),
 }
-#: What members may be, and the values of `mode` by their Kafka name.
+#: Modes of a member: the values of `mode` by their Kafka name.
 _MODES: Final = {"batch": AcquireMode.BATCH_OPTIMIZED, "record": AcquireMode.RECORD_LIMIT}
 _NAMES: Final = (*_OF_GROUP, "members", "mode", "max-poll-records")
 
@@ -55,7 +55,7 @@ def milliseconds(field: str, text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a share group and its members are set to, under the names of the command line.
+    """Settings of a share group and its members, under the names of the command line.
 
     Attributes:
         lock_duration_ms: `share.record.lock.duration.ms`.
@@ -140,7 +140,7 @@ class Settings:
         told: dict[str, Any] = {
             place.field: int(configs[f"share.{place.name}"])
             for place in _OF_GROUP.values()
-            if configs.get(f"share.{place.name}", "").isdigit()
+            if configs.get(f"share.{place.name}", "").isdecimal()
         }
         return replace(self, **told)
 

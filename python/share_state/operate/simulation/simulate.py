@@ -7,23 +7,26 @@ from dataclasses import dataclass
 from statistics import median_high
 from typing import Final
 
-from share_state.simulation.arrivals import Arrivals
-from share_state.simulation.assigned import crews
-from share_state.simulation.failures import fit_failures
-from share_state.simulation.fit import fit_processing
-from share_state.simulation.model import Model
-from share_state.simulation.polls import polls
-from share_state.simulation.processing import Processing
-from share_state.simulation.reconstruction import merged, reconstruct
-from share_state.simulation.recorded import Place, Recorded
-from share_state.simulation.result import Figures, Spread, Waits, recorded_figures
-from share_state.simulation.settings import Settings
-from share_state.simulation.world import Log, Run, World
+from share_state.operate.simulation.arrivals import Arrivals
+from share_state.operate.simulation.assigned import crews
+from share_state.operate.simulation.failures import fit_failures
+from share_state.operate.simulation.fit import fit_processing
+from share_state.operate.simulation.model import Model
+from share_state.operate.simulation.polls import polls
+from share_state.operate.simulation.processing import Processing
+from share_state.operate.simulation.reconstruction import all_ran_out, merged, reconstruct
+from share_state.operate.simulation.recorded import Place, Recorded
+from share_state.operate.simulation.result import Figures, Spread, Waits, recorded_figures
+from share_state.operate.simulation.settings import Settings
+from share_state.operate.simulation.world import Log, Run, World
 
 __all__ = ["Prediction", "fit", "predict", "simulate"]
 
 #: Figures by which a simulation of today's settings is held to what was recorded.
 _COUNTED: Final = ("redeliveries", "archived_at_limit", "lock_expiries", "drain_ms")
+
+#: Reason for which the log does not tell how long members work.
+_RAN_OUT: Final = "every delivery ran into its lock"
 
 #: The range of long recordings is narrow: so far off is still close.
 _CLOSE: Final = 0.05
@@ -31,7 +34,7 @@ _CLOSE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What several runs under the same settings led to.
+    """Prediction from several runs under the same settings.
 
     Attributes:
         settings: the settings.
@@ -77,10 +80,11 @@ def fit(
         log_batch: how many neighbouring records the producer wrote as one batch.
     """
     there = dict(arrivals or {})
-    told = merged(
-        reconstruct(polls(recorded, today.delivery_limit, crew.places), crew.members, today.lock_duration_ms, there)
-        for crew in crews(recorded.places(), today.members)
-    )
+    found = [
+        (polls(recorded, today.delivery_limit, crew.places), crew.members) for crew in crews(recorded.places(), today.members)
+    ]
+    told = merged(reconstruct(of_crew, members, today.lock_duration_ms, there) for of_crew, members in found)
+    ran_out = all(all_ran_out(of_crew, today.lock_duration_ms, is_answered=bool(told.worked)) for of_crew, _ in found)
     model = Model(
         group=recorded.group,
         offsets={place: recorded.offsets(place) for place in recorded.places()},
@@ -90,6 +94,7 @@ def fit(
         failures=fit_failures(recorded, told.expired, today.delivery_limit),
         log_batch=log_batch,
         unexplained=told.unexplained,
+        unknown_work=_RAN_OUT if processing is None and ran_out else "",
     )
     return model, recorded_figures(recorded, told.expired, today.delivery_limit, told.begin_ms)
 

@@ -1,4 +1,4 @@
-"""One run: members at work on the engine's share partitions, in virtual time."""
+"""Run of a simulation: members at work on the engine's share partitions, in virtual time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from share_state._core import AcquiredRange, WriteState
 from share_state.errors import InvalidRecordStateError
-from share_state.simulation.assigned import assigned
-from share_state.simulation.model import Model
-from share_state.simulation.partition import Partition
-from share_state.simulation.recorded import Place
-from share_state.simulation.result import Figures, Waits
-from share_state.simulation.settings import Settings
+from share_state.operate.simulation.assigned import assigned
+from share_state.operate.simulation.model import Model
+from share_state.operate.simulation.partition import Partition
+from share_state.operate.simulation.recorded import Place
+from share_state.operate.simulation.result import Figures, Waits
+from share_state.operate.simulation.settings import Settings
 from share_state.types import AcknowledgeType
 
 __all__ = ["Log", "Run", "World"]
@@ -26,7 +26,7 @@ _REJECT: Final = int(AcknowledgeType.REJECT)
 
 
 class Run(NamedTuple):
-    """What a run led to, and the way there."""
+    """Result of a run, and the way there."""
 
     figures: Figures
     #: For a picture: when how many records were not settled yet, in ms since the first fetch.
@@ -61,7 +61,7 @@ class World:
             for name, places in assigned(model.offsets, settings.members).items()
         ]
         self._idle = deque(range(len(self._members)))
-        #: Who finishes when, with what; the number keeps the order of equal times.
+        #: Heap of the members at work: the time of their end, and their records; the number keeps the order of equal times.
         self._busy: list[tuple[float, int, float, _Taken]] = []
         self._worked = 0.0
         self._log = log

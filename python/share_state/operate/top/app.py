@@ -9,19 +9,21 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from share_state.cli.top.feed import Feed, Live
-from share_state.cli.top.help_screen import TextScreen, help_text, problems_text
-from share_state.cli.top.level_screens import GroupsScreen, SharePartitionsScreen
-from share_state.cli.top.table_screen import TableScreen
+from share_state.operate.top.feed import Feed, Live
+from share_state.operate.top.help_screen import TextScreen, help_text, problems_text
+from share_state.operate.top.level_screens import GroupsScreen, SharePartitionsScreen
+from share_state.operate.top.table_screen import TableScreen
 
 if TYPE_CHECKING:
-    from share_state.cli.top.lines import Key
-    from share_state.cli.top.timeline import History
-    from share_state.live import View
+    from textual.screen import Screen
+
+    from share_state.operate.live import View
+    from share_state.operate.top.lines import Key
+    from share_state.operate.top.timeline import History
 
 __all__ = ["TopApp"]
 
-#: Of the terminal's own colours, on the terminal's own ground: that reads on light and on dark ones.
+#: Theme with the terminal's own colours on the terminal's own ground: that reads on light and on dark ones.
 _THEME: Final = "ansi-dark"
 #: Screens that stay: the empty one below all, and the groups.
 _ROOTS: Final = 2
@@ -81,10 +83,10 @@ class TopApp(App[BaseException]):
 
     @property
     def waiting(self) -> str:
-        """What stands in the title until the first view comes."""
+        """Title until the first view comes."""
         return f"{self.cluster}  reading the state topic …"
 
-    def is_lowest(self, screen: TableScreen[Any]) -> bool:
+    def is_lowest(self, screen: Screen[Any]) -> bool:
         """Return whether there is no level above a screen: it is the one of the groups."""
         return screen in self.screen_stack[:_ROOTS]
 
@@ -94,9 +96,9 @@ class TopApp(App[BaseException]):
 
     def on_mount(self) -> None:
         """Begin."""
-        self.push_screen(GroupsScreen())
+        self.push_screen(GroupsScreen(self))
         if self._group is not None:
-            self.push_screen(SharePartitionsScreen(self._group))
+            self.push_screen(SharePartitionsScreen(self, self._group))
         self._feed.start()
 
     async def on_unmount(self) -> None:

@@ -1,4 +1,4 @@
-"""Which rows of a table are shown, and in which order."""
+"""Choice and order of the rows of a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from share_state.cli.top.column import Column, Table, natural_widths
+from share_state.operate.top.column import Column, Table, natural_widths
 
 __all__ = ["Arranged", "Order", "arranged"]
 

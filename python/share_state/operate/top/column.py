@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 #: Cells between two columns; the mark of the sorting stands in the first of them.
 GAP: Final = 2
-#: What a column of names gets at least while there is more to show, in parts of all cells.
+#: Least width of a column of names while there is more to show, in parts of all cells.
 _SHARE: Final = 5
 #: Names are not looked at beyond this length.
 _LONGEST: Final = 200

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from share_state.analysis.names import instant
-from share_state.cli.top import figures
-from share_state.cli.top.advice import ADVICE
-from share_state.cli.top.column import Column, Table
-from share_state.cli.top.levels import HEALTH_STYLES
-from share_state.cli.top.lines import Line, head, unsettled
-from share_state.live import Member
-from share_state.printable import printable
+from share_state.operate.analysis.names import instant
+from share_state.operate.live import Member
+from share_state.operate.top import figures
+from share_state.operate.top.advice import ADVICE
+from share_state.operate.top.column import Column, Table
+from share_state.operate.top.levels import HEALTH_STYLES
+from share_state.operate.top.lines import Line, head, unsettled
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from share_state.live import Rates
+    from share_state.operate.live import Rates
 
 __all__ = ["MEMBERS", "described", "members_of"]
 

@@ -9,18 +9,18 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol, Self
 
-from share_state.cli.top.lines import Key, key_of
-from share_state.live import View
+from share_state.operate.live import View
+from share_state.operate.top.lines import Key, key_of
 from share_state.types import StateBatch
 
 __all__ = ["Feed", "Live"]
 
-#: Of the lag, so many of the latest looks are kept.
+#: Number of the latest looks whose lag is kept.
 _LOOKS: Final = 16
 
 
 class Live(Protocol):
-    """What is followed; :class:`share_state.live.LiveView` is one."""
+    """View that is followed; :class:`share_state.operate.live.LiveView` is one."""
 
     async def __aenter__(self) -> Self:
         """Begin."""

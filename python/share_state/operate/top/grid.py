@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from share_state.cli.top.arrange import Arranged, Order
-from share_state.cli.top.column import GAP, Fitted, Table, fitted, in_cells
+from share_state.operate.top.arrange import Arranged, Order
+from share_state.operate.top.column import GAP, Fitted, Table, fitted, in_cells
 
 __all__ = ["Grid"]
 
@@ -131,7 +131,7 @@ class Grid(ScrollView, Generic[T], can_focus=True):
 
     @property
     def _cells(self) -> int:
-        """How many cells a line has beside the scroll bar."""
+        """Number of cells that a line has beside the scroll bar."""
         return self.scrollable_content_region.width
 
     def _fitted(self) -> Fitted[T]:

@@ -1,4 +1,4 @@
-"""What stands over a level for a moment: the keys, the words and the columns; and the problems in full."""
+"""Screens over a level: the help with keys, words and columns; and the problems in full."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from share_state.cli.top.advice import WORDS
-from share_state.cli.top.levels import HEALTH_STYLES, SHARE_PARTITIONS
-from share_state.printable import printable
+from share_state.operate.top.advice import WORDS
+from share_state.operate.top.levels import HEALTH_STYLES, SHARE_PARTITIONS
+from share_state.util.printable import printable
 
 __all__ = ["KEYS", "TextScreen", "help_text", "problems_text"]
 
 #: As they stand in the help of the command and in docs/operate.md as well.
 KEYS: Final = (
     ("Enter, click", "go into a group, or a share partition; a click moves the cursor there first"),
-    ("Escape", "take the filter away, or go back"),
+    ("Escape", "remove the filter, or go back"),
     ("a", "the share partitions of all groups"),
     ("1 2 3, Tab", "of a share partition: records, members, timeline"),
-    ("/", "filter: only lines that have all these words"),
-    ("s S, header", "sort by the next or previous column, or by the one that is clicked"),
-    ("r", "sort the other way round"),
-    ("← →", "show the columns farther left or right"),
+    ("/", "filter: only lines with all these words"),
+    ("s S, header", "sort by the next, previous or clicked column"),
+    ("r", "reverse the order"),
+    ("← →", "scroll the columns"),
     ("↑ ↓ j k", "move; PgUp, PgDn, Home, End as well"),
-    ("p, Space", "pause: the screen stands still"),
-    ("!", "all problems: what cannot be seen, and why"),
+    ("p, Space", "pause the screen"),
+    ("!", "all problems: hidden parts, each with its reason"),
     ("?", "this help"),
     ("q, Ctrl-C", "quit"),
 )

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
 
-from share_state.analysis.names import plural
-from share_state.cli.top.levels import GROUPS, SHARE_PARTITIONS, SHARE_PARTITIONS_OF_ONE, searched, searched_group
-from share_state.cli.top.lines import GroupLine, Line, group_lines, key_of, lines, topic_of
-from share_state.cli.top.share_partition_screen import SharePartitionScreen
-from share_state.cli.top.table_screen import TableScreen
-from share_state.live import Health
-from share_state.printable import printable
+from share_state.operate.analysis.names import plural
+from share_state.operate.live import Health
+from share_state.operate.top.levels import GROUPS, SHARE_PARTITIONS, SHARE_PARTITIONS_OF_ONE, searched, searched_group
+from share_state.operate.top.lines import GroupLine, Line, group_lines, key_of, lines, topic_of
+from share_state.operate.top.share_partition_screen import SharePartitionScreen
+from share_state.operate.top.table_screen import TableScreen
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.cli.top.column import Table
-    from share_state.cli.top.grid import Grid
-    from share_state.live import View
+    from share_state.operate.live import View
+    from share_state.operate.top.column import Table
+    from share_state.operate.top.grid import Grid
+    from share_state.operate.top.host import Host
 
 __all__ = ["GroupsScreen", "SharePartitionsScreen"]
 
 
+def _counted(words: Iterable[Health]) -> str:
+    counts = Counter(words)
+    return ", ".join(f"{counts[health]:,} {health.value}" for health in Health if health in counts)
+
+
 def _in_trouble(view: View, group: str | None = None) -> str:
-    words: dict[Health, int] = {}
-    for line in lines(view, group):
-        health = line.one.verdict.health
-        words[health] = words.get(health, 0) + 1
-    return ", ".join(f"{words[health]:,} {health.value}" for health in Health if health in words)
+    return _counted(line.one.verdict.health for line in lines(view, group))
 
 
 class GroupsScreen(TableScreen[GroupLine]):
@@ -51,7 +54,7 @@ class GroupsScreen(TableScreen[GroupLine]):
 
     def title_of(self, view: View) -> str:
         """See above."""
-        return f"{self.top.cluster}  {plural(len(view.groups), 'group')}  {_in_trouble(view)}"
+        return f"{self.top.cluster}  {plural(len(view.groups), 'group')}  {_counted(line.health for line in group_lines(view))}"
 
     def empty(self, view: View) -> str:
         """See above."""
@@ -69,23 +72,24 @@ class GroupsScreen(TableScreen[GroupLine]):
 
     def on_grid_chosen(self, message: Grid.Chosen) -> None:
         """Go into a group."""
-        self.app.push_screen(SharePartitionsScreen(message.row.group.group))
+        self.app.push_screen(SharePartitionsScreen(self.top, message.row.group.group))
 
     def action_all(self) -> None:
         """Show the share partitions of all groups."""
-        self.app.push_screen(SharePartitionsScreen(None))
+        self.app.push_screen(SharePartitionsScreen(self.top, None))
 
 
 class SharePartitionsScreen(TableScreen[Line]):
     """Share partitions.
 
     Args:
+        top: the program.
         group: of this group; None for all.
     """
 
-    def __init__(self, group: str | None) -> None:
+    def __init__(self, top: Host, group: str | None) -> None:
         self._group = group
-        super().__init__()
+        super().__init__(top)
 
     def kind(self) -> Table[Line]:
         """See above."""
@@ -131,4 +135,4 @@ class SharePartitionsScreen(TableScreen[Line]):
 
     def on_grid_chosen(self, message: Grid.Chosen) -> None:
         """Go into a share partition."""
-        self.app.push_screen(SharePartitionScreen(key_of(message.row.one), message.row))
+        self.app.push_screen(SharePartitionScreen(self.top, key_of(message.row.one), message.row))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.cli.top import figures
-from share_state.cli.top.column import Column, Table
-from share_state.cli.top.lines import GroupLine, Line, archived, head, key_of, topic_of, unsettled, urgency
-from share_state.live import Health
-from share_state.printable import printable
+from share_state.operate.live import Health
+from share_state.operate.top import figures
+from share_state.operate.top.column import Column, Table
+from share_state.operate.top.lines import GroupLine, Line, archived, head, key_of, topic_of, unsettled, urgency
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,9 @@ HEALTH_STYLES: Final = {
     Health.POISON: _TROUBLE,
     Health.STUCK: _TROUBLE,
     Health.NO_MEMBERS: _TROUBLE,
+    Health.FULL: _TROUBLE,
     Health.NO_STATE: _WARNING,
+    Health.STALLED: _TROUBLE,
     Health.EXPIRING: _WARNING,
     Health.SLOW: _WARNING,
     Health.OK: "green",

@@ -1,18 +1,18 @@
-"""What a line of the two upper levels tells: a share partition, or a share group as a whole. Plain data, from a view."""
+"""Lines of the two upper levels: a share partition, or a share group as a whole. Plain data, from a view."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from share_state.cli.top.figures import UNKNOWN
-from share_state.live import Health
-from share_state.printable import printable
+from share_state.operate.live import Health
+from share_state.operate.top.figures import UNKNOWN
 from share_state.types import RecordState
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from share_state.live import GroupView, LiveRow, Rates, SharePartitionView, View
+    from share_state.operate.live import GroupView, LiveRow, Rates, SharePartitionView, View
 
 __all__ = ["GroupLine", "Key", "Line", "group_lines", "head", "key_of", "lines", "topic_of", "unsettled", "urgency"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.analysis.names import state_name
-from share_state.analysis.start_offset_reason import TERMINAL
-from share_state.cli.top.column import Column, Table
-from share_state.cli.top.figures import short
+from share_state.operate.analysis.names import state_name
+from share_state.operate.analysis.start_offset_reason import TERMINAL
+from share_state.operate.top.column import Column, Table
+from share_state.operate.top.figures import short
 from share_state.types import RecordState
 
 if TYPE_CHECKING:

@@ -14,18 +14,19 @@ from textual.message import Message
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from share_state.analysis.start_offset_reason import explain_start_offset
-from share_state.cli.top.arrange import Order, arranged
-from share_state.cli.top.column import Table
-from share_state.cli.top.described import MEMBERS, described, members_of
-from share_state.cli.top.lines import Key, Line, key_of, lines, topic_of
-from share_state.cli.top.records import RECORDS, record_ranges
-from share_state.cli.top.table_screen import TableScreen
-from share_state.cli.top.timeline import TIMELINE, Timeline
-from share_state.printable import printable
+from share_state.operate.analysis.start_offset_reason import explain_start_offset
+from share_state.operate.top.arrange import Order, arranged
+from share_state.operate.top.column import Table
+from share_state.operate.top.described import MEMBERS, described, members_of
+from share_state.operate.top.lines import Key, Line, key_of, lines, topic_of
+from share_state.operate.top.records import RECORDS, record_ranges
+from share_state.operate.top.table_screen import TableScreen
+from share_state.operate.top.timeline import TIMELINE, Timeline
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.live import View
+    from share_state.operate.live import View
+    from share_state.operate.top.host import Host
 
 __all__ = ["SharePartitionScreen"]
 
@@ -37,9 +38,10 @@ _NONE: Final = Order()
 
 
 class SharePartitionScreen(TableScreen[Any]):
-    """One share partition.
+    """Screen of a share partition.
 
     Args:
+        top: the program.
         key: its key.
         line: how it was when it was chosen; it stays when the share partition goes away.
     """
@@ -70,8 +72,8 @@ class SharePartitionScreen(TableScreen[Any]):
             super().__init__()
             self.timeline = timeline
 
-    def __init__(self, key: Key, line: Line) -> None:
-        super().__init__()
+    def __init__(self, top: Host, key: Key, line: Line) -> None:
+        super().__init__(top)
         self._key = key
         self._line = line
         self._gone = False

@@ -14,14 +14,14 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
-from share_state.cli.top.arrange import Arranged, Order, arranged
-from share_state.cli.top.column import Table, in_cells
-from share_state.cli.top.grid import Grid
-from share_state.printable import printable
+from share_state.operate.top.arrange import Arranged, Order, arranged
+from share_state.operate.top.column import Table, in_cells
+from share_state.operate.top.grid import Grid
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.cli.top.app import TopApp
-    from share_state.live import View
+    from share_state.operate.live import View
+    from share_state.operate.top.host import Host
 
 __all__ = ["NOT_TOLD", "TableScreen"]
 
@@ -32,7 +32,11 @@ NOT_TOLD: Final = "A record in a member's hands shows as its last written state,
 
 
 class TableScreen(Screen[None], Generic[T]):
-    """A table of what a view has."""
+    """A table of what a view has.
+
+    Args:
+        top: the program.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -53,11 +57,12 @@ class TableScreen(Screen[None], Generic[T]):
     }
     """
 
-    #: Whether a row can be gone into.
+    #: True if a row can be opened.
     opens: ClassVar[bool] = True
 
-    def __init__(self) -> None:
+    def __init__(self, top: Host) -> None:
         super().__init__()
+        self.top = top
         self._order = Order()
         self._table: Table[T] = self.kind()
         self._said = ""
@@ -69,11 +74,6 @@ class TableScreen(Screen[None], Generic[T]):
         self._words = Input(placeholder="words that a line must have", compact=True)
         self._filter = Horizontal(Static("/ ", id="slash"), self._words, id="filter", classes="line")
         self._problem = Static(id="problem", classes="line", markup=False)
-
-    @property
-    def top(self) -> TopApp:
-        """The program."""
-        return self.app  # type: ignore[return-value]  # screens of this program live nowhere else
 
     def kind(self) -> Table[T]:
         """Return the kind of the rows."""
@@ -142,7 +142,8 @@ class TableScreen(Screen[None], Generic[T]):
         self._stale = True
         if not self._renewing:
             self._renewing = True
-            self.run_worker(self._renew_until_fresh(), group="renew")
+            # Not called here: where the program ends first, the coroutine would never be awaited.
+            self.run_worker(self._renew_until_fresh, group="renew")  # type: ignore[arg-type]  # it has no result
 
     async def _renew_until_fresh(self) -> None:
         try:
@@ -180,7 +181,8 @@ class TableScreen(Screen[None], Generic[T]):
     def _write_problem(self, view: View) -> None:
         texts = list(view.problems)
         if view.behind:
-            texts.append(f"{view.behind} offsets of the state topic are not read yet")
+            are = "1 offset of the state topic is" if view.behind == 1 else f"{view.behind} offsets of the state topic are"
+            texts.append(f"{are} not read yet")
         self._problem.display = bool(texts)
         more = f"  +{len(texts) - 1} more: !" if len(texts) > 1 else ""
         room = max(1, self.size.width - len(more))

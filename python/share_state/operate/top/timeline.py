@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.analysis.history import history
-from share_state.analysis.history_row import HistoryCause, HistoryRow
-from share_state.analysis.names import counted_state, instant
-from share_state.cli.top.column import Column, Table
 from share_state.errors import ShareStateError
-from share_state.printable import printable
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.names import counted_state, instant
+from share_state.operate.analysis.read_history import history
+from share_state.operate.top.column import Column, Table
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from share_state.cli.top.lines import Key
+    from share_state.operate.top.lines import Key
 
 __all__ = ["MOST_ROWS", "TIMELINE", "History", "Timeline"]
 
-#: So many rows are kept, the newest.
+#: Number of rows that are kept, the newest.
 MOST_ROWS: Final = 2000
 #: Rows between two questions whether anybody still waits.
 _ASK_EVERY: Final = 256
@@ -50,7 +50,7 @@ class _NobodyWaitsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Where histories are read.
+    """Source of histories.
 
     Attributes:
         cluster: its address, ``kafka://HOST:PORT``.

@@ -1,4 +1,4 @@
-"""Who may see the pages, and what a browser may do with them: the layers around the application."""
+"""Access to the pages, and what a browser may do with them: the layers around the application."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 
 from share_state.logs import named
-from share_state.monitoring.basic_login import CHALLENGE, may
+from share_state.operate.monitoring.basic_login import CHALLENGE, may
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

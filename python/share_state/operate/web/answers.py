@@ -11,8 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from share_state.errors import ConfigError
-from share_state.web import words
-from share_state.web.tables import highest_count, in_flight
+from share_state.operate.web import words
+from share_state.operate.web.tables import highest_count, in_flight
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["STATIC", "Answers"]
 
 _HERE: Final = Path(__file__).parent
-#: Where the style sheet, the script and the icon are.
+#: Folder with the style sheet, the script and the icon.
 STATIC: Final = _HERE / "static"
 _FORMATS: Final = ("", "html", "json")
 

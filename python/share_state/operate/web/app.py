@@ -13,17 +13,17 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from share_state.errors import ConfigError
-from share_state.web.access import HEALTHY, Gate, Login, Network
-from share_state.web.answers import STATIC, Answers
-from share_state.web.pages import Pages
-from share_state.web.reading_pages import ReadingPages
+from share_state.operate.web.access import HEALTHY, Gate, Login, Network
+from share_state.operate.web.answers import STATIC, Answers
+from share_state.operate.web.pages import Pages
+from share_state.operate.web.reading_pages import ReadingPages
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from share_state.web.background import Background
-    from share_state.web.source import Source
-    from share_state.web.watch import Watch
+    from share_state.operate.web.background import Background
+    from share_state.operate.web.source import Source
+    from share_state.operate.web.watch import Watch
 
 __all__ = ["application"]
 

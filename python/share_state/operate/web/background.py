@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from share_state.closing import cancel_all
 from share_state.errors import ShareStateError
-from share_state.reading.asking import in_background
+from share_state.util.closing import cancel_all
 
 __all__ = ["Background", "Progress", "StoppedError", "Told"]
 
-_LOG: Final = logging.getLogger("share_state.web")
+_LOG: Final = logging.getLogger("share_state.operate.web")
 _Found = TypeVar("_Found")
 #: Takes how much was read, and of how much.
 Progress = Callable[[int, int], object]
@@ -27,7 +27,7 @@ _PATIENCE_S: Final = 1.5
 #: It is read again after so many seconds, and after so many times what its reading took.
 _KEPT_S: Final = 10.0
 _KEPT_TIMES: Final = 10
-#: How many things are kept.
+#: Number of readings that are kept.
 _MOST: Final = 16
 
 
@@ -37,7 +37,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Told(Generic[_Found]):
-    """What can be said of a reading.
+    """State of a reading, for a page.
 
     Attributes:
         found: what was read; while it is read again, what was read before.
@@ -54,7 +54,7 @@ class Told(Generic[_Found]):
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What a reading came to. The thread hands it over whole, and the event loop puts it in place: no page sees half of it."""
+    """Outcome of a reading. The thread hands it over whole, and the event loop puts it in place: no page sees half of it."""
 
     found: Any = None
     failure: str | None = None
@@ -64,9 +64,9 @@ class _Outcome:
 
 @dataclass(slots=True)
 class _Reading:
-    """One reading, and what came of it. The thread writes nothing of it but the progress."""
+    """Reading and its outcome. The thread writes nothing of it but the progress."""
 
-    #: What is shown meanwhile: of the reading before, if there was one.
+    #: Outcome shown meanwhile: of the reading before, if there was one.
     outcome: _Outcome = _Outcome()
     progress: tuple[int, int] = (0, 0)
     stopped: bool = False
@@ -170,5 +170,5 @@ class Background:
 
         async with self._one:
             # The end of the process does not wait for it.
-            in_background(run)
+            threading.Thread(target=run, name="share-state-ask", daemon=True).start()
             reading.end(await done)

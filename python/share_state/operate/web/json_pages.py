@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.json_rows import batch_json, history_json
-from share_state.analysis.names import iso_8601
-from share_state.analysis.trace_json import trace_json
-from share_state.dead_letters.json_rows import letter_json
-from share_state.live.json_rows import top_json
+from share_state.operate.analysis.json_rows import batch_json, history_json
+from share_state.operate.analysis.names import iso_8601
+from share_state.operate.analysis.trace_json import trace_json
+from share_state.operate.dead_letters.json_rows import letter_json
+from share_state.operate.live.json_rows import top_json
 
 if TYPE_CHECKING:
-    from share_state.dead_letters import DeadLetter
-    from share_state.live.asked import Member
-    from share_state.live.view import GroupView, SharePartitionView, View
+    from share_state.operate.dead_letters import DeadLetter
+    from share_state.operate.live.asked import Member
+    from share_state.operate.live.view import GroupView, SharePartitionView, View
+    from share_state.operate.web.background import Told
+    from share_state.operate.web.letters import Dead
+    from share_state.operate.web.past import Life, Past
+    from share_state.operate.web.snapshot import GroupSummary
+    from share_state.operate.web.table import Arranged
     from share_state.types import StateBatch
-    from share_state.web.background import Told
-    from share_state.web.letters import Dead
-    from share_state.web.past import Life, Past
-    from share_state.web.snapshot import GroupSummary
-    from share_state.web.table import Arranged
 
 __all__ = ["WEB_VERSION", "dead_letters_json", "group_json", "overview_json", "record_json", "share_partition_json"]
 

@@ -6,22 +6,22 @@ import heapq
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.dead_letters import Asking, DeadLetter, Letters, source_of
+from share_state.operate.dead_letters import Asking, DeadLetter, Letters, source_of
 
 if TYPE_CHECKING:
-    from share_state.web.background import Progress
-    from share_state.web.source import Source
+    from share_state.operate.web.background import Progress
+    from share_state.operate.web.source import Source
 
 __all__ = ["Dead", "read_letters"]
 
-#: Those that are kept: the newest.
+#: Number of dead letters that are kept: the newest.
 _MOST: Final = 10_000
 #: Seconds to wait for an answer unless the source says otherwise.
 _PATIENCE: Final = 10.0
 
 
 class Dead(NamedTuple):
-    """What was read.
+    """Dead letters that were read.
 
     Attributes:
         told_by: what tells of them, in words: a queue, or the history of the share state.

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from share_state.web.json_pages import group_json, overview_json
-from share_state.web.shared import common, find_group, of_table
-from share_state.web.tables import GROUPS, SHARE_PARTITIONS
-from share_state.web.watch import STALE_S
+from share_state.operate.web.json_pages import group_json, overview_json
+from share_state.operate.web.shared import common, find_group, of_table
+from share_state.operate.web.tables import GROUPS, SHARE_PARTITIONS
+from share_state.operate.web.watch import STALE_S
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from share_state.web.answers import Answers
-    from share_state.web.watch import Watch
+    from share_state.operate.web.answers import Answers
+    from share_state.operate.web.watch import Watch
 
 __all__ = ["Pages"]
 

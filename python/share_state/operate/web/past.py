@@ -1,4 +1,4 @@
-"""What became of the records of one share partition lately, as far as a page shows it; and of one record."""
+"""Past of the records of one share partition, as far as a page shows it; and of one record."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.analysis.spans import Span, spans
-from share_state.analysis.trace import RecordFacts, RecordTrace, RecordTracer
+from share_state.operate.analysis.spans import Span, spans
+from share_state.operate.analysis.trace import RecordFacts, RecordTrace, RecordTracer
 
 if TYPE_CHECKING:
-    from share_state.analysis.history_row import HistoryRow
-    from share_state.web.background import Progress
-    from share_state.web.source import Place, Source
+    from share_state.operate.analysis.history_row import HistoryRow
+    from share_state.operate.web.background import Progress
+    from share_state.operate.web.source import Place, Source
 
 __all__ = ["Life", "Past", "read_life", "read_past"]
 
@@ -22,7 +22,7 @@ _MOST_CHANGES: Final = 200
 
 
 class Past(NamedTuple):
-    """What was read of a share partition.
+    """Past of a share partition, as far as it was read.
 
     Attributes:
         changes: the newest rows, the newest last.
@@ -40,7 +40,7 @@ class Past(NamedTuple):
 
 
 class Life(NamedTuple):
-    """What was read of one record.
+    """Life of one record, as far as it was read.
 
     Attributes:
         trace: its events.

@@ -14,7 +14,7 @@ from share_state.types import RecordState
 if TYPE_CHECKING:
     import numpy as np
 
-    from share_state.analysis.spans import Span
+    from share_state.operate.analysis.spans import Span
 
 __all__ = ["DELIVERIES", "STATES", "Frame", "Layer", "Picture", "deliveries", "frame_of", "timeline"]
 
@@ -23,7 +23,7 @@ _WIDTH: Final = 240
 _HEIGHT: Final = 160
 #: Deliveries from here on look alike; Kafka takes no higher limit.
 _MOST_DELIVERIES: Final = 10
-#: Of the cells that are of several states, the class is the last one of these; what is not settled is seen.
+#: Ranks of states: a cell with several states has the class of the last of them here, so what is not settled is seen.
 _RANKS: Final = (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED, RecordState.ARCHIVING, RecordState.AVAILABLE)
 #: The classes of states by rank from 1 on, and how they are named.
 STATES: Final = (
@@ -40,7 +40,7 @@ DELIVERIES: Final = tuple(
 
 
 class Frame(NamedTuple):
-    """Which offsets and times a picture shows; both ends are inclusive, times in ms since the epoch."""
+    """Offsets and times that a picture shows; both ends are inclusive, times in ms since the epoch."""
 
     first_offset: int
     last_offset: int

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import Response
 
-from share_state.analysis.trace import RecordFacts
-from share_state.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, delivery_limit_of, number_of
-from share_state.web import letters, past, picture
-from share_state.web.background import Background, Told
-from share_state.web.json_pages import dead_letters_json, record_json, share_partition_json
-from share_state.web.shared import Choice, common, find_group, find_share_partition, of_table
-from share_state.web.source import Place, Source
-from share_state.web.table import number
-from share_state.web.tables import DEAD_LETTERS
+from share_state.operate.analysis.trace import RecordFacts
+from share_state.operate.live.group_limits import DELIVERY_LIMIT, LOCK_DURATION, delivery_limit_of, number_of
+from share_state.operate.web import letters, past, picture
+from share_state.operate.web.background import Background, Told
+from share_state.operate.web.json_pages import dead_letters_json, record_json, share_partition_json
+from share_state.operate.web.shared import Choice, common, find_group, find_share_partition, of_table
+from share_state.operate.web.source import Place, Source
+from share_state.operate.web.table import number
+from share_state.operate.web.tables import DEAD_LETTERS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from share_state.live.view import GroupView, SharePartitionView
-    from share_state.web.answers import Answers
-    from share_state.web.watch import Watch
+    from share_state.operate.live.view import GroupView, SharePartitionView
+    from share_state.operate.web.answers import Answers
+    from share_state.operate.web.watch import Watch
 
 __all__ = ["ReadingPages"]
 
@@ -31,7 +31,7 @@ __all__ = ["ReadingPages"]
 _MOST_CHANGES: Final = 15
 _MOST_BATCHES: Final = 15
 _LARGEST_OFFSET: Final = 2**63 - 1
-#: How far back a picture goes, in ms, as the request names it; and how the page names it.
+#: Windows of time of a picture, in ms, by their name in a request; with their name on the page.
 _WINDOWS: Final = {
     "15m": (15 * 60_000, "15 minutes"),
     "1h": (3_600_000, "hour"),

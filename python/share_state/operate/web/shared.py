@@ -1,4 +1,4 @@
-"""What pages have in common: what a request asks for is found in the view, and what all of them show."""
+"""Common parts of the pages: what a request asks for is found in the view, and what all of them show."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from starlette.exceptions import HTTPException
 
-from share_state.live.health import Health
-from share_state.web.table import TROUBLE, Arranged, Table, number
-from share_state.web.watch import STALE_S, Watch
+from share_state.operate.live.health import Health
+from share_state.operate.web.table import TROUBLE, Arranged, Table, number
+from share_state.operate.web.watch import STALE_S, Watch
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from share_state.live.view import GroupView, SharePartitionView
-    from share_state.web.snapshot import GroupSummary, Snapshot
+    from share_state.operate.live.view import GroupView, SharePartitionView
+    from share_state.operate.web.snapshot import GroupSummary, Snapshot
 
 __all__ = ["Choice", "common", "find_group", "find_share_partition", "of_table"]
 
@@ -22,7 +22,7 @@ _LARGEST_PARTITION: Final = 2**31 - 1
 
 
 class Choice(NamedTuple):
-    """One entry of a list to choose from."""
+    """Entry of a list to choose from."""
 
     value: str
     title: str

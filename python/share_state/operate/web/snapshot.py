@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.live.health import Health
+from share_state.operate.live.health import Health
 
 if TYPE_CHECKING:
-    from share_state.live.view import GroupView, SharePartitionView, View
+    from share_state.operate.live.view import GroupView, SharePartitionView, View
 
 __all__ = ["GroupSummary", "Snapshot", "Totals", "snapshot_of", "urgency"]
 

@@ -1,18 +1,18 @@
-"""Where pages read what the view does not hold: a copy of the state topic, or the cluster."""
+"""Source of what the view does not hold: a copy of the state topic, or the cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from share_state.analysis.history import history
-from share_state.reading.cluster import is_cluster
+from share_state.operate.analysis.read_history import history
+from share_state.operate.reading.cluster import is_cluster
 
 if TYPE_CHECKING:
     from share_state._core import HistoryScan
-    from share_state.analysis.history_row import HistoryRow
-    from share_state.analysis.record_history import RecordHistory
-    from share_state.web.background import Progress
+    from share_state.operate.analysis.history_row import HistoryRow
+    from share_state.operate.analysis.record_history import RecordHistory
+    from share_state.operate.web.background import Progress
 
 __all__ = ["Key", "Place", "Rows", "Source"]
 
@@ -21,7 +21,7 @@ Key = tuple[str, str, int]
 
 
 class Place(NamedTuple):
-    """Where the state of a share partition is kept.
+    """Place where the state of a share partition is kept.
 
     Attributes:
         key: the share partition.
@@ -82,6 +82,6 @@ class Rows:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What could not be read, after the last row; the end of a copy is being written."""
+        """Findings after the last row: what could not be read; the end of a copy is being written."""
         found: Iterable[dict[str, object]] = map(dict, self._scan.findings)
         return tuple(str(one["message"]) for one in found if not (self._is_copy and one["kind"] == "torn_tail"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from share_state.errors import ConfigError
-from share_state.live.health import Health
+from share_state.operate.live.health import Health
 
 __all__ = ["TROUBLE", "Arranged", "Column", "Query", "Table", "number"]
 
@@ -28,13 +28,13 @@ class Column(NamedTuple, Generic[_Row]):
     #: As the request names it.
     name: str
     title: str
-    #: What is compared; None is not known, and comes last.
+    #: Value that is compared; None is not known, and comes last.
     key: Callable[[_Row], Any]
     is_number: bool = False
 
 
 class Query(NamedTuple):
-    """Which rows a request asks for."""
+    """Choice of rows that a request makes."""
 
     #: A part of a name, whatever its case.
     text: str
@@ -45,7 +45,7 @@ class Query(NamedTuple):
     descending: bool
     #: From 1 on.
     page: int
-    #: Of one page.
+    #: Rows of one page.
     rows: int
 
 
@@ -70,7 +70,7 @@ class Arranged(Generic[_Row]):
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[_Row]):
-    """How rows are found and put in order.
+    """Rules by which rows are found and put in order.
 
     Attributes:
         columns: by which rows can be sorted.

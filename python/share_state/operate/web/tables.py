@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.live.health import Health
-from share_state.web.snapshot import GroupSummary, urgency
-from share_state.web.table import Column, Table
-from share_state.web.words import per_minute
+from share_state.operate.live.health import Health
+from share_state.operate.web.snapshot import GroupSummary, urgency
+from share_state.operate.web.table import Column, Table
+from share_state.operate.web.words import per_minute
 
 if TYPE_CHECKING:
-    from share_state.dead_letters import DeadLetter
-    from share_state.live.view import SharePartitionView
+    from share_state.operate.dead_letters import DeadLetter
+    from share_state.operate.live.view import SharePartitionView
 
 __all__ = ["DEAD_LETTERS", "GROUPS", "SHARE_PARTITIONS", "highest_count", "in_flight"]
 

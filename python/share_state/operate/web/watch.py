@@ -7,10 +7,10 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Final
 
-from share_state.web.snapshot import Snapshot, snapshot_of
+from share_state.operate.web.snapshot import Snapshot, snapshot_of
 
 if TYPE_CHECKING:
-    from share_state.live.live_view import LiveView
+    from share_state.operate.live.live_view import LiveView
     from share_state.types import StateBatch
 
 __all__ = ["STALE_S", "Watch"]

@@ -1,4 +1,4 @@
-"""How figures, times and names read on a page."""
+"""Words for figures, times and names on a page."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
-from share_state.analysis.names import counted_state, iso_8601, state_name
-from share_state.printable import printable
+from share_state.operate.analysis.names import counted_state, iso_8601, state_name
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.analysis.history_row import HistoryRow
-    from share_state.live.rates import Rates
+    from share_state.operate.analysis.history_row import HistoryRow
+    from share_state.operate.live.rates import Rates
 
 __all__ = ["FILTERS", "ago", "change", "clock", "figure", "link", "per_minute", "span"]
 
-#: What is not known.
+#: Sign for what is not known.
 _UNKNOWN: Final = "–"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 #: Below so many of a unit the smaller one tells more.

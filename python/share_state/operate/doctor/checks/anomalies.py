@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.anomaly import AnomalyKind, Severity
-from share_state.doctor.finding import Finding
+from share_state.operate.analysis.anomaly import AnomalyKind, Severity
+from share_state.operate.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
-    from share_state.live.view import SharePartitionView
+    from share_state.operate.doctor.facts import Facts
+    from share_state.operate.live.view import SharePartitionView
 
 _CHECK: Final = "anomaly"
-#: Those that other checks tell, with the configuration behind them.
+#: Anomalies that other checks report, with the configuration that leads to them.
 _TOLD: Final = frozenset(
     {
         AnomalyKind.START_OFFSET_STUCK,
@@ -22,6 +22,7 @@ _TOLD: Final = frozenset(
         AnomalyKind.ARCHIVE_BURST,
         AnomalyKind.LATE_OR_POISON,
         AnomalyKind.LOCK_EXPIRY_LOOP,
+        AnomalyKind.WINDOW_FULL,
     }
 )
 
@@ -51,8 +52,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def _commands(facts: Facts, one: SharePartitionView, kind: AnomalyKind) -> tuple[str, ...]:
-    if kind is AnomalyKind.COLD_KEY and not one.members:
-        return (facts.tools.share_groups("--delete", "--group", one.group),)
+    if kind is AnomalyKind.COLD_KEY:
+        return (facts.tools.share_groups("--describe", "--group", one.group),)
     if kind is AnomalyKind.GAP:
         return (facts.tools.share_groups("--describe", "--group", one.group, "--members"),)
     return ()

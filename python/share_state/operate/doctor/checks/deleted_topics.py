@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from share_state.analysis.anomaly import Severity
-from share_state.doctor.finding import Finding
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.analysis.names import plural
+from share_state.operate.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
+    from share_state.operate.doctor.facts import Facts
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -23,20 +24,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         for one in group.share_partitions:
             if one.topic is None and one.row is not None and one.topic_id not in unseen:
                 gone[one.topic_id] = gone.get(one.topic_id, 0) + 1
-        others = any(one.topic is not None for one in group.share_partitions)
         for topic_id, share_partitions in gone.items():
-            has_members = bool(group.members)
-            advice = "Brokers delete it once the group hears of the deletion: look again in a minute."
-            if others or has_members:
-                advice += " If it stays, delete the whole group: Kafka's tools name topics, and this one has no name."
+            advice = (
+                "Brokers delete it once the group hears of the deletion: look again in a minute. If it stays, and nobody needs "
+                "the group, delete all of it, which cannot be undone (Kafka's tools name topics, and this has no name): "
+                f"{facts.tools.share_groups('--delete', '--group', group.group)}"
+            )
             yield Finding(
                 check="deleted_topic",
                 severity=Severity.WARNING,
-                text=f"there is state of {share_partitions} share partitions of a topic that does not exist any more",
+                text=f"there is state of {plural(share_partitions, 'share partition')} of a topic that does not exist any more",
                 advice=advice,
                 group=group.group,
                 topic=topic_id,
                 evidence={"share_partitions": share_partitions, "topic_id": topic_id},
-                # Deleting the group would delete the state of its other topics, and is refused while it has members.
-                commands=() if others or has_members else (facts.tools.share_groups("--delete", "--group", group.group),),
+                commands=(facts.tools.share_groups("--describe", "--group", group.group, "--offsets"),),
             )

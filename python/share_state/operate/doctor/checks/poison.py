@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.anomaly import AnomalyKind, Severity
-from share_state.doctor.finding import Finding
-from share_state.live.group_limits import delivery_limit_of
-from share_state.live.health import Health
+from share_state.operate.analysis.anomaly import AnomalyKind, Severity
+from share_state.operate.doctor.finding import Finding
+from share_state.operate.live.blame import BLAMING, given_up_of, is_by_locks
+from share_state.operate.live.group_limits import delivery_limit_of
+from share_state.operate.live.health import Health
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
-    from share_state.live.live_row import LiveRow
-    from share_state.live.view import GroupView, SharePartitionView
+    from share_state.operate.doctor.facts import Facts
+    from share_state.operate.live.view import GroupView, SharePartitionView
 
 _CHECK: Final = "poison_record"
 #: The configuration of Kafka 4.4; a group of an older release does not have it.
 _QUEUE: Final = "errors.deadletterqueue.topic.name"
+#: Anomalies of single records, or of many that were given up.
+_KINDS: Final = (AnomalyKind.POISON_RECORD, *sorted(BLAMING))
+_HANG: Final = (
+    "Its locks ran out while other records were accepted: read the record, and see why members hang on it or take so long. Mend "
+    "the consumer, or let it reject such records."
+)
 _PREFIX: Final = "errors.deadletterqueue.topic.name.prefix"
 
 
@@ -40,9 +46,12 @@ def check(facts: Facts) -> Iterator[Finding]:
                 delivery_limit=limit,
                 lag=one.lag,
             )
-        given_up = facts.anomalies_of(one, AnomalyKind.POISON_RECORD, AnomalyKind.ARCHIVE_BURST)
+        # Where locks explain what comes back, that is told as one finding.
+        given_up = [found for found in facts.anomalies_of(one, *_KINDS) if not (one.by_locks and is_by_locks(found))]
+        given_up.sort(key=is_by_locks)
         if given_up:
             first = given_up[0]
+            advice = _HANG if is_by_locks(first) and first.kind != AnomalyKind.ARCHIVE_BURST else first.advice
             more = f"; and {len(given_up) - 1} more such findings" if len(given_up) > 1 else ""
             is_burst = any(found.kind == AnomalyKind.ARCHIVE_BURST for found in given_up)
             offset = first.first_offset
@@ -51,17 +60,13 @@ def check(facts: Facts) -> Iterator[Finding]:
                 _CHECK,
                 Severity.CRITICAL if is_burst else Severity.WARNING,
                 first.evidence + more,
-                f"{first.advice} {_queue_advice(group)}".strip(),
+                f"{advice} {_queue_advice(group)}".strip(),
                 commands=(*(() if offset is None else _read(facts, one, offset)), *_queue(facts, group, one)),
                 offset=offset,
                 findings=len(given_up),
-                given_up=_given_up(row, limit),
+                given_up=None if row is None else given_up_of(row, limit),
                 delivery_limit=limit,
             )
-
-
-def _given_up(row: LiveRow | None, limit: int) -> int | None:
-    return None if row is None else sum(records for count, records in row.archived_totals if count >= limit)
 
 
 def _read(facts: Facts, one: SharePartitionView, offset: int) -> tuple[str, ...]:

@@ -1,18 +1,20 @@
-"""How many records of a share partition may be in flight, against lag and members."""
+"""Most records of a share partition that may be in flight, against lag and members."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.anomaly import Severity
-from share_state.doctor.finding import Finding
-from share_state.live.group_limits import RECORD_LOCKS
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.analysis.names import plural
+from share_state.operate.doctor.finding import Finding
+from share_state.operate.live.group_limits import RECORD_LOCKS
+from share_state.operate.live.health import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
-    from share_state.live.view import GroupView, SharePartitionView
+    from share_state.operate.doctor.facts import Facts
+    from share_state.operate.live.view import GroupView, SharePartitionView
 
 _CHECK: Final = "record_locks"
 _HIGHEST: Final = "group.share.max.partition.max.record.locks"
@@ -29,13 +31,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         if most is None or one.row is None or one.lag is None or one.row.start_offset < 0:
             continue
         # What is written is less than what is in flight: an acquisition is not.
-        end = one.row.start_offset - 1 if one.row.end_offset is None else one.row.end_offset
-        in_flight = end - one.row.start_offset + 1
+        in_flight = window_of(one.row)
+        after = None if one.log_end_offset is None else max(0, one.log_end_offset - one.row.start_offset - in_flight)
         evidence = {"in_flight": in_flight, "max_record_locks": most, "lag": one.lag, "members": len(one.members)}
-        if in_flight >= most:
-            beyond = (
-                "" if one.log_end_offset is None else f" while {max(0, one.log_end_offset - end - 1)} records wait after them"
-            )
+        if in_flight >= most and after != 0 and not one.has_nothing_left:
+            beyond = "" if after is None else f" while {plural(after, 'record')} {'waits' if after == 1 else 'wait'} after them"
             advice = (
                 f"Nothing more is delivered until the start offset moves: see what holds it{_first(one)}. More locks gain time."
             )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from share_state.analysis.anomaly import Severity
-from share_state.doctor.finding import Finding
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
-    from share_state.live.rights import Right
+    from share_state.operate.doctor.facts import Facts
+    from share_state.operate.live.rights import Right
 
 #: Resources that one finding names.
 _NAMED = 5

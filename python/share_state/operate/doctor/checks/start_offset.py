@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.anomaly import AnomalyKind, Severity
-from share_state.doctor.finding import Figure, Finding
-from share_state.live.group_limits import DELIVERY_LIMIT, delivery_limit_of
-from share_state.live.health import Health
+from share_state.operate.analysis.anomaly import AnomalyKind, Severity
+from share_state.operate.doctor.finding import Figure, Finding
+from share_state.operate.live.group_limits import DELIVERY_LIMIT, delivery_limit_of
+from share_state.operate.live.health import Health
 from share_state.types import RecordState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
-    from share_state.live.live_row import LiveRow
-    from share_state.live.view import GroupView, SharePartitionView
+    from share_state.operate.doctor.facts import Facts
+    from share_state.operate.live.live_row import LiveRow
+    from share_state.operate.live.view import GroupView, SharePartitionView
 
 _CHECK: Final = "start_offset"
 _RENEWALS: Final = "share.renew.acknowledge.enable"
@@ -27,7 +27,9 @@ def check(facts: Facts) -> Iterator[Finding]:
     """Yield a finding for each share partition whose start offset is held for long."""
     for group, one in facts.share_partitions():
         lasting = [found for found in facts.anomalies_of(one, AnomalyKind.START_OFFSET_STUCK) if found.until_timestamp is None]
-        if one.row is not None and (lasting or one.verdict.health is Health.STUCK):
+        # Of a record that comes back because its lock runs out, the lock duration is the finding.
+        by_locks = one.by_locks and one.row is not None and one.row.held_state == RecordState.AVAILABLE
+        if one.row is not None and not by_locks and (lasting or one.verdict.health is Health.STUCK):
             text = lasting[0].evidence if lasting else f"the start offset stands: {one.verdict.why}"
             advice, commands = _mend(facts, group, one, one.row)
             since = one.row.held_since

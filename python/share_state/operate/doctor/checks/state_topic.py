@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from share_state.analysis.anomaly import Severity
-from share_state.doctor.finding import Finding
-from share_state.live.group_limits import number_of
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.doctor.finding import Finding
+from share_state.operate.live.group_limits import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.doctor.facts import Facts
-    from share_state.live.asked import Topic
+    from share_state.kafka.client.metadata import Topic
+    from share_state.operate.doctor.facts import Facts
 
 _CHECK: Final = "state_topic"
+_CLEANUP: Final = "cleanup.policy"
 _MIN_ISR: Final = "min.insync.replicas"
 #: Kafka's ``share.coordinator.state.topic.replication.factor`` by default.
 _REPLICAS: Final = 3
@@ -31,6 +32,21 @@ def check(facts: Facts) -> Iterator[Finding]:
     yield from _replicas(facts, topic)
     yield from _writes(facts, topic)
     yield from _pruning(facts, topic)
+    yield from _compaction(facts, topic)
+
+
+def _compaction(facts: Facts, topic: Topic) -> Iterator[Finding]:
+    policy = facts.cluster.state_topic_configs.get(_CLEANUP, "")
+    if "compact" in policy:
+        yield Finding(
+            check=_CHECK,
+            severity=Severity.CRITICAL,
+            text=f"{_CLEANUP} is {policy}: compaction removes updates that a share coordinator still needs",
+            advice="Kafka's own is delete; what was compacted is lost, and records may be delivered again.",
+            topic=topic.name,
+            evidence={"cleanup_policy": policy},
+            commands=(facts.tools.topic_config(topic.name, {_CLEANUP: "delete"}),),
+        )
 
 
 def _replicas(facts: Facts, topic: Topic) -> Iterator[Finding]:

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from share_state.analysis.anomaly import Anomaly, Severity
-from share_state.analysis.names import instant
-from share_state.cli.lines import Lines
+from share_state.cli.shared.lines import Lines
+from share_state.operate.analysis.anomaly import Anomaly, Severity
+from share_state.operate.analysis.names import instant
 
 #: A list of offsets is shown up to so many lines.
 _LIST_LINES = 3
@@ -20,10 +20,13 @@ def by_severity(rows: Sequence[Anomaly]) -> list[Anomaly]:
     return sorted(rows, key=lambda row: (_URGENCY[row.severity], kinds[row.kind]))
 
 
-def write_anomalies(rows: Sequence[Anomaly], deleted: Callable[[Anomaly], int | None], *, whole: bool) -> None:
+def write_anomalies(
+    rows: Sequence[Anomaly], deleted: Callable[[Anomaly], int | None], names: Mapping[str, str], *, whole: bool
+) -> None:
     """Print anomalies to stdout, escaped.
 
-    `deleted` tells when the state of an anomaly was deleted, if it was; `whole` whether all of the log could be read.
+    `deleted` tells when the state of an anomaly was deleted, if it was; `names` those of topics by their ids, as far as they are
+    known; `whole` whether all of the log could be read.
     """
     out = Lines()
     if not rows:
@@ -32,7 +35,8 @@ def write_anomalies(rows: Sequence[Anomaly], deleted: Callable[[Anomaly], int | 
         return
     out.write(_summary(rows), more=2)
     for row in rows:
-        head = f"{row.severity.upper()}  {row.kind}  {row.group}  {row.topic_id}  {row.partition}{_offsets(row)}"
+        topic = names.get(row.topic_id, row.topic_id)
+        head = f"{row.severity.upper()}  {row.kind}  {row.group}  {topic}  {row.partition}{_offsets(row)}"
         out.write(head, more=4)
         until = "lasting" if row.until_timestamp is None else f"until {instant(row.until_timestamp)}"
         since = f"since {instant(row.since_timestamp)} (__share_group_state-{row.state_partition} at {row.since_offset})"

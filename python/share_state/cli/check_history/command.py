@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
@@ -13,26 +12,20 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from share_state.analysis.names import plural
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.json_output import compact
-from share_state.cli.lines import console_of_stdout
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.json_output import compact, write_rows
+from share_state.cli.shared.lines import console_of_stdout
+from share_state.cli.shared.output_format import FormatOption, OutputFormat
 from share_state.errors import NotAHistoryError
-from share_state.histories import DELIVERY_LIMIT, SKEW_MS, WITHIN_MS, HistoryReport, Violation, check_history
-from share_state.printable import printable
+from share_state.operate.analysis.names import plural
+from share_state.operate.histories import DELIVERY_LIMIT, SKEW_MS, WITHIN_MS, HistoryReport, Violation, check_history
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 #: Bytes that are read at once, up to the end of a line.
 _CHUNK = 1 << 20
-
-
-class HistoryFormat(StrEnum):
-    """For people, or for line-wise tools."""
-
-    TABLE = "table"
-    JSONL = "jsonl"
 
 
 def check_history_command(
@@ -47,25 +40,30 @@ def check_history_command(
     within_ms: Annotated[
         int, typer.Option("--within-ms", min=1, help="How long an available record may wait while members poll.")
     ] = WITHIN_MS,
-    output_format: Annotated[HistoryFormat, typer.Option("--format", "-f", help="How to print.")] = HistoryFormat.JSONL,
+    output_format: FormatOption = OutputFormat.JSONL,
 ) -> None:
     """Check by a history of what clients saw whether the promises of share groups were kept.
 
-    Prints one violation a line, with the fewest events that show it. Exit status 1 means that there is one, 2 that a file is no
-    history; stderr names its line and field.
+    Prints one violation a line, or an array of them with --format json, with the fewest events that show it. Exit status 1 means
+    that there is one, 2 that a file is no history; stderr names its line and field.
 
     Example: share-state check-history run.jsonl --format table
     """
     is_broken = False
+    rows: list[dict[str, object]] = []
     for file in files:
         with reading(file):
             report = _checked(file, delivery_limit, skew_ms, within_ms)
             is_broken |= bool(report.violations)
-            if output_format is HistoryFormat.JSONL:
-                for one in report.violations:
-                    sys.stdout.write(compact(_json(one, file, named=len(files) > 1)) + "\n")
-            else:
+            if output_format is OutputFormat.TABLE:
                 _write_table(console_of_stdout(), file, report)
+                continue
+            rows += (_json(one, file, named=len(files) > 1) for one in report.violations)
+            if output_format is OutputFormat.JSONL:
+                write_rows(rows, output_format)
+                rows.clear()
+    if output_format is OutputFormat.JSON:
+        write_rows(rows, output_format)
     raise typer.Exit(ExitCode.FINDINGS if is_broken else ExitCode.OK)
 
 

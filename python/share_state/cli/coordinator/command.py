@@ -1,6 +1,7 @@
 """`share-state coordinator`: a share coordinator on a socket, its state in a directory."""
 
 import asyncio
+import logging
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -8,16 +9,17 @@ from typing import Annotated
 import typer
 
 from share_state import _core
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import announce, listen_address, server_tls
-from share_state.cli.repair_option import RepairOption, refusal
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.listening import announce, listen_address, server_tls
+from share_state.cli.shared.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import ShareCoordinatorServer, Topic
+from share_state.kafka.client.peers import Address
+from share_state.kafka.coordinator_server import MAX_CONNECTIONS
 from share_state.kafka.logins import read_users
-from share_state.kafka.peers import Address
-from share_state.printable import printable
-from share_state.tidying import ROUND_SECONDS, tidy
 from share_state.types import SharePartitionKey
+from share_state.util.printable import printable
+from share_state.util.tidying import ROUND_SECONDS, tidy
 
 
 def _topic(text: str) -> tuple[str, Topic]:
@@ -47,12 +49,16 @@ def coordinator(
         Path | None,
         typer.Option("--sasl-users", help="File with NAME:PASSWORD on each line, for PLAIN and SCRAM."),
     ] = None,
+    max_connections: Annotated[
+        int, typer.Option("--max-connections", min=1, help="Connections at once; one client address has half of them at most.")
+    ] = MAX_CONNECTIONS,
     repair: RepairOption = False,
 ) -> None:
     """Serve as a share coordinator (RPCs 83 to 87), without a JVM.
 
     A client that is logged in may do everything; without --sasl-users every client may. Ctrl-C or SIGTERM ends it with status 0.
     """
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     address = listen_address(listen)
     topics = dict(_topic(text) for text in topic) if topic else None
     tls = server_tls(tls_cert, tls_key)
@@ -64,7 +70,9 @@ def coordinator(
         with _core.StateStore(path, repair=repair) as store:
             for repaired in store.recovery()["repaired"]:
                 typer.echo(printable(f"share-state: repaired: {repaired}"), err=True)
-            coordinator = ShareCoordinatorServer(store, topics=topics, ssl_context=tls, users=users)
+            coordinator = ShareCoordinatorServer(
+                store, topics=topics, ssl_context=tls, users=users, max_connections=max_connections
+            )
             asyncio.run(_serve(store, coordinator, address))
     except (ShareStateError, OSError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else refusal(error)

@@ -9,19 +9,19 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from share_state.analysis.state_diff import state_diffs
-from share_state.cli import any_source, findings
-from share_state.cli.as_of_option import parse_as_of
-from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
-from share_state.cli.exit_codes import reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.lines import console_of_stdout
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.printable import printable
+from share_state.cli.shared import any_source, findings
+from share_state.cli.shared.as_of_option import parse_as_of
+from share_state.cli.shared.choice import Choice, GroupOption, PartitionOption, TopicIdOption
+from share_state.cli.shared.exit_codes import reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.lines import console_of_stdout
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.operate.analysis.state_diff import state_diffs
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.analysis.state_diff import StateDiff
-    from share_state.reading.plain import Finding, ShareState
+    from share_state.operate.analysis.state_diff import StateDiff
+    from share_state.operate.reading.plain import Finding, ShareState
 
 _COLUMNS = (
     ("CHANGE", "left"),

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from share_state.cli import any_source, findings
-from share_state.cli.choice import GroupArgument, PartitionOption
 from share_state.cli.commands import HELP_NAMES
-from share_state.cli.dlq_options import (
+from share_state.cli.dlq.options import (
     CauseOption,
     HistoryOption,
     OffsetsOption,
@@ -24,13 +22,15 @@ from share_state.cli.dlq_options import (
     explained,
     letters_of,
 )
-from share_state.cli.dlq_payload import show_json, write_payloads
-from share_state.cli.dlq_redrive import RedriveOrder, run_redrive
-from share_state.cli.dlq_view import write_letters
-from share_state.cli.json_output import write_rows
-from share_state.cli.live_source import ClusterArgument
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
-from share_state.cli.payload_options import (
+from share_state.cli.dlq.payload import show_json, write_payloads
+from share_state.cli.dlq.redrive import RedriveOrder, run_redrive
+from share_state.cli.dlq.view import write_letters
+from share_state.cli.shared import any_source, findings
+from share_state.cli.shared.choice import GroupArgument, PartitionOption
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.live_source import ClusterArgument
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
+from share_state.cli.shared.payload_options import (
     KeyFormatOption,
     MaxBytesOption,
     RedactOption,
@@ -38,10 +38,10 @@ from share_state.cli.payload_options import (
     ValueFormatOption,
     showing,
 )
-from share_state.dead_letters import SETTLE_S, Asking, Doubt, payloads_of
-from share_state.dead_letters.json_rows import letter_json
-from share_state.payloads import Format, PayloadReader
-from share_state.printable import printable
+from share_state.operate.dead_letters import SETTLE_S, Asking, Doubt, payloads_of
+from share_state.operate.dead_letters.json_rows import letter_json
+from share_state.operate.payloads import Format, PayloadReader
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     pass

@@ -9,16 +9,25 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from share_state.cli import any_source
-from share_state.cli.as_of_option import parse_as_of
-from share_state.cli.choice import listed
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.live_source import PATIENCE
-from share_state.dead_letters import Asking, Cause, Filter, Letters, NoSuchTopicError, Source, UnknownGroupError, source_of
+from share_state.cli.shared import any_source
+from share_state.cli.shared.as_of_option import parse_as_of
+from share_state.cli.shared.choice import listed
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.live_source import PATIENCE
 from share_state.errors import ConfigError
-from share_state.printable import printable
-from share_state.reading.cluster import is_cluster
-from share_state.reading.plain import Progress
+from share_state.operate.dead_letters import (
+    Asking,
+    Cause,
+    Filter,
+    Letters,
+    NoSuchTopicError,
+    Source,
+    UnknownGroupError,
+    source_of,
+)
+from share_state.operate.reading.cluster import is_cluster
+from share_state.operate.reading.plain import Progress
+from share_state.util.printable import printable
 
 __all__ = ["Cluster", "asked_filter", "cluster_of", "explained", "letters_of"]
 
@@ -52,7 +61,7 @@ OffsetsOption = Annotated[
 
 
 class Cluster(NamedTuple):
-    """How to reach a cluster."""
+    """Address and settings of a cluster."""
 
     address: str
     settings: dict[str, object]

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from share_state.cli.dlq_view import letter_line
-from share_state.cli.lines import Lines
-from share_state.cli.payload_json import payload_json
-from share_state.cli.peek_view import MISSING, write_payload
-from share_state.dead_letters.json_rows import SHOW_VERSION, letter_json
-from share_state.payloads import Missing, Reason
+from share_state.cli.dlq.view import letter_line
+from share_state.cli.peek.view import MISSING, write_payload
+from share_state.cli.shared.lines import Lines
+from share_state.cli.shared.payload_json import payload_json
+from share_state.operate.dead_letters.json_rows import SHOW_VERSION, letter_json
+from share_state.operate.payloads import Missing, Reason
 
 if TYPE_CHECKING:
-    from share_state.dead_letters import LetterPayload
-    from share_state.payloads import Showing
+    from share_state.operate.dead_letters import LetterPayload
+    from share_state.operate.payloads import Showing
 
 __all__ = ["show_json", "write_payloads"]
 
-#: Why a record is gone, for people.
+#: Reasons for the absence of a record, for people.
 _GONE = {reason.value: words for reason, words in MISSING.items()} | {"no_topic": "the topic, or its partition, is gone"}
 
 

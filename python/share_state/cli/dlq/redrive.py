@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 import typer
 
-from share_state.cli.dlq_options import refused
-from share_state.cli.dlq_view import RedriveView
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import OutputFormat
-from share_state.cli.progress import record_progress
-from share_state.dead_letters import (
+from share_state.cli.dlq.options import refused
+from share_state.cli.dlq.view import RedriveView
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.output_format import OutputFormat
+from share_state.cli.shared.progress import record_progress
+from share_state.operate.dead_letters import (
     ClusterRefusedError,
     Doubt,
     Execution,
@@ -41,15 +41,15 @@ from share_state.dead_letters import (
     read_journal,
     resolve,
 )
-from share_state.dead_letters.json_rows import redrive_json
-from share_state.payloads import PayloadReader
-from share_state.printable import printable
+from share_state.operate.dead_letters.json_rows import redrive_json
+from share_state.operate.payloads import PayloadReader
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from share_state.cli.dlq_options import Cluster
-    from share_state.dead_letters import Asking
+    from share_state.cli.dlq.options import Cluster
+    from share_state.operate.dead_letters import Asking
 
 __all__ = ["RedriveOrder", "run_redrive"]
 
@@ -57,7 +57,7 @@ _UNSENT = (Outcome.MISSING, Outcome.REFUSED, Outcome.IN_DOUBT)
 
 
 class RedriveOrder(NamedTuple):
-    """What was asked for."""
+    """Order for a redrive, from the command line."""
 
     group: str
     target: str | None
@@ -112,7 +112,7 @@ def run_redrive(cluster: Cluster, asking: Asking, order: RedriveOrder, source: S
 
 
 class _Run:
-    """One run, with what it has opened."""
+    """Run of a redrive, with what it has opened."""
 
     def __init__(self, cluster: Cluster, asking: Asking, order: RedriveOrder, stack: ExitStack) -> None:
         self.failure: SendError | None = None

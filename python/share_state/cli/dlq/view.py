@@ -10,10 +10,10 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from share_state.analysis.names import instant
-from share_state.cli.lines import Lines, console_of_stdout
-from share_state.dead_letters import DeadLetter, Outcome, RedriveRow
-from share_state.printable import printable
+from share_state.cli.shared.lines import Lines, console_of_stdout
+from share_state.operate.analysis.names import instant
+from share_state.operate.dead_letters import DeadLetter, Outcome, RedriveRow
+from share_state.util.printable import printable
 
 _HEADER = f"{'TIME (UTC)':<24}  {'CAUSE':<14}  {'COUNT':>5}  SOURCE\n"
 #: The outcomes of a redrive, in the order of its columns.

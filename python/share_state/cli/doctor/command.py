@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from share_state.analysis.anomaly import Severity
-from share_state.cli.any_source import client_config
-from share_state.cli.choice import GroupOption, listed
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.lines import Lines
-from share_state.cli.live_source import ClusterArgument, CopyOption, live_view
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
-from share_state.doctor import Finding, Tools, examine
-from share_state.live.json_rows import doctor_json
-from share_state.printable import printable
-from share_state.reading.cluster import SCHEME
+from share_state.cli.shared.any_source import client_config
+from share_state.cli.shared.choice import GroupOption, listed
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.lines import Lines
+from share_state.cli.shared.live_source import ClusterArgument, CopyOption, live_view
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.doctor import Finding, Tools, examine
+from share_state.operate.doctor.json_rows import doctor_json
+from share_state.operate.reading.cluster import SCHEME
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from share_state.live import LiveView
-    from share_state.live.view import View
+    from share_state.operate.live import LiveView
+    from share_state.operate.live.view import View
 
 #: Named in the commands where the cluster is secured: Kafka's tools take other settings than this command.
 _ADMIN = "admin.properties"

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from share_state.cli import any_source, findings
-from share_state.cli.dump_table import write_dump_table
-from share_state.cli.exit_codes import reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.progress import counted
+from share_state.cli.dump.table import write_dump_table
+from share_state.cli.shared import any_source, findings
+from share_state.cli.shared.exit_codes import reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.cli.shared.progress import counted
 from share_state.errors import ShareStateError
-from share_state.reading import plain
+from share_state.operate.reading import plain
 
 
 def dump(

@@ -1,35 +1,35 @@
 """The dump for people: a heading for each segment, then one line a record, written as they come."""
 
 import base64
-import sys
 from collections.abc import Iterable, Mapping
 from typing import cast
 from uuid import UUID
 
-from share_state.analysis.names import counted_state, instant
-from share_state.printable import printable
-from share_state.reading.plain import file_of
+from share_state.cli.shared.lines import HANGING, Lines
+from share_state.operate.analysis.names import counted_state, instant
+from share_state.operate.reading.plain import file_of
 
 #: Batches written out on one line; `--format jsonl` has them all.
 _BATCHES_SHOWN = 4
 #: Over the columns of the lines; epochs are snapshot/state/leader.
-_HEADER = f"{'OFFSET':>8}  {'TIME (UTC)':<24}  {'KIND':<8}  GROUP  TOPIC-ID  PARTITION  EPOCHS  START  COMPLETE  BATCHES\n"
+_HEADER = f"{'OFFSET':>8}  {'TIME (UTC)':<24}  {'KIND':<8}  GROUP  TOPIC-ID  PARTITION  EPOCHS  START  COMPLETE  BATCHES"
 _KINDS = {"0": "snapshot", "1": "update"}
 
 
 def write_dump_table(rows: Iterable[Mapping[str, object]]) -> None:
     """Write one line a row; every text from the log is escaped."""
     heading: tuple[object, object] | None = None
+    out = Lines()
     for row in rows:
         if heading is None:
-            sys.stdout.write(_HEADER)
+            out.write(_HEADER, more=HANGING)
         segment = (row["partition"], row["segment"])
         if segment != heading:
-            sys.stdout.write(printable(file_of(cast("int", segment[0]), cast("str | None", segment[1]))) + "\n")
+            out.write(file_of(cast("int", segment[0]), cast("str | None", segment[1])), more=HANGING)
             heading = segment
-        sys.stdout.write(printable(_line(row)) + "\n")
+        out.write(_line(row), more=HANGING)
     if heading is None:
-        sys.stdout.write("No record is here.\n")
+        out.write("No record is here.")
 
 
 def _line(row: Mapping[str, object]) -> str:

@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import HttpsCertOption, HttpsKeyOption, LoginOption, announce, listen_address, server_tls
-from share_state.cli.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
-from share_state.cli.output_format import CommandConfigOption, TimeoutOption
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.listening import HttpsCertOption, HttpsKeyOption, LoginOption, announce, listen_address, server_tls
+from share_state.cli.shared.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
+from share_state.cli.shared.output_format import CommandConfigOption, TimeoutOption
 from share_state.errors import ConfigError, ShareStateError
-from share_state.extras import MissingPackageError
+from share_state.kafka.client.peers import Address
 from share_state.kafka.logins import read_users
-from share_state.kafka.peers import Address
-from share_state.live.exporter import MAX_SHARE_PARTITIONS, OTLP_SECONDS, Exporter, collector
-from share_state.live.live_view import LiveView
-from share_state.printable import printable
+from share_state.operate.live.exporter import MAX_SHARE_PARTITIONS, OTLP_SECONDS, Exporter, collector
+from share_state.operate.live.live_view import LiveView
+from share_state.util.extras import MissingPackageError
+from share_state.util.printable import printable
 
 
 def exporter(

@@ -6,28 +6,32 @@ import logging
 import signal
 import ssl
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import announce, listen_address, server_tls
-from share_state.cli.repair_option import RepairOption, refusal
+from share_state._core import check_broker_config
+from share_state.arguments import Sync
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.listening import announce, listen_address, server_tls
+from share_state.cli.shared.repair_option import RepairOption, refusal
 from share_state.errors import ConfigError, ShareStateError
-from share_state.extras import MissingPackageError
-from share_state.gateway import Access, GatewayOptions, Limits, ShareGateway, read_properties, read_rules, split_properties
+from share_state.gateway import Access, GatewayOptions, Limits, ShareGateway, read_rules, split_properties
+from share_state.gateway.options import ON_TRUNCATION
 from share_state.gateway.tokens import SignedTokens, UnsecuredTokens
 from share_state.kafka.bearer_tokens import TokenValidator
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.peers import parse_bootstrap
+from share_state.kafka.client.security_properties import security_in
 from share_state.kafka.logins import read_users
-from share_state.kafka.security_properties import security_of
-from share_state.printable import printable
+from share_state.util.extras import MissingPackageError
+from share_state.util.printable import printable
+from share_state.util.property_files import PropertyFile, read_properties
 
+_LIMITS = Limits()
 #: Bytes; producers' requests may have 100 MiB each.
 _QUEUED_WITH_RELAY = 256 << 20
-_SYNC = ("always", "interval", "never")
-#: How seldom Python looks for cycles of garbage (``gc.set_threshold``). What connections keep lives as long as they do: to look
-#: through it as often as Python likes takes a sixth of the time at 64 connections, and more at 1,000.
+#: Thresholds of Python's search for cycles of garbage (``gc.set_threshold``). A connection's objects live as long as it does: to
+#: look through them as often as Python likes takes a sixth of the time at 64 connections, and more at 1,000.
 _GARBAGE = (20_000, 50, 100)
 
 
@@ -54,6 +58,10 @@ def gateway(
     relay: Annotated[
         bool, typer.Option("--relay", help="Forward other requests to the one upstream broker: producers, topics, transactions.")
     ] = False,
+    alongside: Annotated[
+        bool,
+        typer.Option("--alongside", help="Serve also if another gateway does from a PATH of its own: both deliver every record."),
+    ] = False,
     metrics: Annotated[str | None, typer.Option("--metrics", help="HOST:PORT for /metrics, /healthz and /readyz.")] = None,
     tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate for TLS, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key, PEM, without a passphrase.")] = None,
@@ -76,6 +84,15 @@ def gateway(
     acl: Annotated[
         Path | None, typer.Option("--acl", help="JSON table of permissions; without it, everything is permitted.")
     ] = None,
+    max_connections: Annotated[
+        int, typer.Option("--max-connections", min=1, help="Connections at once; the limit of open files may allow fewer.")
+    ] = _LIMITS.connections,
+    max_connections_per_address: Annotated[
+        int, typer.Option("--max-connections-per-address", min=1, help="Connections of one client address.")
+    ] = _LIMITS.address_connections,
+    max_connections_per_principal: Annotated[
+        int, typer.Option("--max-connections-per-principal", min=1, help="Connections of one principal.")
+    ] = _LIMITS.principal_connections,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
 ) -> None:
     """Serve share groups over a cluster that has none (KIP-932).
@@ -88,30 +105,39 @@ def gateway(
     level = logging.DEBUG if verbose else logging.INFO
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        if sync not in _SYNC:
-            raise typer.BadParameter(f"--sync is {sync!r}; expected one of {', '.join(_SYNC)}")
-        properties = {} if config is None else read_properties(config)
-        on_truncation = properties.pop("on.truncation", "rewind")
+        if sync not in get_args(Sync):
+            raise typer.BadParameter(f"--sync is {sync!r}; expected one of {', '.join(get_args(Sync))}")
+        properties = PropertyFile() if config is None else read_properties(config)
         broker, groups = split_properties(properties)
-        options = GatewayOptions(
-            upstream=tuple(parse_bootstrap(upstream)),
-            path=path,
-            listen=listen_address(listen),
-            advertised=None if advertise is None else listen_address(advertise),
-            sync=sync,
-            repair=repair,
-            relay=relay,
-            limits=Limits(queued=_QUEUED_WITH_RELAY) if relay else Limits(),
-            broker=broker,
-            groups=groups,
-            upstream_security=security_of({} if upstream_config is None else read_properties(upstream_config)),
-            ssl_context=server_tls(tls_cert, tls_key, tls_client_ca),
-            users=None if sasl_users is None else read_users(sasl_users),
-            tokens=_tokens(oauth_jwks, oauth_audience, oauth_issuer, unsecured=oauth_unsecured),
-            access=Access() if acl is None else read_rules(acl),
-            on_truncation=on_truncation,
-            metrics=None if metrics is None else listen_address(metrics),
-        )
+        on_truncation = broker.pop(ON_TRUNCATION, "rewind").strip()
+        upstream_security = security_in(upstream_config)
+        with properties.located():
+            options = GatewayOptions(
+                upstream=tuple(parse_bootstrap(upstream)),
+                path=path,
+                listen=listen_address(listen),
+                advertised=None if advertise is None else listen_address(advertise),
+                sync=cast("Sync", sync),
+                repair=repair,
+                relay=relay,
+                alongside=alongside,
+                limits=Limits(
+                    queued=_QUEUED_WITH_RELAY if relay else _LIMITS.queued,
+                    connections=max_connections,
+                    address_connections=max_connections_per_address,
+                    principal_connections=max_connections_per_principal,
+                ),
+                broker=broker,
+                groups=groups,
+                upstream_security=upstream_security,
+                ssl_context=server_tls(tls_cert, tls_key, tls_client_ca),
+                users=None if sasl_users is None else read_users(sasl_users),
+                tokens=_tokens(oauth_jwks, oauth_audience, oauth_issuer, unsecured=oauth_unsecured),
+                access=Access() if acl is None else read_rules(acl),
+                on_truncation=on_truncation,
+                metrics=None if metrics is None else listen_address(metrics),
+            )
+            check_broker_config(broker)
     except (ConfigError, MissingPackageError) as wrong:
         raise typer.BadParameter(printable(str(wrong))) from None
     try:

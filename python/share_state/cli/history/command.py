@@ -5,15 +5,15 @@ from collections.abc import Iterable
 
 import typer
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.analysis.json_rows import history_json
-from share_state.analysis.names import counted_state, instant
-from share_state.cli import any_source, findings
-from share_state.cli.choice import Choice, GroupOption, OffsetOption, PartitionOption, TopicIdOption
-from share_state.cli.exit_codes import reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.printable import printable
+from share_state.cli.shared import any_source, findings
+from share_state.cli.shared.choice import Choice, GroupOption, OffsetOption, PartitionOption, TopicIdOption
+from share_state.cli.shared.exit_codes import reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.lines import HANGING, Lines
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.json_rows import history_json
+from share_state.operate.analysis.names import counted_state, instant
 
 
 def history_command(
@@ -54,20 +54,21 @@ def history_command(
 
 
 #: Over the columns of the lines.
-_HEADER = f"{'AT':>8}  {'TIME (UTC)':<24}  {'CAUSE':<10}  OFFSETS  CHANGE\n"
+_HEADER = f"{'AT':>8}  {'TIME (UTC)':<24}  {'CAUSE':<10}  OFFSETS  CHANGE"
 
 
 def _write_table(rows: Iterable[HistoryRow]) -> bool:
     """Write a heading where the share partition changes, and one line a row, as they come; tell whether one came."""
     heading: tuple[str, str, int] | None = None
+    out = Lines()
     for row in rows:
         if heading is None:
-            sys.stdout.write(_HEADER)
+            out.write(_HEADER, more=HANGING)
         if row[:3] != heading:
             heading = row[:3]
             place = f"{row.group}  {row.topic_id}  {row.partition}  (__share_group_state-{row.state_partition})"
-            sys.stdout.write(printable(place) + "\n")
-        sys.stdout.write(_line(row) + "\n")
+            out.write(place, more=HANGING)
+        out.write(_line(row), more=HANGING)
     return heading is not None
 
 

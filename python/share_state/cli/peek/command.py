@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from share_state.cli import any_source, asking_brokers, findings
-from share_state.cli.choice import Choice, GroupArgument, PartitionOption, RecordOption, TopicArgument, bounded
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.lines import Lines
-from share_state.cli.live_source import ClusterArgument
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
-from share_state.cli.payload_options import (
+from share_state.cli.peek.peeking import NOTHING, Peeking, Wanted
+from share_state.cli.peek.view import Peeked, peek_json, write_block
+from share_state.cli.shared import any_source, asking_brokers, findings
+from share_state.cli.shared.choice import Choice, GroupArgument, PartitionOption, RecordOption, TopicArgument, bounded
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.lines import Lines
+from share_state.cli.shared.live_source import ClusterArgument
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, TimeoutOption
+from share_state.cli.shared.payload_options import (
     KeyFormatOption,
     MaxBytesOption,
     RedactOption,
@@ -22,11 +24,9 @@ from share_state.cli.payload_options import (
     ValueFormatOption,
     showing,
 )
-from share_state.cli.peek_view import Peeked, peek_json, write_block
-from share_state.cli.peeking import NOTHING, Peeking, Wanted
-from share_state.payloads import Format
-from share_state.printable import printable
-from share_state.reading.cluster import is_cluster
+from share_state.operate.payloads import Format
+from share_state.operate.reading.cluster import is_cluster
+from share_state.util.printable import printable
 
 #: Records of one run, at most.
 _MOST_RECORDS = 1000

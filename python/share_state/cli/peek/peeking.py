@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.analysis.record_choice import ArchivedLately, Place, head, poison
-from share_state.analysis.states import StateRow, states_of_rows
-from share_state.analysis.trace import NotInLogError, RecordFacts, RecordTrace, RecordTracer
-from share_state.cli import any_source, asking_brokers
-from share_state.cli.choice import Choice, listed
-from share_state.cli.peek_view import Peeked
-from share_state.live.group_limits import delivery_limit_of
-from share_state.live.health import near_limit
-from share_state.payloads import Missing, Payload, Showing
-from share_state.printable import printable
+from share_state.cli.peek.view import Peeked
+from share_state.cli.shared import any_source, asking_brokers
+from share_state.cli.shared.choice import Choice, listed
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.read_states import StateRow, states_of_rows
+from share_state.operate.analysis.record_choice import ArchivedLately, Place, head, poison
+from share_state.operate.analysis.trace import NotInLogError, RecordFacts, RecordTrace, RecordTracer
+from share_state.operate.live.group_limits import delivery_limit_of
+from share_state.operate.live.health import near_limit
+from share_state.operate.payloads import Missing, Payload, Showing
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.live.about import About
-    from share_state.reading.plain import Finding
+    from share_state.operate.live.about import About
+    from share_state.operate.reading.plain import Finding
 
 __all__ = ["NOTHING", "Peeking", "Wanted"]
 
 
 class Wanted(Enum):
-    """Which records are looked for."""
+    """Kind of records to look for."""
 
     HEAD = auto()
     POISON = auto()
@@ -61,7 +61,7 @@ class Peeking:
         self._choice = choice
         self._known = known
         self._archived = ArchivedLately(0)
-        #: What could not be read of the state topic.
+        #: Damage in the state topic: what could not be read.
         self.damage: list[Finding] = []
 
     def at(self, offset: int) -> list[Place]:

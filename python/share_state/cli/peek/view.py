@@ -1,34 +1,34 @@
-"""What `share-state peek` shows of one record: to people as a block of lines, to machines as an object."""
+"""View of one record in `share-state peek`: to people a block of lines, to machines an object."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state.analysis.names import counted_state, instant, state_name
-from share_state.analysis.trace_json import event_json
-from share_state.cli.payload_json import payload_json
-from share_state.payloads import Missing, Payload, Reason, Shown, ShownRecord
+from share_state.cli.shared.payload_json import payload_json
+from share_state.operate.analysis.names import counted_state, instant, state_name
+from share_state.operate.analysis.trace_json import event_json
+from share_state.operate.payloads import Missing, Payload, Reason, Shown, ShownRecord
 
 if TYPE_CHECKING:
-    from share_state.analysis.trace import RecordTrace
-    from share_state.cli.lines import Lines
+    from share_state.cli.shared.lines import Lines
+    from share_state.operate.analysis.trace import RecordTrace
 
 __all__ = ["MISSING", "PEEK_VERSION", "Peeked", "peek_json", "write_block", "write_payload"]
 
 #: Version of the schema `share_state/schemas/peek-1.json`.
 PEEK_VERSION: Final = 1
-#: Why there is no record, for people.
+#: Reasons for the absence of a record, for people.
 MISSING: Final = {
     Reason.BELOW_LOG_START: "the log of the topic begins after it",
     Reason.AT_OR_AFTER_LOG_END: "it is not produced yet: the log of the topic ends before it",
     Reason.NOT_THERE: "the log of the topic has no record there: compacted, or a control record",
 }
-#: Where the contents of a block begin.
+#: Column where the contents of a block begin.
 _INDENT: Final = 11
 
 
 class Peeked(NamedTuple):
-    """One record.
+    """Record as `share-state peek` shows it.
 
     Attributes:
         topic: the name of its topic.

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from share_state import plot
-from share_state.analysis.history_row import HistoryRow
-from share_state.cli import any_source, findings, lag
-from share_state.cli.choice import Choice, GroupOption, PartitionOption, TopicIdOption
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.output_format import CommandConfigOption, SourceArgument, TimeoutOption
-from share_state.cli.picture_file import FORMATS, end_offsets_of, fail, picture_file, save_picture
-from share_state.printable import printable
-from share_state.reading.cluster import is_cluster
-from share_state.reading.plain import Finding
+from share_state.cli.shared import any_source, findings, lag
+from share_state.cli.shared.choice import Choice, GroupOption, PartitionOption, TopicIdOption
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.output_format import CommandConfigOption, SourceArgument, TimeoutOption
+from share_state.cli.shared.picture_file import FORMATS, end_offsets_of, fail, picture_file, save_picture
+from share_state.operate import plot
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.reading.cluster import is_cluster
+from share_state.operate.reading.plain import Finding
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 class Picture(StrEnum):
-    """What is drawn."""
+    """Kind of picture."""
 
     TIMELINE = "timeline"
     DELIVERIES = "deliveries"

@@ -1,4 +1,4 @@
-"""One face for what the commands read: a path, or a running cluster with the settings of its client."""
+"""Common face of the sources of the commands: a path, or a running cluster with the settings of its client."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -7,17 +7,19 @@ from typing import NamedTuple, Protocol, cast
 
 import typer
 
-from share_state.analysis import history as analysis
-from share_state.analysis.history_row import HistoryRow
-from share_state.cli.as_of_option import check_as_of
-from share_state.cli.choice import Choice
-from share_state.cli.progress import byte_progress, record_progress
-from share_state.reading import cluster, plain
-from share_state.reading.as_of import AsOf
+from share_state.cli.shared.as_of_option import check_as_of
+from share_state.cli.shared.choice import Choice
+from share_state.cli.shared.progress import byte_progress, record_progress
+from share_state.errors import ConfigError
+from share_state.operate import analysis
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.reading import cluster, plain
+from share_state.operate.reading.as_of import AsOf
+from share_state.util.property_files import read_properties, trimmed
 
 
 class Client(NamedTuple):
-    """How to ask a cluster: a file with the settings of its client, and how long to wait."""
+    """Settings for a cluster: a file with the settings of its client, and the time to wait."""
 
     command_config: Path | None = None
     timeout: float | None = None
@@ -34,7 +36,7 @@ class _History(Protocol):
 
     @property
     def findings(self) -> list[plain.Finding]:
-        """What could not be read so far."""
+        """Findings so far: what could not be read."""
 
     def __iter__(self) -> Iterator[HistoryRow]:
         """Return the rows."""
@@ -101,22 +103,12 @@ def watched(source: str, description: str, *, streams: bool = False) -> Abstract
 
 
 def client_config(source: str, command_config: Path | None) -> dict[str, object] | None:
-    """Read the settings of a cluster's client: lines NAME=VALUE; empty ones and those that begin with # are skipped."""
+    """Read the settings of a cluster's client from a property file."""
     if command_config is None:
         return None
     if not cluster.is_cluster(source):
         raise typer.BadParameter("--command-config applies only to a cluster, kafka://HOST:PORT")
     try:
-        lines = [line.strip() for line in command_config.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise cluster.ClusterReadError(f"{command_config} cannot be read: {error}") from None
-    settings: dict[str, object] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line or line.startswith("#"):
-            continue
-        name, equals, value = line.partition("=")
-        if not equals:
-            # The line itself is not shown: it may be a password.
-            raise cluster.ClusterReadError(f"{command_config}, line {number}: expected NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    return settings
+        return {**trimmed(read_properties(command_config, needs_values=True))}
+    except ConfigError as wrong:
+        raise cluster.ClusterReadError(str(wrong)) from None

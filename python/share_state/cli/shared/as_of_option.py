@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from share_state.analysis.names import instant
-from share_state.cli.choice import listed
-from share_state.reading.as_of import AsOf
+from share_state.cli.shared.choice import listed
+from share_state.operate.analysis.names import instant
+from share_state.operate.reading.as_of import AsOf
 
 AsOfOption = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""What a state topic does not tell and the command line can: log end offsets, and which topics there are."""
+"""Facts that a state topic does not hold and the command line can give: log end offsets, and the existing topics."""
 
 import csv
 import sys
@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from share_state.analysis import beside
-from share_state.analysis.search import LogEndOffsets
-from share_state.cli.choice import listed
-from share_state.printable import printable
-from share_state.reading.topic_ends import Place
+from share_state.cli.shared.choice import listed
+from share_state.operate.analysis import beside
+from share_state.operate.analysis.search import LogEndOffsets
+from share_state.operate.reading.plain import Place
+from share_state.util.printable import printable
 
 LogEndOffsetsOption = Annotated[
     Path | None,

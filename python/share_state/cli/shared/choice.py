@@ -1,4 +1,4 @@
-"""Which share partitions, and which offset of theirs, a command tells of.
+"""Choice of the share partitions, and of one offset in them, that a command reads.
 
 A choice that leaves nothing is a mistake on the command line, and is told with what there is instead.
 """
@@ -10,16 +10,16 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.analysis.topic_id import hyphenated
-from share_state.printable import printable
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.topic_id import hyphenated
+from share_state.util.printable import printable
 
 #: Kafka's partitions are int32, its offsets int64.
 _MOST_PARTITION = 2**31 - 1
 _MOST_OFFSET = 2**63 - 1
-#: How a choice is given, in the order of a key.
+#: Options of a choice, in the order of a key.
 OPTIONS = ("--group", "--topic-id", "--partition")
-#: What there is instead is listed up to so many.
+#: Most values that are listed instead of a choice that leaves nothing.
 _LISTED = 10
 
 
@@ -78,7 +78,7 @@ Key = tuple[str, str, int]
 
 
 class Choice(NamedTuple):
-    """What was chosen; None chooses all."""
+    """Choice of share partitions; None chooses all."""
 
     group: str | None = None
     topic_id: str | None = None

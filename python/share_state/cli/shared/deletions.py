@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import typer
 
-from share_state.analysis.anomaly import Anomaly
-from share_state.analysis.history_row import HistoryCause, HistoryRow
-from share_state.analysis.names import instant
-from share_state.cli.choice import Key
-from share_state.printable import printable
+from share_state.cli.shared.choice import Key
+from share_state.operate.analysis.anomaly import Anomaly
+from share_state.operate.analysis.history_row import HistoryCause, HistoryRow
+from share_state.operate.analysis.names import instant
+from share_state.util.printable import printable
 
 
 class Deletions:

@@ -1,4 +1,4 @@
-"""What a command's exit status means, and the one place where a failure becomes one."""
+"""Exit statuses of the commands, and the one place where a failure becomes one."""
 
 import errno
 import re
@@ -10,16 +10,16 @@ from pathlib import Path
 
 import typer
 
-from share_state.cli.output import need_stdout
+from share_state.cli.shared.output import need_stdout
 from share_state.errors import ShareStateError
-from share_state.printable import printable
+from share_state.util.printable import printable
 
 #: HOST:PORT of brokers, with commas between; an IPv6 host is in brackets.
 _ADDRESS = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}(?:,(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})*", re.ASCII)
 
 #: A host by itself; a name of a file looks like one, too.
 _HOST = re.compile(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", re.ASCII)
-#: What the extension appends to the system's message.
+#: Number that the extension appends to the system's message.
 _NUMBER = re.compile(r" \(os error \d+\)$")
 
 
@@ -27,7 +27,7 @@ class ExitCode(IntEnum):
     """Exit status of every command."""
 
     OK = 0
-    #: What was asked for was done, and something is wrong with what was looked at.
+    #: The command did what was asked, and something is wrong with what was looked at.
     FINDINGS = 1
     #: The command line itself is wrong (typer's own status for it).
     USAGE = 2
@@ -37,8 +37,12 @@ class ExitCode(IntEnum):
     DAMAGE = 4
     #: Both: what is wrong was found in the part that could be read.
     FINDINGS_AND_DAMAGE = 5
-    #: What was read cannot be written to stdout: the disk behind it is full, for instance.
+    #: The output cannot be written to stdout: its disk is full, for instance.
     OUTPUT = 6
+    #: All that is there was read and shown, and records are missing between: the state topic was compacted by mistake.
+    HOLES = 7
+    #: Both: what is wrong was found in a log with holes.
+    FINDINGS_AND_HOLES = 8
     #: Ctrl-C (typer's own status for it, and a shell's).
     INTERRUPTED = 130
 
@@ -61,7 +65,7 @@ def reading(path: Path | str, *, timeout: str = " (--timeout)") -> Iterator[None
         _fail(path, _reason(path, error))
     except ShareStateError as error:
         # Imported late: help and version need none of it.
-        from share_state.reading.failures import NoAnswerError  # noqa: PLC0415
+        from share_state.operate.reading.failures import NoAnswerError  # noqa: PLC0415
 
         _fail(path, f"{error}{timeout if isinstance(error, NoAnswerError) else ''}")
 

@@ -1,20 +1,24 @@
-"""What cannot be read goes to stderr, after everything readable went to stdout."""
+"""Findings about what cannot be read; they go to stderr, after everything readable went to stdout."""
 
 import sys
 from collections.abc import Sequence
 
 import typer
 
-from share_state.cli.exit_codes import ExitCode
-from share_state.printable import printable
-from share_state.reading.plain import Finding
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.operate.reading.plain import Finding
+from share_state.util.printable import printable
+
+_HOLE = "hole"
 
 
 def report(findings: Sequence[Finding], *, anomalies: bool = False) -> None:
-    """Print each finding on its own line and leave with the status of damage, of anomalies or of both, or return."""
+    """Print each finding on its own line and leave with the status of damage, of holes, of anomalies or of both, or return."""
     show(findings)
-    if findings:
+    if any(finding["kind"] != _HOLE for finding in findings):
         raise typer.Exit(ExitCode.FINDINGS_AND_DAMAGE if anomalies else ExitCode.DAMAGE)
+    if findings:
+        raise typer.Exit(ExitCode.FINDINGS_AND_HOLES if anomalies else ExitCode.HOLES)
     if anomalies:
         raise typer.Exit(ExitCode.FINDINGS)
 

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable
 
-from share_state.cli.output_format import OutputFormat
+from share_state.cli.shared.output_format import OutputFormat
 
 
 def compact(row: object) -> str:

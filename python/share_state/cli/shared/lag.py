@@ -1,4 +1,4 @@
-"""How far behind share groups are: log end offsets from a file, or asked for from the cluster that is read."""
+"""Lag of share groups: log end offsets come from a file, or from the cluster that is read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 import typer
 
-from share_state.analysis.search import LogEndOffsets
-from share_state.cli import any_source
-from share_state.cli.choice import Choice
-from share_state.printable import printable
-from share_state.reading import cluster, topic_ends
-from share_state.reading.as_of import AsOf
-from share_state.reading.topic_ends import Place
+from share_state.cli.shared import any_source
+from share_state.cli.shared.choice import Choice
+from share_state.operate.analysis.search import LogEndOffsets
+from share_state.operate.reading import cluster
+from share_state.operate.reading.as_of import AsOf
+from share_state.operate.reading.plain import Place
+from share_state.util.printable import printable
 
 #: Measurements from which a lag that grows can be seen, over twice the time for which it must not fall.
 _MEASUREMENTS = 13
@@ -31,16 +31,19 @@ def ends_now(source: str, client: any_source.Client, places: Iterable[Place]) ->
     return newest(_asked(source, client, places, ()))
 
 
-def ends_lately(source: str, client: any_source.Client, choice: Choice, lag_ms: int) -> LogEndOffsets | None:
-    """Ask where the chosen share partitions' topics ended during twice the time for which a lag must not fall."""
+def chosen(source: str, client: any_source.Client, choice: Choice) -> list[tuple[str, Place]]:
+    """Return the share partitions of a cluster that are chosen, each a group and a place; none where it is no cluster."""
+    if not cluster.is_cluster(source):
+        return []
+    states, _ = any_source.fold(source, None, client, AsOf())
+    keys = ((state["group"], state["topic_id"], state["partition"]) for state in states)
+    return [(key[0], key[1:]) for key in keys if choice.takes(key)]
+
+
+def ends_lately(source: str, client: any_source.Client, places: Iterable[Place], lag_ms: int) -> LogEndOffsets | None:
+    """Ask where partitions ended during twice the time for which a lag must not fall."""
     if not cluster.is_cluster(source):
         return None
-    states, _ = any_source.fold(source, None, client, AsOf())
-    places = {
-        (state["topic_id"], state["partition"])
-        for state in states
-        if choice.takes((state["group"], state["topic_id"], state["partition"]))
-    }
     now = time.time_ns() // 1_000_000
     return _asked(source, client, places, [now - 2 * lag_ms * step // (_MEASUREMENTS - 1) for step in range(1, _MEASUREMENTS)])
 
@@ -54,6 +57,9 @@ def ends_between(source: str, client: any_source.Client, place: Place, first_ms:
 def _asked(source: str, client: any_source.Client, places: Iterable[Place], times: Iterable[int]) -> LogEndOffsets:
     if not cluster.is_cluster(source):
         return {}
+    # Imported late: who reads paths needs nothing of what talks to brokers.
+    from share_state.operate.reading import topic_ends  # noqa: PLC0415
+
     moments = [ms for ms in times if ms >= 0]
     try:
         return topic_ends.end_offsets(source, client.settings(source), places, times=moments, timeout=client.timeout)

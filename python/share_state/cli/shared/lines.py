@@ -6,8 +6,10 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from share_state.printable import printable
+from share_state.util.printable import printable
 
+#: Further in by so many cells: what of a row does not fit on its line.
+HANGING = 10
 #: Wider than any row.
 UNBOUNDED = 100_000
 

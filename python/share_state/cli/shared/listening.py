@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from share_state.cli.output import ReaderGoneError, discard_stdout
-from share_state.kafka.peers import Address
-from share_state.printable import printable
+from share_state.cli.shared.output import ReaderGoneError, discard_stdout
+from share_state.kafka.client.peers import Address
+from share_state.util.printable import printable
 
 _MAX_PORT = 65_535
 
-#: Of the commands that serve over HTTP.
+#: Certificate of the commands that serve over HTTP.
 HttpsCertOption = Annotated[
     Path | None, typer.Option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate.", show_default=False)
 ]

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from share_state.cli import any_source
+from share_state.cli.shared import any_source
 from share_state.errors import ConfigError
-from share_state.kafka.security import SecurityOptions
-from share_state.kafka.security_properties import security_of
-from share_state.live.live_view import LiveView
-from share_state.printable import printable
-from share_state.reading.cluster import SCHEME, is_cluster
+from share_state.kafka.client.security import SecurityOptions
+from share_state.kafka.client.security_properties import client_settings
+from share_state.operate.live.live_view import LiveView
+from share_state.operate.reading.cluster import SCHEME, is_cluster
+from share_state.util.printable import printable
 
 #: Seconds between two looks at the cluster unless --refresh says otherwise.
 REFRESH_S = 2.0
@@ -58,8 +58,8 @@ def security_for(cluster: str, command_config: Path | None) -> SecurityOptions:
         typer.BadParameter: a setting cannot be used.
         ClusterReadError: the file with the settings cannot be read.
     """
-    settings = any_source.client_config(cluster, command_config) or {}
+    settings = any_source.client_config(cluster, command_config)
     try:
-        return security_of({name: str(value) for name, value in settings.items()})
+        return client_settings(settings).security
     except ConfigError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(printable(f"{command_config}: {error}")) from None

@@ -19,7 +19,7 @@ class OutputError(Exception):
 
 
 class ReaderGoneError(Exception):
-    """Who reads stdout has left early, as `head` does, and has got what it wanted.
+    """Raised when the reader of stdout has left early, as `head` does, and has got what it wanted.
 
     It is no `BrokenPipeError`: rich and typer end the process with status 1 at one.
     """
@@ -61,7 +61,7 @@ def watch_stdout() -> None:
 
 
 def need_stdout() -> None:
-    """Where there is no stdout, have each write raise `OutputError`."""
+    """Make each write raise `OutputError` where there is no stdout."""
     if sys.stdout is None:
         sys.stdout = _NoStdout()
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from share_state.analysis.names import iso_8601
-from share_state.payloads import Missing
+from share_state.operate.analysis.names import iso_8601
+from share_state.operate.payloads import Missing
 
 if TYPE_CHECKING:
-    from share_state.payloads import Payload, Shown, ShownRecord
+    from share_state.operate.payloads import Payload, Shown, ShownRecord
 
 __all__ = ["payload_json"]
 

@@ -7,11 +7,12 @@ from typing import Annotated, Final
 
 import typer
 
-from share_state.cli.choice import bounded
+from share_state.cli.shared.choice import bounded
 from share_state.errors import ConfigError
-from share_state.payloads import Format, Redaction, Showing
-from share_state.payloads.decoding import Registry
-from share_state.printable import printable
+from share_state.operate.payloads import Format, Redaction, Showing
+from share_state.operate.payloads.decoding import Registry
+from share_state.util.printable import printable
+from share_state.util.property_files import read_properties, trimmed
 
 __all__ = [
     "KeyFormatOption",
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 _PREFIX: Final = "schema.registry."
-#: Of one field, more than a record of Kafka has.
+#: Most bytes of one field, more than a record of Kafka has.
 _MOST_BYTES: Final = 1 << 30
 
 
@@ -75,23 +76,13 @@ def showing(key: Format, value: Format, max_bytes: int, redact: list[str] | None
 
 def _registry(given: str) -> Registry:
     # Late: its packages are many, and most records name no schema.
-    from share_state.payloads.registry import schema_registry  # noqa: PLC0415
+    from share_state.operate.payloads.registry import schema_registry  # noqa: PLC0415
 
     return schema_registry({"url": given} if "://" in given else _settings(Path(given)))
 
 
 def _settings(file: Path) -> dict[str, object]:
-    try:
-        lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--schema-registry {file} is no URL, and no file that can be read: {error}") from None
-    settings: dict[str, object] = {}
-    for number, line in enumerate(lines, start=1):
-        name, equals, value = line.partition("=")
-        if not line or line.startswith("#"):
-            continue
-        if not equals:
-            # The line itself is not shown: it may be a password.
-            raise ConfigError(f"{file}, line {number}: expected NAME=VALUE")
-        settings[name.strip().removeprefix(_PREFIX)] = value.strip()
-    return settings
+    if not file.is_file():
+        raise ConfigError(f"--schema-registry {file} is no URL, and no file that can be read")
+    settings = trimmed(read_properties(file, needs_values=True))
+    return {name.removeprefix(_PREFIX): value for name, value in settings.items()}

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from share_state.cli.exit_codes import ExitCode
+from share_state.cli.shared.exit_codes import ExitCode
 from share_state.errors import ConfigError
-from share_state.extras import MissingPackageError
-from share_state.printable import printable
+from share_state.util.extras import MissingPackageError
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["FORMATS", "end_offsets_of", "fail", "picture_file", "save_picture"]
 
-#: What a picture can be written as; the suffix of its file says which.
+#: Formats of a picture; the suffix of its file chooses one.
 _SUFFIXES = (".png", ".svg", ".pdf")
 FORMATS = ", ".join(_SUFFIXES)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
-from share_state.reading.plain import Progress as Report
+from share_state.operate.reading.plain import Progress as Report
 
 _Row = TypeVar("_Row")
 

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from share_state.cli import any_source, findings, lag
-from share_state.cli.choice import Choice, PartitionOption, TopicIdOption
-from share_state.cli.exit_codes import reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.picture_file import end_offsets_of, picture_file, save_picture
-from share_state.cli.progress import record_progress
-from share_state.cli.simulate_options import (
+from share_state.cli.shared import any_source, findings, lag
+from share_state.cli.shared.choice import Choice, PartitionOption, TopicIdOption
+from share_state.cli.shared.exit_codes import reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.cli.shared.picture_file import end_offsets_of, picture_file, save_picture
+from share_state.cli.shared.progress import record_progress
+from share_state.cli.simulate.options import (
     DeliveryLimitOption,
     LockDurationOption,
     MaxPollRecordsOption,
@@ -28,17 +28,26 @@ from share_state.cli.simulate_options import (
     of_cluster,
     within,
 )
-from share_state.cli.simulate_output import recorded_row, rows_json, simulated_row, write_table
+from share_state.cli.simulate.output import recorded_row, rows_json, simulated_row, write_table
 from share_state.errors import ConfigError
-from share_state.printable import printable
-from share_state.reading.cluster import is_cluster
-from share_state.reading.plain import Finding
-from share_state.simulation import Arrivals, Prediction, Processing, Recorded, Settings, fit, parse_processing_time, predict
-from share_state.simulation.picture import draw
-from share_state.simulation.recorded import Place
-from share_state.simulation.simulate import usual_poll
+from share_state.operate.reading.cluster import is_cluster
+from share_state.operate.reading.plain import Finding
+from share_state.operate.simulation import (
+    Arrivals,
+    Prediction,
+    Processing,
+    Recorded,
+    Settings,
+    fit,
+    parse_processing_time,
+    predict,
+)
+from share_state.operate.simulation.picture import draw
+from share_state.operate.simulation.recorded import Place
+from share_state.operate.simulation.simulate import usual_poll
+from share_state.util.printable import printable
 
-#: Of a seed, and of a log batch.
+#: Greatest seed, and most records of a log batch.
 _MOST = 2**31 - 1
 
 
@@ -110,7 +119,8 @@ def simulate_command(
     Assumed: members fetch again as soon as they have answered, and answer for all records of a fetch at once. Their number does
     not change. A delivery that lasted as long as the lock, and of which every record returned, is one whose lock expired. A
     record that was never accepted is poison with a probability that its releases give. Without end offsets, all records are there
-    from the beginning. The log shows no acquisition: what is inferred depends on --today.
+    from the beginning. The log shows no acquisition: what is inferred depends on --today. Where every delivery ran into its lock,
+    the log does not tell how long a record takes: --processing-time is needed.
 
     Example: share-state simulate kafka://localhost:9092 workers --try lock-duration=60s --try members=4,delivery-limit=10
     """
@@ -138,6 +148,11 @@ def simulate_command(
     compared = [settings, *(changed(settings, text, option) for option, text in wanted)]
     arrivals = _arrivals(path, client, recorded, end_offsets)
     model, figures = fit(recorded, settings, arrivals=arrivals, processing=processing, log_batch=log_batch)
+    if model.unknown_work:
+        findings.show(damage)
+        raise typer.BadParameter(
+            f"{model.unknown_work}, so how long a record takes is not known; give --processing-time, such as 200ms"
+        )
     predictions: list[Prediction] = []
     with record_progress("simulating") as progress:
         for number, one in enumerate(compared):

@@ -1,4 +1,4 @@
-"""What `share-state simulate` is told about settings: those of today, and those to try."""
+"""Settings for `share-state simulate`: those of today, and those to try."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from share_state.cli import any_source
+from share_state.cli.shared import any_source
 from share_state.errors import ConfigError
-from share_state.kafka.client import parse_bootstrap
-from share_state.kafka.security_properties import security_of
-from share_state.live.asked import Asked, Resource, UnansweredError
-from share_state.printable import printable
-from share_state.reading.cluster import SCHEME, is_cluster
-from share_state.simulation import Settings
+from share_state.kafka.client.client import UnansweredError
+from share_state.kafka.client.configs import Resource
+from share_state.kafka.client.peers import parse_bootstrap
+from share_state.kafka.client.security import SecurityOptions
+from share_state.kafka.client.security_properties import client_settings
+from share_state.operate.live.asked import Asked
+from share_state.operate.reading.cluster import SCHEME, is_cluster
+from share_state.operate.simulation import Settings
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from share_state.live.asked import Group
+    from share_state.operate.live.asked import Group
 
 #: Seconds to wait for an answer unless --timeout says otherwise.
 _PATIENCE = 10.0
@@ -83,9 +86,10 @@ def of_cluster(source: str, group: str, client: any_source.Client, settings: Set
     """Take over what a cluster says of a group now; what it does not say is reported on stderr and stays."""
     if not is_cluster(source):
         return settings
-    told = {name: str(value) for name, value in (client.settings(source) or {}).items()}
+    told = client.settings(source)
     try:
-        described, configs = asyncio.run(_ask(source, group, told, client.timeout or _PATIENCE))
+        security = client_settings(told).security
+        described, configs = asyncio.run(_ask(source, group, security, client.timeout or _PATIENCE))
     except (*UnansweredError, ConfigError) as error:
         typer.echo(printable(f"share-state: today's settings are not known: {error}"), err=True)
         return settings
@@ -97,8 +101,8 @@ def of_cluster(source: str, group: str, client: any_source.Client, settings: Set
     return settings.with_kafka(configs).with_changes(f"members={len(described.members)}")
 
 
-async def _ask(source: str, group: str, told: dict[str, str], patience: float) -> tuple[Group | None, dict[str, str]]:
-    asked = Asked(parse_bootstrap(source.removeprefix(SCHEME)), security_of(told), request_timeout=patience)
+async def _ask(source: str, group: str, security: SecurityOptions, patience: float) -> tuple[Group | None, dict[str, str]]:
+    asked = Asked(parse_bootstrap(source.removeprefix(SCHEME)), security, request_timeout=patience)
     try:
         described = await asked.described([group], set())
         configs = await asked.configs(Resource.GROUP, [group], set())

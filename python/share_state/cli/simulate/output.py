@@ -12,11 +12,11 @@ from rich.box import SIMPLE_HEAD
 from rich.measure import Measurement
 from rich.table import Table
 
-from share_state.cli.lines import UNBOUNDED, Lines, console_of_stdout
-from share_state.simulation import Prediction, Spread
+from share_state.cli.shared.lines import UNBOUNDED, Lines, console_of_stdout
+from share_state.operate.simulation import Prediction, Spread
 
 if TYPE_CHECKING:
-    from share_state.simulation import Figures, Model, Settings
+    from share_state.operate.simulation import Figures, Model, Settings
 
 __all__ = ["SIMULATE_VERSION", "Row", "recorded_row", "rows_json", "simulated_row", "write_table"]
 
@@ -38,7 +38,7 @@ _COLUMNS: Final = (
 
 
 class Row(NamedTuple):
-    """One line: what was recorded, what the model makes of the same settings, or what it makes of others."""
+    """Row of the result: what was recorded, what the model makes of the same settings, or what it makes of others."""
 
     scenario: str
     #: Against today's, for people.

@@ -14,17 +14,18 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from share_state.cli import any_source, beside_option, spark_output
-from share_state.cli.beside_option import LiveTopicsOption, LogEndOffsetsOption
 from share_state.cli.commands import HELP_NAMES
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.lines import console_of_stdout
-from share_state.cli.output_format import CommandConfigOption
-from share_state.cli.progress import record_progress
+from share_state.cli.shared import any_source, beside_option
+from share_state.cli.shared.beside_option import LiveTopicsOption, LogEndOffsetsOption
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.lines import console_of_stdout
+from share_state.cli.shared.output_format import CommandConfigOption
+from share_state.cli.shared.progress import record_progress
+from share_state.cli.spark import output as spark_output
 from share_state.errors import ConfigError
-from share_state.extras import MissingPackageError
-from share_state.printable import printable
-from share_state.reading.cluster import ClusterReadError
+from share_state.operate.reading.cluster import ClusterReadError
+from share_state.util.extras import MissingPackageError
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +47,7 @@ spark = typer.Typer(
 
 
 class SparkTable(StrEnum):
-    """What is made."""
+    """Table to make."""
 
     RECORDS = "records"
     STATE = "state"
@@ -55,14 +56,14 @@ class SparkTable(StrEnum):
 
 
 class StorageFormat(StrEnum):
-    """How it is stored."""
+    """Format in which a table is stored."""
 
     PARQUET = "parquet"
     DELTA = "delta"
 
 
 class SaveMode(StrEnum):
-    """What becomes of what is there already."""
+    """Treatment of a table that is there already."""
 
     ERROR = "error"
     OVERWRITE = "overwrite"
@@ -70,7 +71,7 @@ class SaveMode(StrEnum):
 
 
 class OnErrorChoice(StrEnum):
-    """What becomes of what cannot be read."""
+    """Treatment of records that cannot be read."""
 
     FAIL = "fail"
     QUARANTINE = "quarantine"

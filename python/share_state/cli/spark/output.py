@@ -1,4 +1,4 @@
-"""Where `share-state spark run` writes: what can be told of it before a JVM is started. Knows nothing of pyspark."""
+"""Output of `share-state spark run`, checked before a JVM is started. This module knows nothing of pyspark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["MODES", "refusal"]
 
-#: What the command offers where a table is there already.
+#: Advice where a table is there already.
 MODES = "--mode overwrite replaces it, --mode append adds to it"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 #: Settings under which a path without a scheme may lie elsewhere than on this machine.

@@ -1,4 +1,4 @@
-"""What has to be right on a machine before Spark runs here. Knows nothing of pyspark, so that it works without."""
+"""Checks of a machine before Spark runs here. This module knows nothing of pyspark, so that it works without."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from share_state.extras import how_to_install
+from share_state.util.extras import how_to_install
 
 __all__ = ["Check", "examine"]
 
@@ -37,13 +37,13 @@ _INSTALL_JAVA = "install a JDK or JRE 17, as openjdk-17-jre-headless, and let JA
 
 
 class Check(NamedTuple):
-    """One thing that was looked at."""
+    """Check of one thing on the machine."""
 
     name: str
     ok: bool
-    #: What was found.
+    #: Text about what was found.
     found: str
-    #: What to do about it; empty where nothing is wrong.
+    #: Advice; empty where nothing is wrong.
     advice: str = ""
 
 

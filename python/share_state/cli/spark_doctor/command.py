@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from share_state.cli import spark_checks
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.json_output import write_rows
-from share_state.cli.output import need_stdout
-from share_state.cli.output_format import FormatOption, OutputFormat
-from share_state.printable import printable
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.output import need_stdout
+from share_state.cli.shared.output_format import FormatOption, OutputFormat
+from share_state.cli.spark_doctor import checks as spark_checks
+from share_state.util.printable import printable
 
 
 def spark_doctor(

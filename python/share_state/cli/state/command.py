@@ -2,20 +2,19 @@
 
 import typer
 
-from share_state.cli import any_source, beside_option, findings, lag
-from share_state.cli.as_of_option import AsOfOption, as_of_words, parse_as_of
-from share_state.cli.beside_option import LogEndOffsetsOption
-from share_state.cli.choice import Choice, GroupOption, Key, PartitionOption, TopicIdOption
-from share_state.cli.deletions import check_deleted
-from share_state.cli.exit_codes import reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.json_rows import state_json
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.render import write_states
-from share_state.cli.summary import summarise
-from share_state.reading.cluster import is_cluster
-from share_state.reading.plain import ShareState
-from share_state.reading.topic_ends import Place
+from share_state.cli.shared import any_source, beside_option, findings, lag
+from share_state.cli.shared.as_of_option import AsOfOption, as_of_words, parse_as_of
+from share_state.cli.shared.beside_option import LogEndOffsetsOption
+from share_state.cli.shared.choice import Choice, GroupOption, Key, PartitionOption, TopicIdOption
+from share_state.cli.shared.deletions import check_deleted
+from share_state.cli.shared.exit_codes import reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.cli.state.json_rows import state_json
+from share_state.cli.state.render import write_states
+from share_state.cli.state.summary import summarise
+from share_state.operate.reading.cluster import is_cluster
+from share_state.operate.reading.plain import Place, ShareState
 
 
 def state(

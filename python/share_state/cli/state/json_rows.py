@@ -4,10 +4,10 @@ A name that a person reads stands beside each id, and a time in ISO 8601 beside 
 that goes, or changes its meaning, raises it.
 """
 
-from share_state.analysis.json_rows import batch_json
-from share_state.analysis.names import iso_8601
-from share_state.cli.summary import summarise
-from share_state.reading.plain import ShareState
+from share_state.cli.state.summary import summarise
+from share_state.operate.analysis.json_rows import batch_json
+from share_state.operate.analysis.names import iso_8601
+from share_state.operate.reading.plain import ShareState
 from share_state.types import StateBatch
 
 #: Version of the schema, which is in the rows and in the name of the schema's file.

@@ -8,9 +8,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from share_state.cli.lines import UNBOUNDED, console_of_stdout
-from share_state.cli.summary import Summary
-from share_state.printable import printable
+from share_state.cli.shared.lines import UNBOUNDED, console_of_stdout
+from share_state.cli.state.summary import Summary
+from share_state.util.printable import printable
 
 #: Said under every view, because the state on disk invites the opposite reading.
 NOT_PERSISTED = "An acquisition is never written: an acquired record shows its last written state, or does not show at all."
@@ -38,7 +38,7 @@ _LAG_COLUMN = 12
 #: The two lines of figures of a block: epochs, window and what stands out; records by state.
 _PLACE_COLUMNS = (3, 4, 5, 11, 10, _LAG_COLUMN)
 _COUNT_COLUMNS = (6, 7, 8, 9)
-#: Of the lines below the title of a block.
+#: Indent of the lines below the title of a block.
 _INDENT = "  "
 #: A blank at which no line is wrapped; what is printable has none of it.
 _KEPT = "\0"

@@ -3,14 +3,14 @@
 from collections import Counter
 from typing import NamedTuple
 
-from share_state.analysis.start_offset_reason import explain_start_offset
-from share_state.analysis.states import records_behind
-from share_state.reading.plain import ShareState
+from share_state.operate.analysis.read_states import records_behind
+from share_state.operate.analysis.start_offset_reason import explain_start_offset
+from share_state.operate.reading.plain import ShareState
 from share_state.types import RecordState, StateBatch
 
 
 class Summary(NamedTuple):
-    """One row of the state table."""
+    """Row of the state table."""
 
     group: str
     topic_id: str
@@ -28,7 +28,7 @@ class Summary(NamedTuple):
     archived: int
     highest_delivery_count: int
     oldest_unsettled: int | None
-    #: Where the topic's partition ends, and how many records the group is behind it; None if that is not known.
+    #: End offset of the topic's partition, and the group's lag in records; None where it is not known.
     log_end_offset: int | None
     lag: int | None
     reason: str

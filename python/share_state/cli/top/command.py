@@ -13,22 +13,22 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from share_state.cli import any_source
-from share_state.cli.choice import GroupOption, listed
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.lines import UNBOUNDED, Lines, console_of_stdout
-from share_state.cli.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
-from share_state.cli.output_format import CommandConfigOption, OutputFormat, TimeoutOption
-from share_state.extras import MissingPackageError, require
-from share_state.live import Health, LiveView
-from share_state.live.json_rows import top_json
-from share_state.printable import printable
+from share_state.cli.shared import any_source
+from share_state.cli.shared.choice import GroupOption, listed
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.lines import UNBOUNDED, Lines, console_of_stdout
+from share_state.cli.shared.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
+from share_state.cli.shared.output_format import CommandConfigOption, OutputFormat, TimeoutOption
+from share_state.operate.live import Health, LiveView
+from share_state.operate.live.json_rows import top_json
+from share_state.util.extras import MissingPackageError, require
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from share_state.live.view import GroupView, SharePartitionView, View
+    from share_state.operate.live.view import GroupView, SharePartitionView, View
 
 _COLUMNS = (
     ("HEALTH", "left"),
@@ -47,6 +47,8 @@ _STYLES = {
     Health.SLOW: "yellow",
     Health.EXPIRING: "yellow",
     Health.NO_STATE: "yellow",
+    Health.STALLED: "red",
+    Health.FULL: "red",
     Health.NO_MEMBERS: "red",
     Health.STUCK: "red",
     Health.POISON: "red",
@@ -113,8 +115,8 @@ def _screen(  # noqa: PLR0917  what the options are
         typer.echo(printable(f"share-state: {error}; --once needs no screen"), err=True)
         raise typer.Exit(ExitCode.IO) from None
     # Late: a look that is printed needs nothing of it.
-    from share_state.cli.top.app import TopApp  # noqa: PLC0415
-    from share_state.cli.top.timeline import History  # noqa: PLC0415
+    from share_state.operate.top.app import TopApp  # noqa: PLC0415
+    from share_state.operate.top.timeline import History  # noqa: PLC0415
 
     with reading(cluster):
         live = live_view(cluster, command_config, copy, timeout)

@@ -10,32 +10,32 @@ from uuid import UUID
 
 import typer
 
-from share_state.analysis.names import instant
-from share_state.analysis.topic_id import hyphenated
-from share_state.analysis.trace import NotInLogError, RecordFacts, RecordTrace, RecordTracer
-from share_state.analysis.trace_json import trace_json
-from share_state.cli import any_source, asking_brokers, findings
-from share_state.cli.choice import Choice, GroupArgument, OffsetArgument, PartitionArgument, TopicArgument, listed
-from share_state.cli.exit_codes import ExitCode, reading
-from share_state.cli.json_output import write_rows
-from share_state.cli.lines import Lines
-from share_state.cli.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
-from share_state.cli.picture_file import FORMATS, picture_file, save_picture
-from share_state.printable import printable
-from share_state.reading.cluster import is_cluster
-from share_state.reading.failures import ClusterReadError
-from share_state.reading.plain import Finding
+from share_state.cli.shared import any_source, asking_brokers, findings
+from share_state.cli.shared.choice import Choice, GroupArgument, OffsetArgument, PartitionArgument, TopicArgument, listed
+from share_state.cli.shared.exit_codes import ExitCode, reading
+from share_state.cli.shared.json_output import write_rows
+from share_state.cli.shared.lines import Lines
+from share_state.cli.shared.output_format import CommandConfigOption, FormatOption, OutputFormat, SourceArgument, TimeoutOption
+from share_state.cli.shared.picture_file import FORMATS, picture_file, save_picture
+from share_state.operate.analysis.names import instant
+from share_state.operate.analysis.topic_id import hyphenated
+from share_state.operate.analysis.trace import NotInLogError, RecordFacts, RecordTrace, RecordTracer
+from share_state.operate.analysis.trace_json import trace_json
+from share_state.operate.reading.cluster import is_cluster
+from share_state.operate.reading.failures import ClusterReadError
+from share_state.operate.reading.plain import Finding
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
-    from share_state.live.about import About
-    from share_state.live.asked import Member
+    from share_state.operate.live.about import About
+    from share_state.operate.live.asked import Member
 
-#: How the record is given.
+#: Words of the argument that names the record.
 _NAMES = ("GROUP", "TOPIC", "PARTITION")
 
 
 class _Beside(NamedTuple):
-    """What is known beside the log, which a directory does not tell."""
+    """Facts beside the log, which a directory does not hold."""
 
     facts: RecordFacts = RecordFacts()
     topic: str | None = None
@@ -85,7 +85,7 @@ def trace_command(
             write_rows([trace_json(found, beside.facts, beside.topic, beside.members)], output_format)
     if output is not None:
         # Late: most lives are not drawn.
-        from share_state import plot  # noqa: PLC0415
+        from share_state.operate import plot  # noqa: PLC0415
 
         save_picture(lambda: plot.life(found), output)
     asking_brokers.warn(beside.problems)

@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from share_state.cli import any_source
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.listening import HttpsCertOption, HttpsKeyOption, LoginOption, announce, listen_address, server_tls
-from share_state.cli.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
-from share_state.cli.output_format import CommandConfigOption, TimeoutOption
+from share_state.cli.shared import any_source
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.listening import HttpsCertOption, HttpsKeyOption, LoginOption, announce, listen_address, server_tls
+from share_state.cli.shared.live_source import REFRESH_S, ClusterArgument, CopyOption, RefreshOption, live_view
+from share_state.cli.shared.output_format import CommandConfigOption, TimeoutOption
 from share_state.errors import ConfigError, ShareStateError
-from share_state.extras import MissingPackageError, require
 from share_state.kafka.logins import read_users
-from share_state.printable import printable
+from share_state.util.extras import MissingPackageError, require
+from share_state.util.printable import printable
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
 
-    from share_state.kafka.peers import Address
-    from share_state.live.live_view import LiveView
-    from share_state.web.access import Network
-    from share_state.web.source import Source
+    from share_state.kafka.client.peers import Address
+    from share_state.operate.live.live_view import LiveView
+    from share_state.operate.web.access import Network
+    from share_state.operate.web.source import Source
 
 
 class _Door(NamedTuple):
-    """Where the pages are served, and to whom."""
+    """Address at which the pages are served, and their users."""
 
     address: Address
     tls: ssl.SSLContext | None
@@ -42,7 +42,7 @@ class _Door(NamedTuple):
 
 
 class _Sources(NamedTuple):
-    """Where histories are read, and the cluster."""
+    """Sources of histories and of the cluster's view."""
 
     histories: Source
     cluster: Source
@@ -102,18 +102,18 @@ def _networks(texts: list[str]) -> tuple[Network, ...]:
 
 def _sources(cluster: str, command_config: Path | None, copy: Path | None, timeout: float | None) -> _Sources:
     """Choose where histories are read: a copy holds no less than is needed, and is here."""
-    from share_state.web.source import Source  # noqa: PLC0415  after the options were looked at
+    from share_state.operate.web.source import Source  # noqa: PLC0415  after the options were looked at
 
     at_cluster = Source(cluster, any_source.client_config(cluster, command_config), timeout)
     return _Sources(at_cluster if copy is None else Source(str(copy)), at_cluster)
 
 
 async def _serve(live: LiveView, sources: _Sources, refresh: float, door: _Door) -> None:
-    from share_state.web.access import is_loopback  # noqa: PLC0415  after we know that its packages are there
-    from share_state.web.app import application  # noqa: PLC0415  the same
-    from share_state.web.background import Background  # noqa: PLC0415  the same
-    from share_state.web.server import PageServer  # noqa: PLC0415  the same
-    from share_state.web.watch import Watch  # noqa: PLC0415  the same
+    from share_state.operate.web.access import is_loopback  # noqa: PLC0415  after we know that its packages are there
+    from share_state.operate.web.app import application  # noqa: PLC0415  the same
+    from share_state.operate.web.background import Background  # noqa: PLC0415  the same
+    from share_state.operate.web.server import PageServer  # noqa: PLC0415  the same
+    from share_state.operate.web.watch import Watch  # noqa: PLC0415  the same
 
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()

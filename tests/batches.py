@@ -7,11 +7,13 @@ import struct
 _TRANSACTIONAL, _CONTROL = 0x10, 0x20
 
 
-def record_batch(base: int, records: int, *, size: int = 10, producer_id: int = -1, leader_epoch: int = 3) -> bytes:
+def record_batch(
+    base: int, records: int, *, size: int = 10, producer_id: int = -1, leader_epoch: int = 3, ms: int = 1000
+) -> bytes:
     """A batch of records with `size` bytes each, of a transaction if there is a producer."""
     section = b"".join(_record(delta, None, bytes(size)) for delta in range(records))
     attributes = _TRANSACTIONAL if producer_id >= 0 else 0
-    return _framed(base, leader_epoch, struct.pack(">hiqqqhii", attributes, *_middle(records, producer_id)) + section)
+    return _framed(base, leader_epoch, struct.pack(">hiqqqhii", attributes, *_middle(records, producer_id, ms)) + section)
 
 
 def marker(base: int, producer_id: int, *, commit: bool) -> bytes:
@@ -21,9 +23,9 @@ def marker(base: int, producer_id: int, *, commit: bool) -> bytes:
     return _framed(base, 3, struct.pack(">hiqqqhii", attributes, *_middle(1, producer_id)) + section)
 
 
-def _middle(records: int, producer_id: int) -> tuple[int, ...]:
+def _middle(records: int, producer_id: int, ms: int = 1000) -> tuple[int, ...]:
     """Last offset delta, timestamps, producer, its epoch, sequence, number of records."""
-    return records - 1, 1000, 1000, producer_id, 0, 0, records
+    return records - 1, ms, ms, producer_id, 0, 0, records
 
 
 def _framed(base: int, leader_epoch: int, covered: bytes) -> bytes:

@@ -10,7 +10,7 @@ from share_state.cli.app import app
 
 
 class Ran(NamedTuple):
-    """What a run left."""
+    """Result of a run."""
 
     returncode: int
     stdout: str

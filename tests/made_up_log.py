@@ -2,9 +2,12 @@
 
 import base64
 from collections.abc import Sequence
+from pathlib import Path
 from uuid import UUID
 
 import share_state as ss
+from share_state.operate import analysis
+from tests.gateway.wire.batches import batch
 
 TOPIC_ID = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
@@ -16,9 +19,10 @@ class MadeUpLog:
     """Records of one state partition, and the rows of their history."""
 
     def __init__(self) -> None:
-        self._history = ss.History()
+        self._history = analysis.History()
         self._offset = 0
-        self.rows: list[ss.HistoryRow] = []
+        self._batches: list[bytes] = []
+        self.rows: list[analysis.HistoryRow] = []
 
     def snapshot(
         self,
@@ -71,13 +75,22 @@ class MadeUpLog:
         """Leave room for records of others that do not matter."""
         self._offset += records
 
+    def written(self, directory: Path) -> Path:
+        """Write it as the state partition 0 of a broker's directory."""
+        segment = directory / "__share_group_state-0" / f"{0:020}.log"
+        segment.parent.mkdir(parents=True)
+        segment.write_bytes(b"".join(self._batches))
+        return directory
+
     def _write(self, kind: str, ms: int, partition: int, value: dict[str, object] | None) -> None:
         topic_id = base64.urlsafe_b64encode(UUID(TOPIC_ID).bytes).decode().rstrip("=")
         record = {
             "key": {"type": kind, "data": {"groupId": "g", "topicId": topic_id, "partition": partition}},
             "value": None if value is None else {"version": "0", "data": value},
         }
-        self.rows += self._history.replay(self._offset, ms, *ss.encode_record(record))
+        key, encoded = ss.encode_record(record)
+        self.rows += self._history.replay(self._offset, ms, key, encoded)
+        self._batches.append(batch([encoded], keys=[key], base_offset=self._offset, timestamp=ms))
         self._offset += 1
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[1]
 ORDERS = REPOSITORY / "examples" / "orders-4.4.0"
 JOBS = REPOSITORY / "tests" / "data" / "kafka-state" / "jobs-4.4.0"
 #: Names a folder with more recordings, outside the repository: then they are required.
@@ -15,7 +15,7 @@ SWITCH = "SHARE_STATE_RECORDINGS"
 OUTSIDE = REPOSITORY / (os.environ.get(SWITCH) or "build/no-recordings")
 SHARED = OUTSIDE / "data" / "kafka-state"
 
-#: What a broker answers of a share partition without state.
+#: Code of a broker's answer for a share partition without state.
 UNINITIALISED = 42
 
 #: Records in Kafka's own dump of each directory that we know; a new one only has to agree.
@@ -38,13 +38,13 @@ def shared_is_required() -> bool:
 
 
 def dump_lines(directory: Path) -> list[str]:
-    """What Kafka's DumpLogSegments printed, a line a record."""
+    """Output of Kafka's DumpLogSegments, a line a record."""
     with gzip.open(directory / "dump.jsonl.gz", "rt", encoding="utf-8") as lines:
         return lines.read().splitlines()
 
 
 def read_answers(directory: Path) -> list[dict[str, Any]]:
-    """What the broker answered to ReadShareGroupState and ReadShareGroupStateSummary."""
+    """Answers of the broker to ReadShareGroupState and ReadShareGroupStateSummary."""
     answers: list[dict[str, Any]] = json.loads((directory / "reads.json").read_text(encoding="utf-8"))
     return answers
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.gateway.orchard import Orchard, orchard
+from tests.gateway.serving import upstream
+from tests.gateway.sharing import Market, market
 from tests.gateway.wire.connection import Connection
-from tests.python.gateway.orchard import Orchard, orchard
-from tests.python.gateway.serving import upstream
-from tests.python.gateway.sharing import Market, market
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory, options: dict[str, Any]) -> 
 
 @pytest.fixture(scope="module")
 def options() -> dict[str, Any]:
-    """What a gateway over an orchard is started with; a file that needs more has a fixture of its own."""
+    """Options of a gateway over an orchard; a file that needs more has a fixture of its own."""
     return {}
 
 

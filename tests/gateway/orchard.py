@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from share_state.gateway import Access, Rule, ShareGateway
 from tests.gateway.hostile import HostileUpstream
+from tests.gateway.serving import MEMBER, serving
 from tests.gateway.wire.codec import Message
 from tests.gateway.wire.connection import Connection
-from tests.python.gateway.serving import MEMBER, serving
 
 PLUMS, PEARS, NOWHERE = "plums", "pears", "nowhere"
 NO_ID = "00000000-0000-0000-0000-000000000000"

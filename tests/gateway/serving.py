@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import Producer, ShareConsumer
 
 from share_state.gateway import GatewayOptions, ShareGateway, serve_in_thread
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.peers import parse_bootstrap
 from tests.gateway.upstreams.mock import MockCluster
 from tests.gateway.wire.codec import Message
 from tests.gateway.wire.connection import Connection

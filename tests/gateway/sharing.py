@@ -14,16 +14,16 @@ from typing import Any
 from share_state.gateway import ShareGateway
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.patience import wait_until
+from tests.gateway.serving import MEMBER, fetch, heartbeat, serving
 from tests.gateway.wire.codec import Message
 from tests.gateway.wire.connection import Connection
-from tests.python.gateway.serving import MEMBER, fetch, heartbeat, serving
 
 APPLES, BEANS = "apples", "beans"
 #: Ids that a test may write down; the last one is nobody's.
 A, B, NOBODY = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2, 3))
 #: Another member.
 OTHER = "B" * 22
-#: What a fetch that takes no record asks for.
+#: Limits of a fetch that takes no record.
 NO_LIMITS: dict[str, Any] = {"maxWaitMs": 0, "minBytes": 0, "maxBytes": 0, "maxRecords": 0}
 #: The same ids as the gateway's parts have them.
 A64, B64 = "AAAAAAAAQACAAAAAAAAAAQ", "AAAAAAAAQACAAAAAAAAAAg"
@@ -73,7 +73,7 @@ class Market:
 
 
 class Member:
-    """One session over a connection, by default that of the market. Each request has the next epoch."""
+    """Session over a connection, by default that of the market. Each request has the next epoch."""
 
     def __init__(self, market: Market, group: str, member: str = MEMBER, connection: Connection | None = None) -> None:
         self.connection = connection or market.connection

@@ -15,16 +15,15 @@ from kio.static.primitive import i8
 
 from share_state._core import alter_group_config, broker_config_entries, check_group_config, group_config_entries
 from share_state.errors import ConfigError
-
-from .broker import Broker
-from .raw_requests import ask
+from tests.kafka.broker import Broker
+from tests.kafka.raw_requests import ask
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
 GROUP, BROKER = 32, 4
 SET, DELETE, APPEND, SUBTRACT = range(4)
 
-#: What a gateway has no groups for.
+#: Prefixes of the groups that a gateway does not have.
 _OTHER_GROUPS = ("consumer.", "streams.")
 
 _NUMBERS = {
@@ -66,7 +65,7 @@ VALUES = [
 
 
 def properties(broker: Broker) -> dict[str, str]:
-    """What the broker's property file says of share groups."""
+    """Properties of share groups in the broker's property file."""
     lines = [line.partition("=") for line in broker.properties.read_text(encoding="utf-8").splitlines()]
     return {name: value for name, _, value in lines if name.startswith(("group.share.", "errors.", "share.fetch."))}
 

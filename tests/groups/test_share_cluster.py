@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer, ShareConsumer
 
-import share_state
 from share_state.errors import ConfigError
+from share_state.operate import analysis
 from share_state.testing import MockCluster, MockClusterError, ProduceError, ShareCluster, share_cluster
-from tests.python.cli_runner import environment
+from tests.cli_runner import environment
 
 pytest_plugins = ["share_state.testing.plugin"]
 
@@ -63,7 +63,7 @@ def test_the_state_stays_in_a_directory_of_the_tests(tmp_path: Path) -> None:
     with share_cluster(topics={"jobs": 1}, path=tmp_path / "gateway") as cluster:
         cluster.produce("jobs", ["a", "b"])
         assert len(take(cluster.bootstrap_servers, "jobs", 2)) == 2
-    states, findings = share_state.fold_path(tmp_path / "gateway" / "state")
+    states, findings = analysis.fold_path(tmp_path / "gateway" / "state")
     assert findings == []
     assert [(state["group"], state["start_offset"] + state["delivery_complete_count"]) for state in states] == [("workers", 2)]
 
@@ -95,12 +95,24 @@ class TestConfig:
         assert options.broker["group.share.assignment.interval.ms"] == "0"
 
 
-def test_a_configuration_that_is_none_is_refused() -> None:
-    with (
-        pytest.raises(ConfigError, match=r"log\.dirs is not a configuration of the gateway"),
-        share_cluster(config={"log.dirs": "x"}),
-    ):
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("log.dirs", "x", "log.dirs is not a configuration of the gateway"),
+        (
+            "share.auto.offset.resett",
+            "earliest",
+            "is not a configuration of the gateway; expected such as share.auto.offset.reset",
+        ),
+        ("group.share.record.lock.duration.msx", "1", "expected such as group.share.record.lock.duration.ms"),
+        ("share.auto.offset.reset", "earlest", "expected latest, earliest or by_duration:PnDTnHnMn.nS"),
+        ("share.delivery.count.limit", "11", "must be in the range 2 to 10 inclusive"),
+    ],
+)
+def test_a_configuration_that_is_none_is_refused(name: str, value: str, told: str) -> None:
+    with pytest.raises(ConfigError) as refused, share_cluster(config={name: value}):
         pass
+    assert (refused.value.field, told in str(refused.value)) == (name, True)
 
 
 def test_a_mock_cluster_has_brokers_and_an_end() -> None:

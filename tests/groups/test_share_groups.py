@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from share_state import HeartbeatAnswer, LockTime, ShareGroupStore, StateStore, WallTime
+from share_state import LockTime, StateStore, WallTime
 from share_state.errors import ConfigError, InvalidRequestError, ShareGroupError, StoreError
+from share_state.gateway import HeartbeatAnswer, ShareGroupStore
 
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAQ"
 JOBS = "00000000-0000-0000-0000-000000000002"
@@ -147,7 +148,7 @@ def test_a_group_configures_itself(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
         gateway.store.set_group_config("g", {"share.session.timeout.ms": "0"})
     assert (refused.value.field, refused.value.value, refused.value.minimum) == ("share.session.timeout.ms", 0, 1)
-    with pytest.raises(ValueError, match=r"share\.session\.timeout\.ms is \"long\", no whole number"):
+    with pytest.raises(ConfigError, match=r"share\.session\.timeout\.ms is \"long\"; expected a whole number, 1 to 2147483647"):
         gateway.store.set_group_config("g", {"share.session.timeout.ms": "long"})
 
 
@@ -242,7 +243,7 @@ def test_threads_at_one_store(tmp_path: Path) -> None:
 
 KILLED = """
 import os, sys
-from share_state import ShareGroupStore
+from share_state.gateway import ShareGroupStore
 store = ShareGroupStore(sys.argv[1], rewrite_bytes=2000)
 store.set_topics([("orders", "AAAAAAAAAAAAAAAAAAAAAQ", 3)])
 for number in range(1_000_000):
@@ -296,13 +297,13 @@ def test_it_stands_beside_the_state_store_and_has_one_writer(tmp_path: Path) -> 
 
 def test_bad_arguments_are_named_and_change_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='sync is "sometimes"'):
-        ShareGroupStore(tmp_path, sync="sometimes")
+        ShareGroupStore(tmp_path, sync="sometimes")  # type: ignore[arg-type]
     with pytest.raises(ConfigError) as refused:
         ShareGroupStore(tmp_path, broker_config={"group.share.max.size": "0"})
     assert (refused.value.field, refused.value.maximum) == ("group.share.max.size", 1_000)
     with pytest.raises(ConfigError):
         ShareGroupStore(tmp_path, sync="interval", sync_interval_ms=0)
-    with pytest.raises(ValueError, match=r"group\.share\.max\.size is \"many\""):
+    with pytest.raises(ConfigError, match=r"group\.share\.max\.size is \"many\"; expected a whole number, 1 to 1000"):
         ShareGroupStore(tmp_path, broker_config={"group.share.max.size": "many"})
     assert not any(tmp_path.iterdir())
 

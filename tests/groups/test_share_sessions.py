@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from share_state import ShareFetchContext, ShareSessions
+from share_state.gateway import ShareFetchContext, ShareSessions
 
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAQ"
 PAYMENTS = "AAAAAAAAAAAAAAAAAAAAAg"

@@ -10,8 +10,9 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import cluster as module
+from share_state.kafka.client.apis import API_VERSIONS
+from share_state.kafka.client.peers import Address, Node
 from share_state.kafka.cluster import Cluster
-from share_state.kafka.peers import API_VERSIONS, Address, Node
 
 BROKER = Node(1, Address("one", 9092))
 #: An answer, or what the request ends with.

@@ -14,10 +14,10 @@ import pytest
 import share_state as ss
 from share_state.errors import ConfigError
 from share_state.kafka import SecurityOptions
-from share_state.kafka.connection import Connection, ConnectionOptions
-from share_state.kafka.peers import Address, LostError, Node
-from tests.python.kafka_persister import scripted
-from tests.python.kafka_persister.scripted import (
+from share_state.kafka.client.connection import Connection, ConnectionOptions
+from share_state.kafka.client.peers import Address, LostError, Node
+from tests.kafka import scripted
+from tests.kafka.scripted import (
     AUTHENTICATE,
     CONNECT_TIMEOUT,
     FIND,
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class Line(asyncio.Transport):
-    """One connection. An answer of bytes goes out as it is, an exception or `None` is the end, and ``...`` is no answer."""
+    """Connection. An answer of bytes goes out as it is, an exception or `None` is the end, and ``...`` is no answer."""
 
     def __init__(self, lines: Lines, protocol: asyncio.Protocol) -> None:
         super().__init__()

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import share_state as ss
 from share_state.kafka import AsyncKafkaPersister, RetryPolicy, SecurityOptions, ShareCoordinatorServer
+from share_state.kafka.client.peers import Address
 from share_state.kafka.framing import MAX_FRAME, Request, read_frame, request_of, response_bytes
-from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
 
 T = TypeVar("T")
@@ -189,7 +189,7 @@ async def work_and_close(turn: Turn) -> bytes | None:
     return None
 
 
-#: What an answer has beside the code, where it would show state.
+#: Fields that an answer has beside the code, where it would show state.
 _NOTHING_READ: Final[dict[int, dict[str, Any]]] = {
     READ: {"stateEpoch": 0, "startOffset": 0, "stateBatches": []},
     SUMMARY: {"stateEpoch": 0, "leaderEpoch": 0, "startOffset": 0},

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from share_state.closing import cancel_all, stop_accepting
+from share_state.util.closing import cancel_all, stop_accepting
 
 _CLIENTS = 8
 

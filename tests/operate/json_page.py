@@ -7,7 +7,7 @@ import re
 from importlib import resources
 from typing import Any
 
-from tests.python.recordings import REPOSITORY
+from tests.recordings import REPOSITORY
 
 
 def schema_of(command: str, version: int) -> dict[str, Any]:

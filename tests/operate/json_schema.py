@@ -29,7 +29,7 @@ _KNOWN = _SAID | {
 
 
 def breaches(schema: dict[str, Any], value: Any) -> list[str]:
-    """What of a value the schema does not allow, each with its place."""
+    """Parts of a value that the schema does not allow, each with its place."""
     return list(_breaches(schema, schema, value, "$"))
 
 

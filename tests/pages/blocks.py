@@ -35,7 +35,7 @@ class PythonBlock(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command of a console block."""
+    """Command of a console block."""
 
     command: str
     output: str
@@ -110,7 +110,7 @@ def commands(fence: Fence) -> list[Command]:
 
 
 def matches(printed: str, expected: str) -> bool:
-    """Whether output is as the page says; blanks at the ends of lines do not count."""
+    """Returns true if output is as the page says; blanks at the ends of lines do not count."""
     pattern = []
     for line in expected.rstrip().splitlines():
         if line.strip() == "...":

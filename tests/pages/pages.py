@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.readme.blocks import fences
-from tests.readme.runner import REPOSITORY
+from tests.pages.blocks import fences
+from tests.pages.runner import REPOSITORY
 
 _TREE_MARK = "<!-- tree -->"
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -58,7 +58,7 @@ def links(markdown: str) -> list[Link]:
 
 
 def broken(page: Path) -> list[str]:
-    """What is wrong with the links of a page."""
+    """Faults of the links of a page."""
     wrong = []
     for link in links(page.read_text(encoding="utf-8")):
         target = page if not link.path else page.parent / link.path

@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.readme.blocks import ConsoleBlock, PythonBlock, matches
+from tests.pages.blocks import ConsoleBlock, PythonBlock, matches
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-#: What commands on a page may read; nothing they do reaches the checkout.
+#: Files that commands on a page may read; nothing they do reaches the checkout.
 _COPIED = ("examples", "tests/data/kafka-state")
 _TIMEOUT_S = 120
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme.blocks import Command, ConsoleBlock, PageError, PythonBlock, blocks, matches
-from tests.readme.runner import make_copy, run_blocks
+from tests.pages.blocks import Command, ConsoleBlock, PageError, PythonBlock, blocks, matches
+from tests.pages.runner import make_copy, run_blocks
 
 PAGE = """\
 # A page

@@ -1,4 +1,4 @@
-"""How pages, docstrings and errors say that an extra is installed: one spelling, which works without a package index."""
+"""Installation of an extra in pages, docstrings and errors: one spelling, which works without a package index."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from share_state import extras
-from share_state.extras import MissingPackageError
-from tests.readme.pages import pages
-from tests.readme.runner import REPOSITORY
+from share_state.util import extras
+from share_state.util.extras import MissingPackageError
+from tests.pages.pages import pages
+from tests.pages.runner import REPOSITORY
 
 _PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: The name of the project with an extra after it is what an index would be asked for.
@@ -58,7 +58,7 @@ def test_a_missing_package_says_how_to_install_it(extra: str) -> None:
 
 def test_every_error_text_takes_the_one_hint() -> None:
     homes = [path for path in (REPOSITORY / "python").rglob("*.py") if _FORMED in path.read_text(encoding="utf-8")]
-    assert homes == [REPOSITORY / "python" / "share_state" / "extras.py"]
+    assert homes == [REPOSITORY / "python" / "share_state" / "util" / "extras.py"]
     asked = 0
     for path in (REPOSITORY / "python").rglob("*.py"):
         for extra in re.findall(r"""(?:how_to_install|require)\(["']([a-z-]+)["']""", path.read_text(encoding="utf-8")):

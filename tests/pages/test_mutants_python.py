@@ -17,6 +17,7 @@ from scripts.mutants_python.results import (
     WORDS,
     Mutant,
     is_about_words,
+    means_the_same,
     mutants,
 )
 
@@ -63,6 +64,25 @@ def test_what_is_listed_is_in_the_code() -> None:
 )
 def test_words_are_prose_and_the_log_and_nothing_else(was: str, now: str, words: bool) -> None:
     assert is_about_words(f"def f(one, peer):\n    {was}\n", f"def f__mutmut_1(one, peer):\n    {now}\n") is words
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "same"),
+    [
+        ("x = zip(a, b, strict=True)", "x = zip(a, b, strict=False)", True),
+        ("for x in zip(a, b, strict=True):\n        f(x)", "for x in zip(a, b, ):\n        f(x)", True),
+        ("x = zip(a, b, strict=True)", "x = zip(a, None, strict=True)", False),
+        ("x = sorted(a, reverse=True)", "x = sorted(a, reverse=False)", False),
+        ('x = a.to_bytes(4, "big")', "x = a.to_bytes(4, )", True),
+        ('x = a.to_bytes(4, "big")', 'x = a.to_bytes(5, "big")', False),
+        ('x = a.to_bytes(4, "little")', "x = a.to_bytes(4, )", False),
+        ('x = a.decode("ascii")', 'x = a.decode("ASCII")', True),
+        ('x = a.decode("ascii")', 'x = a.decode("XXasciiXX")', False),
+        ('x = a.lookup("ascii")', 'x = a.lookup("ASCII")', False),
+    ],
+)
+def test_another_way_to_write_a_call_is_no_mutant(was: str, now: str, same: bool) -> None:
+    assert means_the_same(f"def f(a, b):\n    {was}\n", f"def f__mutmut_1(a, b):\n    {now}\n") is same
 
 
 def test_a_changed_default_is_no_word() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -30,13 +31,15 @@ def test_what_is_listed_is_in_the_code() -> None:
     known = listed()
     assert len(known) > 40
     for change in known:
-        lines = {line.strip() for line in (REPOSITORY / change.file).read_text(encoding="utf-8").splitlines()}
-        assert change.code in lines, change
+        name = re.search(r"(?:in |replace )(?:.*::)?(\w+)(?: -> .*| with \(\)|)$", change.change)
+        assert name, change
+        assert re.search(rf"\bfn {name[1]}\b", (REPOSITORY / change.file).read_text(encoding="utf-8")), change
 
 
 def test_the_tests_that_are_told_apart_are_there() -> None:
     of = crates()
-    assert [crate.name for crate in of] == ["share-state-log", "share-state-wire", "share-state-core"]
+    names = ["histories", "log", "wire", "core"]
+    assert [crate.name for crate in of] == [f"share-state-{name}" for name in names]
     for crate in of:
         folder = REPOSITORY / "rust" / crate.name.removeprefix("share-state-")
         text = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.rs"))
@@ -57,22 +60,19 @@ CODE = "fn f(a: u8) -> bool {\n    !a.is_two() && a < 1 // ä\n}\n"
         ((2, 5), (2, 25), "true", "     true  // ä"),
     ],
 )
-def test_a_mutant_changes_its_own_stretch(
-    tmp_path: Path, begins: tuple[int, int], ends: tuple[int, int], replacement: str, line: str
-) -> None:
-    (tmp_path / "f.rs").write_text(CODE, encoding="utf-8")
+def test_a_mutant_changes_its_own_stretch(begins: tuple[int, int], ends: tuple[int, int], replacement: str, line: str) -> None:
     place = {"start": dict(zip(("line", "column"), begins, strict=True)), "end": dict(zip(("line", "column"), ends, strict=True))}
     entry = {"file": "f.rs", "name": "f.rs:2:5: a change in f", "package": "p", "span": place, "replacement": replacement}
-    mutant = read(entry, tmp_path)
-    assert mutant.change == Change("f.rs", "a change in f", "!a.is_two() && a < 1 // ä")
+    mutant = read(entry)
+    assert mutant.change == Change("f.rs", "a change in f")
     assert mutant.applied(CODE) == CODE.replace(CODE.split("\n")[1], line)
 
 
-CHANGE = Change("f.rs", "replace < with <= in f", "a < 1")
+CHANGE = Change("f.rs", "replace < with <= in f")
 
 
 def mutant(column: int = 5, change: str = CHANGE.change) -> Mutant:
-    return Mutant("p", f"f.rs:2:{column}: {change}", Change("f.rs", change, "a < 1"), (2, column), (2, column + 1), "<=")
+    return Mutant("p", f"f.rs:2:{column}: {change}", Change("f.rs", change), (2, column), (2, column + 1), "<=")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def mutant(column: int = 5, change: str = CHANGE.change) -> Mutant:
         ([(mutant(), CAUGHT)], [mutant()], {CHANGE: "why"}, ["listed, and it is caught: "]),
         ([(mutant(), UNVIABLE)], [mutant()], {CHANGE: "why"}, ["listed, and it is unviable: "]),
         ([], [], {CHANGE: "why"}, ["listed, and there is no such mutant: "]),
-        # Two of one name in one line: an entry stands for both, and a part of them says nothing of the rest.
+        # Two of one name in one function: an entry stands for both, and a part of them says nothing of the rest.
         ([(mutant(), CAUGHT), (mutant(9), SURVIVED)], [mutant(), mutant(9)], {CHANGE: "why"}, []),
         ([(mutant(), CAUGHT)], [mutant(), mutant(9)], {CHANGE: "why"}, []),
         ([(mutant(), CAUGHT), (mutant(9), CAUGHT)], [mutant(), mutant(9)], {CHANGE: "why"}, ["listed, and it is caught: "]),
@@ -105,7 +105,7 @@ def test_no_mutant_is_no_success() -> None:
     assert judge([], [], {}) == 1
 
 
-ENTRY = '[[lives]]\nfile = "f"\nchange = "a"\ncode = "b"\n'
+ENTRY = '[[lives]]\nfile = "f"\nchange = "a"\n'
 
 
 @pytest.mark.parametrize("text", [ENTRY, ENTRY + 'reason = " "\n', ENTRY + "reason = 1\n", (ENTRY + 'reason = "x"\n') * 2])

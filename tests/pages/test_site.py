@@ -9,8 +9,8 @@ import pytest
 import share_state
 from scripts.docs_site import links, nav, reference, stage
 from scripts.docs_site.signatures import Signatures, returns_as_field
-from tests.readme.pages import pages
-from tests.readme.runner import REPOSITORY
+from tests.pages.pages import pages
+from tests.pages.runner import REPOSITORY
 
 STUB = """\
 _Word: TypeAlias = int | str
@@ -42,6 +42,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
         if page.is_relative_to(REPOSITORY / "docs") or page.parent == REPOSITORY:
             name = str(page.relative_to(REPOSITORY))
             assert name == nav.INDEX or name in named or page in below, name
+    assert {page for page in named if page.startswith("reference/")} == {path for path, _ in reference.pages()}
 
 
 def test_what_the_navigation_names_is_staged(staged: Path) -> None:
@@ -50,7 +51,7 @@ def test_what_the_navigation_names_is_staged(staged: Path) -> None:
             assert (staged / page).is_file(), page
     index = (staged / "index.md").read_text(encoding="utf-8")
     assert all(f":caption: {part.caption}\n" in index for part in nav.PARTS)
-    assert "../index.md" in (staged / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert "../docs/commands.md" in (staged / "reference" / "command-line.md").read_text(encoding="utf-8")
 
 
 def test_links_lead_to_pages_and_to_sources(staged: Path) -> None:
@@ -60,8 +61,8 @@ def test_links_lead_to_pages_and_to_sources(staged: Path) -> None:
     assert "(source/examples/orders-4.4.0.md)" in index
     assert "00000000000000000000.log" not in index
     assert (staged / "source" / "examples" / "orders-4.4.0.md").read_text(encoding="utf-8").startswith("---\norphan: true")
-    assert (staged / "docs" / "benchmarks" / "W4.svg").is_file()
-    assert "(../source/rust/judge/src/main.rs.md)" in (staged / "docs" / "testing.md").read_text(encoding="utf-8")
+    assert (staged / "docs" / "benchmarks" / "spark.svg").is_file()
+    assert "(../source/rust/proof/judge/src/main.rs.md)" in (staged / "docs" / "judge.md").read_text(encoding="utf-8")
 
 
 def test_code_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,8 +113,8 @@ def test_a_name_that_no_page_tells_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(share_state, "__all__", [*offered, "more"])
     with pytest.raises(reference.UntoldNameError, match=r"share_state\.more is told on 0 pages"):
         reference.check()
-    monkeypatch.setattr(share_state, "__all__", [name for name in offered if name != "Scan"])
-    with pytest.raises(reference.UntoldNameError, match="share_state has no Scan"):
+    monkeypatch.setattr(share_state, "__all__", [name for name in offered if name != "PendingWrites"])
+    with pytest.raises(reference.UntoldNameError, match="share_state has no PendingWrites"):
         reference.check()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from scripts.stub_docs import STUB, StubError, places, renewed
 from share_state import _core
-from tests.python.recordings import REPOSITORY
+from tests.recordings import REPOSITORY
 
 MODULE = SimpleNamespace(
     Store=type("Store", (), {"__doc__": "A store.\n\nIt keeps.", "read": staticmethod(len), "path": property(doc='Its "path"')}),
@@ -93,3 +93,9 @@ def test_a_stub_that_does_not_fit_is_refused(stub: str, told: str) -> None:
 def test_a_member_without_a_docstring_is_refused() -> None:
     with pytest.raises(StubError, match="bare: it has no docstring"):
         renewed("def bare() -> None: ...\n", SimpleNamespace(bare=SimpleNamespace(__doc__=None)))
+
+
+def test_a_static_method_of_an_extension_has_its_own_docstring() -> None:
+    stub = "class Store:\n    @staticmethod\n    def table() -> None: ...\n"
+    module = SimpleNamespace(Store=type("Store", (), {"__doc__": "A store.", "table": vars(str)["maketrans"]}))
+    assert "Return a translation table" in renewed(stub, module)

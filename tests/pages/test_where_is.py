@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.readme.pages import pages
-from tests.readme.runner import REPOSITORY
+from tests.pages.pages import pages
+from tests.pages.runner import REPOSITORY
 
 WHERE_IS = REPOSITORY / "docs" / "where-is.md"
-#: What a reader's test asks for, by a part of the question.
+#: Questions of a reader's test, by a part of each.
 ASKED = (
     "at its delivery limit is archived when released",
     "to a lock when the write is refused",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.readme.runner import REPOSITORY
+from tests.pages.runner import REPOSITORY
 
 FORGE = REPOSITORY / ".github"
 WORKFLOWS = sorted((FORGE / "workflows").glob("*.yml"))
@@ -27,7 +27,7 @@ def read(path: Path) -> dict[Any, Any]:
 
 
 def breaches(workflow: dict[Any, Any]) -> Iterator[str]:
-    """What a workflow names and the repository has not."""
+    """Names in a workflow that the repository does not have."""
     targets = set(_TARGETS.findall((REPOSITORY / "Makefile").read_text(encoding="utf-8")))
     jobs = workflow["jobs"]
     for name, job in jobs.items():

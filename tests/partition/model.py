@@ -1,4 +1,4 @@
-"""What a share partition must do, one dictionary entry an offset, after KIP-932 and Kafka's `SharePartition`.
+"""Model of a share partition, one dictionary entry an offset, after KIP-932 and Kafka's `SharePartition`.
 
 It says exactly what becomes of a record that somebody has acquired. Which records an acquire gives is left to the engine, within
 the law: the model takes the answer, and raises where it breaks the law. No dead-letter queue, no transactions.
@@ -14,7 +14,7 @@ from share_state import AcquiredRange, FetchedBatch, StateBatch
 from share_state import RecordState as State
 
 TERMINAL = frozenset({State.ACKNOWLEDGED, State.ARCHIVED})
-#: What an acknowledgement makes of a record; a renewal makes nothing of it.
+#: State that an acknowledgement gives a record; a renewal gives it none.
 OUTCOMES = {
     Ack.GAP: State.ARCHIVED,
     Ack.ACCEPT: State.ACKNOWLEDGED,
@@ -25,7 +25,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Lock:
-    """Who has a record, and until when."""
+    """Holder of a record, and the end of its lock."""
 
     member: str
     acquired_at_ms: int
@@ -34,7 +34,7 @@ class Lock:
 
 @dataclass(frozen=True)
 class Record:
-    """One record. While a write of it is under way, `state` is what is written, and `lock` what comes back if it fails."""
+    """Record. While a write of it is under way, `state` is what is written, and `lock` what comes back if it fails."""
 
     state: State
     delivery_count: int
@@ -47,7 +47,7 @@ class Record:
 
 @dataclass
 class Model:
-    """One share partition under one leader."""
+    """Share partition under one leader."""
 
     delivery_limit: int
     lock_ms: int
@@ -82,7 +82,7 @@ class Model:
         return len(given)
 
     def may_acknowledge(self, member: str, first: int, last: int) -> bool | None:
-        """Whether the member holds the range, as far as the start offset has not passed it; `None` where holes are concerned."""
+        """Returns true if the member holds the range, as far as the start offset has not passed it; `None` if it has holes."""
         span = range(max(first, self.start_offset), last + 1)
         known = [self.records[offset] for offset in span if offset in self.records]
         if any(record.lock is None or record.lock.member != member or record.write is not None for record in known):
@@ -170,7 +170,7 @@ class Model:
 
 @dataclass
 class PersistedModel:
-    """What a share coordinator keeps of one share partition: at every offset the greatest of (delivery count, state)."""
+    """State that a share coordinator keeps of one share partition: at every offset the greatest of (delivery count, state)."""
 
     start_offset: int = 0
     records: dict[int, tuple[int, int]] = field(default_factory=dict)

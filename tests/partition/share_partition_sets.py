@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 import share_state as ss
+from share_state.arguments import InFlightStore
 
 TOPICS = ("zaqk6kZrRv24zZ5f5qL_tQ", "ZGlmZmVyZW50LXRvcGljIQ")
 LOCK_MS = 1_000
 
 
-def ready(group: str, topic_id: str, partition: int, store: str = "leaves") -> ss.SharePartition:
+def ready(group: str, topic_id: str, partition: int, store: InFlightStore = "leaves") -> ss.SharePartition:
     config = ss.GroupConfig(record_lock_duration_ms=LOCK_MS)
     made = ss.SharePartition(group, topic_id, partition, leader_epoch=3, config=config, store=store)
     made.begin_initialize()
@@ -20,7 +21,7 @@ def ready(group: str, topic_id: str, partition: int, store: str = "leaves") -> s
     return made
 
 
-def a_leader(count: int, store: str = "leaves") -> list[ss.SharePartition]:
+def a_leader(count: int, store: InFlightStore = "leaves") -> list[ss.SharePartition]:
     return [ready(f"group-{i % 3}", TOPICS[i % 2], i, store) for i in range(count)]
 
 

@@ -19,13 +19,14 @@ import pytest
 import share_state as ss
 from share_state import _core
 from share_state.errors import EnginePoisonedError
-from tests.python.recordings import ORDERS
+from share_state.operate import analysis
+from tests.recordings import ORDERS
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 KEY = ss.SharePartitionKey("g", TOPIC, 0)
 CLASSES = {name: found for name, found in vars(_core).items() if inspect.isclass(found)}
 FUNCTIONS = {name: found for name, found in vars(_core).items() if inspect.isbuiltin(found)}
-#: What an attacker may call a group or a member: a line break, a terminal's escape, a quote, a mark that turns text around.
+#: Name that an attacker may give a group or a member: a line break, a terminal's escape, a quote, a mark that turns text around.
 EVIL = "x\n\x1b[31m'\"\x00\u202e"
 
 
@@ -87,7 +88,7 @@ PICKLED: dict[str, Callable[[Path], object]] = {
     "SharePartition": lambda _: active(),
     "ShareCoordinator": lambda _: ss.ShareCoordinator(),
     "StateStore": ss.open,
-    "Scan": lambda _: ss.scan_path(ORDERS),
+    "Scan": lambda _: analysis.scan_path(ORDERS),
 }
 
 
@@ -153,6 +154,10 @@ def test_a_panic_poisons_only_its_own_object(capfd: pytest.CaptureFixture[str]) 
             call()
         assert isinstance(poisoned.value, RuntimeError)
         assert poisoned.value.kafka_code is None
+    together = ss.SharePartitions()
+    with pytest.raises(EnginePoisonedError, match="on purpose"):
+        together.add(broken)
+    assert len(together) == 0
     # What needs no engine still answers, and others are not affected.
     assert (broken.key, broken.leader_epoch) == (KEY, 0)
     assert sound.acknowledge("alice", 0, 9, now_ms=0) == 0
@@ -180,7 +185,7 @@ def test_counters_are_plain_data(tmp_path: Path) -> None:
     assert (counters["acquired"], counters["writes"], counters["state_batches_written"]) == (10, 1, 1)
     assert [name for name in counters if name not in (inspect.getdoc(ss.SharePartition.counters) or "")] == []
     with ss.open(tmp_path) as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         assert (store.counters()["writes"], store.counters()["records"]) == (1, 1)
         assert [name for name in store.counters() if name not in (inspect.getdoc(ss.StateStore.counters) or "")] == []
 

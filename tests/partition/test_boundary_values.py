@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import share_state as ss
+from share_state.errors import InvalidRequestError
 from share_state.persister import MemoryPersister
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
@@ -63,7 +64,7 @@ NUMBERS: dict[str, Callable[[ss.SharePartition, Any], object]] = {
     "delivery_complete_count": lambda _, x: ss.StateSummary(0, 0, 0, x),
     "wall_ms": lambda _, x: ss.ShareCoordinator().initialize("g", TOPIC, 0, 0, 0, wall_ms=x),
     "replay offset": lambda _, x: ss.ShareCoordinator().replay(x, b"", None),
-    "persister": lambda _, x: MemoryPersister().initialize_state(KEY, x, 0),
+    "persister": lambda _, x: MemoryPersister().reset_state(KEY, x, 0),
     "partitions": lambda _, x: ss.state_partition("g", TOPIC, 0, x),
     "api_key": lambda _, x: ss.decode_message(x, 0, b""),
 }
@@ -104,10 +105,9 @@ TEXTS: dict[str, Callable[[ss.SharePartition, Any], object]] = {
     "group": lambda _, x: ss.SharePartition(x, TOPIC, 0),
     "topic_id": lambda _, x: ss.SharePartition("g", x, 0),
     "store": lambda _, x: ss.SharePartition("g", TOPIC, 0, store=x),
-    "key": lambda _, x: MemoryPersister().initialize_state(ss.SharePartitionKey(x, TOPIC, 0), 0, 0),
+    "key": lambda _, x: MemoryPersister().reset_state(ss.SharePartitionKey(x, TOPIC, 0), 0, 0),
     "topics_deleted": lambda _, x: ss.ShareCoordinator().topics_deleted([x]),
     "isolation_level": lambda _, x: ss.GroupConfig(isolation_level=x),
-    "property": lambda _, x: ss.GroupConfig.from_kafka({"share.auto.offset.reset": x}),
     "coordinator key": lambda _, x: ss.parse_coordinator_key(x),
 }
 
@@ -116,10 +116,10 @@ TEXTS: dict[str, Callable[[ss.SharePartition, Any], object]] = {
 def test_only_text_is_text(share_partition: ss.SharePartition, name: str) -> None:
     before = seen(share_partition)
     for wrong in (5, b"alice", None, ["alice"], np.str_):
-        with pytest.raises(TypeError):
+        with pytest.raises(ss.ArgumentTypeError):
             TEXTS[name](share_partition, wrong)
     # A lone surrogate has no UTF-8.
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises(ss.ArgumentValueError, match="without lone surrogates"):
         TEXTS[name](share_partition, "a\ud800")
     assert seen(share_partition) == before
 
@@ -229,3 +229,21 @@ def test_any_mapping_is_a_mapping() -> None:
     for wrong in ("text", 5, [("a", "b")], {"share.delivery.count.limit": 7}, {5: "7"}):
         with pytest.raises(TypeError):
             ss.GroupConfig.from_kafka(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("aborted", "index"),
+    [([(-1, 0)], 0), ([(7, 10), (7, -1)], 1), ([(7, 10), (7, 12)], 1), ([(7, 12), (8, 3), (7, 10)], 0)],
+)
+def test_a_list_of_aborted_transactions_that_was_not_read(
+    share_partition: ss.SharePartition, aborted: list[tuple[int, int]], index: int
+) -> None:
+    before = seen(share_partition)
+    fetched = [ss.FetchedBatch(10, 14, 7, True), ss.FetchedBatch(15, 20, 7, True)]
+    with pytest.raises(InvalidRequestError) as refused:
+        share_partition.acquire("bob", fetched, now_ms=0, max_records=100, aborted=aborted)
+    assert (refused.value.field, refused.value.index, refused.value.value) == ("aborted", index, aborted[index])
+    assert seen(share_partition) == before
+    # Transactions after what was read have no effect.
+    given = share_partition.acquire("bob", fetched, now_ms=0, max_records=100, aborted=[(7, 30), (7, 40)])
+    assert [(one.first_offset, one.last_offset) for one in given] == [(10, 20)]

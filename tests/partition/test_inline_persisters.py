@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import share_state as ss
+from share_state.arguments import InFlightStore
 from share_state.errors import InvalidRecordStateError, PersisterError, SharePartitionNotActiveError, ShareStateError
+from share_state.operate import analysis
 from share_state.persister import MemoryPersister, NoOpStatePersister, Persister, RecordingPersister, drain_writes, lead
 
 KEY = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
@@ -27,7 +29,7 @@ TOKENS = ("acknowledge", "batches", "columns")
 NOT_LEADER = 6
 
 
-def active(persister: Any = None, partition: int = 0, store: str = "leaves") -> ss.SharePartition:
+def active(persister: Any = None, partition: int = 0, store: InFlightStore = "leaves") -> ss.SharePartition:
     config = ss.GroupConfig(record_lock_duration_ms=1_000, delivery_count_limit=3, dead_letter_queue_topic="dead")
     made = ss.SharePartition(KEY.group, KEY.topic_id, partition, config=config, persister=persister, store=store)
     made.initialize(ss.ReadStateResult(0, 0, []))
@@ -57,7 +59,7 @@ def seeded(seed: str) -> random.Random:
 
 
 def operation(of: ss.SharePartition, draw: random.Random, now: list[int]) -> tuple[str, Any]:
-    """One call with drawn arguments, and what it returned or refused by itself."""
+    """Call with drawn arguments, and what it returned or refused by itself."""
     member, at = draw.choice(MEMBERS), of.start_offset + draw.randrange(-2, 14)
     count, kind, later = draw.randrange(1, 9), draw.choice([0, 1, 1, 1, 2, 2, 3, 4]), draw.randrange(900)
     types = bytes(draw.choice([1, 2, 3]) for _ in range(count))
@@ -108,7 +110,7 @@ def by_hand(of: ss.SharePartition, code: int, now: int, kept: list[ss.WriteState
     return answers
 
 
-def settled_and_polled(seed: int, store: str) -> tuple[int, int]:
+def settled_and_polled(seed: int, store: InFlightStore) -> tuple[int, int]:
     """Plays one sequence both ways; how many calls were refused and how many writes confirmed."""
     recording, kept = RecordingPersister(), list[ss.WriteState]()
     inline, polled = active(recording, store=store), active(store=store)
@@ -139,7 +141,7 @@ def settled_and_polled(seed: int, store: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("store", ["leaves", "twin"])
-def test_settling_inside_the_call_leaves_what_polling_after_it_leaves(store: str) -> None:
+def test_settling_inside_the_call_leaves_what_polling_after_it_leaves(store: InFlightStore) -> None:
     refused, confirmed = (sum(counts) for counts in zip(*(settled_and_polled(seed, store) for seed in range(25)), strict=True))
     assert refused > 60
     assert confirmed > 150
@@ -203,7 +205,7 @@ def test_a_request_that_breaks_the_rules_says_so_and_not_what_the_persister_says
 
 def begun(persister: Persister, partition: int = 0, **options: Any) -> ss.SharePartition:
     key = KEY._replace(partition=partition)
-    persister.initialize_state(key, 0, 0)
+    persister.reset_state(key, 0, 0)
     return lead(persister, key, leader_epoch=1, inline=True, **options)
 
 
@@ -217,7 +219,7 @@ def test_what_a_store_confirms_is_in_its_log(tmp_path: Path) -> None:
         of.acknowledge("alice", 5, 5, 2, now_ms=0)
         assert store.counters()["fsyncs"] == synced + 2
         # As after a crash: what was answered is there before anything is closed.
-        (states, _) = ss.fold_path(tmp_path)
+        (states, _) = analysis.fold_path(tmp_path)
         assert [(state["start_offset"], state["batches"]) for state in states] == [(4, [(5, 5, 0, 1)])]
     with ss.open(tmp_path) as store:
         after = lead(store, KEY, leader_epoch=2, inline=True)
@@ -353,7 +355,7 @@ def test_another_object_is_refused_and_nothing_changed(other: Any) -> None:
 
 def test_lead_refuses_a_persister_that_must_be_called_before_it_reads() -> None:
     memory = MemoryPersister()
-    memory.initialize_state(KEY, 0, 0)
+    memory.reset_state(KEY, 0, 0)
     with pytest.raises(TypeError):
         lead(memory, KEY, leader_epoch=3, inline=True)
     assert memory.read_summary(KEY).leader_epoch == 0
@@ -362,7 +364,7 @@ def test_lead_refuses_a_persister_that_must_be_called_before_it_reads() -> None:
 def test_the_one_that_does_nothing_answers_as_that_of_kafka() -> None:
     persister = NoOpStatePersister()
     assert isinstance(persister, Persister)
-    persister.initialize_state(KEY, 4, 9)
+    persister.reset_state(KEY, 4, 9)
     assert persister.read_state(KEY, 2) == ss.ReadStateResult(0, -1, [])
     assert persister.read_summary(KEY) == ss.StateSummary(0, 0, -1, -1)
     persister.delete_state(KEY)

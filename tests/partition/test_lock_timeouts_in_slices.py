@@ -6,7 +6,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import ConfigError, InvalidRecordStateError
-from tests.python.share_partition_sets import TOPICS, a_set
+from tests.partition.share_partition_sets import TOPICS, a_set
 
 RECORDS, LOCK_MS, MOST = 1_000, 30_000, 64
 BOUNDED = ss.GroupConfig(max_lock_timeouts_per_call=MOST, record_lock_duration_ms=LOCK_MS)

@@ -1,4 +1,4 @@
-"""What the package says on its loggers: nothing unasked, a warning where a log was cut, and never a line that others wrote."""
+"""Messages on the package's loggers: nothing unasked, a warning where a log was cut, and never a line that others wrote."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ KEY = ss.SharePartitionKey("g", TOPIC, 0)
 def torn_store(path: Path) -> None:
     """A store whose last batch was written in part, as a crash leaves it."""
     with tempfile.TemporaryDirectory() as alive, ss.open(alive) as store:
-        store.initialize_state(KEY, 0, 3)
-        store.initialize_state(KEY, 1, 7)
+        store.reset_state(KEY, 0, 3)
+        store.reset_state(KEY, 1, 7)
         # A copy of a store that is open is what a kill leaves.
         shutil.copytree(store.path, path, dirs_exist_ok=True)
     (segment,) = path.rglob("*.log")

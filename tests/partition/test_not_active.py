@@ -14,7 +14,7 @@ import pytest
 
 import share_state as ss
 from share_state.persister import RecordingPersister, drain_writes, lead
-from tests.python.share_partition_sets import i8, i32, i64
+from tests.partition.share_partition_sets import i8, i32, i64
 
 KEY = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
 
@@ -83,7 +83,7 @@ def test_a_write_that_another_leader_has_overtaken_fences(code: int) -> None:
 
 def test_a_leader_that_polls_is_fenced_by_the_store(tmp_path: Path) -> None:
     with ss.open(tmp_path) as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         old = lead(store, KEY, leader_epoch=1)
         lead(store, KEY, leader_epoch=2)
         old.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
@@ -106,7 +106,7 @@ def test_an_inline_write_that_fails_tells_why(tmp_path: Path) -> None:
     leaders = []
     for partition in range(3):
         key = KEY._replace(partition=partition)
-        store.initialize_state(key, 0, 0)
+        store.reset_state(key, 0, 0)
         leaders.append(lead(store, key, leader_epoch=1, inline=True))
     store.delete_state(leaders[0].key)
     store.read_state(leaders[1].key, 7)
@@ -139,7 +139,7 @@ from share_state.persister import lead
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 key = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
 store = ss.open(sys.argv[1])
-store.initialize_state(key, 0, 0)
+store.reset_state(key, 0, 0)
 share_partition = lead(store, key, leader_epoch=1, inline=True)
 share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
@@ -162,7 +162,7 @@ def test_an_inline_write_on_a_full_disk_tells_that_it_is_full(tmp_path: Path) ->
 def test_a_release_that_is_refused_tells_why_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "share_state")
     with ss.open(tmp_path) as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         share_partition = lead(store, KEY, leader_epoch=1, inline=True)
         share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
         store.read_state(KEY, 2)
@@ -188,7 +188,7 @@ def test_ids_and_words_are_taken_in_every_form(tmp_path: Path) -> None:
     share_partition.acknowledge_batches("alice", [(5, 6, "release"), (7, 8, [2, "accept"])], now_ms=0)
     assert share_partition.state_counts()["ACKNOWLEDGED"] == 2
     with ss.open(tmp_path) as store:
-        store.initialize_state(("g", uuid.UUID(KEY.topic_id), 0), 0, 0)
+        store.reset_state(("g", uuid.UUID(KEY.topic_id), 0), 0, 0)
         assert store.read_state(KEY, 0).start_offset == 0
     assert ss.coordinator_key("g", uuid.UUID(KEY.topic_id), 0) == ss.coordinator_key(*KEY)
 

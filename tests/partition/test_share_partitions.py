@@ -12,7 +12,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import InvalidRequestError, UnsupportedVersionError
-from tests.python.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64, ready
+from tests.partition.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64, ready
 
 MEMBERS = ("alice", "bob", "carol")
 
@@ -269,7 +269,7 @@ def test_columns_that_do_not_fit_change_nothing(changed: dict[str, Any], field: 
     assert codes.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("bad", [i64(0), np.zeros((1, 1), np.int32), [0.5], "zero", None])
+@pytest.mark.parametrize("bad", [np.zeros(1, np.int16), np.zeros(1), np.zeros((1, 1), np.int32), [0.5], "zero", None])
 def test_a_column_of_another_dtype_or_shape_is_refused(bad: object) -> None:
     columns = a_set(a_leader(1))
     with pytest.raises(TypeError, match=r"partition is .*; expected int32 of shape"):

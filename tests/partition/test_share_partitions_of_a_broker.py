@@ -1,4 +1,4 @@
-"""What a broker asks of many share partitions beside the plain calls: the same in columns and one by one, and removal."""
+"""Share partitions of a broker, beside the plain calls: the same in columns and one by one, and removal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import InvalidRequestError
-from tests.python.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64
+from tests.partition.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64
 
 MEMBERS = ("alice", "bob", "carol")
 PARTITIONS = 5

@@ -11,7 +11,7 @@ import pytest
 
 import share_state as ss
 from share_state.persister import NoOpStatePersister
-from tests.python.share_partition_sets import TOPICS, a_leader, a_set, i8, i32, i64
+from tests.partition.share_partition_sets import TOPICS, a_leader, a_set, i8, i32, i64
 
 
 def test_calls_that_visit_the_same_share_partitions_in_other_orders_do_not_wait_for_each_other() -> None:
@@ -105,7 +105,7 @@ def _cycles(leader: list[ss.SharePartition], columns: ss.SharePartitions, mine: 
 
 
 def test_threads_over_disjoint_share_partitions_do_as_one_thread() -> None:
-    """What two threads lead to is what one does for both, share partition by share partition."""
+    """Two threads lead to what one does for both, share partition by share partition."""
     count, rounds = 60, 4
     halves = [list(range(half, count, 2)) for half in (0, 1)]
     ends = []

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import share_state as ss
 from share_state.errors import InvalidRecordStateError, InvalidRequestError, SharePartitionNotActiveError
 from share_state.persister import MemoryPersister, lead
-from tests.model.share_partition import TERMINAL, Model, PersistedModel, Record, offsets_of
+from tests.partition.model import TERMINAL, Model, PersistedModel, Record, offsets_of
 
 KEY = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
 DELIVERY_LIMIT, LOCK_MS, WINDOW = 3, 100, 24
@@ -30,14 +30,15 @@ LIVES = 200
 REFUSALS = [3, 42, 74, 124, 16, -1]
 #: Another leader or state has taken over, or there is none.
 FENCING = {3, 74, 124, 69}
-#: What a record limit leaves of a log batch: known to the engine, given to nobody yet, and to the model like any other offset.
+#: State of a log batch's rest after a record limit: known to the engine, given to nobody yet, and to the model like any other
+#: offset.
 NEVER_DELIVERED = (ss.RecordState.AVAILABLE, 0, False)
 MEMBERS = st.sampled_from(["alice", "bob", "carol"])
 TYPES = st.sampled_from(list(ss.AcknowledgeType))
 
 
 def log_batches(offset: int, count: int) -> list[ss.FetchedBatch]:
-    """What a fetch from `offset` returns: whole batches, the first of which holds the offset."""
+    """Batches that a fetch from `offset` returns: whole ones, the first of which holds the offset."""
     base, index = 0, 0
     while base + BATCH_SIZES[index % len(BATCH_SIZES)] <= offset:
         base += BATCH_SIZES[index % len(BATCH_SIZES)]
@@ -53,7 +54,7 @@ def log_batches(offset: int, count: int) -> list[ss.FetchedBatch]:
 class SharePartitionLife(RuleBasedStateMachine):
     """Both stores, the model, and a persister that is told everything in order."""
 
-    #: What has happened in all lives together, so that the test can tell that it has seen enough.
+    #: Events of all lives together, so that the test can tell that it has seen enough.
     happened: ClassVar[Counter[str]] = Counter()
 
     @initialize()
@@ -61,7 +62,7 @@ class SharePartitionLife(RuleBasedStateMachine):
         self.now_ms = 0
         self.leader_epoch = 0
         self.persister = MemoryPersister(snapshot_update_records_per_snapshot=3)
-        self.persister.initialize_state(KEY, 0, 0)
+        self.persister.reset_state(KEY, 0, 0)
         self.persisted = PersistedModel()
         self.finished: set[int] = set()
         self.become_leader()
@@ -85,7 +86,7 @@ class SharePartitionLife(RuleBasedStateMachine):
         return answers[0]
 
     def refused(self, call: Callable[[ss.SharePartition], Any]) -> bool:
-        """Whether both stores refuse the call; then it has changed nothing."""
+        """Returns true if both stores refuse the call; then it has changed nothing."""
         answers: list[tuple[object, ...] | None] = []
         for store in (self.leaves, self.twin):
             before = seen(store)
@@ -243,7 +244,7 @@ class SharePartitionLife(RuleBasedStateMachine):
 
     @rule()
     def crash_and_lead_again(self) -> None:
-        """What was not carried is lost, and so is every lock."""
+        """A crash loses what was not carried, and every lock."""
         self.become_leader()
         self.happened["led again"] += 1
 

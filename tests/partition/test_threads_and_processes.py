@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import share_state as ss
+from share_state.arguments import InFlightStore
 from share_state.errors import InvalidRecordStateError
+from share_state.operate import analysis
 from share_state.persister import MemoryPersister, Persister
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
@@ -23,7 +25,7 @@ RECORDS = 4_000
 THREADS = 4
 
 
-def active(store: str = "leaves") -> ss.SharePartition:
+def active(store: InFlightStore = "leaves") -> ss.SharePartition:
     share_partition = ss.SharePartition(*KEY, store=store, config=ss.GroupConfig(partition_max_record_locks=RECORDS))
     share_partition.initialize(ss.ReadStateResult(0, 0, []))
     return share_partition
@@ -42,7 +44,7 @@ def at_once(work: Callable[[int], Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("store", ["leaves", "twin"])
-def test_no_record_is_given_to_two_threads(store: str) -> None:
+def test_no_record_is_given_to_two_threads(store: InFlightStore) -> None:
     share_partition = active(store)
 
     def consume(number: int) -> list[int]:
@@ -102,7 +104,7 @@ def test_writes_of_many_threads_are_all_kept(home: str, tmp_path: Path) -> None:
 
     def write(number: int) -> None:
         key = KEY._replace(partition=number)
-        persister.initialize_state(key, 0, 0)
+        persister.reset_state(key, 0, 0)
         for offset in range(200):
             persister.write_state(key, ss.WriteState(0, 0, -1, -1, [(2 * offset, 2 * offset, 2, 1)]))
             assert len(persister.read_state(key, 0).state_batches) == offset + 1
@@ -122,13 +124,13 @@ import share_state as ss
 from share_state.errors import StoreError
 key = ("g", sys.argv[2], 0)
 store = ss.open(sys.argv[1])
-store.initialize_state(key, 0, 0)
+store.reset_state(key, 0, 0)
 engine = ss.SharePartition(*key)
 engine.initialize(ss.ReadStateResult(0, 0, []))
 child = os.fork()
 if child == 0:
     refused = 0
-    for call in (lambda: store.initialize_state(key, 1, 0), lambda: store.read_state(key, 0), store.states, store.flush,
+    for call in (lambda: store.reset_state(key, 1, 0), lambda: store.read_state(key, 0), store.states, store.flush,
                  lambda: ss.open(sys.argv[1])):
         try:
             call()
@@ -138,7 +140,7 @@ if child == 0:
     engine.acquire("child", [(0, 9)], max_records=10, now_ms=0)
     os._exit(refused)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
-store.initialize_state(key, 1, 7)
+store.reset_state(key, 1, 7)
 assert engine.in_flight() == []
 store.close()
 with ss.open(sys.argv[1]) as again:
@@ -155,6 +157,7 @@ def test_a_forked_child_is_refused_the_store_of_its_parent(tmp_path: Path) -> No
 LOAD = """
 import sys
 import share_state as ss
+from share_state.operate import analysis
 loads = 0
 def progress(done, total):
     global loads
@@ -166,7 +169,7 @@ try:
     if sys.argv[1] == "open":
         ss.open(sys.argv[2], progress=progress)
     else:
-        ss.fold_path(sys.argv[2], progress)
+        analysis.fold_path(sys.argv[2], progress)
 except KeyboardInterrupt:
     print("interrupted", loads, flush=True)
 """
@@ -177,7 +180,7 @@ def long_log(tmp_path: Path) -> Path:
     """Some MiB of log, so that the end of a load is further away than the next look at signals."""
     batches = [(2 * offset, 2 * offset, 2, 1) for offset in range(4_000)]
     with ss.open(tmp_path, sync="never", snapshot_update_records_per_snapshot=0) as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         for _ in range(150):
             store.write_state(KEY, ss.WriteState(0, 0, -1, -1, batches))
     assert sum(path.stat().st_size for path in tmp_path.rglob("*.log")) > 10 << 20
@@ -208,9 +211,10 @@ import signal, sys
 from collections import defaultdict
 from functools import partial
 import share_state as ss
+from share_state.operate import analysis
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 times = defaultdict(partial(signal.setitimer, signal.ITIMER_REAL, 1e-6))
-load = partial(ss.open, sys.argv[2]) if sys.argv[1] == "open" else partial(ss.fold_path, sys.argv[2])
+load = partial(ss.open, sys.argv[2]) if sys.argv[1] == "open" else partial(analysis.fold_path, sys.argv[2])
 try:
     load(progress=partial(max, key=times.__getitem__))
 except KeyboardInterrupt:
@@ -235,30 +239,44 @@ def test_a_progress_function_that_raises_ends_the_load(tmp_path: Path) -> None:
     with pytest.raises(LookupError, match="enough"):
         ss.open(tmp_path, progress=stop)
     with pytest.raises(LookupError, match="enough"):
-        ss.fold_path(tmp_path, stop)
+        analysis.fold_path(tmp_path, stop)
     ss.open(tmp_path).close()
 
 
+#: The thread is inside the extension when the interpreter ends, and comes to while it is torn down. It asks for the
+#: interpreter at no other time: CPython 3.11 may read a freed thread state where a thread asks just as the end begins,
+#: extension or not.
 SHUTDOWN = """
-import sys, threading
+import sys, threading, time
 import share_state as ss
+from share_state.operate import analysis
 store = ss.open(sys.argv[1], sync="interval", sync_interval_ms=1)
 key = ("g", sys.argv[2], 0)
-store.initialize_state(key, 0, 3)
+store.reset_state(key, 0, 3)
 engines = [ss.SharePartition(*key) for _ in range(10)]
+inside, torn_down = threading.Event(), threading.Lock()
+torn_down.acquire()
 class Holder:
     # Objects that refer to each other, with a finaliser that uses them, die in no particular order.
     def __init__(self):
         self.itself, self.engine, self.store = self, engines[0], store
+        self.wake, self.sleep = torn_down.release, time.sleep
     def __del__(self):
         self.engine.next_fetch_offset()
         self.store.states()
+        self.wake()
+        self.sleep(0.05)
 holder = Holder()
+def wait(done, total):
+    inside.set()
+    with torn_down:
+        print("the thread goes on")
 def work():
-    while True:
-        engines[1].in_flight()
-        store.read_state(key, 0)
+    engines[1].in_flight()
+    store.read_state(key, 0)
+    analysis.fold_path(sys.argv[1], wait)
 threading.Thread(target=work, daemon=True).start()
+assert inside.wait(60)
 print("bye", flush=True)
 """
 

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import share_state as ss
+from share_state import gateway
 from share_state.kafka import KafkaPersister
+from share_state.operate import analysis
 from share_state.persister import MemoryPersister
 
 KEY = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
@@ -182,22 +184,22 @@ def test_an_error_is_pickled_with_its_facts(tmp_path: Path) -> None:
 
 def test_what_is_open_says_so_and_how_much_is_in_it(tmp_path: Path) -> None:
     store = ss.open(tmp_path / "state")
-    store.initialize_state(KEY, 0, 0)
+    store.reset_state(KEY, 0, 0)
     assert repr(store) == f"StateStore({str(tmp_path / 'state')!r}, open, states=1)"
     store.close()
     assert repr(store) == f"StateStore({str(tmp_path / 'state')!r}, closed)"
-    groups = ss.ShareGroupStore(tmp_path / "groups")
+    groups = gateway.ShareGroupStore(tmp_path / "groups")
     assert repr(groups).endswith(", open, groups=0)")
     groups.close()
     assert repr(groups).endswith(", closed)")
     memory = MemoryPersister()
-    memory.initialize_state(KEY, 0, 0)
+    memory.reset_state(KEY, 0, 0)
     assert repr(memory) == "MemoryPersister(states=1)"
     coordinator = ss.ShareCoordinator()
     for record in coordinator.initialize(*KEY, 0, 0, wall_ms=0).records:
         coordinator.replay(0, record.key, record.value)
     assert repr(coordinator) == "ShareCoordinator(states=1)"
-    sessions = ss.ShareSessions(max_sessions=5)
+    sessions = gateway.ShareSessions(max_sessions=5)
     sessions.fetch("g", "a", 0, 1, [(KEY.topic_id, 0)], [], acknowledges=False)
     assert repr(sessions) == "ShareSessions(sessions=1, partitions=1, max_sessions=5)"
     share_partition = ss.SharePartition(*KEY, leader_epoch=3)
@@ -205,7 +207,7 @@ def test_what_is_open_says_so_and_how_much_is_in_it(tmp_path: Path) -> None:
         f"SharePartition(group='g', topic_id='{KEY.topic_id}', partition=0, leader_epoch=3, status=EMPTY, start_offset=0, "
         "end_offset=0, in_flight=0, writes_under_way=0)"
     )
-    scan = ss.scan_path(tmp_path / "state")
+    scan = analysis.scan_path(tmp_path / "state")
     list(scan)
     done, whole = scan.progress
     assert (repr(scan), done) == (f"Scan({whole} of {whole} bytes read)", whole)

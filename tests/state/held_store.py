@@ -28,10 +28,11 @@ class HeldStore:
         self._loop = asyncio.get_running_loop()
         self._entered: asyncio.Queue[int] = asyncio.Queue()
         self._let_go = threading.Semaphore(0)
-        self.initialize_state, self.initialize_states = store.initialize_state, store.initialize_states
+        self.reset_state, self.reset_states = store.reset_state, store.reset_states
         self.read_state, self.read_states, self.read_summary = store.read_state, store.read_states, store.read_summary
         self.delete_state, self.delete_states = store.delete_state, store.delete_states
         self.write_state, self.close = store.write_state, store.close
+        self.read_states_as_next_leader = store.read_states_as_next_leader
 
     def write_states(self, requests: Iterable[tuple[Any, ...]]) -> list[ShareStateError | None]:
         taken = list(requests)

@@ -21,7 +21,7 @@ from share_state.async_persister import (
 from share_state.errors import FencedLeaderEpochError, InvalidRequestError
 from share_state.kafka import AsyncKafkaPersister, ShareCoordinatorServer
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
-from tests.python.held_store import HeldStore
+from tests.state.held_store import HeldStore
 
 TOPIC = "AAECAwQFBgcICQoLDA0ODw"
 KEY = ss.SharePartitionKey("workers", TOPIC, 0)
@@ -37,14 +37,14 @@ class Scripted:
 
     def __init__(self) -> None:
         self.memory = MemoryPersister()
-        self.memory.initialize_state(KEY, 1, 0)
+        self.memory.reset_state(KEY, 1, 0)
         self.memory.read_state(KEY, 1)
         self.let_go = asyncio.Event()
         self.begun = 0
         self.fault: BaseException | None = None
 
-    async def initialize_state(self, key: ss.SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        self.memory.initialize_state(key, state_epoch, start_offset)
+    async def reset_state(self, key: ss.SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        self.memory.reset_state(key, state_epoch, start_offset)
 
     async def read_state(self, key: ss.SharePartitionKey, leader_epoch: int) -> ss.ReadStateResult:
         return self.memory.read_state(key, leader_epoch)
@@ -71,7 +71,7 @@ def acknowledged(share_partition: ss.SharePartition, *offsets: int) -> list[int]
 
 
 def held(share_partition: ss.SharePartition) -> list[tuple[int, int, bool]]:
-    """What the member holds, and whether a write of it is under way."""
+    """Ranges that the member holds; the flag is true while a write is under way."""
     runs = share_partition.in_flight()
     return [(run.first_offset, run.last_offset, run.pending) for run in runs if run.member == "alice" or run.pending]
 
@@ -111,7 +111,7 @@ HOMES = pytest.mark.parametrize("home", [in_a_store, in_a_cluster])
 @HOMES
 def test_a_share_partition_is_led_over_a_change_of_leader(home: Any, tmp_path: Path) -> None:
     async def test(persister: AsyncPersister) -> None:
-        await persister.initialize_state(KEY, 0, -1)
+        await persister.reset_state(KEY, 0, -1)
         old = await lead_async(persister, KEY, leader_epoch=1, latest=100)
         assert old.start_offset == 100
         old.acquire("alice", [(100, 109)], max_records=10, now_ms=0)
@@ -135,7 +135,7 @@ def test_many_share_partitions_are_led_and_drained_at_once(home: Any, tmp_path: 
     keys = [KEY._replace(partition=number) for number in range(40)]
 
     async def test(persister: AsyncPersister) -> None:
-        await asyncio.gather(*(persister.initialize_state(key, 1, 0) for key in keys))
+        await asyncio.gather(*(persister.reset_state(key, 1, 0) for key in keys))
         led = await asyncio.gather(*(lead_async(persister, key, leader_epoch=1) for key in keys))
         for share_partition in led:
             assert len(acknowledged(share_partition, *range(5))) == 5
@@ -152,7 +152,7 @@ def test_drains_of_many_share_partitions_share_their_syncs(tmp_path: Path) -> No
     async def test() -> None:
         store = ss.open(tmp_path / "state")
         async with AsyncStateStore(store) as states:
-            await asyncio.gather(*(states.initialize_state(key, 1, 0) for key in keys))
+            await asyncio.gather(*(states.reset_state(key, 1, 0) for key in keys))
             led = await asyncio.gather(*(lead_async(states, key, leader_epoch=1) for key in keys))
             for share_partition in led:
                 acknowledged(share_partition, *range(5))
@@ -239,7 +239,7 @@ def test_writes_keep_their_order_through_a_drain_that_was_cancelled(tmp_path: Pa
     async def test() -> None:
         store = HeldStore(ss.open(tmp_path / "state"))
         async with AsyncStateStore(store) as states:
-            await states.initialize_state(KEY, 1, 0)
+            await states.reset_state(KEY, 1, 0)
             share_partition = await lead_async(states, KEY, leader_epoch=1)
             acknowledged(share_partition, 0, 1, 2)
             draining = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=1))
@@ -303,7 +303,7 @@ def test_an_error_that_is_no_answer_is_told_and_raised(fault: BaseException) -> 
 @pytest.mark.parametrize("fault", [StrangeError("no"), KeyboardInterrupt()])
 def test_so_it_is_without_a_loop(fault: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = MemoryPersister()
-    memory.initialize_state(KEY, 1, 0)
+    memory.reset_state(KEY, 1, 0)
     share_partition = lead(memory, KEY, leader_epoch=1)
     acknowledged(share_partition, 0, 1)
 
@@ -322,7 +322,7 @@ def test_so_it_is_without_a_loop(fault: BaseException, monkeypatch: pytest.Monke
 def test_a_persister_of_the_other_kind_is_refused(tmp_path: Path) -> None:
     async def test() -> None:
         with ss.open(tmp_path / "state") as store:
-            store.initialize_state(KEY, 1, 0)
+            store.reset_state(KEY, 1, 0)
             async with AsyncKafkaPersister("127.0.0.1:1") as kafka:
                 share_partition = lead(store, KEY, leader_epoch=1)
                 acknowledged(share_partition, 0)

@@ -15,7 +15,7 @@ import share_state as ss
 from share_state.async_persister import AsyncStateStore
 from share_state.errors import FencedLeaderEpochError, InvalidRequestError, StoreError
 from share_state.persister import MemoryPersister
-from tests.python.held_store import HeldStore
+from tests.state.held_store import HeldStore
 
 TOPIC = "AAECAwQFBgcICQoLDA0ODw"
 #: The same topic, spelled otherwise.
@@ -30,7 +30,7 @@ def write(start_offset: int, leader_epoch: int = 1) -> ss.WriteState:
 
 def begun(path: Path, keys: list[ss.SharePartitionKey] = KEYS, **options: Any) -> ss.StateStore:
     store = ss.open(path / "state", **options)
-    assert store.initialize_states([(key, 1, 0) for key in keys]) == [None] * len(keys)
+    assert store.reset_states([(key, 1, 0) for key in keys]) == [None] * len(keys)
     return store
 
 
@@ -99,7 +99,7 @@ def test_calls_for_one_share_partition_keep_their_order(tmp_path: Path) -> None:
                 states.read_state(other, 1),
                 states.delete_state(KEY),
                 states.read_summary(other),
-                states.initialize_state(KEY, 9, 90),
+                states.reset_state(KEY, 9, 90),
                 states.read_state(KEY, 2),
             )
             offsets = [getattr(answer, "start_offset", None) for answer in answers]
@@ -141,10 +141,10 @@ def test_what_is_no_request_at_all_does_the_others_no_harm(tmp_path: Path) -> No
             told = await asyncio.gather(
                 states.write_state(KEY, write(1)),
                 states.write_state(KEYS[1], wrong),
-                states.initialize_state(KEYS[2], 2**40, 0),
+                states.reset_state(KEYS[2], 2**40, 0),
                 states.write_state(KEYS[3]._replace(topic_id="orders"), write(1)),
                 states.write_state(KEYS[4], write(4)),
-                states.initialize_state(KEYS[5], 3, 30),
+                states.reset_state(KEYS[5], 3, 30),
                 return_exceptions=True,
             )
             assert [type(answer) for answer in told[:1] + told[4:]] == [type(None)] * 3
@@ -259,7 +259,7 @@ def test_a_fault_that_nobody_thought_of_reaches_everyone_who_asked(tmp_path: Pat
 
 
 CALLS: dict[str, Callable[[AsyncStateStore], Coroutine[Any, Any, object]]] = {
-    "initialize_state": lambda states: states.initialize_state(KEY, 1, 0),
+    "reset_state": lambda states: states.reset_state(KEY, 1, 0),
     "read_state": lambda states: states.read_state(KEY, 1),
     "write_state": lambda states: states.write_state(KEY, write(1)),
     "delete_state": lambda states: states.delete_state(KEY),

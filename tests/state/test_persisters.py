@@ -1,4 +1,4 @@
-"""One suite for every home of the state: the memory persister and the embedded log hold to the same contract, errors included."""
+"""Contract of every home of the state: the memory persister and the embedded log hold to the same, errors included."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write(
 
 
 def begun(persister: Persister, start_offset: int = 5) -> Persister:
-    persister.initialize_state(KEY, 1, start_offset)
+    persister.reset_state(KEY, 1, start_offset)
     persister.read_state(KEY, 1)
     return persister
 
@@ -59,11 +59,11 @@ def test_all_three_are_persisters(persister: Persister) -> None:
 
 
 def test_what_was_initialised_is_read(persister: Persister) -> None:
-    persister.initialize_state(KEY, 3, 17)
+    persister.reset_state(KEY, 3, 17)
     assert persister.read_state(KEY, 0) == ss.ReadStateResult(3, 17, [])
     # An initialisation without start offset leaves it to the leader, and the summary counts nothing as complete.
     assert persister.read_summary(KEY).start_offset == 17
-    persister.initialize_state(OTHERS[0], 0, -1)
+    persister.reset_state(OTHERS[0], 0, -1)
     assert persister.read_state(OTHERS[0], 0).start_offset == -1
 
 
@@ -94,7 +94,7 @@ def test_a_late_write_takes_nothing_back(persister: Persister) -> None:
 def test_states_do_not_touch_each_other(persister: Persister) -> None:
     begun(persister)
     for number, other in enumerate(OTHERS):
-        persister.initialize_state(other, 1, 100 + number)
+        persister.reset_state(other, 1, 100 + number)
     persister.write_state(KEY, write(batches=ARCHIVED_TWICE))
     for number, other in enumerate(OTHERS):
         assert persister.read_state(other, 0) == ss.ReadStateResult(1, 100 + number, [])
@@ -107,16 +107,16 @@ def test_a_state_is_deleted_and_deleting_again_succeeds(persister: Persister) ->
     with pytest.raises(InvalidRequestError):
         persister.read_state(KEY, 1)
     assert persister.read_summary(KEY) == persister.read_summary(OTHERS[0])
-    persister.initialize_state(KEY, 0, 0)
+    persister.reset_state(KEY, 0, 0)
     assert persister.read_state(KEY, 0) == ss.ReadStateResult(0, 0, [])
 
 
 def test_a_repeated_initialisation_wipes_nothing(persister: Persister) -> None:
     begun(persister)
     persister.write_state(KEY, write(batches=ARCHIVED_TWICE))
-    persister.initialize_state(KEY, 1, 5)
+    persister.reset_state(KEY, 1, 5)
     assert persister.read_state(KEY, 1).state_batches == ARCHIVED_TWICE
-    persister.initialize_state(KEY, 2, 50)
+    persister.reset_state(KEY, 2, 50)
     assert persister.read_state(KEY, 1) == ss.ReadStateResult(2, 50, [])
 
 
@@ -143,15 +143,15 @@ REFUSALS: list[tuple[str, type[ShareStateError], int | None, Callable[[Persister
     ("lower leader epoch", FencedLeaderEpochError, 74, refused_write(leader_epoch=0)),
     ("lower leader and state epoch", FencedLeaderEpochError, 74, refused_write(leader_epoch=0, state_epoch=0)),
     ("lower state epoch", FencedStateEpochError, 124, refused_write(state_epoch=0)),
-    ("lower state epoch init", FencedStateEpochError, 124, lambda p: p.initialize_state(KEY, 0, 5)),
-    ("negative state epoch", InvalidRequestError, 42, lambda p: p.initialize_state(KEY, -1, 0)),
-    ("negative start offset", InvalidRequestError, 42, lambda p: p.initialize_state(KEY, 2, -2)),
-    ("negative partition", InvalidRequestError, 42, lambda p: p.initialize_state(KEY._replace(partition=-1), 0, 0)),
+    ("lower state epoch init", FencedStateEpochError, 124, lambda p: p.reset_state(KEY, 0, 5)),
+    ("negative state epoch", InvalidRequestError, 42, lambda p: p.reset_state(KEY, -1, 0)),
+    ("negative start offset", InvalidRequestError, 42, lambda p: p.reset_state(KEY, 2, -2)),
+    ("negative partition", InvalidRequestError, 42, lambda p: p.reset_state(KEY._replace(partition=-1), 0, 0)),
     ("negative leader epoch", InvalidRequestError, 42, lambda p: p.read_state(KEY, -1)),
     ("start offset below -1", InvalidRequestError, 42, refused_write(start_offset=-2)),
     ("inverted batch", InvalidRequestError, 42, lambda p: p.write_state(KEY, write(batches=[ss.StateBatch(9, 5, 2, 1)]))),
     ("acquired batch", InvalidRequestError, 42, lambda p: p.write_state(KEY, write(batches=[ss.StateBatch(5, 9, 1, 1)]))),
-    ("empty group", InvalidRequestError, 42, lambda p: p.initialize_state(KEY._replace(group=""), 0, 0)),
+    ("empty group", InvalidRequestError, 42, lambda p: p.reset_state(KEY._replace(group=""), 0, 0)),
     (
         "too many batches",
         LimitExceededError,
@@ -178,7 +178,7 @@ def test_a_refusal_has_its_code_and_changes_nothing(
 
 
 def test_a_share_partition_is_led_over_a_change_of_leader(persister: Persister) -> None:
-    persister.initialize_state(KEY, 0, -1)
+    persister.reset_state(KEY, 0, -1)
     old = lead(persister, KEY, leader_epoch=1, latest=100)
     assert old.start_offset == 100
     old.acquire("alice", [(100, 109)], max_records=10, now_ms=0)
@@ -206,7 +206,7 @@ def test_a_state_that_is_missing_is_an_error_of_the_persister(persister: Persist
 def test_a_refused_write_is_logged_with_its_key(persister: Persister, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "share_state")
     key = KEY._replace(group="line\nbreak")
-    persister.initialize_state(key, 0, 0)
+    persister.reset_state(key, 0, 0)
     share_partition = lead(persister, key, leader_epoch=1)
     persister.delete_state(key)
     share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
@@ -218,7 +218,7 @@ def test_a_refused_write_is_logged_with_its_key(persister: Persister, caplog: py
 
 
 def test_a_state_is_made_only_where_there_is_none(tmp_path: Path) -> None:
-    """What every start of a program may call: it forgets nothing, wherever the start offset stands by now."""
+    """Every start of a program may call it: it forgets nothing, wherever the start offset stands by now."""
     store = ss.open(tmp_path / "state")
     homes: list[Persister] = [MemoryPersister(), store]
     for home in homes:
@@ -243,7 +243,7 @@ def test_a_state_is_made_only_where_there_is_none(tmp_path: Path) -> None:
 
 def test_the_latest_offset_is_asked_for_where_it_is_needed() -> None:
     persister = MemoryPersister()
-    persister.initialize_state(KEY, 0, -1)
+    persister.reset_state(KEY, 0, -1)
     with pytest.raises(ss.ArgumentValueError, match="latest is None; expected the high watermark"):
         lead(persister, KEY, leader_epoch=1)
     assert lead(persister, KEY, leader_epoch=1, latest=42).start_offset == 42
@@ -257,7 +257,7 @@ def test_leaving_a_store_hides_no_exception(tmp_path: Path) -> None:
             shutil.rmtree(tmp_path / "state")
             with contextlib.suppress(ss.StoreError):
                 for offset in range(500):
-                    store.initialize_state(KEY._replace(group=f"{offset}"), 0, 0)
+                    store.reset_state(KEY._replace(group=f"{offset}"), 0, 0)
             raise KeyError("a bug of the caller's")
 
     with pytest.raises(KeyError, match="a bug of the caller's") as raised:
@@ -271,7 +271,7 @@ def test_a_disk_that_fails_has_its_number(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "state")
     many = [(KEY._replace(group=f"{number}"), 0, 0) for number in range(500)]
     with pytest.raises(ss.StoreError) as failed:
-        store.initialize_states(many)
+        store.reset_states(many)
     assert failed.value.errno == errno.ENOENT
     with pytest.raises(ss.StoreError):
         store.close()

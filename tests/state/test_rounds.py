@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from share_state.rounds import Rounds
+from share_state.util.rounds import Rounds
 
 
 class Gathering:
@@ -16,7 +16,7 @@ class Gathering:
     def __init__(self, executor: ThreadPoolExecutor) -> None:
         self.waiting: list[int] = []
         self.settled: list[tuple[list[int], object]] = []
-        #: What raises once.
+        #: Step that raises once: "settle" or "take".
         self.broken = ""
         #: Asked for while the round with this number is settled.
         self.answers: dict[int, list[int]] = {}
@@ -92,5 +92,19 @@ def test_a_bug_of_the_caller_is_told_and_stops_nothing(broken: str) -> None:
             await gathering.rounds.idle()
         assert [type(error) for error in told] == [ValueError]
         assert [number for numbers, _ in gathering.settled for number in numbers] == [1, 2]
+
+    asyncio.run(test())
+
+
+def test_a_round_that_no_thread_takes_is_settled() -> None:
+    async def test() -> None:
+        executor = ThreadPoolExecutor(1)
+        gathering = Gathering(executor)
+        executor.shutdown()
+        gathering.answers = {1: [2]}
+        gathering.ask(1)
+        async with asyncio.timeout(60):
+            await gathering.rounds.idle()
+        assert [(numbers, type(result)) for numbers, result in gathering.settled] == [([1], RuntimeError), ([2], RuntimeError)]
 
     asyncio.run(test())

@@ -8,7 +8,7 @@ import pytest
 
 import share_state as ss
 from share_state import _core
-from share_state.tidying import tidy
+from share_state.util.tidying import tidy
 
 KEY = ss.SharePartitionKey("group", "AAAAAAAAAAAAAAAAAAAAAQ", 0)
 
@@ -49,5 +49,5 @@ def test_a_store_that_has_failed_ends_it() -> None:
 
 def test_a_round_of_a_store_that_is_open(tmp_path: Path) -> None:
     with _core.StateStore(tmp_path / "store") as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         tidy(store, pytest.fail)

@@ -1,4 +1,4 @@
-"""One connection of a client by itself, with a transport that only notes what is done to it, and requests for it."""
+"""Connection of a client by itself, with a transport that only notes what is done to it, and requests for it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from share_state.gateway import Limits
 from share_state.gateway.access import Access
 from share_state.gateway.connection import ClientConnection, Serving
-from share_state.gateway.limits import AnswerBytes, QueuedBytes
+from share_state.gateway.limits import AnswerBytes
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.kafka.queued_bytes import QueuedBytes
 
 KIB = 1 << 10
 LIMITS = Limits(frame=1000, idle=600.0, frame_time=30.0, answer_time=60.0, login_time=20.0)
@@ -25,7 +26,7 @@ class Transport(asyncio.Transport):
     def __init__(self, *, secured: bool = False) -> None:
         super().__init__({"sslcontext": object() if secured else None})
         self.done: list[Any] = []
-        #: What was written, itself.
+        #: Buffers that were written, themselves.
         self.given: list[bytes | bytearray | memoryview[Any]] = []
         self.limits: tuple[int | None, int | None] | None = None
         self.is_over = False

@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from share_state.errors import WireDecodeError
 from share_state.gateway import Access, Limits, Operation, Resource, Rule
 from share_state.gateway.certificate_names import subject_of
+from tests.gateway.serving import RECORDS, drain, serving
 from tests.gateway.wire.connection import Connection, Disconnected
-from tests.python.gateway.serving import RECORDS, drain, serving
 
 #: Subjects in DER, and what ``X500Principal.getName`` of a JDK makes of them.
 SUBJECTS = [

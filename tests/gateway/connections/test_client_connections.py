@@ -1,4 +1,4 @@
-"""One connection of a client by itself, the order of its requests, its answers and its end."""
+"""Connection of a client by itself, the order of its requests, its answers and its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from share_state.errors import WireDecodeError
-from tests.python.gateway.one_connection import KIB, WHO, Bench, echo, payload, run, turns
+from tests.gateway.connections.one_connection import KIB, WHO, Bench, echo, payload, run, turns
 
 
 def test_the_next_request_is_begun_when_the_one_before_is_answered() -> None:

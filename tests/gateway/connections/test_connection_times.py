@@ -1,4 +1,4 @@
-"""How long a client may take: to send a request, to take an answer, to log in, to say anything."""
+"""Time limits of a client: to send a request, to take an answer, to log in, to say anything."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.python.gateway.one_connection import WHO, Bench, echo, payload, run, turns
+from tests.gateway.connections.one_connection import WHO, Bench, echo, payload, run, turns
 
 
 def checked(prepare: Callable[[Bench], Awaitable[float]], seconds: float) -> list[Any]:
-    """What a look does so many seconds after something began."""
+    """Actions of a look so many seconds after something began."""
     found: list[Any] = []
 
     async def test() -> None:

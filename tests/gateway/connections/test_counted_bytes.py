@@ -8,9 +8,10 @@ import contextlib
 import pytest
 
 from share_state.gateway.access import Access
-from share_state.gateway.limits import AnswerBytes, Limits, QueuedBytes, WorkBytes
+from share_state.gateway.limits import AnswerBytes, Limits, WorkBytes
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.kafka.queued_bytes import QueuedBytes
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -33,11 +34,17 @@ def test_limits_that_nobody_sets() -> None:
     assert Limits() == Limits(
         frame=8_388_608,
         other_frame=1_048_576,
+        elements=25_000,
         relayed_frame=104_857_600,
         queued=67_108_864,
         work=8_388_608,
         answers=268_435_456,
+        answer=16_777_216,
+        subscription=65_536,
+        slice=0.005,
         connections=4000,
+        address_connections=2000,
+        principal_connections=2000,
         idle=600.0,
         frame_time=30.0,
         answer_time=60.0,
@@ -147,7 +154,11 @@ def test_work_that_is_given_up_in_the_line_leaves_no_trace() -> None:
 
 @pytest.mark.parametrize(("free", "allowed"), [(MIB, 256 * KIB), (256 * KIB, 64 * KIB), (256 * KIB - 1, 0), (0, 0), (-5, 0)])
 def test_an_answer_may_have_a_quarter_of_what_is_left(free: int, allowed: int) -> None:
-    assert AnswerBytes(free).allowed() == allowed
+    answers = AnswerBytes(free + 1)
+    answers.hold(client(), 1)
+    assert answers.allowed() == allowed
+    # While nobody holds any, one goes out.
+    assert AnswerBytes(free).allowed() == max(allowed, 64 * KIB)
 
 
 def test_those_who_wait_are_called_while_there_is_room() -> None:

@@ -1,4 +1,4 @@
-"""What clients may take up: frames, bytes that wait, answers that are not read, time."""
+"""Limits on what clients may take up: frames, bytes that wait, answers that are not read, time."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from share_state.gateway import Access, Limits, ShareGateway
-from share_state.gateway.limits import AnswerBytes, QueuedBytes, WorkBytes
+from share_state.gateway.limits import AnswerBytes, WorkBytes
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.kafka.queued_bytes import QueuedBytes
+from tests.gateway.serving import fetch, heartbeat, serving, topic_id, upstream
 from tests.gateway.wire.codec import api_key, decode, encode
 from tests.gateway.wire.connection import Connection, Disconnected, request_header
-from tests.python.gateway.serving import fetch, heartbeat, serving, topic_id, upstream
 
 API_VERSIONS = b"\0\0\0\x0a\0\x12\0\0\0\0\0\x07\xff\xff"
 MIB = 1 << 20
@@ -45,7 +46,7 @@ def is_closed(connection: socket.socket) -> bool:
 
 
 def holds_records(answer: dict[str, Any]) -> bool:
-    """Whether a ShareFetch has brought any; a share partition without news is not listed."""
+    """Returns true if a ShareFetch has brought any; a share partition without news is not listed."""
     return any(partition["acquiredRecords"] for topic in answer["responses"] for partition in topic["partitions"])
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-import ssl
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-import trustme
 
 from share_state.gateway import Limits
 from share_state.gateway.access import Access
 from share_state.gateway.connection import ClientConnection, Serving
-from share_state.gateway.limits import AnswerBytes, QueuedBytes
+from share_state.gateway.limits import AnswerBytes
 from share_state.gateway.requests import Client
 from share_state.gateway.server import Server
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.kafka.queued_bytes import QueuedBytes
+from share_state.util.admission import Admission
 
 ACCESS = Access()
 
@@ -31,7 +29,8 @@ class House:
         self.gone: list[Client] = []
         made = Limits(**limits)
         serving = Serving(self._respond, lambda _client, _key: 1000, made, QueuedBytes(10_000), AnswerBytes(10_000))
-        self.server = Server(serving, self.met.append, self.gone.append, ACCESS, ssl_context=None)
+        self.admission = Admission(made.connections, made.address_connections, made.principal_connections)
+        self.server = Server(serving, self.met.append, self.gone.append, ACCESS, self.admission, ssl_context=None)
 
     async def _respond(self, _client: Client, payload: bytes) -> bytes:
         return len(payload).to_bytes(4, "big") + payload
@@ -92,28 +91,6 @@ def test_clients_are_met_and_missed() -> None:
     run(test)
 
 
-def test_one_connection_too_many_is_closed_at_once(caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        house = House(connections=1)
-        address = await house.start()
-        first = await asyncio.open_connection(*address)
-        assert await echo(*first) == b"\0\0\0\5hello"
-        for _ in range(2):
-            reader, writer = await asyncio.open_connection(*address)
-            with contextlib.suppress(ConnectionError):
-                assert await reader.read() == b""
-            writer.close()
-        assert (house.server.accepted, house.server.refused, len(house.met)) == (1, 2, 1)
-        assert await echo(*first) == b"\0\0\0\5hello"
-        await house.server.close()
-        first[1].close()
-
-    run(test)
-    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
-        (logging.WARNING, "the limit of 1 connections is reached: closed a new one")
-    ] * 2
-
-
 @pytest.mark.parametrize(
     ("limits", "seconds"),
     [
@@ -166,7 +143,7 @@ def test_an_answer_that_is_worked_out_is_sent_before_the_end() -> None:
             return b"\0\0\0\4last"
 
         serving = house.server._serving._replace(respond=respond)
-        server = Server(serving, house.met.append, house.gone.append, ACCESS, ssl_context=None)
+        server = Server(serving, house.met.append, house.gone.append, ACCESS, house.admission, ssl_context=None)
         reader, writer = await asyncio.open_connection(*await server.start("127.0.0.1", 0))
         writer.write(b"\0\0\0\5hello\0\0\0\5again")
         await begun.wait()
@@ -179,28 +156,6 @@ def test_an_answer_that_is_worked_out_is_sent_before_the_end() -> None:
         writer.close()
 
     run(test)
-
-
-def test_a_handshake_that_fails_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    async def test() -> None:
-        house = House()
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
-        server = Server(house.server._serving, house.met.append, house.gone.append, ACCESS, ssl_context=context)
-        reader, writer = await asyncio.open_connection(*await server.start("127.0.0.1", 0))
-        writer.write(b"GET / HTTP/1.1\r\n\r\n")
-        with contextlib.suppress(ConnectionError):
-            await reader.read()
-        await until(lambda: server.tls_failed == 1 and server.connections == 0)
-        assert (server.accepted, house.met, house.gone) == (1, [], [])
-        writer.close()
-        await server.close()
-
-    run(test)
-    (record,) = [record for record in caplog.records if record.name == "share_state.gateway.clients"]
-    assert (record.levelno, record.exc_info) == (logging.WARNING, None)
-    assert record.getMessage().startswith("TLS handshake failed: [SSL")
-    assert record.getMessage().endswith(": host=127.0.0.1")
 
 
 def test_a_server_that_never_listened_closes() -> None:

@@ -1,4 +1,4 @@
-"""What stands before the requests of a client that has not logged in: what it may ask, and what becomes of it."""
+"""Clients that have not logged in: what they may ask, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from share_state.gateway import authentication
 from share_state.gateway.access import Access
 from share_state.gateway.authentication import Authentication
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.util.admission import Admission
 from tests.gateway.wire.codec import Message, decode, encode, flexible
 from tests.gateway.wire.connection import request_header
 
@@ -39,9 +40,9 @@ class Dispatch:
 
 
 def made(users: dict[str, str] | None = None, tokens: Any = None) -> tuple[Authentication, Dispatch, Client]:
-    """What stands before a dispatch, and a client that it has met."""
+    """Authentication in front of a dispatch, and a client that it has met."""
     dispatch, client = Dispatch(), Client(1, "host", Address("here", 1), Access())
-    found = Authentication(cast("Any", dispatch), users, tokens)
+    found = Authentication(cast("Any", dispatch), users, tokens, Admission(10, 10, 10))
     found.meet(client)
     return found, dispatch, client
 
@@ -69,14 +70,6 @@ def handshake(what: Authentication, client: Client, mechanism: str = "PLAIN") ->
 
 def authenticate(what: Authentication, client: Client, said: bytes, version: int = 2) -> Message:
     return told(AUTHENTICATE, version, ask(what, client, request(AUTHENTICATE, version, {"authBytes": said})))
-
-
-def test_everybody_is_let_in_where_nobody_has_a_password() -> None:
-    what, dispatch, client = made()
-    assert (what.is_needed, client.login, dispatch.offered) == (False, None, None)
-    assert ask(what, client, b"anything") == b"dispatched"
-    assert dispatch.asked == [(client, b"anything")]
-    assert (what.succeeded, what.failed) == (0, 0)
 
 
 @pytest.mark.parametrize(("users", "tokens"), [(USERS, None), (None, lambda _token: "bob"), (USERS, lambda _token: "bob")])
@@ -140,12 +133,6 @@ def test_a_client_that_fails_is_told_late_and_hears_nothing_more(
     assert record.levelname == "WARNING"
     assert record.getMessage().startswith("a login failed: user='alice' reason=")
     assert record.getMessage().endswith(" client='me' host=host principal='User:ANONYMOUS' software=''")
-
-
-def test_a_mechanism_that_there_is_not_fails() -> None:
-    what, _, client = made(USERS)
-    assert handshake(what, client, "GSSAPI") == {"errorCode": 33, "mechanisms": ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]}
-    assert (what.failed, client.is_refused) == (1, True)
 
 
 def test_versions_may_be_asked_before_and_between() -> None:

@@ -1,22 +1,20 @@
-"""Who is let in: SASL by a real client, and by bare requests what a stranger may ask."""
+"""Logins: SASL by a real client, and by bare requests what a stranger may ask."""
 
 from __future__ import annotations
 
 import ssl
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
 
-from share_state.errors import ConfigError
 from share_state.gateway import GatewayOptions, Limits
-from share_state.gateway.authentication import Authentication
 from share_state.gateway.tokens import UnsecuredTokens
-from share_state.kafka.bearer_tokens import TokenRefusedError, token_of
-from share_state.kafka.peers import Address
-from tests.gateway.wire.connection import Connection, Disconnected
-from tests.python.gateway.serving import RECORDS, drain, log_in, serving
+from share_state.kafka.client.peers import Address
+from tests.gateway.serving import RECORDS, drain, log_in, serving
+from tests.gateway.wire.connection import Connection, Disconnected, request_header
 
 USERS = {"alice": "alice-secret"}
 PASSWORD = {"sasl.username": "alice", "sasl.password": "alice-secret"}
@@ -98,20 +96,27 @@ def test_a_stranger_is_asked_to_log_in_first(bootstrap: str, tmp_path: Path, nam
                 connection.ask(name, 1)
 
 
-def test_frames_of_strangers_are_short(bootstrap: str, tmp_path: Path) -> None:
-    with serving(bootstrap, tmp_path, users=USERS) as gateway:
-        for length, is_taken in ((512 << 10, True), ((512 << 10) + 1, False)):
-            with Connection(gateway.bootstrap_servers) as connection:
-                connection.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
-                header = b"\0\x24\0\0" + bytes(4) + b"\xff\xff"
-                said = b"\0alice\0" + b"x" * (length - len(header) - 4 - 7)
-                connection.send_frame(header + len(said).to_bytes(4, "big") + said)
-                if is_taken:
-                    connection._correlation = 0
-                    assert connection.receive(36, 0)[:2] == b"\0\x3a"
-                else:
-                    with pytest.raises(Disconnected):
-                        connection.receive(36, 0)
+@pytest.mark.parametrize("length", [68 << 10, (68 << 10) + 1])
+def test_a_token_of_a_stranger_has_64_kib(bootstrap: str, tmp_path: Path, length: int) -> None:
+    with serving(bootstrap, tmp_path, users=USERS) as gateway, Connection(gateway.bootstrap_servers) as connection:
+        connection.ask("SaslHandshake", 1, {"mechanism": "PLAIN"})
+        said = b"\0alice\0" + b"x" * (length - len(request_header(36, 0, 2, "lab")) - 4 - 7)
+        connection.send(36, 0, len(said).to_bytes(4, "big") + said)
+        if length == 68 << 10:
+            assert connection.receive(36, 0)[:2] == b"\0\x3a"
+        else:
+            with pytest.raises(Disconnected):
+                connection.receive(36, 0)
+
+
+@pytest.mark.parametrize(("key", "version"), [(17, 1), (18, 0), (18, 3), (3, 12)])
+def test_other_requests_of_strangers_have_4_kib(bootstrap: str, tmp_path: Path, key: int, version: int) -> None:
+    with serving(bootstrap, tmp_path, users=USERS) as gateway, Connection(gateway.bootstrap_servers) as connection:
+        connection.offered()
+        # The length and the key are enough to be refused: no more than they are sent.
+        connection._socket.sendall(struct.pack(">ihh", 4097, key, version))
+        with pytest.raises(Disconnected):
+            connection.receive(key, version)
 
 
 def test_who_does_not_log_in_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
@@ -122,33 +127,5 @@ def test_who_does_not_log_in_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
             connection.receive(18, 0)
 
 
-def test_nobody_could_log_in() -> None:
-    with pytest.raises(ConfigError, match="no user"):
-        Authentication(None, {}, None)  # type: ignore[arg-type]
-
-
 def test_passwords_are_not_in_the_text_of_options(tmp_path: Path) -> None:
     assert "alice-secret" not in repr(GatewayOptions(upstream=(Address("a", 1),), path=tmp_path, users=USERS))
-
-
-@pytest.mark.parametrize(
-    ("said", "found"),
-    [
-        (b"n,,\x01auth=Bearer abc\x01\x01", ("abc", "")),
-        (b"n,a=bob,\x01auth=bearer abc==\x01x=y\x01\x01", ("abc==", "bob")),
-        (b"n,a=a=2Cb=3Dc,\x01auth=Bearer t\x01\x01", ("t", "a,b=c")),
-    ],
-)
-def test_first_messages_of_bearers(said: bytes, found: tuple[str, str]) -> None:
-    assert token_of(said) == found
-
-
-@pytest.mark.parametrize(
-    "said",
-    [b"", b"\x01", b"n,,\x01\x01", b"n,,\x01auth=Bearer abc\x01", b"n,,\x01auth=Basic abc\x01\x01",
-     b"y,,\x01auth=Bearer a\x01\x01", b"n,,\x01auth=Bearer a b\x01\x01", b"n,a=\xff,\x01auth=Bearer a\x01\x01",
-     b"n,,\x01other=Bearer a\x01\x01"],
-)  # fmt: skip
-def test_first_messages_that_are_none(said: bytes) -> None:
-    with pytest.raises(TokenRefusedError):
-        token_of(said)

@@ -13,12 +13,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.gateway.serving import fetch, heartbeat, topic_id, upstream
 from tests.gateway.wire.codec import api_key, encode
 from tests.gateway.wire.connection import Connection, request_header
 from tests.kafka.broker import die_with_parent
-from tests.python.gateway.serving import fetch, heartbeat, topic_id, upstream
 
-#: What the limits add up to : 64 MiB of requests and 256 MiB of answers, requests taken apart, and what the process has anyway.
+#: Memory that the limits add up to: 64 MiB of requests and 256 MiB of answers, requests taken apart, and what the process has
+#: anyway.
 CEILING_MIB = 768
 MIB = 1 << 20
 

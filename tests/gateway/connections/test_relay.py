@@ -1,24 +1,28 @@
-"""What a relay passes on: whole frames, each client's over its own connection, without the gateway's leader epochs."""
+"""Relay: it passes on whole frames, each client's over its own connection, without the gateway's leader epochs."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import struct
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from share_state.gateway import Limits
 from share_state.gateway.access import Access
+from share_state.gateway.counts import Counts
+from share_state.gateway.net import Net
 from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address, LostError, Node
+from share_state.kafka.client.peers import Address, LostError, Node
 from tests.gateway.wire.codec import Message, encode
 from tests.gateway.wire.connection import request_header
 
 BROKER = Address("upstream", 9092)
-PRODUCE, FETCH, LIST, EPOCH_ENDS, INIT = 0, 1, 2, 23, 22
+PRODUCE, FETCH, LIST, EPOCH_ENDS, INIT, VOTE = 0, 1, 2, 23, 22, 52
 Done = Callable[[Any], None]
 
 
@@ -31,7 +35,7 @@ class Opened:
 
     def __init__(self) -> None:
         self.sent: list[tuple[bytes, Done | None]] = []
-        #: What is said to each request, or nothing.
+        #: Answer to each request, or nothing.
         self.says: Any = None
         self.offered: dict[int, tuple[int, int]] = {}
         self.asked: list[tuple[int, Message]] = []
@@ -77,7 +81,9 @@ class Upstream:
     def lane(self, name: str) -> Lane:
         return self.lanes.setdefault(name, Lane())
 
-    def connections(self) -> Lane:
+    def connections(self, *, request_timeout: float) -> Lane:
+        # A member that joins a group waits for all others, as long as each may take for its records.
+        assert request_timeout >= 3600
         made = Lane()
         made.made.says = b"\x00\x00\x00\x63answer"
         self.own.append(made)
@@ -85,8 +91,9 @@ class Upstream:
 
 
 def relay(upstream: Upstream, *, made_up: bool = False) -> Relay:
-    options = SimpleNamespace(upstream=(BROKER,))
-    return Relay(cast("Any", upstream), cast("Any", SimpleNamespace(has_made_up_ids=made_up)), cast("Any", options))
+    options, counts = SimpleNamespace(upstream=(BROKER,), limits=Limits()), Counts()
+    registry = SimpleNamespace(has_made_up_ids=made_up)
+    return Relay(cast("Any", upstream), cast("Any", registry), cast("Any", options), counts=counts, net=Net(counts))
 
 
 def client(number: int = 1) -> Client:
@@ -153,24 +160,28 @@ def test_each_client_has_a_connection_of_its_own() -> None:
     asyncio.run(run())
 
 
-def test_a_request_that_is_not_answered_closes_the_connection_of_its_client(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_that_is_not_answered_is_an_error(caplog: pytest.LogCaptureFixture) -> None:
     upstream = Upstream()
     caplog.set_level(logging.WARNING, "share_state.gateway.relay")
+    asked = request(INIT, 0, bytes(6))
+    answer = struct.pack(">iiihqh", 20, 0x01020304, 0, 14, -1, -1)
 
     async def run() -> None:
         made = relay(upstream)
-        await made.respond(client(), request(INIT, 0, b""))
+        await made.respond(client(), asked)
         upstream.own[0].made.says = lost()
-        assert await made.respond(client(), request(INIT, 0, b"")) is None
+        assert await made.respond(client(), asked) == answer
         upstream.own[0].is_lost = True
-        assert await made.respond(client(), request(INIT, 0, b"")) is None
-        assert made.requests == 3
+        assert await made.respond(client(), asked) == answer
+        # Of one broker to another: there is no form for its answer.
+        assert await made.respond(client(), request(VOTE, 0, b"")) is None
+        assert made.requests == 4
 
     asyncio.run(run())
     who = "client='' host=client principal='User:ANONYMOUS' software=''"
-    assert [record.getMessage() for record in caplog.records] == [
-        f"a request was not forwarded: {lost(sent)}: {who}" for sent in (True, False)
-    ]
+    not_forwarded = [f"a request was not forwarded: {lost(sent)}: {who}" for sent in (True, False, False)]
+    closed = f"closed a connection: no answer to request {VOTE} can say error 7: {who}"
+    assert [record.getMessage() for record in caplog.records] == [*not_forwarded, closed]
 
 
 def test_an_answer_to_who_has_stopped_waiting_is_dropped() -> None:

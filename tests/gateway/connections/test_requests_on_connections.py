@@ -1,4 +1,4 @@
-"""Which request is answered by whom: tables, versions, permissions, what is counted, and requests that are none."""
+"""Requests and the parts that answer them: tables, versions, permissions, what is counted, and requests that are none."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pytest
 
 from share_state.errors import ShareStateError, UnsupportedVersionError, WireDecodeError
 from share_state.gateway import Limits
-from share_state.gateway.access import Access, Operation, Resource, Rule
+from share_state.gateway.access import Access
 from share_state.gateway.counts import Counts
 from share_state.gateway.dispatch import Api, Dispatch
+from share_state.gateway.net import Net
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.kafka.logins import longest_of_stranger
 from tests.gateway.wire.codec import Message, decode, encode, flexible
 from tests.gateway.wire.connection import request_header
 
-CLUSTER, FETCH, DELETE, ACKNOWLEDGE, SHARE_FETCH, VERSIONS, PRODUCE = 60, 1, 42, 79, 78, 18, 0
-MIB = 1 << 20
-EVERYTHING = Rule("User:all", Operation.ALL, Resource.CLUSTER, "kafka-cluster", False, True)
+CLUSTER, FETCH, DELETE, SHARE_FETCH, VERSIONS, PRODUCE = 60, 1, 42, 78, 18, 0
 LIMITS = Limits(frame=8000, other_frame=1000, relayed_frame=9000, work=10_000)
 
 
@@ -34,9 +34,9 @@ class Table:
         self.answer |= {"endpointType": 1, "clusterAuthorizedOperations": 0, **(answer or {})}
         self.counts = Counts()
         apis = {CLUSTER: Api(0, 1, self._handle), DELETE: Api(1, 2, self._delete)}
-        self.dispatch = Dispatch(apis, self._fetch, (1, 2), self._features, limits=LIMITS, counts=self.counts)
+        self.dispatch = Dispatch(apis, self._fetch, self._features, limits=LIMITS, counts=self.counts, net=Net(self.counts))
         if relays:
-            self.dispatch.relayed = self._relay
+            self.dispatch.relay = SimpleNamespace()
             self.dispatch.relayed_versions = {PRODUCE: (3, 9), FETCH: (4, 12), CLUSTER: (0, 3), 22: (2, 2)}
 
     def respond(self, client: Client, payload: bytes) -> bytes | None:
@@ -54,21 +54,17 @@ class Table:
         self.asked.append((client, version, correlation_id, asked["groupId"]))
         return b"a whole frame"
 
-    async def _relay(self, client: Client, payload: bytes) -> bytes | None:
-        self.asked.append((client, payload))
-        return b"of upstream"
-
     def _features(self, version: int) -> Message:
         self.asked.append(("features", version))
         return {"finalizedFeaturesEpoch": version}
 
     def counted(self) -> dict[int, int]:
-        """How often each API key has been timed."""
+        """Number of requests timed, by API key."""
         return {key: sum(times.buckets) for key, times in self.counts.request_times.items()}
 
 
-def client(principal: str = "User:ANONYMOUS", access: Access | None = None) -> Client:
-    return Client(1, "host", Address("here", 1), access or Access(), principal)
+def client() -> Client:
+    return Client(1, "host", Address("here", 1), Access(), "User:ANONYMOUS")
 
 
 def request(key: int, version: int, message: Message, *, name: str | None = "me") -> bytes:
@@ -173,39 +169,6 @@ def test_what_follows_a_message_is_skipped() -> None:
     assert answered(VERSIONS, 3, table.respond(client(), version))["errorCode"] == 0
 
 
-@pytest.mark.parametrize(("key", "version"), [(PRODUCE, 3), (PRODUCE, 9), (FETCH, 4), (CLUSTER, 2), (CLUSTER, 3), (22, 2)])
-def test_a_relay_gets_what_is_not_served_here(key: int, version: int) -> None:
-    table, asks = Table(relays=True), client()
-    payload = struct.pack(">hhih", key, version, 77, -1) + b"anything"
-    assert table.respond(asks, payload) == b"of upstream"
-    assert table.asked == [(asks, payload)]
-    assert table.counted() == {key: 1}
-
-
-def test_a_relay_does_not_get_what_is_served_here() -> None:
-    table = Table(relays=True)
-    assert answered(CLUSTER, 1, table.respond(client(), request(CLUSTER, 1, {})))["clusterId"] == "c"
-
-
-@pytest.mark.parametrize(
-    ("key", "version", "counts_as"), [(PRODUCE, 2, PRODUCE), (PRODUCE, 10, PRODUCE), (22, 1, 22), (22, 3, 22), (23, 0, -1)]
-)
-def test_a_relay_does_not_get_what_upstream_does_not_take(key: int, version: int, counts_as: int) -> None:
-    table = Table(relays=True)
-    wrong = refused(table, struct.pack(">hhih", key, version, 77, -1))
-    assert str(wrong).startswith(f"request {key} version {version} is not served")
-    assert table.counted() == {counts_as: 1}
-
-
-def test_a_relay_is_for_who_may_do_everything() -> None:
-    table, access = Table(relays=True), Access([EVERYTHING])
-    payload = struct.pack(">hhih", PRODUCE, 3, 77, -1)
-    wrong = refused(table, payload, client("User:some", access))
-    assert isinstance(wrong, UnsupportedVersionError)
-    assert str(wrong) == "request 0 goes upstream, where User:some needs permission for everything"
-    assert table.respond(client("User:all", access), payload) == b"of upstream"
-
-
 def test_what_is_offered_is_what_is_answered_first_of_all() -> None:
     own = {CLUSTER: (0, 1), DELETE: (1, 2), SHARE_FETCH: (1, 2), VERSIONS: (0, 4)}
     assert Table().dispatch.offered() == {PRODUCE: (3, 9), FETCH: (4, 12), **own}
@@ -238,23 +201,8 @@ def test_the_software_of_a_client_is_remembered_where_it_has_a_name() -> None:
     answered(VERSIONS, 2, table.respond(asks, request(VERSIONS, 2, {})))
     for version in (5, -1):
         told = answered(VERSIONS, 0, table.respond(asks, struct.pack(">hhih", VERSIONS, version, 77, -1) + b"\0anything"))
-        assert (told["errorCode"], len(told["apiKeys"])) == (35, 6)
+        assert (told["errorCode"], len(told["apiKeys"])) == (35, 1)
     assert len(table.asked) == 2
-
-
-@pytest.mark.parametrize(
-    ("key", "version", "body"), [(17, 1, b"\0\5PLAIN"), (36, 0, b"\0\0\0\0"), (36, 1, b"\0\0\0\0"), (36, 2, b"\1\0")]
-)
-def test_who_is_let_in_logs_in_no_more(key: int, version: int, body: bytes) -> None:
-    table = Table()
-    table.dispatch.offer_logins({17: (1, 1), 36: (0, 2)})
-    told = answered(key, version, table.respond(client(), request_header(key, version, 77, "me") + body))
-    assert told["errorCode"] == 34
-    if key == 36:
-        assert (told["errorMessage"], told["authBytes"]) == ("The client is logged in already", b"")
-        assert told.get("sessionLifetimeMs", 0) == 0
-    else:
-        assert told["mechanisms"] == []
 
 
 @pytest.mark.parametrize(
@@ -269,7 +217,7 @@ def test_how_long_requests_may_be(relays: bool, key: int | None, length: int) ->
     table, stranger = Table(relays=relays), client()
     assert table.dispatch.longest(client(), key) == length
     stranger.login = SimpleNamespace(failed=False)  # type: ignore[assignment]
-    assert table.dispatch.longest(stranger, key) == 512 * 1024
+    assert table.dispatch.longest(stranger, key) == longest_of_stranger(key)
 
 
 def test_large_requests_wait_for_each_other() -> None:

@@ -106,6 +106,17 @@ def table(path: Path, content: Any) -> Path:
     return path
 
 
+#: Tables that would silently give other rights than were meant.
+MISTAKES: list[Any] = [
+    {"rules": [], "superusers": ["User:root"]},
+    {"rules": [], "superUsers": "User:root"},
+    {"rules": [], "superUsers": ["root"]},
+    {"rules": [], "superUsers": [5]},
+    {"rules": [], "superUsers": None},
+    {"rules": [], "unknown": []},
+]
+
+
 def test_a_table_has_rules_with_defaults(tmp_path: Path) -> None:
     rows = [
         ROW,
@@ -119,13 +130,25 @@ def test_a_table_has_rules_with_defaults(tmp_path: Path) -> None:
     assert read_rules(table(tmp_path / "acl", {"rules": []}))._super_users == frozenset()
 
 
-@pytest.mark.parametrize("content", [[], {}, {"rules": 5}, {"rules": [5]}, {"rules": [], "superUsers": 5}, {"rules": [{}]}, None])
+@pytest.mark.parametrize(
+    "content", [[], {}, {"rules": 5}, {"rules": [5]}, {"rules": [], "superUsers": 5}, {"rules": [{}]}, None, *MISTAKES]
+)
 def test_tables_that_are_none(tmp_path: Path, content: Any) -> None:
     path = table(tmp_path / "acl", content)
     with pytest.raises(ConfigError) as refused:
         read_rules(path)
     assert str(refused.value).startswith(f"{path} is not a table of access rules: ")
     assert (refused.value.field, refused.value.value) == ("acl_file", str(path))
+
+
+def test_a_name_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "acl"
+    path.write_text('{"rules": [{"permissionType": "DENY", "permissionType": "ALLOW"}]}', encoding="utf-8")
+    with pytest.raises(ConfigError, match="a name twice among permissionType, permissionType"):
+        read_rules(path)
+    path.write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(ConfigError, match="is not a table of access rules"):
+        read_rules(path)
 
 
 @pytest.mark.parametrize("missing", ["principal", "operation", "resourceType", "name"])
@@ -173,6 +196,8 @@ NONE = {"alg": "none"}
         (unsecured(NONE, {"sub": "a", "exp": "soon"}), MALFORMED),
         (unsecured(NONE, {"sub": "a", "exp": None}), MALFORMED),
         (unsecured(NONE, ["sub"]), MALFORMED),
+        (unsecured([], {"sub": "a", "exp": NOW}), MALFORMED),
+        (unsecured(NONE, {"sub": "a", "exp": NOW})[2:], MALFORMED),
         ("a.b", MALFORMED),
         ("a.b.c.d", MALFORMED),
         (unsecured(NONE, {"sub": "a", "exp": NOW - 30}), ("the token has expired", "exp", NOW - 30)),

@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from share_state.errors import ConfigError
-from share_state.gateway.tokens import SignedTokens, UnsecuredTokens
+from share_state.gateway.tokens import SignedTokens
 from share_state.kafka.bearer_tokens import TokenRefusedError
 
 SECRET = b"a secret of thirty-two bytes or more"
@@ -98,26 +98,3 @@ def test_files_that_are_no_key_sets(tmp_path: Path, text: str) -> None:
 def unsecured(header: Any, content: Any, signature: str = "") -> str:
     parts = [urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in (header, content)]
     return ".".join([*parts, signature])
-
-
-def test_tokens_without_a_signature() -> None:
-    tokens = UnsecuredTokens()
-    none = {"alg": "none"}
-    assert tokens(unsecured(none, claims())) == "alice"
-    wrong = [
-        unsecured(none, claims(), "AA"),
-        unsecured({"alg": "HS256"}, claims()),
-        unsecured({}, claims()),
-        unsecured(none, claims(exp=1)),
-        unsecured(none, claims(exp=None)),
-        unsecured(none, claims(exp="soon")),
-        unsecured(none, claims(sub=None)),
-        unsecured(none, claims(sub=5)),
-        unsecured(none, []),
-        unsecured([], claims()),
-        "a.b",
-        "é.é.",
-    ]
-    for token in wrong:
-        with pytest.raises(TokenRefusedError):
-            tokens(token)

@@ -1,15 +1,15 @@
-"""What tests ask about configurations, and the answers that they expect."""
+"""Questions of tests about configurations, and the answers that they expect."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tests.gateway.orchard import Orchard
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.orchard import Orchard
 
 TOPIC, BROKER, GROUP = 2, 4, 32
 SET, REMOVE, APPEND, SUBTRACT = 0, 1, 2, 3
-#: Where a value is from: a group, a static broker configuration, a default.
+#: Sources of a value: a group, a static broker configuration, a default.
 BY_GROUP, BY_BROKER, BY_DEFAULT = 8, 4, 5
 TIMEOUT, LOCK, LIMIT, RESET = (
     "share.session.timeout.ms",
@@ -17,7 +17,7 @@ TIMEOUT, LOCK, LIMIT, RESET = (
     "share.delivery.count.limit",
     "share.auto.offset.reset",
 )
-#: What a gateway is started with, so that each source of a value is there.
+#: Options of a gateway, so that each source of a value is there.
 OPTIONS: dict[str, Any] = {
     "groups": {RESET: "earliest", LIMIT: "3"},
     "broker": {"group.share.record.lock.duration.ms": "20000", "group.share.max.size": "17"},
@@ -59,6 +59,19 @@ def alter(there: Orchard, *resources: Message, version: int = 1, only_check: boo
     return responses
 
 
+def replace(there: Orchard, *resources: Message, version: int = 2, only_check: bool = False) -> list[Message]:
+    """AlterConfigs: a resource has what is named afterwards, and nothing else."""
+    answer = there.ask("AlterConfigs", version, {"resources": list(resources), "validateOnly": only_check})
+    assert list(answer) == ["responses"]
+    responses: list[Message] = answer["responses"]
+    return responses
+
+
+def whole(name: str, *rows: tuple[str, str | None], kind: int = GROUP) -> Message:
+    """All that a resource is to have."""
+    return {"resourceType": kind, "resourceName": name, "configs": [{"name": config, "value": value} for config, value in rows]}
+
+
 def changes(name: str, *rows: tuple[str, int, str | None], kind: int = GROUP) -> Message:
     configs = [{"name": config, "configOperation": how, "value": value} for config, how, value in rows]
     return {"resourceType": kind, "resourceName": name, "configs": configs}
@@ -69,6 +82,6 @@ def altered(name: str, code: int = 0, message: str | None = None, kind: int = GR
 
 
 def values(there: Orchard, group: str) -> dict[str, str]:
-    """What a group has set itself."""
+    """Values that a group has set itself."""
     (row,) = describe(there, (GROUP, group, None))
     return {config["name"]: config["value"] for config in row["configs"] if config["configSource"] == BY_GROUP}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from share_state.gateway import Operation, Resource, Rule
+from tests.gateway.orchard import IDS, ME, Orchard
+from tests.gateway.serving import MEMBER
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.orchard import IDS, ME, Orchard
-from tests.python.gateway.serving import MEMBER
 
 OTHER = "BBBBBBBBBBBBBBBBBBBBBB"
 #: Assignments are made at once, not a second after the last.

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from share_state.errors import StoreError
+from share_state.gateway.counts import Counts
 from share_state.gateway.groups import Groups
+from share_state.gateway.net import Net
 from share_state.gateway.upstream.topics import Topic
-from share_state.kafka.peers import LostError
+from share_state.kafka.client.peers import LostError
 from share_state.types import HeartbeatAnswer
 
 Call = tuple[Any, ...]
@@ -46,16 +48,18 @@ class Stores:
             handle_timeout=lambda *, now_ms, wall_ms: self._told("timeout", (now_ms, wall_ms), self.expired),
         )
         states = SimpleNamespace(
-            initialize_states=lambda requests: self._slow("initialize", requests),
+            reset_states=lambda requests: self._slow("initialize", requests),
             delete_states=lambda keys: self._slow("delete", keys),
             topics_deleted=lambda ids: self._slow("forget", ids),
         )
         manager = SimpleNamespace(
-            drop_group=lambda group, ids=None: self._told("drop", (group, ids), None),
+            drop_topics=lambda topics: self._told("drop", topics, None),
             drop_topic=lambda topic_id: self._told("drop topic", topic_id, None),
         )
         upstream = SimpleNamespace(known_by_name=self.topics.get, topics=self._topics)
-        return Groups(cast("Any", store), cast("Any", states), self.executor, cast("Any", upstream), cast("Any", manager))
+        return Groups(
+            cast("Any", store), cast("Any", states), self.executor, cast("Any", upstream), cast("Any", manager), net=Net(Counts())
+        )
 
     def _told(self, name: str, asked: Any, answer: Any) -> Any:
         self.calls.append((name, asked))

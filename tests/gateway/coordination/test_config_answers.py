@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.gateway.configuring import (
+from tests.gateway.coordination.configuring import (
     BROKER,
     BY_BROKER,
     BY_DEFAULT,
@@ -25,7 +25,7 @@ from tests.python.gateway.configuring import (
     describe,
     result,
 )
-from tests.python.gateway.orchard import PLUMS, Orchard
+from tests.gateway.orchard import PLUMS, Orchard
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +94,10 @@ def test_older_versions_tell_no_types(there: Orchard, version: int) -> None:
 
 
 def test_only_the_keys_that_are_asked_for_are_described(there: Orchard) -> None:
-    rows = describe(there, (GROUP, "nothing", [LIMIT, "no.such", LOCK]), (GROUP, "nothing", []), (BROKER, "5", [TIMEOUT]))
+    rows = describe(there, (GROUP, "nothing", [LIMIT, "no.such", LOCK]), (GROUP, "none", ["no.such"]), (BROKER, "5", [TIMEOUT]))
     assert rows == [
         result(GROUP, "nothing", configs=[config(LOCK, "20000", BY_BROKER), config(LIMIT, "3", BY_BROKER)]),
-        result(GROUP, "nothing"),
+        result(GROUP, "none"),
         result(BROKER, "5"),
     ]
 

@@ -10,7 +10,7 @@ import pytest
 
 from share_state.errors import ShareStateError
 from share_state.gateway import Operation, Resource, Rule
-from tests.python.gateway.configuring import (
+from tests.gateway.coordination.configuring import (
     APPEND,
     BROKER,
     BY_BROKER,
@@ -29,10 +29,13 @@ from tests.python.gateway.configuring import (
     changes,
     config,
     describe,
+    replace,
     result,
     values,
+    whole,
 )
-from tests.python.gateway.orchard import ME, PLUMS, Orchard, orchard
+from tests.gateway.hostile.faults import of
+from tests.gateway.orchard import ME, PEARS, PLUMS, Orchard, orchard
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +117,7 @@ def test_changes_that_are_none(there: Orchard, change: tuple[str, int, str | Non
     assert values(there, "none") == {}
 
 
-def test_a_resource_is_named_once(there: Orchard) -> None:
+def test_a_repeated_resource_is_refused_each_time(there: Orchard) -> None:
     twice = changes("twice", (LIMIT, SET, "4"))
     repeated = "Each resource must appear at most once."
     assert alter(there, twice, changes("once", (LIMIT, SET, "4")), changes("twice", kind=BROKER), twice) == [
@@ -126,21 +129,90 @@ def test_a_resource_is_named_once(there: Orchard) -> None:
     assert (values(there, "twice"), values(there, "once")) == ({}, {LIMIT: "4"})
 
 
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_group_has_what_is_named_and_nothing_else(there: Orchard, version: int) -> None:
+    group = f"replaced-{version}"
+    assert replace(there, whole(group, (LIMIT, "4"), (TIMEOUT, "50000")), version=version) == [altered(group)]
+    assert values(there, group) == {LIMIT: "4", TIMEOUT: "50000"}
+    assert replace(there, whole(group, (LIMIT, "3")), version=version) == [altered(group)]
+    assert values(there, group) == {LIMIT: "3"}
+    assert replace(there, whole(group, (LOCK, "30000")), version=version, only_check=True) == [altered(group)]
+    assert values(there, group) == {LIMIT: "3"}
+    assert replace(there, whole(group), version=version) == [altered(group)]
+    assert values(there, group) == {}
+
+
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [
+        ([("no.such", "1")], 40),
+        ([(LIMIT, "x")], 40),
+        ([(LIMIT, "1000")], 40),
+        ([(LIMIT, None)], 42),
+        ([(LIMIT, "3"), (LIMIT, "6")], 42),
+    ],
+)
+def test_what_a_group_cannot_have_changes_nothing(there: Orchard, named: list[tuple[str, str | None]], code: int) -> None:
+    assert replace(there, whole("kept", (TIMEOUT, "50000"))) == [altered("kept")]
+    (row, other) = replace(there, whole("kept", *named), whole("beside", (LIMIT, "3")))
+    assert (row["errorCode"], bool(row["errorMessage"]), other) == (code, True, altered("beside"))
+    assert (values(there, "kept"), values(there, "beside")) == ({TIMEOUT: "50000"}, {LIMIT: "3"})
+
+
+def test_what_is_not_replaced_here(there: Orchard) -> None:
+    twice = whole("twice", (LIMIT, "4"))
+    assert replace(there, twice, whole("", (LIMIT, "4")), twice, whole("1", kind=BROKER), whole("x", kind=99)) == [
+        altered("twice", 42, "Each resource must appear at most once."),
+        altered("", 42, "Default group resources are not allowed."),
+        altered("twice", 42, "Each resource must appear at most once."),
+        altered("1", 42, "Resource type 4 is not altered here.", kind=BROKER),
+        altered("x", 42, "Resource type 99 is not altered here.", kind=99),
+    ]
+    with there.rules.only(Rule(ME, Operation.ALTER_CONFIGS, Resource.GROUP, "mine", False, True)):
+        done = replace(there, whole("theirs", (LIMIT, "4")), whole("mine", (LIMIT, "4")))
+    assert done == [altered("theirs", 30, "Group authorization failed."), altered("mine")]
+
+
 def test_resources_are_listed_by_type(tmp_path: Path) -> None:
-    with orchard(tmp_path) as there:
+    with orchard(tmp_path, node_id=5) as there:
         for group in ("b", "a", "c"):
             assert alter(there, changes(group, (LIMIT, SET, "4"))) == [altered(group)]
         assert alter(there, changes("c", (LIMIT, REMOVE, None))) == [altered("c")]
-        both = [{"resourceName": "a", "resourceType": 32}, {"resourceName": "b", "resourceType": 32}]
-        for types in ([], [GROUP], [TOPIC, GROUP], [BROKER, 8, 16, GROUP, TOPIC]):
-            listed = there.ask("ListConfigResources", 1, {"resourceTypes": types})
-            assert listed == {"errorCode": 0, "configResources": both}, types
-        for types in ([TOPIC], [BROKER], [8], [16]):
-            assert there.ask("ListConfigResources", 1, {"resourceTypes": types}) == {"errorCode": 0, "configResources": []}
-        for types in ([1], [GROUP, 64], [0]):
-            assert there.ask("ListConfigResources", 1, {"resourceTypes": types}) == {"errorCode": 35, "configResources": []}
+
+        def listed(*types: int, code: int = 0) -> list[tuple[int, str]]:
+            answer = there.ask("ListConfigResources", 1, {"resourceTypes": list(types)})
+            assert answer["errorCode"] == code
+            return sorted((row["resourceType"], row["resourceName"]) for row in answer["configResources"])
+
+        topics, brokers, groups = [(TOPIC, PEARS), (TOPIC, PLUMS)], [(BROKER, "5")], [(GROUP, "a"), (GROUP, "b")]
+        everything = [*topics, *brokers, *groups]
+        assert listed() == listed(BROKER, 8, 16, GROUP, TOPIC) == listed(*[TOPIC, BROKER, GROUP] * 20) == everything
+        assert (listed(GROUP), listed(TOPIC, GROUP)) == (groups, topics + groups)
+        assert (listed(TOPIC), listed(BROKER), listed(8), listed(16)) == (topics, brokers, [], [])
+        for types in ([1], [GROUP, 64], [0], [-1]):
+            assert listed(*types, code=35) == []
         # The first version lists client metrics, of which there are none, and no types.
         assert there.ask("ListConfigResources", 0, {}) == {"errorCode": 0, "configResources": []}
+        with there.rules.only(
+            Rule(ME, Operation.DESCRIBE_CONFIGS, Resource.CLUSTER, "kafka-cluster", False, True),
+            Rule(ME, Operation.DESCRIBE, Resource.TOPIC, PLUMS, False, True),
+        ):
+            assert listed() == [(TOPIC, PLUMS), *brokers, *groups]
+        there.upstream.faults.closed = of("Metadata")
+        assert listed(code=7) == listed(TOPIC, code=7) == []
+        assert listed(BROKER, GROUP) == [*brokers, *groups]
+
+
+@pytest.mark.parametrize("keys", [None, []])
+def test_no_names_are_all_names(there: Orchard, keys: list[str] | None) -> None:
+    resources = (GROUP, "g"), (BROKER, "5"), (TOPIC, PLUMS)
+    whole = describe(there, *((*resource, None) for resource in resources))
+    assert [len(row["configs"]) > 2 for row in whole] == [True, True, False]
+    assert describe(there, *((*resource, keys) for resource in resources)) == whole
+    # Whatever else is asked of the same.
+    for both in (([LOCK], keys), (keys, [LOCK])):
+        assert describe(there, *((GROUP, "g", names) for names in both)) == whole[:1]
+    assert [len(row["configs"]) for row in describe(there, (GROUP, "g", ["no.such"]), (GROUP, "h", [LOCK, LOCK]))] == [0, 1]
 
 
 def test_what_groups_have_set_is_kept_over_a_restart(tmp_path: Path) -> None:
@@ -154,7 +226,7 @@ def test_what_groups_have_set_is_kept_over_a_restart(tmp_path: Path) -> None:
         assert there.join("a", [PLUMS])["heartbeatIntervalMs"] == 6000
         assert there.join("b", [PLUMS])["heartbeatIntervalMs"] == 5000
     kept = json.loads((tmp_path / "gateway" / "group-configs.json").read_text(encoding="utf-8"))
-    assert kept == {"format": 1, "groups": {"a": {LIMIT: "4", "share.heartbeat.interval.ms": "6000"}, "b": {LIMIT: "6"}}}
+    assert kept["groups"] == {"a": {LIMIT: "4", "share.heartbeat.interval.ms": "6000"}, "b": {LIMIT: "6"}}
     with orchard(tmp_path) as there:
         assert values(there, "a") == {LIMIT: "4", "share.heartbeat.interval.ms": "6000"}
         assert values(there, "b") == {LIMIT: "6"}
@@ -162,9 +234,7 @@ def test_what_groups_have_set_is_kept_over_a_restart(tmp_path: Path) -> None:
         assert there.beat("b", 1)["heartbeatIntervalMs"] == 5000
 
 
-@pytest.mark.parametrize(
-    "content", ['{"format": 2, "groups": {}}', '{"groups": {}}', '{"format": 1}', '{"format": 1, "groups": []}']
-)
+@pytest.mark.parametrize("content", ['{"format": 2, "groups": {}}', '{"groups": {}}'])
 def test_a_file_of_another_format_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "gateway").mkdir()
     (tmp_path / "gateway" / "group-configs.json").write_text(content, encoding="utf-8")

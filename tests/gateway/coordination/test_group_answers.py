@@ -1,4 +1,4 @@
-"""What is answered about groups: lists, descriptions and deletion, whole and row by row."""
+"""Answers about groups: lists, descriptions and deletion, whole and row by row."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from typing import Any
 import pytest
 
 from share_state.gateway import Operation, Resource
+from tests.gateway.coordination.group_rows import (
+    BROKER,
+    NOT_ASKED,
+    OTHER,
+    describe,
+    described,
+    listed,
+    member_row,
+    not_described,
+    rule,
+)
+from tests.gateway.orchard import PEARS, PLUMS, Orchard, orchard
 from tests.gateway.wire.codec import Message
 from tests.gateway.wire.connection import Connection
-from tests.python.gateway.group_rows import BROKER, NOT_ASKED, OTHER, describe, described, listed, member_row, not_described, rule
-from tests.python.gateway.orchard import PEARS, PLUMS, Orchard, orchard
 
 #: READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS.
 EVERYTHING = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
@@ -99,6 +109,11 @@ def test_no_group_is_a_classic_one(trees: Orchard) -> None:
         }
         # Before, such a group was dead, and messages had no place.
         answer = trees.ask("DescribeGroups", 5, {"groups": ["absent", "secret", "share"]})
+        asked = {"groups": ["share", "secret"], "includeAuthorizedOperations": True}
+        told = [
+            row["authorizedOperations"] for version in (5, 6) for row in trees.ask("DescribeGroups", version, asked)["groups"]
+        ]
+        assert told == [1 << 8, NOT_ASKED, NOT_ASKED, NOT_ASKED]
     rows = [classic("absent", 0, None), classic("secret", 30, None, ""), classic("share", 0, None)]
     assert answer == {"groups": [{name: value for name, value in row.items() if name != "errorMessage"} for row in rows]}
 
@@ -145,7 +160,8 @@ def test_groups_are_deleted_row_by_row(trees: Orchard) -> None:
     alter = {"topicName": PEARS, "partitions": [{"partitionIndex": 0, "startOffset": 1}]}
     assert trees.ask("AlterShareGroupOffsets", 0, {"groupId": "gone", "topics": [alter]})["errorCode"] == 0
     with trees.rules.only(*(rule(Operation.DELETE, Resource.GROUP, name) for name in ("absent", "busy", "gone", ""))):
-        answer = delete(trees, "absent", "busy", "kept", "gone", "")
+        # Once each, however often they are named.
+        answer = delete(trees, "absent", "busy", "kept", "gone", "", "gone", "absent", "kept")
     assert answer == {
         "results": [
             {"groupId": "absent", "errorCode": 69},
@@ -163,3 +179,24 @@ def test_groups_are_deleted_row_by_row(trees: Orchard) -> None:
     asked = {"groupId": "gone", "topics": [{"topicName": PEARS, "partitions": [0]}]}
     (row,) = trees.ask("DescribeShareGroupOffsets", 1, {"groups": [asked]})["groups"][0]["topics"]
     assert row["partitions"][0]["startOffset"] == -1
+
+
+def test_a_deletion_syncs_each_log_as_often_for_many_groups_as_for_one(trees: Orchard) -> None:
+    """Count what each log of the gateway syncs while groups are deleted."""
+    stores: list[Any] = [trees.gateway._store, trees.gateway._groups.store]
+
+    def synced(*groups: str) -> list[int]:
+        before = [store.counters()["fsyncs"] for store in stores]
+        delete(trees, *groups)
+        return [store.counters()["fsyncs"] - then for store, then in zip(stores, before, strict=True)]
+
+    names = [f"many-{number}" for number in range(20)]
+    for name in names:
+        trees.join(name, [PEARS, PLUMS])
+        assert synced(name) == [0, 0]  # It has a member.
+        trees.beat(name, -1)
+    # What is deleted is written first, then the states, then the groups.
+    assert synced(names[0]) == [1, 2]
+    assert synced(*names[1:]) == [1, 2]
+    assert synced(*names, "absent", "") == [0, 0]
+    assert describe(trees, *names) == [not_described(name, 69, f"Group {name} not found.") for name in names]

@@ -14,10 +14,11 @@ from share_state.gateway import Access
 from share_state.gateway import groups as module
 from share_state.gateway.groups import Groups
 from share_state.gateway.requests import Client
+from share_state.gateway.slices import Slices
 from share_state.gateway.upstream.topics import Topic
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
 from share_state.types import SharePartitionKey
-from tests.python.gateway.group_stores import Stores
+from tests.gateway.coordination.group_stores import Stores
 
 NOW, WALL = 5_000, 1_700_000_000_000
 CLIENT = Client(1, "10.0.0.9", Address("h", 1), Access(), client_id="c", software="s 1")
@@ -174,22 +175,38 @@ def test_a_heartbeat_that_is_not_durable_was_none(stores: Stores, caplog: pytest
     assert str(CLIENT) == "client='c' host=10.0.0.9 principal='User:ANONYMOUS' software='s 1'"
 
 
-def test_a_group_is_deleted_step_by_step(stores: Stores) -> None:
+def test_groups_are_deleted_step_by_step(stores: Stores) -> None:
     async def test(groups: Groups) -> None:
-        stores.outcomes = [None, None, None]
-        row = {"groupId": "g", "errorMessage": None}
-        assert await groups.delete(CLIENT, 2, {"groupsNames": ["g"]}) == {"results": [{**row, "errorCode": 0}]}
+        stores.outcomes = [None, None, None] * 2
+        row = {"errorMessage": None, "errorCode": 0}
+        answer = await groups.delete(CLIENT, 2, {"groupsNames": ["h", "g", "h"]})
+        assert answer == {"results": [{"groupId": "h", **row}, {"groupId": "g", **row}]}
 
     run(stores, test)
-    keys = [SharePartitionKey("g", topic_id, number) for topic_id, number in (("t", 0), ("t", 1), ("u", 0))]
+    places = [("t", 0), ("t", 1), ("u", 0)]
     assert stores.calls == [
+        ("begin", ("h", WALL)),
         ("begin", ("g", WALL)),
         ("wait", 7),
-        ("drop", ("g", {"t", "u"})),
-        ("delete", keys),
+        ("drop", {(group, topic_id) for group in "hg" for topic_id in "tu"}),
+        ("delete", [SharePartitionKey(group, *place) for group in "hg" for place in places]),
+        ("finish", ("h", WALL)),
         ("finish", ("g", WALL)),
         ("wait", 8),
     ]
+
+
+def test_deletions_of_the_same_groups_do_not_wait_for_each_other(stores: Stores) -> None:
+    async def test(groups: Groups) -> None:
+        stores.outcomes = [None, None, None] * 2
+        # Each takes the turn of one group, then lets the other go on.
+        groups._net.slices = Slices(-1)
+        asked = (groups.delete(CLIENT, 2, {"groupsNames": names}) for names in (["g", "h"], ["h", "g"]))
+        assert [[row["errorCode"] for row in answer["results"]] for answer in await asyncio.gather(*asked)] == [[0, 0]] * 2
+        # One after the other, as far as they name the same.
+        assert [name for name, _ in stores.calls] == ["begin", "begin", "wait", "drop", "delete", "finish", "finish", "wait"] * 2
+
+    run(stores, test)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +236,7 @@ def test_a_deletion_that_is_not_durable_is_none(stores: Stores, caplog: pytest.L
         assert stores.calls[-1] == ("wait", ticket)
 
     run(stores, test)
-    assert texts(caplog) == ["a group was not deleted: the disk is full: group='g'"]
+    assert texts(caplog) == ["groups were not deleted: the disk is full: group='g' groups=1"]
 
 
 def test_topics_that_are_gone_are_forgotten_everywhere(stores: Stores) -> None:

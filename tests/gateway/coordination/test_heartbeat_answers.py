@@ -1,4 +1,4 @@
-"""What members are told: whole answers to heartbeats, and what becomes of a member that sends none."""
+"""Answers to heartbeats, whole, and what becomes of a member that sends none."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from share_state.gateway import Operation, Resource
+from tests.gateway.coordination.group_rows import BROKER, OTHER, describe, described, listed, member_row, not_described, rule
+from tests.gateway.orchard import IDS, NOWHERE, PEARS, PLUMS, Orchard, orchard
+from tests.gateway.serving import MEMBER
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.group_rows import BROKER, OTHER, describe, described, listed, member_row, not_described, rule
-from tests.python.gateway.orchard import IDS, NOWHERE, PEARS, PLUMS, Orchard, orchard
-from tests.python.gateway.serving import MEMBER
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,11 @@ def test_groups_do_not_know_the_members_of_others(trees: Orchard) -> None:
 
 def test_heartbeats_that_are_refused(trees: Orchard) -> None:
     assert trees.join("", [PEARS]) == not_beaten(42, "GroupId can't be empty.")
+    for blank in (" ", "\t\n", "\0 "):
+        assert trees.join(blank, [PEARS]) == not_beaten(42, "GroupId can't be empty.")
+        assert trees.join("refused", [PEARS], blank) == not_beaten(42, "MemberId can't be empty.")
+        asked = {"groupId": "refused", "memberId": MEMBER, "memberEpoch": 0, "subscribedTopicNames": [PEARS]}
+        assert trees.ask("ShareGroupHeartbeat", 1, {**asked, "rackId": blank}) == not_beaten(42, "RackId can't be empty.")
     assert trees.join("refused", [PEARS], "") == not_beaten(42)
     assert trees.join("refused", [PEARS], "x" * 37) == not_beaten(42)
     assert trees.join("refused", []) == not_beaten(42, "SubscribedTopicNames must be set in first request.")

@@ -1,12 +1,12 @@
-"""What is answered about offsets: of share groups (described, altered, deleted), and of the log, whole and row by row."""
+"""Answers about offsets: of share groups (described, altered, deleted), and of the log, whole and row by row."""
 
 from __future__ import annotations
 
 import pytest
 
 from share_state.gateway import Operation, Resource, Rule
+from tests.gateway.orchard import EARLY, IDS, LATE, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.orchard import EARLY, IDS, LATE, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard
 
 NOT_HOSTED = "This server does not host this topic-partition."
 MALFORMED = "The request is malformed, or was sent to a server of another kind."
@@ -23,7 +23,9 @@ def describe(trees: Orchard, *groups: tuple[str, list[tuple[str, list[int]]] | N
         }
         for group, topics in groups
     ]
-    return trees.ask("DescribeShareGroupOffsets", 1, {"groups": rows})
+    # A request answers each group once.
+    answers = [trees.ask("DescribeShareGroupOffsets", 1, {"groups": [row]}) for row in rows]
+    return {"groups": [group for answer in answers for group in answer["groups"]]}
 
 
 def alter(trees: Orchard, group: str, *topics: tuple[str, list[tuple[int, int]]]) -> Message:
@@ -79,8 +81,46 @@ def test_a_group_that_there_is_not_has_partitions_without_state(trees: Orchard) 
     assert answer == {"groups": [group_row("absent", topics), group_row("absent", [])]}
 
 
+def test_a_start_offset_of_minus_one_stands_for_the_configuration(trees: Orchard) -> None:
+    for offset, start, lag in ((1, 1, 1), (-1, -1, -1)):
+        row = alter(trees, "reset", (PEARS, [(0, offset)]))["responses"][0]["partitions"][0]
+        assert row == {"partitionIndex": 0, "errorCode": 0, "errorMessage": None}
+        (group,) = describe(trees, ("reset", None))["groups"]
+        assert group["topics"][0]["partitions"] == [told(0, start, lag)]
+
+
+def test_topics_that_are_named_twice_have_one_row(trees: Orchard) -> None:
+    answer = alter(trees, "merged", (PEARS, [(0, 1)]), (PLUMS, [(0, 3)]), (NOWHERE, [(0, 1)]), (PEARS, [(0, 2), (7, 0)]))
+    rows = [
+        (row["topicName"], [(one["partitionIndex"], one["errorCode"]) for one in row["partitions"]])
+        for row in answer["responses"]
+    ]
+    assert rows == [(PEARS, [(0, 0), (0, 0), (7, 3)]), (PLUMS, [(0, 0)]), (NOWHERE, [(0, 3)])]
+    # The last one counts.
+    (group,) = describe(trees, ("merged", [(PEARS, [0, 0]), (PLUMS, [0]), (PEARS, [0])]))["groups"]
+    starts = [
+        (row["topicName"], [(one["partitionIndex"], one["startOffset"]) for one in row["partitions"]]) for row in group["topics"]
+    ]
+    assert starts == [(PEARS, [(0, 2)]), (PLUMS, [(0, 3)])]
+    gone = delete(trees, "merged", PEARS, NOWHERE, PEARS, PLUMS)["responses"]
+    assert [(row["topicName"], row["errorCode"]) for row in gone] == [(PEARS, 0), (NOWHERE, 3), (PLUMS, 0)]
+
+
+def test_a_partition_of_a_log_is_answered_once(trees: Orchard) -> None:
+    asked = [(PEARS, [(0, -1), (9, -1)]), (PLUMS, [(1, -1), (1, -2)]), (PEARS, []), (NOWHERE, []), (PEARS, [(9, -2)])]
+    answer = list_offsets(trees, *asked)
+    rows = [
+        (topic["name"], one["partitionIndex"], one["errorCode"], one["offset"])
+        for topic in answer["topics"]
+        for one in topic["partitions"]
+    ]
+    # Named twice is refused, named without a partition is not answered.
+    assert rows == [(PEARS, 0, 0, 2), (PEARS, 9, 42, -1), (PLUMS, 1, 42, -1)]
+    assert len(answer["topics"]) == 2
+
+
 def test_offsets_are_altered_row_by_row_and_described_with_their_lag(trees: Orchard) -> None:
-    answer = alter(trees, "altered", (NOWHERE, [(0, 1)]), (PLUMS, [(3, 0), (0, 3), (1, -1), (-1, 2), (2, 4)]), (PEARS, [(0, 0)]))
+    answer = alter(trees, "altered", (NOWHERE, [(0, 1)]), (PLUMS, [(3, 0), (0, 3), (1, -2), (-1, 2), (2, 4)]), (PEARS, [(0, 0)]))
     rows = [(3, 3, NOT_HOSTED), (0, 0, None), (1, 42, MALFORMED), (-1, 3, NOT_HOSTED), (2, 0, None)]
     assert answer == {
         "errorCode": 0,
@@ -162,6 +202,7 @@ def test_topics_that_a_client_may_not_touch(trees: Orchard) -> None:
             [{"partitionIndex": n, "errorCode": 29, "errorMessage": text} for n in (0, 1)],
             [{"partitionIndex": 0, "errorCode": 0, "errorMessage": None}],
         ]
+        assert [row["topicId"] for row in answer["responses"]] == [NO_ID, IDS[PEARS]]
         # Those that are hidden come last, with neither an id nor an offset.
         topics = [
             {"topicName": PEARS, "topicId": IDS[PEARS], "partitions": [told(0, 1, 1)]},

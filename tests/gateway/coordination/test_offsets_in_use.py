@@ -14,9 +14,9 @@ import pytest
 from share_state.errors import InvalidRequestError, StoreError
 from share_state.gateway.offsets import Offsets
 from share_state.types import SharePartitionKey
+from tests.gateway.orchard import IDS, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
+from tests.gateway.serving import MEMBER, fetch
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.orchard import IDS, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
-from tests.python.gateway.serving import MEMBER, fetch
 
 ACCEPT, RELEASE = 1, 2
 
@@ -167,7 +167,7 @@ def test_the_epoch_of_a_state_rises_with_the_group_or_by_itself(trees: Orchard) 
     assert codes_of(alter(trees, "epochs", PLUMS, (0, 5))) == [0]
     assert epoch("epochs", 0) == 1
     # It was cut with its log, and is ahead of its group.
-    assert store.initialize_states([(key(trees, "epochs", PLUMS, 0), 50, 4)]) == [None]
+    assert store.reset_states([(key(trees, "epochs", PLUMS, 0), 50, 4)]) == [None]
     assert codes_of(alter(trees, "epochs", PLUMS, (1, 2), (0, 6))) == [0, 0]
     assert (epoch("epochs", 0), epoch("epochs", 1)) == (51, 2)
     assert shown(trees, "epochs", PLUMS, 0, 1) == [(6, 0, 4, 0), (2, 0, 3, 0)]
@@ -178,10 +178,10 @@ def test_one_state_that_is_not_altered_does_not_keep_the_others(trees: Orchard, 
     states = trees.gateway._store
 
     def initialize(requests: list[Any]) -> list[Any]:
-        outcomes = states.initialize_states([request for request in requests if request[0].partition != 1])
+        outcomes = states.reset_states([request for request in requests if request[0].partition != 1])
         return [refusal if request[0].partition == 1 else outcomes.pop(0) for request in requests]
 
-    monkeypatch.setattr(trees.gateway._groups, "_states", Instead(states, initialize_states=initialize))
+    monkeypatch.setattr(trees.gateway._groups, "_states", Instead(states, reset_states=initialize))
     assert codes_of(alter(trees, "partly", PLUMS, (0, 1), (1, 1), (2, 1))) == [0, 42, 0]
     monkeypatch.undo()
     assert trees.gateway._groups.store.share_partitions("partly") == [(key(trees, "partly", PLUMS).topic_id, PLUMS, [0, 2])]
@@ -191,14 +191,19 @@ def test_states_that_cannot_be_deleted_stay(trees: Orchard, monkeypatch: pytest.
     assert codes_of(alter(trees, "kept", PLUMS, (0, 1))) == codes_of(alter(trees, "kept", PEARS, (0, 1))) == [0]
     states, plums = trees.gateway._store, key(trees, "kept", PLUMS).topic_id
 
+    calls = []
+
     def delete_states(keys: list[SharePartitionKey]) -> list[Any]:
-        refused = [StoreError("the disk is full")]
-        return refused if keys[0].topic_id == plums else states.delete_states(keys)
+        calls.append(keys)
+        full = StoreError("the disk is full")
+        return [full if key.topic_id == plums else states.delete_states([key])[0] for key in keys]
 
     monkeypatch.setattr(trees.gateway._groups, "_states", Instead(states, delete_states=delete_states))
     # No code of Kafka's: UNKNOWN_SERVER_ERROR.
     answer = delete(trees, "kept", PLUMS, PEARS)
     assert codes_of(answer) == [-1, 0]
+    # One write for all topics.
+    assert [len(keys) for keys in calls] == [2]
     text = "The server experienced an unexpected error when processing the request."
     assert [(row["topicId"], row["errorMessage"]) for row in answer["responses"]] == [(IDS[PLUMS], text), (IDS[PEARS], None)]
     monkeypatch.undo()
@@ -215,7 +220,7 @@ def test_states_that_cannot_be_deleted_stay(trees: Orchard, monkeypatch: pytest.
 def test_a_topic_that_loses_its_state_meanwhile_has_none_to_delete() -> None:
     begun = (0, {"b": [4], "a": None, "c": [1, 2]}, 5)
     finished: list[tuple[str, list[str]]] = []
-    deleted: list[tuple[str, list[tuple[str, int]]]] = []
+    deleted: list[SharePartitionKey] = []
 
     def finish(group: str, ids: list[str], *, wall_ms: int) -> int:
         assert wall_ms > 0
@@ -225,18 +230,18 @@ def test_a_topic_that_loses_its_state_meanwhile_has_none_to_delete() -> None:
     async def durable(ticket: int) -> None:
         assert ticket in {5, 6}
 
-    async def delete_states(group: str, partitions: list[tuple[str, int]]) -> int:
-        deleted.append((group, partitions))
-        return 0 if partitions[0][0] == "c" else 15
+    async def delete_states(keys: list[SharePartitionKey]) -> dict[tuple[str, str], int]:
+        deleted.extend(keys)
+        return {("g", "b"): 15}
 
     store = SimpleNamespace(begin_delete_offsets=lambda *_, **__: begun, finish_delete_offsets=finish)
     groups = cast("Any", SimpleNamespace(store=store, durable=durable, delete_states=delete_states))
     nobody = cast("Any", None)
     errors: dict[str, int] = {}
-    offsets = Offsets(groups, nobody, nobody, nobody, nobody)
+    offsets = Offsets(groups, nobody, nobody, nobody, nobody, net=nobody)
     assert asyncio.run(offsets._delete("g", {"A": "a", "B": "b", "C": "c"}, errors)) == 0
     assert errors == {"A": 3, "B": 15, "C": 0}
-    assert deleted == [("g", [("b", 4)]), ("g", [("c", 1), ("c", 2)])]
+    assert deleted == [("g", "b", 4), ("g", "c", 1), ("g", "c", 2)]
     assert finished == [("g", ["c"])]
 
 

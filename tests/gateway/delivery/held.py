@@ -25,7 +25,7 @@ KEPT = ss.ReadStateResult(1, 5, [])
 
 
 class Reader:
-    """Where a share partition would read."""
+    """Reader of a share partition."""
 
     def __init__(self, topic: Topic, partition: int, isolation: int) -> None:
         self.topic, self.topic_id, self.partition, self.isolation = topic.name, topic.topic_id, partition, isolation
@@ -108,7 +108,7 @@ class World:
         return served
 
     async def holding(self, member: str = "m", *place: Any) -> ServedPartition:
-        """One of which a member holds records 5 to 9."""
+        """Share partition of which a member holds records 5 to 9."""
         served = await self.served(*place)
         assert served.engine.acquire(member, [(5, 9)], max_records=5, now_ms=lock_ms())
         self.manager.holds(served, member)

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.gateway.wire.codec import Message
-from tests.gateway.wire.connection import Connection
-from tests.python.gateway.sharing import (
+from tests.gateway.sharing import (  # fmt: skip
     A64,
     B64,
     LOCK_MS,
@@ -24,7 +22,9 @@ from tests.python.gateway.sharing import (
     refused,
     rows,
     told,
-)  # fmt: skip
+)
+from tests.gateway.wire.codec import Message
+from tests.gateway.wire.connection import Connection
 
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 #: Kafka's texts; a code that is chosen before a share partition has seen the request has none.

@@ -11,7 +11,7 @@ import pytest
 import share_state as ss
 from share_state._core import BatchRing, Delivery, encode_share_fetch_answer
 from share_state.errors import EnginePoisonedError, InvalidRequestError, WireDecodeError
-from tests.python.batches import marker, record_batch
+from tests.batches import marker, record_batch
 
 TOPIC = str(uuid.UUID(int=5))
 

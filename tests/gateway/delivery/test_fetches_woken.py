@@ -18,7 +18,9 @@ NOW = 12_345
 class Served:
     """A share partition that has deliveries, each of some records and bytes."""
 
-    def __init__(self, *deliveries: tuple[int, int] | None, isolation: int = 0, held: bool = True, there: int = 0) -> None:
+    def __init__(
+        self, *deliveries: tuple[int, int] | None, isolation: int = 0, held: bool = True, there: int = 0, first: int = 0
+    ) -> None:
         self.is_ready = True
         self.error_code = 0
         self.can_acquire = True
@@ -31,7 +33,12 @@ class Served:
         self.engine = SimpleNamespace(can_acquire=lambda: self.can_acquire, next_fetch_offset=lambda: 77)
         ring = SimpleNamespace(holds=lambda offset: held and offset == 77)
         self.reader = SimpleNamespace(
-            isolation=isolation, deliver=self._deliver, ring=ring, expect=self.expected.append, has_from=self._has_from
+            isolation=isolation,
+            deliver=self._deliver,
+            ring=ring,
+            expect=self.expected.append,
+            has_from=self._has_from,
+            first_bytes={77: first}.__getitem__,
         )
 
     def _deliver(self, engine: Any, member: str, **limits: Any) -> Any:
@@ -91,7 +98,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def asked(max_records: int, max_bytes: int) -> dict[str, Any]:
-    """What is asked of a reader."""
+    """Arguments of a request to a reader."""
     return {"member": "m", "now_ms": NOW, "max_records": max_records, "batch_size": 4, "mode": 1, "max_bytes": max_bytes}
 
 
@@ -108,6 +115,16 @@ def test_partitions_share_the_bytes_and_the_records(world: World) -> None:
     # What was aborted is written, whether or not there was a record.
     assert world.written == [nothing, last]
     assert world.counted == [("the client", 150)]
+
+
+def test_one_batch_is_larger_than_the_answer_and_no_second(world: World) -> None:
+    # Small ones may be beyond the limit, together by 64 KiB.
+    nothing, large, fits = Served(None, first=1 << 30), Served((1, 700), first=700), Served((1, 300), first=200 + 65_536)
+    other, small = Served((1, 1), first=65_437), Served((1, 50), first=65_436)
+    assert world.attempt(world.fetch(nothing, large, fits, other, small))
+    assert [one.asked for one in (nothing, large, fits)] == [[asked(10, 180)], [asked(10, 180)], [asked(9, 180)]]
+    assert (other.asked, small.asked) == ([], [asked(8, 1)])
+    assert world.counted == [("the client", 1050)]
 
 
 @pytest.mark.parametrize(("room", "max_bytes", "count", "share"), [(600, 900, 2, 300), (900, 500, 3, 166), (9, 1, 2, 1)])

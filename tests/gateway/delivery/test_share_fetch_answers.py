@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from tests.gateway.patience import wait_until
-from tests.gateway.wire.codec import Message
-from tests.gateway.wire.connection import Connection
-from tests.python.gateway.serving import MEMBER
-from tests.python.gateway.sharing import (
+from tests.gateway.serving import MEMBER
+from tests.gateway.sharing import (  # fmt: skip
     A64,
     APPLES,
     B64,
@@ -30,7 +28,9 @@ from tests.python.gateway.sharing import (
     refused,
     rows,
     told,
-)  # fmt: skip
+)
+from tests.gateway.wire.codec import Message
+from tests.gateway.wire.connection import Connection
 
 
 def row(partition: int, *acquired: tuple[int, int], records: bytes = b"", code: int = 0, acknowledged: int = 0) -> Message:
@@ -133,6 +133,27 @@ def test_what_is_checked_first(place: Market, change: dict[str, Any], code: int)
     else:
         assert found == answer()
         assert errors[78, 0] == 0
+
+
+@pytest.mark.parametrize("mode", [-1, 2, 127])
+def test_an_acquire_mode_that_there_is_not_is_an_error(place: Market, mode: int) -> None:
+    member = place.member("modes", [(B, 0)])
+    assert refused(member.fetch(shareAcquireMode=mode)) == -1
+    # Neither the session nor the connection is the worse for it.
+    assert given(member.fetch(epoch=1, maxRecords=1, shareAcquireMode=1))
+    assert member.fetch(epoch=-1)["errorCode"] == 0
+    assert place.gateway.counts.failures[78] == 0
+
+
+@pytest.mark.parametrize("number", [-1, -(1 << 31)])
+def test_limits_below_zero(place: Market, number: int) -> None:
+    member = place.member(f"limits {number}", [(B, 0), (A, 1)])
+    # Bytes are an error of each partition that has records, records are none, and nothing is acquired.
+    for records in (500, number):
+        told = rows(member.fetch(maxBytes=number, maxRecords=records, maxWaitMs=20_000))
+        assert told == {(B, 0): row(0, code=-1), (A, 1): row(1, code=-1)}
+    assert set(rows(Member(place, f"limits {number}", OTHER).fetch([(B, 0), (A, 0)], maxRecords=number))) == {(B, 0)}
+    assert set(given(member.fetch())) == {(B, 0), (A, 1)}
 
 
 def test_the_epochs_of_a_session(place: Market) -> None:

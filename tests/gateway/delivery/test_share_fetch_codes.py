@@ -13,10 +13,11 @@ from share_state.gateway import share_fetch as module
 from share_state.gateway.access import Access, Operation, Resource, Rule
 from share_state.gateway.answers import acknowledge_code, acknowledge_text, fetch_code, text_of
 from share_state.gateway.counts import Counts
+from share_state.gateway.net import Net
 from share_state.gateway.requests import Client, check_member
 from share_state.gateway.share_fetch import ShareFetch
 from share_state.gateway.upstream.topics import Partition, Topic
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
 from tests.gateway.wire.codec import Message, decode
 
 A = "AAAAAAAAQACAAAAAAAAAAQ"
@@ -43,7 +44,7 @@ class World:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, sessions: int = 10) -> None:
         self.counts = Counts()
         self.codes: dict[int, int] = {}
-        self.failing: dict[int, tuple[float | None, bool]] = {}
+        self.failing: dict[int, float | None] = {}
         self.served: dict[int, Served] = {}
         self.slept: list[float] = []
         self.waits: list[tuple[Any, int]] = []
@@ -61,6 +62,7 @@ class World:
             max_bytes=500,
             answers=cast("Any", "room"),
             counts=self.counts,
+            net=Net(self.counts),
         )
 
     async def _sleep(self, seconds: float) -> None:
@@ -75,8 +77,7 @@ class World:
     def _serve(self, group: str, topic: Topic, number: int) -> Served:
         assert (group, topic) == ("g", TOPIC)
         if number not in self.served:
-            since, is_beyond_end = self.failing.get(number, (None, False))
-            reader = SimpleNamespace(failing_since=since, is_beyond_end=is_beyond_end)
+            reader = SimpleNamespace(failing_since=self.failing.get(number))
             self.served[number] = Served(number, reader, self.codes.get(number, 0))
         return self.served[number]
 
@@ -85,7 +86,7 @@ class World:
             self.waits.append(({"member": member, **limits}, max_wait_ms))
             return {}
 
-        return SimpleNamespace(wait=wait, partitions=len(partitions), acquirable=[], give_up=None)
+        return SimpleNamespace(wait=wait, partitions=len(partitions), acquirable=[], give_up=None, failed={})
 
     def ask(self, version: int = 2, partitions: list[int] | None = None, **change: Any) -> Message:
         rows = [{"partitionIndex": number, "acknowledgementBatches": []} for number in partitions or []]
@@ -162,7 +163,7 @@ def test_what_clients_are_told_of_share_partitions_that_failed(monkeypatch: pyte
 def test_upstream_is_told_to_be_unavailable_after_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(monkeypatch)
     # One that waits for a log that is shorter than it was is well.
-    world.failing = {0: (None, False), 1: (NOW - 10, False), 2: (NOW - 10.5, False), 3: (NOW - 60, True), 4: (0.0, False)}
+    world.failing = {0: None, 1: NOW - 10, 2: NOW - 10.5, 3: None, 4: 0.0}
     assert codes_of(world.ask(partitions=[0, 1, 2, 3, 4])) == {2: -1, 4: -1}
     assert world.counts.hidden == {"upstream_unavailable": 2}
 

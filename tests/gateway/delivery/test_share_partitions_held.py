@@ -11,7 +11,7 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import codes
-from tests.python.gateway.held import COMMITTED, T, U, World, run
+from tests.gateway.delivery.held import COMMITTED, T, U, World, run
 
 Batches = list[tuple[int, int, bytes]]
 
@@ -268,16 +268,16 @@ def test_groups_and_topics_are_dropped_by_themselves() -> None:
         def left() -> list[tuple[str, str]]:
             return [(one.key.group, one.reader.topic) for one in world.manager.all()]
 
-        world.manager.drop_group("g", [])
+        world.manager.drop_topics(set())
         assert len(left()) == 4
-        world.manager.drop_group("g", [U.topic_id])
+        world.manager.drop_topics({("g", U.topic_id)})
         assert left() == [("g", "t"), ("h", "t"), ("h", "u")]
         gone = await world.served("h", T, 0)
         world.manager.drop_topic(T.topic_id)
         assert (left(), world.forgotten, gone.error_code) == ([("h", "u")], [T.topic_id], 100)
         await world.served("g", U, 0)
         dropped = await world.served("h", U, 0)
-        world.manager.drop_group("h")
+        world.manager.drop_topics({("h", T.topic_id), ("h", U.topic_id)})
         assert (left(), dropped.error_code) == ([("g", "u")], 0)
 
     run(test)

@@ -1,4 +1,4 @@
-"""What happens to share partitions in memory while nobody asks: locks end, configurations change, the unused are forgotten."""
+"""Share partitions in memory while nobody asks: locks end, configurations change, the unused are forgotten."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import share_state as ss
 from share_state.gateway import share_partitions as module
-from tests.python.gateway.held import COMMITTED, T, U, World, run
+from tests.gateway.delivery.held import COMMITTED, T, U, World, run
 
 
 def test_locks_end_while_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +46,7 @@ def test_a_configuration_concerns_its_group() -> None:
         lost = await world.served("g", T, 2)
         readers = [one.reader for one in (other, ours, second)]
         world.configs.update(g=ss.GroupConfig(delivery_count_limit=2), h=COMMITTED)
-        cast("Any", world.config).changed("g")
+        cast("Any", world.config).changed({"g"})
         assert [one.reader for one in (other, ours, second)] == readers
         # It applies to what is in memory: two deliveries, and then no more.
         for one, count in ((ours, 0), (other, 5)):
@@ -59,16 +59,16 @@ def test_a_configuration_concerns_its_group() -> None:
         # Another isolation has another reader; nobody knows where a topic that is lost is read.
         world.known.pop(T.topic_id)
         world.configs["g"] = COMMITTED
-        cast("Any", world.config).changed("g")
+        cast("Any", world.config).changed({"g"})
         assert (ours.reader, other.reader, lost.reader.isolation) == (readers[1], readers[0], 0)
         assert (second.reader.isolation, second.reader.topic, second.reader.partition) == (1, "u", 1)
         assert (readers[2].served, second.reader.served) == (set(), {second})
         world.known[T.topic_id] = T
-        cast("Any", world.config).changed("g")
+        cast("Any", world.config).changed({"g"})
         assert (ours.reader.isolation, ours.reader.served, readers[1].served) == (1, {ours}, {other})
         # And back.
         world.configs["g"] = ss.GroupConfig()
-        cast("Any", world.config).changed("g")
+        cast("Any", world.config).changed({"g"})
         assert (ours.reader, second.reader) == (readers[1], readers[2])
 
     run(test)

@@ -1,4 +1,4 @@
-"""What is shown of a share partition: what is stored, or what is in memory once a crash cannot take it back."""
+"""State of a share partition as it is shown: what is stored, or what is in memory once a crash cannot take it back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACKNOWLEDGED = 2
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[StateStore]:
     with StateStore(tmp_path / "state") as made:
-        assert made.initialize_states([(KEY, 1, 5), (OTHER, 1, 50)]) == [None, None]
+        assert made.reset_states([(KEY, 1, 5), (OTHER, 1, 50)]) == [None, None]
         yield made
 
 
@@ -37,7 +37,7 @@ def in_memory(start: int, complete: int = 1, *, ready: bool = True, writes: int 
 def shown(
     store: Any, served: SimpleNamespace | None = None, kept: WriteState | None = None, key: SharePartitionKey = KEY
 ) -> tuple[Shown, int]:
-    """What is shown, and how often a start was kept for it."""
+    """State that is shown, and the number of times that a start was kept for it."""
     asked = []
 
     async def keep_start(one: Any) -> WriteState | None:
@@ -68,7 +68,7 @@ def test_what_is_not_in_memory_is_shown_as_it_is_stored(store: StateStore) -> No
 
 
 def test_the_start_is_after_what_was_acknowledged_last(store: StateStore) -> None:
-    assert store.initialize_states([(KEY, 1, 0)]) == [None]
+    assert store.reset_states([(KEY, 1, 0)]) == [None]
     acknowledge(store, 0, (0, 2), (5, 6))
     assert shown(store) == ((3, 2, 4), 0)
 

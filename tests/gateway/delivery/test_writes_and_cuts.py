@@ -1,4 +1,4 @@
-"""What is told of the writes of a round, and what becomes of share partitions whose log was cut."""
+"""Reports on the writes of a round, and what becomes of share partitions whose log was cut."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from share_state.gateway.counts import Counts
 from share_state.gateway.share_partitions import ServedPartition
 from share_state.gateway.truncation import Truncation
 from share_state.gateway.writes import WritePump
-from tests.python.gateway.test_writes import served
+from tests.gateway.delivery.test_writes import served
 
-#: What a store answers to a round: by partition, or an exception.
+#: Answer of a store to a round: by partition, or an exception.
 Outcome = Exception | None
 
 
@@ -216,7 +216,8 @@ def test_who_has_seen_the_offsets_that_were_cut_is_held(caplog: pytest.LogCaptur
     )
     readers = [
         SimpleNamespace(topic="t", topic_id="id", partition=3, served=[below, up_to, beyond, loading]),
-        SimpleNamespace(topic="t", topic_id="id", partition=3, served=[started, at]),
+        # One may be all that there is: the place is that of the first.
+        SimpleNamespace(served=[started, at]),
     ]
 
     def truncated(*place: Any) -> int:

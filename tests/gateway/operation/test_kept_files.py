@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 import uuid
 from base64 import urlsafe_b64decode
@@ -13,15 +14,21 @@ from typing import Any
 import pytest
 
 from share_state.errors import StoreError
-from share_state.gateway.files import read_json, write_json
+from share_state.gateway import files
+from share_state.gateway.files import write_json
 from share_state.gateway.identity import Identity
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Any content is one."""
+    return files.read_json(path, lambda _content, _is_checked: None)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     assert read_json(path) is None
     write_json(path, {"b": 1, "a": ["é"]})
-    assert path.read_bytes() == b'{\n "a": [\n  "\\u00e9"\n ],\n "b": 1\n}'
+    assert path.read_bytes() == b'{\n "a": [\n  "\\u00e9"\n ],\n "b": 1,\n "format": 1,\n "checksum": "d4b7431b"\n}'
     assert read_json(path) == {"b": 1, "a": ["é"]}
     write_json(path, {})
     assert read_json(path) == {}
@@ -30,7 +37,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_text_is_in_utf_8(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
-    path.write_bytes('{"a": "é"}'.encode())
+    path.write_bytes('{"format": 1, "a": "é"}'.encode())
     assert read_json(path) == {"a": "é"}
     path.write_bytes('{"a": "é"}'.encode("latin-1"))
     with pytest.raises(StoreError, match=r"^.*/kept\.json cannot be read: 'utf-8' codec"):
@@ -61,7 +68,7 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
 
 
 def descriptors() -> int:
-    """How many files are open."""
+    """Number of open files."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
@@ -72,15 +79,15 @@ def test_a_file_is_on_disk_before_it_has_its_name_and_then_the_name_is(tmp_path:
 
     def fsync(descriptor: int) -> None:
         synced = Path(f"/proc/self/fd/{descriptor}").readlink()
-        seen.append((synced.name, path.read_text(encoding="utf-8")))
+        seen.append((synced.name, "new" if "new" in json.loads(path.read_text(encoding="utf-8")) else "old"))
         if synced.name == "kept.json.new":
             # All of it is there.
-            assert json.loads(synced.read_text(encoding="utf-8")) == {"new": 1}
+            assert json.loads(synced.read_text(encoding="utf-8"))["new"] == 1
 
     monkeypatch.setattr(os, "fsync", fsync)
     before = descriptors()
     write_json(path, {"new": 1})
-    assert seen == [("kept.json.new", '{\n "old": 1\n}'), (tmp_path.name, '{\n "new": 1\n}')]
+    assert seen == [("kept.json.new", "old"), (tmp_path.name, "new")]
     # Nothing is left open, also where the disk fails.
     assert descriptors() == before
 
@@ -123,7 +130,7 @@ def test_a_new_directory_begins_at_the_minutes_since_2020(
     # A UUID in base64, as Kafka writes it.
     assert (len(made.cluster_id), uuid.UUID(bytes=urlsafe_b64decode(made.cluster_id + "==")).version) == (22, 4)
     kept = json.loads((tmp_path / "identity.json").read_text(encoding="utf-8"))
-    assert kept == {"format": 1, "clusterId": made.cluster_id, "generation": generation}
+    assert (kept["format"], kept["clusterId"], kept["generation"]) == (1, made.cluster_id, generation)
 
 
 def test_each_start_is_a_generation_more(tmp_path: Path) -> None:
@@ -143,16 +150,47 @@ def test_two_directories_are_two_clusters(tmp_path: Path) -> None:
 GOOD = {"format": 1, "clusterId": "c", "generation": 3}
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("format", 2), ("format", None), ("clusterId", 5), ("clusterId", None), ("generation", "3"), ("generation", None)],
-)
-def test_an_identity_of_another_format_is_refused(tmp_path: Path, key: str, value: Any) -> None:
+@pytest.mark.parametrize("wrong", [{"format": 2}, {"format": None}, {"format": True}])
+def test_an_identity_of_another_format_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
     path = tmp_path / "identity.json"
-    path.write_text(json.dumps(GOOD), encoding="utf-8")
-    assert Identity.next(tmp_path) == Identity("c", 4)
-    path.write_text(json.dumps({**GOOD, key: value}), encoding="utf-8")
+    path.write_text(json.dumps({**GOOD, **wrong}), encoding="utf-8")
     with pytest.raises(StoreError) as refused:
         Identity.next(tmp_path)
     assert str(refused.value) == f"{path} has a format that this release does not know"
-    assert json.loads(path.read_text(encoding="utf-8")) == {**GOOD, key: value}
+    assert json.loads(path.read_text(encoding="utf-8")) == {**GOOD, **wrong}
+
+
+def test_an_older_backup_that_is_put_back_is_told_and_takes_no_generation_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, backup = tmp_path / "now", tmp_path / "backup"
+    path.mkdir()
+    first = Identity.next(path)
+    shutil.copytree(path, backup)
+    later = [Identity.next(path).generation for _ in range(3)][-1]
+    assert not caplog.records
+    shutil.rmtree(path)
+    backup.rename(path)
+    put_back = Identity.next(path)
+    assert put_back.cluster_id == first.cluster_id
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    told = record.getMessage()
+    assert told.startswith(f"{path / 'identity.json'} is a copy: the directory was moved, or an older backup was put back.")
+    assert told.endswith(f"The generation was {first.generation} and is {put_back.generation}")
+    # It is told once.
+    assert Identity.next(path).generation == put_back.generation + 1
+    assert len(caplog.records) == 1
+    assert later == first.generation + 3 < put_back.generation
+
+
+def test_the_generation_of_a_copy_is_beyond_all_that_came_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1_577_836_800 + 60 * 5)
+    assert Identity.next(tmp_path).generation == 5
+    path = tmp_path / "identity.json"
+    shutil.copy2(path, tmp_path / "copy")
+    (tmp_path / "copy").rename(path)
+    monkeypatch.setattr(time, "time", lambda: 1_577_836_800 + 60 * 6)
+    assert Identity.next(tmp_path).generation == 360
+    monkeypatch.setattr(time, "time", lambda: 1_577_836_800 + 60 * 200)
+    assert Identity.next(tmp_path).generation == 361

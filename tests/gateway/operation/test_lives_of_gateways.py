@@ -13,12 +13,12 @@ import pytest
 
 from share_state.errors import ShareStateError, StoreError
 from share_state.gateway import GatewayOptions, ShareGateway, serve_in_thread
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
 from tests.gateway.hostile import HostileUpstream
+from tests.gateway.orchard import PEARS, PLUMS, orchard
 from tests.gateway.patience import wait_until
+from tests.gateway.serving import fetch, serving
 from tests.gateway.wire.connection import Connection
-from tests.python.gateway.orchard import PEARS, PLUMS, orchard
-from tests.python.gateway.serving import fetch, serving
 
 #: Nobody listens there.
 NOWHERE = (Address("127.0.0.1", 1),)

@@ -17,12 +17,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from share_state.gateway import ShareGateway
 from share_state.gateway.metric_table import METRICS, UNSERVED, as_markdown
-from share_state.gateway.upstream.append_times import AppendTimes
-from share_state.kafka.peers import Address
-from share_state.monitoring.exposition import BOUNDS, Times
-from share_state.monitoring.metric import Kind
+from share_state.kafka.client.peers import Address
+from share_state.operate.monitoring.exposition import BOUNDS, Times
+from share_state.operate.monitoring.metric import Kind
+from tests.gateway.serving import RECORDS, TOPIC, drain, fetch, heartbeat, serving, topic_id, upstream
 from tests.gateway.wire.connection import Connection
-from tests.python.gateway.serving import RECORDS, TOPIC, drain, fetch, heartbeat, serving, topic_id, upstream
 
 ANYWHERE = Address("127.0.0.1", 0)
 PAGE = Path(__file__).parents[3] / "docs" / "gateway-metrics.md"
@@ -126,6 +125,16 @@ def test_health_and_readiness(tmp_path: Path) -> None:
         assert not families(gateway)["share_gateway_lag_records"].samples
 
 
+@pytest.mark.parametrize("form", ["text/plain; version=0.0.4", "application/openmetrics-text; version=1.0.0"])
+def test_a_scrape_has_the_form_that_is_asked_for(bootstrap: str, tmp_path: Path, form: str) -> None:
+    with serving(bootstrap, tmp_path, metrics=ANYWHERE) as gateway:
+        assert gateway.metrics_address is not None
+        host, port = gateway.metrics_address
+        asked = urllib.request.Request(f"http://{host}:{port}/metrics", headers={"Accept": form.replace(" ", "")})
+        with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
+            assert answer.headers["Content-Type"].startswith(form)
+
+
 def test_the_page_is_made_of_the_table() -> None:
     text = PAGE.read_text(encoding="utf-8")
     mark = "<!-- table: share_state.gateway.metric_table -->\n"
@@ -134,7 +143,7 @@ def test_the_page_is_made_of_the_table() -> None:
 
 def test_names_follow_the_rules() -> None:
     names = [metric.name for metric in METRICS]
-    assert len(set(names)) == len(names) == 51
+    assert len(set(names)) == len(names) == 52
     for metric in METRICS:
         assert re.fullmatch(r"share_gateway_[a-z]+(_[a-z]+)*", metric.name), metric.name
         assert not metric.name.endswith(("_total", "_count", "_sum", "_ms")), metric.name
@@ -152,43 +161,18 @@ def test_buckets_of_times() -> None:
     assert (times.buckets[0], times.buckets[1], times.buckets[-1], sum(times.buckets)) == (2, 1, 1, 4)
 
 
-def batch(offset: int, base_ms: int, greatest_ms: int, *, log_append_time: bool = False) -> bytes:
-    header = offset.to_bytes(8, "big") + bytes(13) + (8 if log_append_time else 0).to_bytes(2, "big") + bytes(4)
-    return header + base_ms.to_bytes(8, "big") + greatest_ms.to_bytes(8, "big") + bytes(18)
-
-
-def test_when_records_were_appended() -> None:
-    times = AppendTimes()
-    assert times.of(0) is None
-    times.see(b"xx" + batch(100, 1000, 2000), 2, 63)
-    times.see(batch(200, 3000, 4000, log_append_time=True), 0, 61)
-    times.see(batch(150, 2500, 2500), 0, 61)
-    times.see(batch(150, 9999, 9999), 0, 61)
-    times.see(b"short", 0, 5)
-    assert [times.of(offset) for offset in (99, 100, 149, 150, 199, 200, 10**9)] == [None, 1000, 1000, 2500, 2500, 4000, 4000]
-    times.forget_before(160)
-    assert [times.of(offset) for offset in (149, 150, 200)] == [None, 2500, 4000]
-    for offset in range(1000, 6000):
-        times.see(batch(offset, offset, offset), 0, 61)
-    assert len(times._offsets) <= 512
-    # The oldest stays, whatever else goes.
-    assert times.of(150) == 2500
-    times.clear()
-    assert times.of(150) is None
-
-
 WITHOUT = """
 import sys
 sys.modules["prometheus_client"] = None
 sys.modules["jwt"] = None
 sys.modules["scramp"] = None
 from pathlib import Path
-from share_state.extras import MissingPackageError
+from share_state.util.extras import MissingPackageError
 from share_state.gateway import GatewayOptions, ShareGateway
 from share_state.gateway.tokens import SignedTokens
-from share_state.kafka.peers import Address
-from share_state.monitoring.exposition import BOUNDS, Times
-from share_state.monitoring.metric import Kind
+from share_state.kafka.client.peers import Address
+from share_state.operate.monitoring.exposition import BOUNDS, Times
+from share_state.operate.monitoring.metric import Kind
 path = Path(sys.argv[1])
 for make in (
     lambda: ShareGateway(GatewayOptions((Address("127.0.0.1", 1),), path, metrics=Address("127.0.0.1", 0))),

@@ -13,13 +13,13 @@ import pytest
 
 from share_state.gateway import readings
 from share_state.gateway.counts import Counts
-from share_state.kafka.peers import LostError
-from share_state.monitoring.exposition import Times
+from share_state.kafka.client.peers import LostError
+from share_state.operate.monitoring.exposition import Times
 
 NOW = 1_000.0
 WALL_MS = 50_000
 TOPICS = {"id-t": SimpleNamespace(topic_id="id-t", name="t"), "id-u": SimpleNamespace(topic_id="id-u", name="u")}
-#: Of one log: each counter has its own number.
+#: Counters of one log: each has its own number.
 COUNTERS = {"writes": 1, "records": 2, "bytes": 3, "batches": 4, "fsyncs": 5, "pruned_segments": 6}
 
 

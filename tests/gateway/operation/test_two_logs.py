@@ -12,7 +12,7 @@ from share_state._core import ShareGroupStore, StateStore
 from share_state.errors import CorruptLogError, StoreError
 from share_state.gateway import GatewayOptions
 from share_state.gateway.stores import _of_both, open_stores
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
 from share_state.types import SharePartitionKey
 
 KEY = SharePartitionKey("g", "AAAAAAAAQACAAAAAAAAAAg", 0)
@@ -24,7 +24,7 @@ def options(path: Path, **more: Any) -> GatewayOptions:
 
 def write(states: StateStore, groups: ShareGroupStore, number: int) -> int:
     """Write to both; gives the interval of heartbeats."""
-    assert states.initialize_states([(KEY, number, 5)]) == [None]
+    assert states.reset_states([(KEY, number, 5)]) == [None]
     groups.set_topics([("t", KEY.topic_id, 1)])
     answer = groups.heartbeat(
         group="g",
@@ -53,7 +53,7 @@ def written(path: Path, **more: Any) -> int:
 
 
 def synced(path: Path, **more: Any) -> tuple[bool, bool]:
-    """Whether each syncs a write. The first makes a file, which is synced at any rate."""
+    """Pair of flags, true if a write to this store is synced. The first write makes a file, which is synced at any rate."""
     with ExitStack() as opened:
         states, groups = open_stores(options(path, **more), opened)
         write(states, groups, 1)

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from share_state.gateway.counts import Counts
-from share_state.gateway.upstream import fetch
-from share_state.gateway.upstream.fetch import Answer
 from share_state.gateway.upstream.lanes import BrokerLanes
 from share_state.gateway.upstream.reader import PartitionReader
-from share_state.kafka.peers import Address, Node
+from share_state.kafka.client.fetch import Answer
+from share_state.kafka.client.fetch import decode as decode_answer
+from share_state.kafka.client.peers import Address, Node
 from tests.gateway.wire.codec import Message, decode
 
 NODE = Node(7, Address("seven", 9092))
@@ -32,7 +32,7 @@ class Sent(NamedTuple):
 
     @property
     def offsets(self) -> dict[int, int]:
-        """What it asks for, by partition."""
+        """Offsets that it asks for, by partition."""
         return {row["partition"]: row["fetchOffset"] for topic in self.message["topics"] for row in topic["partitions"]}
 
     @property
@@ -49,9 +49,16 @@ class _Connection:
     def version_of(self, api_key: int) -> int:
         return {1: self.broker.version}[api_key]
 
-    def send(self, api_key: int, version: int, body: bytes, take_apart: Any, done: Callable[[Any], None]) -> None:
-        assert (api_key, take_apart) == (1, fetch.decode)
+    async def ask(self, api_key: int, version: int, body: bytes, take_apart: Any) -> Any:
+        assert (api_key, take_apart) == (1, decode_answer)
+        answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def done(what: Any) -> None:
+            if not answered.done():
+                (answered.set_exception if isinstance(what, Exception) else answered.set_result)(what)
+
         self.broker.sent.append(Sent(self.lane, version, decode(1, version, body), done))
+        return await answered
 
 
 class Broker:
@@ -62,7 +69,7 @@ class Broker:
         self.sent: list[Sent] = []
         self.opened: dict[str, _Connection] = {}
         self.is_away: Exception | None = None
-        #: What the readers were given, and what they lost.
+        #: Answers that the readers were given, and lanes that they lost.
         self.taken: list[tuple[dict[PartitionReader, int], Answer]] = []
         self.lost: list[tuple[Node, list[PartitionReader], Exception]] = []
         self.readers = SimpleNamespace(

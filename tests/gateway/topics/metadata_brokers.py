@@ -13,8 +13,8 @@ from share_state._core import encode_message
 from share_state.gateway.upstream import cluster as module
 from share_state.gateway.upstream.cluster import Upstream
 from share_state.gateway.upstream.topics import TopicRegistry
-from share_state.kafka.connection import ConnectionOptions
-from share_state.kafka.peers import Address, LostError, Node
+from share_state.kafka.client.connection import ConnectionOptions
+from share_state.kafka.client.peers import Address, LostError, Node
 from tests.gateway.wire.codec import Message, decode
 
 METADATA = 3
@@ -84,9 +84,9 @@ class Brokers:
         self.deaf: set[int] = set()
         self.asked: list[tuple[int, Message]] = []
         self.pools: list[Pool] = []
-        #: What each broker knows.
+        #: Topics that each broker knows.
         self.topics: dict[int, list[Message]] = {number: [] for number in self.up}
-        #: What `changed` was called with.
+        #: Arguments of the calls of `changed`.
         self.gone: list[list[str]] = []
         monkeypatch.setattr(module, "Connections", lambda *given: Pool(self, *given))
         self.registry = TopicRegistry(path)
@@ -99,7 +99,7 @@ class Brokers:
             self.topics[number] = list(topics)
 
     def answer(self, number: int, wanted: list[Message] | None) -> Message:
-        """What a broker says."""
+        """Answer of a broker."""
         brokers = [{"nodeId": node + 10, "host": "host", "port": node} for node in self.topics]
         known = self.topics[number]
         if wanted is None:

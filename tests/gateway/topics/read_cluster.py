@@ -11,19 +11,19 @@ import pytest
 
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream import readers as module
-from share_state.gateway.upstream.fetch import Answer, PartitionAnswer
-from share_state.gateway.upstream.offsets import Found
 from share_state.gateway.upstream.reader import PartitionReader
 from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import Partition, Topic
-from share_state.kafka.peers import Address, Node
+from share_state.kafka.client.fetch import Answer, Fetched
+from share_state.kafka.client.offsets import Found
+from share_state.kafka.client.peers import Address, Node
 
 FIRST, SECOND = (Node(number, Address("127.0.0.1", number)) for number in (1, 2))
 T, OTHER = (Topic(name, name * 22, is_internal=False, partitions=(Partition(1, 5),) * 2) for name in "to")
 
 
 class Lanes:
-    """Where a broker is read: what was asked of it."""
+    """Lanes to a broker: the reads asked of it."""
 
     def __init__(self, _readers: Readers, node: Node, isolation: int) -> None:
         self.node = node
@@ -107,7 +107,7 @@ class Cluster:
 
     def answer(self, reader: PartitionReader, batches: bytes = b"", **fields: Any) -> None:
         """An answer with one row, for the tail of a reader."""
-        row = PartitionAnswer(
+        row = Fetched(
             topic=reader.topic_id,
             partition=reader.partition,
             error_code=0,

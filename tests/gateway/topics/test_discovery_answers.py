@@ -1,4 +1,4 @@
-"""What clients are told of brokers, topics, coordinators and versions: whole answers of every version."""
+"""Answers about brokers, topics, coordinators and versions: whole answers of every version."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from share_state.gateway import Operation, Resource, Rule
+from tests.gateway.orchard import IDS, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
 from tests.gateway.wire.codec import Message
-from tests.python.gateway.orchard import IDS, ME, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
 
 STRANGE = "00000000-0000-4000-8000-00000000000f"
 NODE, GENERATION, NOT_ASKED = 5, 7, -2_147_483_648
@@ -80,7 +80,8 @@ def by_id(*places: str) -> list[Message]:
 @pytest.mark.parametrize("version", range(14))
 def test_topics_are_told_by_name_in_the_order_of_the_request(there: Orchard, version: int) -> None:
     asked = {"topics": named(version, PEARS, NOWHERE, PLUMS, PEARS)}
-    rows = [topic(version, PEARS), topic(version, NOWHERE, 3), topic(version, PLUMS), topic(version, PEARS)]
+    # Once each.
+    rows = [topic(version, PEARS), topic(version, NOWHERE, 3), topic(version, PLUMS)]
     assert there.ask("Metadata", version, asked) == answer(there, version, rows)
 
 
@@ -96,30 +97,51 @@ def test_all_topics_are_told_to_who_names_none(there: Orchard, version: int) -> 
 
 @pytest.mark.parametrize("version", [12, 13])
 def test_topics_are_told_by_their_ids(there: Orchard, version: int) -> None:
-    asked = {"topics": [*by_id(STRANGE, IDS[PLUMS], NO_ID), *named(version, PEARS), *by_id(IDS[PEARS])]}
-    rows = [
-        topic(version, None, 100, STRANGE),
-        topic(version, PLUMS),
-        topic(version, None, 100),
-        topic(version, PEARS),
-        topic(version, PEARS),
-    ]
+    # Beside an id neither a name counts nor what has none.
+    asked = {"topics": [*by_id(STRANGE, IDS[PLUMS], NO_ID), *named(version, PEARS), *by_id(IDS[PLUMS])]}
+    rows = [topic(version, None, 100, STRANGE), topic(version, PLUMS)]
     assert there.ask("Metadata", version, asked) == answer(there, version, rows)
 
 
+@pytest.mark.parametrize("version", [10, 11, 12, 13])
+def test_a_topic_without_name_and_id_refuses_the_request(there: Orchard, version: int) -> None:
+    code = 42 if version < 12 else -1
+    told = there.ask("Metadata", version, {"topics": [*named(version, PEARS), *by_id(NO_ID)]})
+    rows = [topic(version, PEARS, code), topic(version, "", code)]
+    assert told == {**answer(there, version, rows), **({"errorCode": code} if version >= 13 else {})}
+
+
+@pytest.mark.parametrize("version", [10, 11])
+@pytest.mark.parametrize("name", [None, PLUMS])
+def test_an_id_refuses_the_request_before_topics_have_ids(there: Orchard, version: int, name: str | None) -> None:
+    asked = {"topics": [{"name": name, "topicId": IDS[PLUMS]}, *named(version, PEARS)]}
+    rows = [topic(version, name or "", 42, IDS[PLUMS]), topic(version, PEARS, 42)]
+    assert there.ask("Metadata", version, asked) == answer(there, version, rows)
+
+
+@pytest.mark.parametrize("name", ["", " ", "topic abc", ".", "..", "x" * 250, "ä", "a/b", "a\n", "a\0"])
+def test_a_name_that_no_topic_can_have_is_told_once(there: Orchard, name: str) -> None:
+    for version in range(14):
+        asked = {"topics": named(version, name, PEARS, name)}
+        assert there.ask("Metadata", version, asked) == answer(there, version, [topic(version, name, 17), topic(version, PEARS)])
+    assert not [one for one in there.upstream.requests("Metadata") if name in str(one.message["topics"] or "") and len(name) > 2]
+    with there.rules.only():
+        assert there.ask("Metadata", 12, {"topics": named(12, name)}) == answer(there, 12, [topic(12, name, 29)])
+
+
+@pytest.mark.parametrize("name", ["x" * 249, "a", "_", "...", "A.b-c_9"])
+def test_a_name_that_a_topic_can_have_is_unknown(there: Orchard, name: str) -> None:
+    assert there.ask("Metadata", 9, {"topics": named(9, name)}) == answer(there, 9, [topic(9, name, 3)])
+
+
 def test_topics_that_a_client_may_not_see(there: Orchard) -> None:
-    asked = {"topics": [*named(12, PLUMS, NOWHERE, PEARS), *by_id(IDS[PLUMS], IDS[PEARS])]}
+    asked = {"topics": named(12, PLUMS, NOWHERE, PEARS)}
     with there.rules.only(Rule(ME, Operation.DESCRIBE, Resource.TOPIC, PEARS, False, True)):
         told = there.ask("Metadata", 12, asked)
+        by_ids = there.ask("Metadata", 12, {"topics": by_id(IDS[PLUMS], IDS[PEARS])})
         everything = there.ask("Metadata", 12, {"topics": None})
-    rows = [
-        topic(12, PLUMS, 29),
-        topic(12, NOWHERE, 29),
-        topic(12, PEARS),
-        topic(12, None, 100, IDS[PLUMS]),
-        topic(12, PEARS),
-    ]
-    assert told == answer(there, 12, rows)
+    assert told == answer(there, 12, [topic(12, PLUMS, 29), topic(12, NOWHERE, 29), topic(12, PEARS)])
+    assert by_ids == answer(there, 12, [topic(12, None, 100, IDS[PLUMS]), topic(12, PEARS)])
     assert everything == answer(there, 12, [topic(12, PEARS)])
 
 
@@ -137,17 +159,45 @@ def test_what_was_told_last_is_told_while_upstream_is_away(tmp_path: Path) -> No
     with orchard(tmp_path, node_id=NODE) as away:
         away.ask("Metadata", 12, {"topics": named(12, PLUMS)})
         away.upstream.stop()
-        asked = {"topics": [*named(12, PEARS, PLUMS), *by_id(IDS[PLUMS], STRANGE)]}
+        asked, ids = {"topics": named(12, PEARS, PLUMS, " ")}, {"topics": by_id(IDS[PLUMS], STRANGE)}
         # LEADER_NOT_AVAILABLE, after which clients ask again.
-        rows = [topic(12, PEARS, 5), topic(12, PLUMS), topic(12, PLUMS), topic(12, None, 5, STRANGE)]
-        assert away.ask("Metadata", 12, asked) == answer(away, 12, rows)
+        assert away.ask("Metadata", 12, asked) == answer(away, 12, [topic(12, PEARS, 5), topic(12, PLUMS), topic(12, " ", 17)])
+        assert away.ask("Metadata", 12, ids) == answer(away, 12, [topic(12, PLUMS), topic(12, None, 5, STRANGE)])
         old = [topic(4, PEARS, 5), topic(4, PLUMS)]
         assert away.ask("Metadata", 4, {"topics": named(4, PEARS, PLUMS)}) == answer(away, 4, old)
-        assert away.ask("Metadata", 12, {"topics": None}) == answer(away, 12, [])
-        assert away.ask("Metadata", 0, {"topics": []}) == answer(away, 0, [])
+        with away.rules.only():
+            # Neither name nor id tells a hidden topic from one that there is not.
+            assert away.ask("Metadata", 12, asked) == answer(away, 12, [topic(12, name, 29) for name in (PEARS, PLUMS, " ")])
+            rows = [topic(12, None, 5, IDS[PLUMS]), topic(12, None, 5, STRANGE)]
+            assert away.ask("Metadata", 12, ids) == answer(away, 12, rows)
+            told = [row["errorCode"] for row in away.ask("Metadata", 4, {"topics": named(4, PEARS, PLUMS)})["topics"]]
+            assert told == [29, 29]
         away.upstream.start()
-        rows = [topic(12, PEARS), topic(12, PLUMS), topic(12, PLUMS), topic(12, None, 100, STRANGE)]
-        assert away.ask("Metadata", 12, asked) == answer(away, 12, rows)
+        assert away.ask("Metadata", 12, ids) == answer(away, 12, [topic(12, PLUMS), topic(12, None, 100, STRANGE)])
+
+
+@pytest.mark.parametrize("version", range(14))
+def test_a_list_of_all_topics_is_never_empty_for_want_of_upstream(tmp_path: Path, version: int) -> None:
+    everything: Message = {"topics": [] if version == 0 else None}
+    with orchard(tmp_path, node_id=NODE) as away:
+        away.ask("Metadata", 12, {"topics": named(12, PLUMS)})
+        away.upstream.stop()
+        # Nobody knows what there is: as a broker that has just started, after whose answer clients ask again.
+        told = away.ask("Metadata", version, everything)
+        assert (told["brokers"], told["topics"], told.get("controllerId", -1), told.get("errorCode", 0)) == ([], [], -1, 0)
+        away.upstream.start()
+        listed = away.ask("Metadata", version, everything)
+        assert sorted(row["name"] for row in listed["topics"]) == [PEARS, PLUMS]
+        away.upstream.stop()
+        again = away.ask("Metadata", version, everything)
+        by_name = {row["name"]: row for row in listed["topics"]}
+        assert {row["name"]: row for row in again.pop("topics")} == by_name
+        assert again == {field: value for field, value in listed.items() if field != "topics"}
+        with away.rules.only(Rule(ME, Operation.DESCRIBE, Resource.TOPIC, PEARS, False, True)):
+            assert away.ask("Metadata", version, everything)["topics"] == [by_name[PEARS]]
+        with away.rules.only():
+            hidden = away.ask("Metadata", version, everything)
+            assert (len(hidden["brokers"]), hidden["topics"]) == (1, [])
 
 
 def test_clients_are_led_to_the_advertised_address(tmp_path: Path) -> None:
@@ -188,7 +238,7 @@ def test_one_coordinator_of_a_type(there: Orchard, version: int, key_type: int, 
 @pytest.mark.parametrize(("key_type", "code", "text"), [(0, 0, ""), (1, 15, ""), (2, 42, ""), (3, 42, INVALID)])
 def test_coordinators_of_several_keys(there: Orchard, version: int, key_type: int, code: int, text: str) -> None:
     told = there.ask("FindCoordinator", version, {"keyType": key_type, "coordinatorKeys": ["b", "a", "b"]})
-    assert told == {"coordinators": [{"key": key, **coordinator(there, code, text)} for key in "bab"]}
+    assert told == {"coordinators": [{"key": key, **coordinator(there, code, text)} for key in "ba"]}
     assert there.ask("FindCoordinator", version, {"keyType": key_type, "coordinatorKeys": []}) == {"coordinators": []}
 
 

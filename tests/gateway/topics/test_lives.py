@@ -1,4 +1,4 @@
-"""Whether a topic without an id is another one than before: `Lives` over a stand-in for the cluster."""
+"""Topics without ids: `Lives`, over a stand-in for the cluster, tells if one is another than before."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from share_state.gateway.upstream import lives as module
 from share_state.gateway.upstream.lives import Lives
-from share_state.gateway.upstream.offsets import Found
 from share_state.gateway.upstream.topics import Partition, Topic
-from share_state.kafka.peers import Address
+from share_state.kafka.client.offsets import Found
+from share_state.kafka.client.peers import Address
 
 BROKERS = [Address("127.0.0.1", port) for port in (1, 2)]
 KNOWN = (Partition(1, 5), Partition(1, 5))

@@ -1,4 +1,4 @@
-"""What readers of upstream partitions make of answers, without a cluster: `Readers` over a stand-in for it."""
+"""Readers of upstream partitions and the answers they take, without a cluster: `Readers` over a stand-in for it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import asyncio
 import pytest
 
 from share_state.gateway.upstream import readers as module
-from share_state.gateway.upstream.fetch import Answer
-from share_state.gateway.upstream.offsets import EARLIEST, Found
 from share_state.gateway.upstream.reader import PartitionReader
 from share_state.gateway.upstream.topics import Partition, Topic
 from share_state.kafka import codes
-from share_state.kafka.peers import LostError
-from tests.python.batches import record_batch
-from tests.python.gateway.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
+from share_state.kafka.client.fetch import Answer
+from share_state.kafka.client.offsets import EARLIEST, Found
+from share_state.kafka.client.peers import LostError
+from tests.batches import record_batch
+from tests.gateway.topics.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
 
 
 def test_a_reader_is_of_a_partition_and_an_isolation_level(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,9 +31,11 @@ def test_a_reader_is_of_a_partition_and_an_isolation_level(monkeypatch: pytest.M
         # What was seen of the end, at either level.
         end_of = cluster.upstream.lives.end_of
         assert end_of(T.topic_id, 0) == -1
-        readers[0].tail, readers[1].high_watermark, readers[2].tail = 5, 7, 90
+        # A wanted offset is no sign of an end.
+        readers[0].tail, readers[1].high_watermark, readers[2].high_watermark = 50, 7, 90
         assert end_of(T.topic_id, 0) == 7
-        readers[0].tail = 9
+        data = record_batch(5, 4)
+        readers[0].take(5, data, 0, len(data), None)
         assert end_of(T.topic_id, 0) == 9
         assert end_of(OTHER.topic_id, 1) == -1
 
@@ -108,12 +110,11 @@ def test_what_arrives_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
         reader.tail = 0
         cluster.readers.lost(FIRST, [reader], None)
         await cluster.quiet()
-        assert reader.failing_since is not None
-        reader.is_beyond_end = True
+        assert reader.failing_since
         cluster.answer(reader, record_batch(0, 5), high_watermark=5, log_start_offset=0)
         assert (reader.tail, reader.high_watermark, reader.log_start_offset) == (5, 5, 0)
         assert reader.heard_at
-        assert [reader.failing_since, reader.is_beyond_end] == [None, False]
+        assert [reader.failing_since] == [None]
         assert (cluster.arrived, cluster.starts) == ([reader], [reader])
         # Nothing is new; the log start of a replica that lags is none.
         cluster.answer(reader, log_start_offset=-1)
@@ -206,9 +207,9 @@ def test_a_log_that_has_diverged_is_cut_at_both_levels(monkeypatch: pytest.Monke
     run(test, monkeypatch)
 
 
-async def _out_of_range(cluster: Cluster, asked: int) -> PartitionReader:
+async def _out_of_range(cluster: Cluster, asked: int, seen: int = -1) -> PartitionReader:
     reader = await cluster.at_home()
-    reader.tail = asked
+    reader.tail, reader.high_watermark = asked, seen
     cluster.offsets = {EARLIEST: Found(0, 10), -1: Found(0, 20)}
     cluster.answer(reader, error_code=codes.OFFSET_OUT_OF_RANGE)
     await cluster.quiet()
@@ -216,18 +217,32 @@ async def _out_of_range(cluster: Cluster, asked: int) -> PartitionReader:
     return reader
 
 
-@pytest.mark.parametrize(("asked", "start", "cut"), [(9, True, None), (10, False, None), (20, False, None), (21, False, 20)])
+@pytest.mark.parametrize(
+    ("asked", "seen", "cut", "tail"),
+    [
+        (9, -1, None, -1),
+        (10, -1, None, 10),
+        (20, -1, None, 20),
+        # A log that was seen to be longer was cut. One of which nobody knows that is read from its end on.
+        (21, 21, 20, -1),
+        (21, 30, 20, -1),
+        (21, -1, None, 20),
+        (21, 20, None, 20),
+        (30, 25, None, 25),
+    ],
+)
 def test_an_offset_out_of_range_lies_on_one_side_of_the_log(
-    monkeypatch: pytest.MonkeyPatch, asked: int, start: bool, cut: int | None
+    monkeypatch: pytest.MonkeyPatch, asked: int, seen: int, cut: int | None, tail: int
 ) -> None:
+    start = asked == 9
+
     async def test(cluster: Cluster) -> None:
-        reader = await _out_of_range(cluster, asked)
+        reader = await _out_of_range(cluster, asked, seen)
         assert cluster.starts == [reader] * start
         assert reader.log_start_offset == (10 if start else -1)
         assert cluster.cuts == ([] if cut is None else [([reader], cut)])
-        assert reader.is_beyond_end == (cut is not None)
         assert cluster.arrived == [reader] * (start or cut is not None)
-        assert (reader.tail == asked) == (not cluster.arrived)
+        assert (reader.tail, reader.seen_end) == (tail, cut or max(seen, 20))
 
     run(test, monkeypatch)
 
@@ -235,8 +250,8 @@ def test_an_offset_out_of_range_lies_on_one_side_of_the_log(
 def test_a_topic_that_was_created_again_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(cluster: Cluster) -> None:
         cluster.shrunk = True
-        reader = await _out_of_range(cluster, 21)
-        assert (cluster.cuts, reader.is_beyond_end) == ([], False)
+        reader = await _out_of_range(cluster, 21, 21)
+        assert (cluster.cuts, reader.tail) == ([], 21)
 
     run(test, monkeypatch)
 

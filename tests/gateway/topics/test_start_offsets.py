@@ -1,4 +1,4 @@
-"""Where share partitions begin, and what each leader upstream is asked for offsets of its log."""
+"""Beginnings of share partitions, and what each leader upstream is asked for offsets of its log."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 
 from share_state.gateway import start_offsets as module
 from share_state.gateway.start_offsets import StartOffsets
-from share_state.gateway.upstream.offsets import EARLIEST, LATEST, Found, list_offsets
+from share_state.gateway.upstream.offsets import list_offsets
 from share_state.gateway.upstream.topics import Partition, Topic
-from share_state.kafka.peers import Address, LostError, Node
+from share_state.kafka.client.offsets import EARLIEST, LATEST, Found
+from share_state.kafka.client.peers import Address, LostError, Node
 
 FIRST, SECOND = (Node(number, Address("127.0.0.1", number)) for number in (1, 2))
 #: Partition 2 is led by nobody who is known.
@@ -39,7 +40,7 @@ class Upstream:
         self.asked: list[tuple[int, Message]] = []
         self.refreshed: list[list[str]] = []
         self.topic = T
-        #: What is raised by the next looks at topics.
+        #: Errors that the next looks at topics raise.
         self.lost: list[LostError] = []
         self._answering = answering
         self.node = {1: FIRST, 2: SECOND}.get
@@ -83,7 +84,7 @@ def listed(upstream: Upstream, asked: list[tuple[Topic, int, int]], **options: A
 
 
 def question(isolation: int, *topics: tuple[str, list[tuple[int, int, int]]]) -> Message:
-    """What a broker is asked: partition, epoch and timestamp of each row."""
+    """Question to a broker: partition, epoch and timestamp of each row."""
     names = ("partitionIndex", "currentLeaderEpoch", "timestamp")
     rows = [{"name": name, "partitions": [dict(zip(names, one, strict=True)) for one in some]} for name, some in topics]
     return {"replicaId": -1, "isolationLevel": isolation, "topics": rows, "timeoutMs": 30_000}

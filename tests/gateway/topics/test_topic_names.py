@@ -11,7 +11,7 @@ from share_state.gateway import Access, Operation, Resource, Rule
 from share_state.gateway.requests import Client
 from share_state.gateway.topic_names import TopicNames
 from share_state.gateway.upstream.topics import Partition, Topic
-from share_state.kafka.peers import Address, LostError
+from share_state.kafka.client.peers import Address, LostError
 
 KNOWN, FOUND, SECRET = (
     Topic(name, f"id of {name}", is_internal=False, partitions=(Partition(1, 0),) * 2) for name in ("known", "found", "secret")

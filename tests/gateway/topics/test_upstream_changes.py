@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from share_state.errors import StoreError
 from share_state.gateway.upstream import lives
-from share_state.gateway.upstream.offsets import Found
-from share_state.gateway.upstream.topics import Partition
-from tests.python.gateway.metadata_brokers import NONE, ONE, THREE, TWO, Brokers, run, topic
+from share_state.gateway.upstream.topics import Partition, Topic
+from share_state.kafka.client.offsets import Found
+from tests.gateway.topics.metadata_brokers import NONE, ONE, THREE, TWO, Brokers, run, topic
 
 LOGGER = "share_state.gateway.upstream"
 T = topic("t", ONE, (11, 5), (12, 5))
@@ -41,6 +43,58 @@ def test_topics_with_other_ids_are_others(
         f"a topic was created again: topic='t' topic_id='{ONE}' former_id='{THREE}'",
         f"a topic was created again: topic='u' topic_id='{NONE[:-1]}Y' former_id='{TWO}'",
     ]
+
+
+def test_nobody_hears_of_an_id_before_it_is_durable_and_the_groups_hear_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def test(brokers: Brokers) -> None:
+        upstream, durable, both = brokers.upstream, asyncio.Event(), asyncio.Event()
+        save, fails = brokers.registry.save, False
+
+        async def slow() -> None:
+            if len(brokers.asked) == 3:
+                both.set()
+            await durable.wait()
+            if fails:
+                raise StoreError("full")
+            await save()
+
+        monkeypatch.setattr(brokers.registry, "save", slow)
+        durable.set()
+        brokers.have(T)
+        await upstream.all_topics()
+        told: list[tuple[list[str], list[tuple[str, str, int]]]] = []
+
+        def changed(gone: list[str]) -> None:
+            if gone:
+                told.append((gone, upstream.view()))
+
+        upstream.changed = changed
+        durable.clear()
+        again = topic("t", THREE, (12, 6))
+        brokers.have(again)
+        asked = [asyncio.ensure_future(upstream.topics(["t"])) for _ in range(2)]
+        await both.wait()
+        # The topic is neither the former nor the new one; a leader of the former is not taken over.
+        assert (upstream.known_by_name("t"), upstream.known(ONE), upstream.known(THREE)) == (None, None, None)
+        assert not upstream.moved(THREE, 0, 12, 9)
+        assert told == []
+        durable.set()
+        expected = Topic("t", THREE, is_internal=False, partitions=(Partition(12, 6),))
+        assert await asyncio.gather(*asked) == [{"t": expected}] * 2
+        assert told == [([ONE], [("t", THREE, 1)])]
+        # What a failed write has kept back is told with the next.
+        fails = True
+        brokers.have(T)
+        with pytest.raises(StoreError, match="full"):
+            await upstream.topics(["t"])
+        assert (upstream.known_by_name("t"), told[1:]) == (None, [])
+        fails = False
+        await upstream.topics(["t"])
+        assert told[1:] == [([THREE], [("t", ONE, 2)])]
+
+    run(monkeypatch, tmp_path, test)
 
 
 def test_a_topic_that_is_missing_for_long_is_gone(
@@ -98,7 +152,7 @@ def test_a_topic_without_an_id_begins_anew(
             formers.append(former)
             await upstream.begin_anew("t")
             assert upstream.recreations == count
-            assert brokers.gone[-2:] == [[former], []]
+            assert brokers.gone[-1] == [former]
             assert brokers.registry.id_of("t") not in {former, None}
         assert [asked["topics"] for _, asked in brokers.asked] == [[{"name": "t"}]] * 3
         assert brokers.registry.epochs_of("t") == (5, 5)

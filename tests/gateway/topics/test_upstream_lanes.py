@@ -1,4 +1,4 @@
-"""How one broker is read: which Fetch goes out where and when, sessions that are lost, and what comes of answers."""
+"""Reading of one broker: which Fetch goes out where and when, sessions that are lost, and what comes of answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from share_state.kafka.peers import LostError
-from tests.python.gateway.lane_broker import BACK, NODE, TAILS, Broker, run
+from share_state.kafka.client.peers import LostError
+from tests.gateway.topics.lane_broker import BACK, NODE, TAILS, Broker, run
 
 
 def test_what_is_wanted_within_one_turn_goes_out_together() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from share_state.gateway.upstream import readers as module
 from share_state.gateway.upstream.topics import Partition, Topic
-from share_state.kafka.peers import LostError
-from tests.python.gateway.read_cluster import FIRST, SECOND, Cluster, T, run
+from share_state.kafka.client.peers import LostError
+from tests.gateway.topics.read_cluster import FIRST, SECOND, Cluster, T, run
 
 LOGGER = "share_state.gateway.upstream"
 NOW = 1000.0

@@ -1,4 +1,4 @@
-"""What the gateway asks for topics by name and by id, and what it makes of the answers."""
+"""Metadata of topics: what the gateway asks by name and by id, and what it makes of the answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, cast
 import pytest
 
 from share_state.gateway.upstream.topics import Partition, Topic
+from share_state.kafka.client.apis import API_VERSIONS
+from share_state.kafka.client.peers import Address, LostError, Node
 from share_state.kafka.errors import BrokerUnreachableError
-from share_state.kafka.peers import Address, LostError, Node
-from tests.python.gateway.metadata_brokers import NONE, ONE, THREE, TWO, Brokers, run, topic
+from tests.gateway.topics.metadata_brokers import NONE, ONE, THREE, TWO, Brokers, run, topic
 
 SHOWN = {ONE: "00000000-0000-0000-0000-000000000001", TWO: "00000000-0000-0000-0000-000000000002"}
 NO_ID = "00000000-0000-0000-0000-000000000000"
@@ -229,16 +230,7 @@ def test_lanes_are_connections_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp
         assert type(options.clock).__name__ == "LoopClock"
         assert options.client_id == "share-state-gateway"
         assert (options.connect_timeout, options.request_timeout, options.max_frame) == (10.0, 30.0, 268_435_456)
-        assert options.apis == {
-            1: (4, 17),
-            2: (1, 9),
-            3: (1, 13),
-            10: (1, 4),
-            17: (1, 1),
-            18: (0, 3),
-            23: (2, 4),
-            36: (2, 2),
-        }
+        assert options.apis == API_VERSIONS
         assert options.needs == "the upstream of a gateway is Kafka 2.8 or newer, or speaks its protocol"
         assert options.trailing is True
 

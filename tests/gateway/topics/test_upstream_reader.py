@@ -11,7 +11,7 @@ from share_state.errors import WireDecodeError
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream import reader as reader_module
 from share_state.gateway.upstream.reader import PartitionReader
-from tests.python.batches import marker, record_batch
+from tests.batches import marker, record_batch
 
 NOW = 1000.0
 
@@ -50,12 +50,13 @@ def test_a_reader_that_is_new_knows_nothing() -> None:
     assert {name: getattr(made, name) for name in names} == {
         "back_reads": set(),
         "failing_since": None,
+        "fed_at": 0.0,
         "front": -1,
         "heard_at": None,
         "high_watermark": -1,
         "interest": 0.0,
-        "is_beyond_end": False,
         "is_reading_tail": False,
+        "is_suspect": False,
         "isolation": 1,
         "lanes": None,
         "leader_epoch": -1,
@@ -93,6 +94,17 @@ def test_what_is_expected_is_read_at_the_end_or_before_it() -> None:
     assert (made.tail, made.front) == (8, 9)
 
 
+@pytest.mark.parametrize(
+    ("seen", "tail", "wanted", "reads_at"), [(-1, -1, 12, 12), (10, -1, 12, 10), (10, 4, 12, 10), (10, 4, 8, 8), (10, 10, 12, 10)]
+)
+def test_nothing_is_read_beyond_an_end_that_was_seen(seen: int, tail: int, wanted: int, reads_at: int) -> None:
+    made, reads = alone(tail=tail)
+    made.high_watermark = seen
+    made.expect(wanted)
+    assert (made.tail, made.front, reads.begun) == (reads_at, wanted, ["tail"])
+    assert made.seen_end == seen
+
+
 def test_the_end_is_read_while_somebody_cares(monkeypatch: pytest.MonkeyPatch) -> None:
     made, _ = alone(tail=0)
 
@@ -122,9 +134,10 @@ def test_the_end_is_read_while_somebody_cares(monkeypatch: pytest.MonkeyPatch) -
     # Everything was given out.
     assert made.wants_tail
     made.front = 6
-    for there in (0, 2_097_151, 2_097_152):
-        assert made.wants_tail == (there < 2_097_152)
-    assert asked == [(6, 2_097_152)] * 3
+    # What the ring does not hold is read further back, and nothing ahead of it.
+    for there in (0, 1, 2_097_151, 2_097_152):
+        assert made.wants_tail == (0 < there < 2_097_152)
+    assert asked == [(6, 2_097_152)] * 4
 
 
 def test_the_ring_says_what_may_be_given_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,22 +203,21 @@ def test_transactions_are_judged_at_the_level_that_looks_at_them(
         return 6, 60
 
     evicted: list[int] = []
-    ring = SimpleNamespace(append=append, nbytes=8_388_608, evict=evicted.append)
+    ring = SimpleNamespace(append=append, evict=evicted.append)
     monkeypatch.setattr(made, "ring", ring)
     data = record_batch(0, 5, producer_id=7) + marker(5, 7, commit=False)
     assert made.take(0, data, 0, len(data), aborted)
     assert given == [(0, data, 0, len(data), told)]
-    assert (made.tail, evicted) == (6, [])
-    ring.nbytes += 1
-    made.take(6, data, 0, len(data), aborted)
-    assert evicted == [8_388_608]
-    monkeypatch.setattr(ring, "append", lambda *_, **__: (6, 0))
-    made.take(6, data, 0, 0, aborted)
-    assert evicted == [8_388_608]
+    assert (made.tail, evicted) == (6, [8_388_608])
+    # One read that is larger is kept.
+    for kept in (8_388_609, 0):
+        monkeypatch.setattr(ring, "append", lambda *_, kept=kept, **__: (6, kept))
+        assert made.take(6, data, 0, len(data) if kept else 0, aborted) is bool(kept)
+    assert evicted[1:] == [8_388_609, 8_388_608]
 
 
 class Given(NamedTuple):
-    """What a ring gives."""
+    """Records that a ring gives."""
 
     ranges: list[tuple[int, int, int]]
     fetch_offset: int = 0
@@ -257,7 +269,7 @@ def test_records_are_given_out_of_the_ring_or_read(
         assert (whom, limits) == ((engine, "m"), LIMITS)
         return left.pop(0)
 
-    monkeypatch.setattr(made, "ring", SimpleNamespace(deliver=deliver, bytes_from=lambda *_: 0))
+    monkeypatch.setattr(made, "ring", SimpleNamespace(deliver=deliver, bytes_from=lambda *_: 1))
     found = made.deliver(cast("Any", engine), "m", **LIMITS)
     assert cast("Any", found) is (None if result is None else gives[result])
     assert (left, made.interest) == ([], NOW)

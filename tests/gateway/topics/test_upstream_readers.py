@@ -9,13 +9,13 @@ import pytest
 
 from share_state.errors import ShareStateError
 from share_state.gateway.upstream import readers as module
-from share_state.gateway.upstream.fetch import Answer
-from share_state.gateway.upstream.offsets import EARLIEST, LATEST, Found
 from share_state.gateway.upstream.reader import PartitionReader
 from share_state.gateway.upstream.topics import Topic
-from share_state.kafka.peers import LostError
-from tests.python.batches import record_batch
-from tests.python.gateway.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
+from share_state.kafka.client.fetch import Answer
+from share_state.kafka.client.offsets import EARLIEST, LATEST, Found
+from share_state.kafka.client.peers import LostError
+from tests.batches import record_batch
+from tests.gateway.topics.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
 
 LOGGER = "share_state.gateway.upstream"
 NOW = 1000.0
@@ -108,7 +108,7 @@ def test_offsets_that_nobody_tells_are_no_sides_of_the_log(monkeypatch: pytest.M
             assert reader.lanes is None
             await cluster.quiet()
             assert cluster.lanes(reader).node == FIRST
-        assert (cluster.cuts, cluster.starts, reader.tail, reader.is_beyond_end) == ([], [], 50, False)
+        assert (cluster.cuts, cluster.starts, reader.tail) == ([], [], 50)
         # One whose topic is gone looks for a home all the same.
         topic = cluster.known.pop(T.topic_id)
         cluster.answer(reader, error_code=1)

@@ -1,4 +1,4 @@
-"""What the gateway asks upstream for batches and for the ends of leader epochs: whole requests, in the versions it may choose."""
+"""Requests of the gateway for batches and for the ends of leader epochs: whole, in the versions it may choose."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from share_state._core import encode_message
 from share_state.gateway.upstream import fetch
 from share_state.gateway.upstream.epochs import cut_at
-from share_state.gateway.upstream.fetch import Answer, FetchSession, PartitionAnswer
+from share_state.gateway.upstream.fetch import FetchSession
 from share_state.gateway.upstream.reader import PartitionReader
-from share_state.kafka.peers import Address, LostError, Node
+from share_state.kafka.client.fetch import Answer, Fetched
+from share_state.kafka.client.fetch import decode as decode_answer
+from share_state.kafka.client.peers import Address, LostError, Node
 from tests.gateway.wire.codec import Message, decode, encode
 
 FETCH, ENDS_OF_EPOCHS = 1, 23
@@ -213,7 +215,7 @@ def test_an_answer_is_taken_apart_where_it_lies(version: int, key: str, name: st
     }
     answer = {"throttleTimeMs": 12, "errorCode": 70, "sessionId": 99, "responses": [{key: name, "partitions": [first, second]}]}
     frame = b"head" + encode(FETCH, version, answer, response=True)
-    found = fetch.decode(version, frame, 4)
+    found = decode_answer(version, frame, 4)
     place = "t" if version == 12 else IDS["t"]
     at = frame.index(b"batches")
     end = found.partitions[1].start
@@ -222,8 +224,8 @@ def test_an_answer_is_taken_apart_where_it_lies(version: int, key: str, name: st
         error_code=70,
         session_id=99,
         partitions=[
-            PartitionAnswer(place, 3, 0, 90, 80, 10, [(7, 11), (8, 12)], 2, (4, 60), None, at, at + 7),
-            PartitionAnswer(place, 1, 6, -1, -1, -1, None, -1, None, (3, 9), end, end),
+            Fetched(place, 3, 0, 90, 80, 10, [(7, 11), (8, 12)], 2, (4, 60), None, at, at + 7),
+            Fetched(place, 1, 6, -1, -1, -1, None, -1, None, (3, 9), end, end),
         ],
         frame=frame,
     )

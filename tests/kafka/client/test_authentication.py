@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from share_state.kafka import AuthenticationFailedError, KafkaPersisterError, NotAuthorizedError, Plain
-from share_state.kafka.connection import Connection
-from share_state.kafka.peers import LostError
-from share_state.kafka.security import UnconvincedError
-from tests.python.kafka_persister.lines import BROKER, Lines, Message, run, soon, told, versions
-from tests.python.kafka_persister.scripted import AUTHENTICATE, FIND, HANDSHAKE, VERSIONS
+from share_state.kafka.client.connection import Connection
+from share_state.kafka.client.peers import LostError
+from share_state.kafka.client.security import UnconvincedError
+from tests.kafka.lines import BROKER, Lines, Message, run, soon, told, versions
+from tests.kafka.scripted import AUTHENTICATE, FIND, HANDSHAKE, VERSIONS
 
 WHERE = "broker 3 (host:9092)"
 TAKEN: Message = {"errorCode": 0, "mechanisms": ["TALK"]}
@@ -26,7 +26,7 @@ class Talk:
         self.says = list(says)
         self.heard: list[bytes] = []
         self.proof = proof
-        #: How much it had heard when it was asked for the proof.
+        #: Number of answers heard at each request for the proof.
         self.checked: list[int] = []
 
     def start(self) -> Talk:
@@ -58,7 +58,7 @@ def says(said: bytes, code: int = 0, why: str | None = None, lifetime_ms: int = 
 
 
 async def refused(lines: Lines, talk: Any, *answers: Any) -> tuple[type[KafkaPersisterError], str, int | None, str]:
-    """What is raised; nothing is left of the attempt."""
+    """Error that is raised; nothing is left of the attempt."""
     with pytest.raises(KafkaPersisterError) as raised:
         await lines.open(*answers, node=BROKER, sasl=talk)
     assert (lines.waits(), lines.last.aborted) == ([], 1)

@@ -10,10 +10,9 @@ import pytest
 
 from share_state.errors import ConfigError
 from share_state.kafka import AsyncKafkaPersister, KafkaPersister, RetryPolicy
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.peers import Address, parse_bootstrap
 from share_state.kafka.clock import LoopClock, sleep, within
-from share_state.kafka.peers import Address
-from tests.python.kafka_persister.scripted import TestClock, run
+from tests.kafka.scripted import TestClock, run
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a cluster is asked for, word for word, and what becomes of each answer."""
+"""Requests to a cluster, word for word, and what becomes of each answer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import BadAnswerError, KafkaPersisterError, NotAuthorizedError
+from share_state.kafka.client.peers import Address, LostError, Node
 from share_state.kafka.cluster import UnavailableError
 from share_state.kafka.errors import CoordinatorUnavailableError
-from share_state.kafka.peers import Address, LostError, Node
-from tests.python.kafka_persister.asked_brokers import BROKER, cluster
-from tests.python.kafka_persister.scripted import FIND, KEY, METADATA, TOPIC, run
+from share_state.kafka.shown_key import shown_key
+from tests.kafka.asked_brokers import BROKER, cluster
+from tests.kafka.scripted import FIND, KEY, METADATA, TOPIC, run
 
 ZERO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 DESCRIBE_CONFIGS = 32
@@ -100,7 +101,7 @@ def test_coordinators_that_are_asked_for_together(monkeypatch: pytest.MonkeyPatc
         assert [asked["coordinatorKeys"] for _, asked in brokers.asked] == [texts, [texts[1]]]
 
     run(test)
-    assert caplog.messages[:1] == [f"broker 2 (seven:19092) coordinates {keys[2]!r}"]
+    assert caplog.messages[:1] == [f"broker 0 (seven:19092) coordinates {keys[0]!r}"]
 
 
 def test_one_look_up_has_no_more_than_500_keys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,8 +141,8 @@ def test_what_an_answer_says_of_each_key_is_what_its_callers_get(monkeypatch: py
         assert isinstance(not_authorized, NotAuthorizedError)
         assert isinstance(bad, BadAnswerError)
         assert (unavailable.code, unavailable.node) == (15, BROKER)
-        assert (not_authorized.kafka_code, not_authorized.node, not_authorized.key) == (31, place, refused)
-        assert (bad.kafka_code, bad.node, bad.key) == (-1, place, left_out)
+        assert (not_authorized.kafka_code, not_authorized.node, not_authorized.key) == (31, place, shown_key(refused))
+        assert (bad.kafka_code, bad.node, bad.key) == (-1, place, shown_key(left_out))
         # A key that nobody asked for is not learned.
         assert [asking.known(key) for key in (good, strange)] == [got[0], None]
 

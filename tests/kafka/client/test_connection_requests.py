@@ -13,10 +13,10 @@ import pytest
 import share_state as ss
 from share_state.errors import WireDecodeError
 from share_state.kafka import BrokerTooOldError
-from share_state.kafka.connection import Connection
-from share_state.kafka.peers import LostError
-from tests.python.kafka_persister.lines import BROKER, Lines, Message, answer_of, run, soon, told, versions
-from tests.python.kafka_persister.scripted import FIND, METADATA, REQUEST_TIMEOUT, WRITE
+from share_state.kafka.client.connection import Connection
+from share_state.kafka.client.peers import LostError
+from tests.kafka.lines import BROKER, Lines, Message, answer_of, run, soon, told, versions
+from tests.kafka.scripted import FIND, METADATA, REQUEST_TIMEOUT, WRITE
 
 WHERE = "broker 3 (host:9092)"
 ASKED: Message = {"keyType": 2, "coordinatorKeys": ["k"]}
@@ -240,6 +240,25 @@ def test_an_answer_that_is_late_ends_the_connection_for_all() -> None:
         other._expect(999, 7, bytes, ends.append)
         lines.clock.expire(REQUEST_TIMEOUT)
         assert ends[2].reason == "request 999 was not answered in 1000 s"
+
+    run(test)
+
+
+def test_a_long_answer_that_is_arriving_has_more_time() -> None:
+    async def test(lines: Lines) -> None:
+        connection = await lines.open(..., node=BROKER)
+        ends: list[Any] = []
+        connection.send_frame(FRAME, ends.append)
+        part = bytes(64 << 10)
+        connection._frames.data_received(struct.pack(">i", 10 * len(part)) + part[4:])
+        for _ in range(2):
+            assert (lines.clock.expire(REQUEST_TIMEOUT), ends) == (1, [])
+            connection._frames.data_received(part)
+        # The second arrived in the time that is over now, and a byte less does not do.
+        assert (lines.clock.expire(REQUEST_TIMEOUT), ends) == (1, [])
+        connection._frames.data_received(part[1:])
+        assert lines.clock.expire(REQUEST_TIMEOUT) == 1
+        assert [told(end)[1:3] for end in ends] == [("FindCoordinator was not answered in 1000 s", 7)]
 
     run(test)
 

@@ -19,12 +19,12 @@ from share_state.kafka import (
     RefusedError,
     SecurityOptions,
 )
-from share_state.kafka.connection import Connection
-from share_state.kafka.peers import LostError
-from tests.python.kafka_persister.lines import BROKER, NODE, Lines, outcomes, run, soon, told, versions
-from tests.python.kafka_persister.scripted import CONNECT_TIMEOUT, REQUEST_TIMEOUT, VERSIONS
+from share_state.kafka.client.connection import Connection
+from share_state.kafka.client.peers import LostError
+from tests.kafka.lines import BROKER, NODE, Lines, outcomes, run, soon, told, versions
+from tests.kafka.scripted import CONNECT_TIMEOUT, REQUEST_TIMEOUT, VERSIONS
 
-#: What we say of ourselves.
+#: Name and version that we give as our own.
 OURS = {"clientSoftwareName": "share-state", "clientSoftwareVersion": __version__}
 NEEDS = "share groups need Kafka 4.2 with share.version 1 or higher"
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from share_state.kafka import AuthenticationFailedError
-from share_state.kafka import connections as module
-from share_state.kafka.connections import Connections
-from share_state.kafka.peers import API_NAMES, API_VERSIONS, PERSISTER_APIS, Address, LostError, Node, spoken
-from tests.python.kafka_persister.lines import outcomes, soon, told
+from share_state.kafka.client import connections as module
+from share_state.kafka.client.connections import Connections
+from share_state.kafka.client.peers import Address, LostError, Node
+from tests.kafka.lines import outcomes, soon, told
 
 ONE, TWO, THREE = (Address("host", port) for port in (1, 2, 3))
 
@@ -204,13 +204,17 @@ def test_where_no_bootstrap_server_answers_all_are_named_with_why(monkeypatch: p
         network.lose(3)
         with pytest.raises(LostError) as lost:
             await soon(network.pool.any())
-        assert told(lost.value) == ("host:1, host:2, host:3", "nobody listens; hung up", 13, False, True)
+        assert told(lost.value) == ("host:1, host:2, host:3", "nobody listens; hung up", 7, False, True)
+        network.fails[2] = LostError("host:2", "hung up", code=13, sent=True)
+        with pytest.raises(LostError) as mixed:
+            await soon(network.pool.any())
+        assert mixed.value.code == 13
         # Its order is as it was, as each was put last once.
         assert [node.address for node in network.pool._bootstrap] == [ONE, TWO, THREE]
         network.fails[1] = AuthenticationFailedError("no")
         with pytest.raises(AuthenticationFailedError, match=r"^no$"):
             await soon(network.pool.any())
-        assert len(network.opened) == 4
+        assert len(network.opened) == 7
 
     asyncio.run(test())
 
@@ -232,18 +236,3 @@ def test_a_loss_is_made_again_as_it_was_or_as_one_that_was_not_sent() -> None:
             assert told(unsent) == ("host:1", "hung up", 58, False, retriable)
             assert len({id(lost), id(again), id(unsent)}) == 3
     assert LostError("host:1", "hung up", code=13, sent=True).retriable
-
-
-def test_a_client_speaks_these_versions() -> None:
-    persister = {83: (0, 0), 84: (0, 0), 85: (0, 1), 86: (0, 0), 87: (0, 1)}
-    assert persister == PERSISTER_APIS
-    assert {key: of for key, of in API_VERSIONS.items() if key < 83} == {
-        3: (12, 13),
-        10: (6, 6),
-        17: (1, 1),
-        18: (3, 3),
-        32: spoken(32),
-        36: (2, 2),
-    }
-    assert (spoken(3)[0], spoken(3, since=12)[0], spoken(3, since=0)[0]) == (0, 12, 0)
-    assert (API_NAMES[85], API_NAMES[18]) == ("WriteShareGroupState", "ApiVersions")

@@ -1,4 +1,4 @@
-"""Frames and headers that are refused, without a connection: the whole text, the place and the kind of each refusal."""
+"""Frames and headers without a connection: the whole text, the place and the kind of each refusal, and what is read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from share_state.errors import WireDecodeError
-from share_state.kafka.framing import Frames, frame, read_frame, request_of, response_bytes, response_start
-from tests.python.kafka_persister.scripted import FIND, VERSIONS
+from share_state.kafka.framing import Frames, Request, frame, is_flexible, read_frame, request_of, response_bytes, response_start
+from tests.kafka.scripted import FIND, VERSIONS
 
 HEAD = struct.pack(">hhih", FIND, 6, 7, 2) + b"me"
 
@@ -104,25 +104,24 @@ def test_a_client_id_is_within_its_request(length: int) -> None:
     assert refusal(lambda: request_of(payload)) == (f"a client id announces {length} bytes", 8, "length")
 
 
-def test_a_client_id_is_text() -> None:
-    payload = struct.pack(">hhih", FIND, 2, 7, 2) + b"\xc3("
-    assert refusal(lambda: request_of(payload)) == ("a client id is not UTF-8", 10, "utf8")
-
-
 @pytest.mark.parametrize(
-    ("tags", "text", "at", "kind"),
+    ("tags", "wrong", "at"),
     [
-        ("01 00 03 61 62", "a tagged field of a header ends too late", 5, "truncated"),
-        ("02 00 00 00 01", "a tagged field of a header ends too late", 5, "truncated"),
-        ("", "a varint of a header does not end", 0, "varint"),
-        ("02 05 01 61", "a varint of a header does not end", 4, "varint"),
-        ("01 80 80 80 80 80 00", "a varint of a header does not end", 1, "varint"),
+        ("01 00 03 61 62", "3 bytes needed, 2 left", 3),
+        ("02 00 00 00 01", "tag 0 is repeated or out of order", 3),
+        ("", "1 bytes needed, 0 left", 0),
+        ("02 05 01 61", "expected at most 1 elements, got 2", 0),
+        ("01 80 80 80 80 80 00", "variable-length integer too long or too large", 1),
+        # Before the first of them is looked at.
+        ("41" + "00 00" * 65, "expected at most 64 elements, got 65", 0),
+        ("ff ff 3f" + "00 00" * (1 << 20), "expected at most 64 elements, got 1048575", 0),
     ],
 )
-def test_tagged_fields_are_within_their_header(tags: str, text: str, at: int, kind: str) -> None:
+def test_tagged_fields_are_few_and_within_their_header(tags: str, wrong: str, at: int) -> None:
     fields = bytes.fromhex(tags)
-    assert refusal(lambda: request_of(HEAD + fields)) == (text, len(HEAD) + at, kind)
-    assert refusal(lambda: response_start(FIND, 6, b"\0\0\0\7" + fields)) == (text, 4 + at, kind)
+    asked, answered = len(HEAD) + at, 4 + at
+    assert refusal(lambda: request_of(HEAD + fields)) == (f"byte {asked}: {wrong}", asked, wrong)
+    assert refusal(lambda: response_start(FIND, 6, b"\0\0\0\7" + fields)) == (f"byte {answered}: {wrong}", answered, wrong)
 
 
 def test_tagged_fields_are_passed_over() -> None:
@@ -136,3 +135,18 @@ def test_answers_are_these_bytes() -> None:
     assert response_bytes(FIND, 6, 7, b"body") == b"\0\0\0\x09" + b"\0\0\0\7" + b"\0" + b"body"
     assert response_bytes(FIND, 2, -2, b"body") == b"\0\0\0\x08" + b"\xff\xff\xff\xfe" + b"body"
     assert response_bytes(VERSIONS, 3, 7, b"body") == b"\0\0\0\x08" + b"\0\0\0\7" + b"body"
+
+
+@pytest.mark.parametrize(
+    ("length", "rest", "client_id"), [(-1, b"", ""), (4, b"xxxx", "xxxx"), (4, b"a\xff\xc3(", "a\ufffd\ufffd(")]
+)
+def test_a_client_id_is_read_as_java_reads_it(length: int, rest: bytes, client_id: str) -> None:
+    payload = struct.pack(">hhih", FIND, 2, 7, length) + rest + b"body"
+    assert request_of(payload) == Request(FIND, 2, 7, client_id, b"body")
+
+
+def test_requests_nobody_knows_are_taken_to_have_tags() -> None:
+    assert [is_flexible(FIND, version) for version in (2, 3)] == [False, True]
+    assert [is_flexible(9999, version) for version in (-1, 0)] == [False, True]
+    # The answer to ApiVersions has none in any version: it is read before one is agreed on.
+    assert [response_start(api_key, version, bytes(9)) for api_key, version in ((FIND, 2), (VERSIONS, 4), (FIND, 3))] == [4, 4, 5]

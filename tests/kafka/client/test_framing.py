@@ -8,15 +8,14 @@ import struct
 import pytest
 
 from share_state.errors import WireDecodeError
-from share_state.kafka import AsyncKafkaPersister, BadAnswerError, RetryPolicy
 from share_state.kafka.framing import MAX_FRAME, Frames, frame, read_frame
-from tests.python.kafka_persister.scripted import FIND, KEY, ScriptedBroker, Turn, persister, run
+from tests.kafka.scripted import run
 
 PRODUCE, FETCH = 0, 1
 
 
 class Taken:
-    """What a connection made of the bytes that arrived."""
+    """Frames that a connection made of the bytes that arrived."""
 
     def __init__(self, max_frame: int = 100) -> None:
         self.frames: list[bytes] = []
@@ -39,35 +38,6 @@ def length(of: int) -> bytes:
     return struct.pack(">i", of)
 
 
-def refusal(taken: Taken) -> WireDecodeError:
-    ((why, within),) = taken.ended
-    assert isinstance(why, WireDecodeError)
-    assert not within
-    return why
-
-
-@pytest.mark.parametrize("announced", [-(1 << 31), -1, 0, 3, 101, 0x7FFF_FFFF])
-def test_a_frame_is_as_long_as_a_correlation_id_at_least_and_as_allowed_at_most(announced: int) -> None:
-    taken = Taken()
-    taken.protocol.data_received(length(announced) + b"x" * 200)
-    refused = refusal(taken)
-    assert refused.args[0].startswith(f"a frame announces {announced} bytes, not 4 to 100")
-    assert (refused.position, refused.kind) == (0, "length")
-    assert taken.frames == []
-    assert taken.transport.closed == 1
-
-
-@pytest.mark.parametrize("announced", [-1, 0, 3, 101])
-def test_a_stream_has_the_same_bounds(announced: int) -> None:
-    async def test() -> None:
-        reader = asyncio.StreamReader()
-        reader.feed_data(length(announced) + b"x" * 200)
-        with pytest.raises(WireDecodeError, match=f"a frame announces {announced} bytes, not 4 to 100"):
-            await read_frame(reader, 100)
-
-    run(test)
-
-
 @pytest.mark.parametrize("size", [4, 5, 100])
 def test_the_shortest_and_the_longest_frame_are_taken(size: int) -> None:
     async def test() -> None:
@@ -79,14 +49,6 @@ def test_the_shortest_and_the_longest_frame_are_taken(size: int) -> None:
     taken = Taken()
     taken.protocol.data_received(length(size) + b"x" * size)
     assert (taken.frames, taken.ended) == ([b"x" * size], [])
-
-
-@pytest.mark.parametrize("first", [0x15, 0x16])
-def test_a_record_of_tls_is_told_apart(first: int) -> None:
-    for head, hint in (((first, 3), True), ((first, 2), False), ((first + 2, 3), False)):
-        taken = Taken()
-        taken.protocol.data_received(bytes([*head, 3, 0, 2]))
-        assert refusal(taken).args[0].endswith("; it begins like TLS") == hint
 
 
 def test_a_frame_is_taken_when_its_last_byte_has_arrived_and_not_before() -> None:
@@ -196,19 +158,3 @@ def test_frames_that_are_not_welcome_stay_until_they_are() -> None:
 
 def test_a_client_takes_frames_of_a_hundred_mebibytes() -> None:
     assert MAX_FRAME == 104_857_600
-
-
-@pytest.mark.parametrize("announced", [-1, 0, 3])
-def test_a_client_names_the_length_that_is_none(announced: int) -> None:
-    async def test() -> None:
-        async def short(_turn: Turn) -> bytes:
-            return length(announced)
-
-        async with ScriptedBroker() as broker:
-            client: AsyncKafkaPersister = persister(await broker.start(), retry=RetryPolicy(attempts=1))
-            async with client:
-                broker.script[FIND].append(short)
-                with pytest.raises(BadAnswerError, match=f"a frame announces {announced} bytes, not 4 to 104857600"):
-                    await client.initialize_state(KEY, 1, 0)
-
-    run(test)

@@ -16,21 +16,10 @@ from hypothesis import strategies as st
 import share_state as ss
 from share_state.errors import WireDecodeError
 from share_state.kafka import BadAnswerError, KafkaPersisterError, RetryPolicy, ShareCoordinatorServer, serve_in_thread
+from share_state.kafka.client.peers import Address
 from share_state.kafka.framing import Request, request_bytes, request_of, response_start
-from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
-from tests.python.kafka_persister.scripted import (
-    FIND,
-    KEY,
-    VERSIONS,
-    WRITE,
-    Action,
-    ScriptedBroker,
-    Turn,
-    persister,
-    run,
-    write,
-)
+from tests.kafka.scripted import FIND, KEY, VERSIONS, WRITE, Action, ScriptedBroker, Turn, persister, run, write
 
 ONCE = RetryPolicy(attempts=1)
 HUGE = struct.pack(">i", 0x7FFF_FFFF)
@@ -76,7 +65,7 @@ HOSTILE: dict[str, Action] = {
 def test_a_client_survives(name: str, stage: int) -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start(), retry=ONCE) as client:
-            broker.store.initialize_state(KEY, 1, 0)
+            broker.store.reset_state(KEY, 1, 0)
             broker.script[stage].append(HOSTILE[name])
             with pytest.raises(KafkaPersisterError) as raised:
                 await client.write_state(KEY, write(start_offset=5))
@@ -101,7 +90,7 @@ def test_a_second_answer_to_one_request_is_no_answer_to_the_next() -> None:
             return answer + answer
 
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].append(twice)
             await client.write_state(KEY, write(start_offset=5))
             await client.write_state(KEY, write(start_offset=6))
@@ -166,6 +155,10 @@ REQUESTS = {
     "a client id of 32 KiB": framed(struct.pack(">hhih", 83, 0, 0, 32767)),
     "a client id of negative length": framed(struct.pack(">hhih", 83, 0, 0, -2) + b"\0"),
     "tags without end": framed(struct.pack(">hhih", 83, 0, 0, -1) + b"\xff" * 9),
+    "16 MiB of tags": framed(struct.pack(">hhih", 83, 0, 0, -1) + bytes.fromhex("ffffff03") + b"\0" * (16 << 20)),
+    "100,001 elements": framed(
+        struct.pack(">hhih", 86, 0, 0, -1) + bytes.fromhex("000267a28d06") + (bytes(16) + b"\1\0") * 100_001 + b"\0"
+    ),
     "a count bomb": framed(struct.pack(">hhih", 85, 1, 0, -1) + bytes.fromhex("0002678190f019")),
     "a message cut short": framed(VALID[4:-1]),
     "a message prolonged": framed(VALID[4:] + b"\0"),

@@ -1,4 +1,4 @@
-"""Who gets in at a real broker and who does not, by every way; and what is told when a connection ends half-way."""
+"""Logins at a real broker, accepted and refused, by every way; and what is told when a connection ends half-way."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from share_state.kafka import (
     SecurityOptions,
     UnknownTopicError,
 )
+from share_state.kafka.client.security import Mechanism
 from share_state.kafka.clock import RetryPolicy
-from share_state.kafka.security import Mechanism
+from share_state.kafka.shown_key import shown_key
 from tests.kafka import home
 from tests.kafka.listeners import ACTOR, BEARER, CLERK, LEADER, SCRAM_USER, USERS, Authority, token
 from tests.kafka.proxy import Cut, Proxy
-from tests.python.kafka_persister.real_broker import RealBroker
-from tests.python.kafka_persister.scripted import WRITE
+from tests.kafka.real_broker import RealBroker
+from tests.kafka.scripted import WRITE
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
@@ -109,7 +110,7 @@ def place(request: pytest.FixtureRequest, real_brokers: Callable[[str], RealBrok
 
 def all_five(kafka: KafkaPersister, key: ss.SharePartitionKey) -> None:
     """Every request of a share coordinator, carried out."""
-    kafka.initialize_state(key, 1, 7)
+    kafka.reset_state(key, 1, 7)
     assert kafka.read_state(key, 1) == ss.ReadStateResult(1, 7, [])
     kafka.write_state(key, ss.WriteState(1, 1, 8, 0, [(8, 9, 2, 1)]))
     assert kafka.read_summary(key).start_offset == 8
@@ -132,7 +133,7 @@ def test_who_may_not_is_told_so_once(case: str, place: Place) -> None:
     with KafkaPersister(address, security=way.security(place.real.authority), retry=QUICK) as kafka:
         refused = _refusal(kafka, key)
     assert type(refused) is kind, refused
-    assert (refused.kafka_code, refused.key, refused.node, refused.attempts) == (code, key, address, 1)
+    assert (refused.kafka_code, refused.key, refused.node, refused.attempts) == (code, shown_key(key), address, 1)
     assert refused.kafka_name == NAMES[code]
     assert not refused.outcome_unknown
     assert _nothing_is_there(place, key)
@@ -168,9 +169,9 @@ def test_an_unknown_topic_is_tried_again_and_told(place: Place) -> None:
     nowhere = place.new_key()._replace(topic_id="AAECAwQFBgcICQoLDA0ODw")
     retry = RetryPolicy(attempts=3, initial_seconds=0.01)
     with KafkaPersister(place.real.bootstrap, retry=retry) as kafka, pytest.raises(UnknownTopicError) as refused:
-        kafka.initialize_state(nowhere, 0, 0)
+        kafka.reset_state(nowhere, 0, 0)
     assert (refused.value.kafka_code, refused.value.attempts, refused.value.outcome_unknown) == (3, 3, False)
-    assert (refused.value.node, refused.value.key) == (f"broker 1 ({place.real.bootstrap})", nowhere)
+    assert (refused.value.node, refused.value.key) == (f"broker 1 ({place.real.bootstrap})", shown_key(nowhere))
 
 
 @pytest.fixture
@@ -183,12 +184,12 @@ def proxy(place: Place) -> Iterator[Proxy]:
 def test_a_connection_that_ends_half_way_leaves_the_outcome_open(cut: Cut, place: Place, proxy: Proxy) -> None:
     key, address = place.new_key(), f"127.0.0.1:{place.real.ports.proxy}"
     with KafkaPersister(address, retry=ONCE) as kafka:
-        kafka.initialize_state(key, 1, 7)
+        kafka.reset_state(key, 1, 7)
         proxy.cuts.append(cut)
         with pytest.raises(OutcomeUnknownError) as unknown:
             kafka.write_state(key, ss.WriteState(1, 1, 8, 0, []))
         assert (unknown.value.kafka_code, unknown.value.attempts, unknown.value.outcome_unknown) == (13, 1, True)
-        assert (unknown.value.key, unknown.value.node) == (key, address)
+        assert (unknown.value.key, unknown.value.node) == (shown_key(key), address)
         # Reading tells what became of it, on a new connection.
         assert kafka.read_summary(key).start_offset == (7 if cut is Cut.IN_THE_REQUEST else 8)
     assert proxy.passed >= 3
@@ -197,7 +198,7 @@ def test_a_connection_that_ends_half_way_leaves_the_outcome_open(cut: Cut, place
 def test_what_was_cut_off_is_tried_again(place: Place, proxy: Proxy) -> None:
     key = place.new_key()
     with KafkaPersister(f"127.0.0.1:{place.real.ports.proxy}", retry=QUICK) as kafka:
-        kafka.initialize_state(key, 1, 7)
+        kafka.reset_state(key, 1, 7)
         proxy.cuts.extend(Cut)
         kafka.write_state(key, ss.WriteState(1, 1, 8, 0, [(9, 9, 2, 1)]))
         assert not proxy.cuts
@@ -206,7 +207,7 @@ def test_what_was_cut_off_is_tried_again(place: Place, proxy: Proxy) -> None:
 
 def _refusal(kafka: KafkaPersister, key: ss.SharePartitionKey) -> KafkaPersisterError:
     with pytest.raises(KafkaPersisterError) as refused:
-        kafka.initialize_state(key, 1, 7)
+        kafka.reset_state(key, 1, 7)
     return refused.value
 
 

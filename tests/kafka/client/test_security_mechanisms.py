@@ -12,8 +12,8 @@ import pytest
 import scramp  # type: ignore[import-untyped]
 
 from share_state.kafka import OAuthBearer, Plain, Scram, SecurityOptions
-from share_state.kafka.security import UnconvincedError
-from tests.python.kafka_persister.lines import refusal
+from share_state.kafka.client.security import UnconvincedError
+from tests.kafka.lines import refusal
 
 
 def test_a_name_to_check_needs_tls() -> None:
@@ -109,7 +109,7 @@ class _Package:
 
 @pytest.fixture
 def conversation(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """One with a stand-in for the package."""
+    """Conversation with a stand-in for the package."""
     monkeypatch.setitem(sys.modules, "scramp", _Package)
     return Scram("alice", "secret").start()
 

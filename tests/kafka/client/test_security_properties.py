@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import ssl
+from base64 import b64encode, urlsafe_b64decode
 from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, ClassVar, cast
 
 import pytest
 import trustme
 
 from share_state.errors import ConfigError
-from share_state.kafka import Plain, Scram, SecurityOptions
-from share_state.kafka.security_properties import security_of
+from share_state.kafka import OAuthBearer, Plain, Scram, SecurityOptions
+from share_state.kafka.client.security import UnconvincedError
+from share_state.kafka.client.security_properties import client_settings, security_of
 
 AUTHORITY = trustme.CA()
 LOGIN = {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "alice", "sasl.password": "secret"}
@@ -20,7 +25,7 @@ LOGIN = {"security.protocol": "SASL_PLAINTEXT", "sasl.username": "alice", "sasl.
 
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is asked of the standard library: files and the key's password."""
+    """Calls of the standard library: files and the key's password."""
     said: list[Any] = []
 
     class Context:
@@ -29,7 +34,8 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         def load_cert_chain(self, *arguments: Any) -> None:
             said.append(arguments)
 
-    def create(*, cafile: str | None) -> Context:
+    def create(*, cafile: str | None, cadata: str | None) -> Context:
+        assert cadata is None
         said.append(cafile)
         return Context()
 
@@ -179,3 +185,139 @@ def test_a_login_without_a_name_or_a_password_is_told_and_not_shown(login: dict[
     refused = refusal({"security.protocol": "SASL_PLAINTEXT", **login})
     assert (str(refused), refused.field) == ("sasl.jaas.config names no username and password", "sasl.jaas.config")
     assert refused.value is None
+
+
+def claims(token: str) -> dict[str, Any]:
+    head, body, signature = token.split(".")
+    assert (json.loads(urlsafe_b64decode(head + "==")), signature) == ({"alg": "none"}, "")
+    return cast("dict[str, Any]", json.loads(urlsafe_b64decode(body + "==")))
+
+
+BEARER = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanisms": "OAUTHBEARER"}
+
+
+def token_of(settings: Mapping[str, object]) -> str:
+    mechanism = client_settings(settings).security.sasl
+    assert isinstance(mechanism, OAuthBearer)
+    return str(mechanism.token())
+
+
+def test_a_token_that_nobody_has_signed_names_the_principal() -> None:
+    config = "principal=alice scope=read,write lifeSeconds=60"
+    told = claims(token_of({**BEARER, "enable.sasl.oauthbearer.unsecure.jwt": True, "sasl.oauthbearer.config": config}))
+    assert (told["sub"], told["scope"], told["exp"] - told["iat"]) == ("alice", ["read", "write"], 60)
+    named = "principal=alice principalClaimName=name"
+    told = claims(token_of({**BEARER, "enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": named}))
+    assert (told["name"], told["exp"] - told["iat"], "scope" in told) == ("alice", 3600, False)
+
+
+def test_a_callback_gives_the_token() -> None:
+    asked: list[str] = []
+
+    def callback(config: str) -> tuple[str, float]:
+        asked.append(config)
+        return "mine", 0.0
+
+    assert token_of({**BEARER, "oauth_cb": callback, "sasl.oauthbearer.config": "realm=x"}) == "mine"
+    assert asked == ["realm=x"]
+
+
+class TokenEndpoint(BaseHTTPRequestHandler):
+    answer = b"{}"
+    heard: ClassVar[list[tuple[str | None, bytes]]] = []
+
+    def do_POST(self) -> None:
+        self.heard.append((self.headers["Authorization"], self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.answer)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_token_endpoint_is_asked_with_the_credentials_of_the_client() -> None:
+    with HTTPServer(("127.0.0.1", 0), TokenEndpoint) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        settings = {
+            **BEARER,
+            "sasl.oauthbearer.method": "OIDC",
+            "sasl.oauthbearer.client.id": "me",
+            "sasl.oauthbearer.client.secret": "secret",
+            "sasl.oauthbearer.scope": "kafka",
+            "sasl.oauthbearer.token.endpoint.url": f"http://127.0.0.1:{server.server_port}/token",
+        }
+        try:
+            with pytest.raises(UnconvincedError, match="gave no token: 'access_token'") as none:
+                token_of(settings)
+            TokenEndpoint.answer = b'{"access_token": "theirs"}'
+            assert token_of(settings) == "theirs"
+        finally:
+            server.shutdown()
+            thread.join()
+    login = f"Basic {b64encode(b'me:secret').decode()}"
+    assert TokenEndpoint.heard == [(login, b"grant_type=client_credentials&scope=kafka")] * 2
+    assert "secret" not in str(none.value)
+    with pytest.raises(UnconvincedError, match="expected http:// or https://"):
+        token_of({**settings, "sasl.oauthbearer.token.endpoint.url": "file:///etc/passwd"})
+
+
+@pytest.mark.parametrize(
+    ("properties", "field"),
+    [
+        ({}, "sasl.mechanism"),
+        ({"enable.sasl.oauthbearer.unsecure.jwt": "true"}, "sasl.oauthbearer.config"),
+        ({"sasl.oauthbearer.method": "oidc"}, "sasl.oauthbearer.token.endpoint.url"),
+    ],
+)
+def test_a_bearer_without_a_source_of_tokens_is_refused(properties: dict[str, str], field: str) -> None:
+    assert refusal({**BEARER, **properties}).field == field
+
+
+def test_settings_that_tune_another_client_are_passed_over_and_slips_are_named() -> None:
+    tuned = {
+        "socket.timeout.ms": 5,
+        "fetch.wait.max.ms": "10",
+        "log_level": 0,
+        "error_cb": print,
+        "acks": "all",
+        "client.id": "me",
+    }
+    assert client_settings(tuned) == (SecurityOptions(), "me")
+    assert client_settings(None) == client_settings({}) == (SecurityOptions(), "share-state")
+    for name in ("no.such", "scoket.timeout.ms", "client.idd"):
+        with pytest.raises(ConfigError, match=rf"^{name} is not a setting of a client that is known here$") as refused:
+            client_settings({name: "1"})
+        assert refused.value.field == name
+
+
+def test_certificates_may_be_given_as_text() -> None:
+    own = AUTHORITY.issue_cert("client")
+    texts = {
+        "ssl.ca.pem": AUTHORITY.cert_pem.bytes().decode(),
+        "ssl.certificate.pem": own.cert_chain_pems[0].bytes().decode(),
+        "ssl.key.pem": own.private_key_pem.bytes().decode(),
+    }
+    context = security_of({"security.protocol": "SSL", **texts}).ssl_context
+    assert context is not None
+    # That authority, and none of the system's.
+    (authority,) = context.get_ca_certs()
+    assert "trustme" in str(authority["subject"])
+    assert refusal({"security.protocol": "SSL", **texts, "ssl.key.pem": ""}).field == "ssl"
+
+
+@pytest.mark.parametrize(
+    ("properties", "checked", "mode"),
+    [
+        ({"ssl.endpoint.identification.algorithm": "none"}, False, ssl.CERT_REQUIRED),
+        ({"enable.ssl.certificate.verification": "False"}, False, ssl.CERT_NONE),
+        ({"enable.ssl.certificate.verification": "true"}, True, ssl.CERT_REQUIRED),
+    ],
+)
+def test_checks_of_a_certificate_are_off_where_that_is_said(
+    properties: dict[str, str], checked: bool, mode: ssl.VerifyMode
+) -> None:
+    context = security_of({"security.protocol": "SSL", **properties}).ssl_context
+    assert context is not None
+    assert (context.check_hostname, context.verify_mode) == (checked, mode)

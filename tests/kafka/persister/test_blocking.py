@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import share_state as ss
+from share_state.errors import InvalidRequestError
 from share_state.kafka import KafkaPersister, PersisterClosedError, ShareCoordinatorServer, Topic, serve_in_thread
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
 from share_state.persister import MemoryPersister, Persister, drain_writes, lead
-from tests.python.kafka_persister.scripted import KEY, WRITE, write
+from tests.kafka.scripted import KEY, WRITE, write
 
 
 def test_many_threads_share_one_connection() -> None:
@@ -22,7 +23,7 @@ def test_many_threads_share_one_connection() -> None:
         assert isinstance(kafka, Persister)
 
         def work(key: ss.SharePartitionKey) -> int:
-            kafka.initialize_state(key, 1, key.partition)
+            kafka.reset_state(key, 1, key.partition)
             for start in range(10):
                 kafka.write_state(key, write(start_offset=100 + start))
             return kafka.read_state(key, 1).start_offset
@@ -35,7 +36,7 @@ def test_many_threads_share_one_connection() -> None:
 
 def test_a_share_partition_is_led_over_it() -> None:
     with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port), KafkaPersister([f"{host}:{port}"]) as kafka:
-        kafka.initialize_state(KEY, 0, -1)
+        kafka.reset_state(KEY, 0, -1)
         leader = lead(kafka, KEY, leader_epoch=1, latest=100)
         leader.acquire("alice", [(100, 109)], max_records=10, now_ms=0)
         leader.acknowledge("alice", 100, 104, now_ms=1)
@@ -51,13 +52,18 @@ def test_a_share_partition_is_led_over_it() -> None:
 def test_topic_ids() -> None:
     coordinator = ShareCoordinatorServer(MemoryPersister(), topics={"orders": Topic(KEY.topic_id, 3)})
     with serve_in_thread(coordinator) as (host, port), KafkaPersister(f"{host}:{port}") as kafka:
-        assert kafka.topic_ids(["orders", "x"]) == {"orders": KEY.topic_id}
+        ids = kafka.topic_ids(["orders", "x"])
+        # The form of every other API, and not that of messages.
+        assert ids == {"orders": "00010203-0405-0607-0809-0a0b0c0d0e0f"}
+        with pytest.raises(InvalidRequestError) as refused:
+            kafka.read_state(ss.SharePartitionKey("workers", ids["orders"], 0), 1)
+        assert refused.value.key == ("workers", ids["orders"], 0)
 
 
 def test_a_closed_persister_says_so_and_leaves_no_thread() -> None:
     with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port):
         kafka = KafkaPersister(f"{host}:{port}")
-        kafka.initialize_state(KEY, 1, 0)
+        kafka.reset_state(KEY, 1, 0)
         kafka.close()
         kafka.close()
         assert not [thread for thread in threading.enumerate() if thread.name == "share-state-kafka"]
@@ -70,7 +76,7 @@ def test_a_closed_persister_says_so_and_leaves_no_thread() -> None:
 def test_closing_while_others_call_ends_every_call() -> None:
     with serve_in_thread(ShareCoordinatorServer(MemoryPersister())) as (host, port):
         kafka = KafkaPersister(f"{host}:{port}")
-        kafka.initialize_state(KEY, 1, 0)
+        kafka.reset_state(KEY, 1, 0)
         started = threading.Barrier(5)
 
         def work(index: int) -> int:
@@ -79,7 +85,7 @@ def test_closing_while_others_call_ends_every_call() -> None:
             started.wait()
             try:
                 while True:
-                    kafka.initialize_state(key, 1, 0)
+                    kafka.reset_state(key, 1, 0)
                     done += 1
             except PersisterClosedError:
                 return done
@@ -109,7 +115,7 @@ class Interrupting(ShareCoordinatorServer):
 
 def test_a_call_given_up_by_ctrl_c_is_still_answered_before_the_next() -> None:
     with serve_in_thread(Interrupting(MemoryPersister())) as (host, port), KafkaPersister(f"{host}:{port}") as kafka:
-        kafka.initialize_state(KEY, 1, 0)
+        kafka.reset_state(KEY, 1, 0)
         with pytest.raises(KeyboardInterrupt):
             kafka.write_state(KEY, write(start_offset=5))
         # It was on the wire, so it was carried out, and a younger one waits for that.

@@ -12,7 +12,7 @@ from share_state.kafka import KafkaPersister, PersisterClosedError, RetryPolicy
 from share_state.kafka import blocking as module
 from share_state.kafka.blocking import _Answer
 from share_state.kafka.call import Call
-from tests.python.kafka_persister.scripted import KEY, TestClock
+from tests.kafka.scripted import KEY, TestClock
 
 
 class Client:
@@ -47,7 +47,7 @@ class Client:
 
 @pytest.fixture
 def persister(monkeypatch: pytest.MonkeyPatch) -> Iterator[KafkaPersister]:
-    monkeypatch.setattr(module, "Client", Client)
+    monkeypatch.setattr(module, "PersisterClient", Client)
     with KafkaPersister("a:1") as made:
         yield made
 

@@ -24,11 +24,13 @@ from share_state.kafka import (
 )
 from share_state.kafka.call import Call
 from share_state.kafka.calls import Calls
+from share_state.kafka.client.apis import API_VERSIONS
+from share_state.kafka.client.peers import LostError
 from share_state.kafka.cluster import UnavailableError
 from share_state.kafka.operations import Operation
-from share_state.kafka.peers import API_VERSIONS, LostError
-from tests.python.kafka_persister.asked_brokers import BROKER
-from tests.python.kafka_persister.scripted import KEY, TOPIC, TestClock, run
+from share_state.kafka.shown_key import shown_key
+from tests.kafka.asked_brokers import BROKER
+from tests.kafka.scripted import KEY, TOPIC, TestClock, run
 
 PLACE = "broker 1 (one:9092)"
 LIMIT = 440
@@ -106,7 +108,7 @@ def test_a_refusal_names_everything() -> None:
         refused = result.exception()
         assert isinstance(refused, KafkaPersisterError)
         assert str(refused) == f"cannot delete {KEY!r}: {PLACE} answers 42 (INVALID_REQUEST): not so"
-        assert (refused.kafka_code, refused.node, refused.key, refused.attempts) == (42, PLACE, KEY, 1)
+        assert (refused.kafka_code, refused.node, refused.key, refused.attempts) == (42, PLACE, shown_key(KEY), 1)
         assert refused.outcome_unknown is False
         _, result = await desk.start(operations.delete(KEY))
         await desk.answer(42)
@@ -148,7 +150,7 @@ def test_what_is_closed_before_it_is_sent() -> None:
             closed = result.exception()
             assert type(closed) is PersisterClosedError
             assert str(closed) == f"cannot {name} {key!r}: closed before it was sent"
-            assert (closed.kafka_code, closed.key, closed.attempts, closed.node) == (13, key, 0, "")
+            assert (closed.kafka_code, closed.key, closed.attempts, closed.node) == (13, shown_key(key), 0, "")
         # The answer to what was sent is waited for.
         assert (sent.done(), closing.done()) == (False, False)
         await desk.answer(topic="t")
@@ -241,6 +243,22 @@ def test_nobody_waits_for_a_call_that_fails(caplog: pytest.LogCaptureFixture) ->
     assert caplog.messages == [f"a cancelled call failed: {text!r}"]
 
 
+def test_a_call_that_is_answered_cannot_be_taken_back() -> None:
+    async def test(desk: Desk) -> None:
+        call, _ = await desk.start(operations.delete(KEY))
+        await desk.answer()
+        _, following = await desk.start(operations.delete(KEY))
+        _, third = await desk.start(operations.delete(KEY))
+        # Its share partition is that of the next call by now.
+        desk.calls.abandon(call)
+        await desk.answer()
+        assert (following.result(), desk.api_keys) == ({}, [86] * 3)
+        await desk.answer()
+        assert third.result() == {}
+
+    play(test)
+
+
 def test_a_write_that_nobody_waits_for_is_not_sent_once_its_state_is_read(caplog: pytest.LogCaptureFixture) -> None:
     async def test(desk: Desk) -> None:
         call, result = await desk.start(operations.write(KEY, apart(FULL)))
@@ -279,7 +297,7 @@ def test_a_coordinator_that_is_not_found(
         failed = result.exception()
         assert isinstance(failed, kind)
         assert (str(failed), failed.kafka_code, failed.attempts) == (f"cannot delete {KEY!r}: {text}", code, attempts)
-        assert (failed.key, failed.outcome_unknown, desk.sent) == (KEY, False, [])
+        assert (failed.key, failed.outcome_unknown, desk.sent) == (shown_key(KEY), False, [])
 
     play(test)
 

@@ -17,8 +17,8 @@ from share_state.errors import ShareStateError
 from share_state.kafka import KafkaPersister, ShareCoordinatorServer, serve_in_thread
 from share_state.kafka.clock import RetryPolicy
 from share_state.persister import MemoryPersister, Persister
-from tests.python import test_persisters as suite
-from tests.python.kafka_persister.real_broker import RealBroker
+from tests.kafka.real_broker import RealBroker
+from tests.state import test_persisters as suite
 
 #: That of the suite that asks for the exact class of a refusal: ours are subclasses of them.
 EXACT_CLASSES = "test_a_refusal_has_its_code_and_changes_nothing"
@@ -42,8 +42,8 @@ class Exchanging:
         self._persister = persister
         self._exchange = exchange
 
-    def initialize_state(self, key: ss.SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        self._persister.initialize_state(self._exchange(key), state_epoch, start_offset)
+    def reset_state(self, key: ss.SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        self._persister.reset_state(self._exchange(key), state_epoch, start_offset)
 
     def read_state(self, key: ss.SharePartitionKey, leader_epoch: int) -> ss.ReadStateResult:
         return self._persister.read_state(self._exchange(key), leader_epoch)
@@ -143,7 +143,7 @@ def test_what_was_confirmed_outlives_the_broker(version: str, killed: bool, clus
     key = ss.SharePartitionKey(f"outlives-{killed}", cluster.topic_ids[suite.TOPIC], 1)
     # A broker takes seconds to come back.
     with KafkaPersister(cluster.broker.bootstrap, retry=RetryPolicy(attempts=30, maximum_seconds=2.0)) as kafka:
-        kafka.initialize_state(key, 1, 0)
+        kafka.reset_state(key, 1, 0)
         for offset in range(100):
             kafka.write_state(key, suite.write(offset, [ss.StateBatch(offset, offset + 9, 2, 1)], complete=10))
         before = kafka.read_state(key, 1)

@@ -14,11 +14,12 @@ from share_state.errors import ShareStateError
 from share_state.kafka import folding as module
 from share_state.kafka import operations
 from share_state.kafka.call import Call
+from share_state.kafka.client.apis import API_VERSIONS
+from share_state.kafka.client.peers import LostError
 from share_state.kafka.folding import Folding
 from share_state.kafka.operations import Operation
-from share_state.kafka.peers import API_VERSIONS, LostError
-from tests.python.kafka_persister.asked_brokers import BROKER
-from tests.python.kafka_persister.scripted import DELETE, READ, TOPIC, WRITE, run
+from tests.kafka.asked_brokers import BROKER
+from tests.kafka.scripted import DELETE, READ, TOPIC, WRITE, run
 
 OTHER = "AAAAAAAAAAAAAAAAAAAACQ"
 STATE = ss.WriteState(5, 6, 7, 8, [ss.StateBatch(7, 9, 0, 1)])
@@ -84,7 +85,7 @@ class Folded:
 
     @property
     def partitions(self) -> list[int]:
-        """How many share partitions each request was about."""
+        """Number of share partitions in each request."""
         return [sum(len(topic["partitions"]) for topic in asked["topics"]) for _, asked in self.requests]
 
 

@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from share_state.home_loop import HomeLoop
 from share_state.kafka import AsyncKafkaPersister
-from tests.python.kafka_persister.scripted import KEY, ScriptedBroker, write
+from share_state.util.home_loop import HomeLoop
+from tests.kafka.scripted import KEY, ScriptedBroker, write
 
 CALLS: dict[str, Callable[[AsyncKafkaPersister], Awaitable[object]]] = {
-    "initialize_state": lambda kafka: kafka.initialize_state(KEY, 1, 0),
+    "reset_state": lambda kafka: kafka.reset_state(KEY, 1, 0),
     "read_state": lambda kafka: kafka.read_state(KEY, 1),
     "write_state": lambda kafka: kafka.write_state(KEY, write()),
     "delete_state": lambda kafka: kafka.delete_state(KEY),
@@ -47,7 +47,7 @@ def test_a_call_on_a_second_loop_is_refused_at_once(call: Callable[[AsyncKafkaPe
         async with ScriptedBroker() as broker:
             host, port = await broker.start()
             async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
-                await kafka.initialize_state(KEY, 1, 0)
+                await kafka.reset_state(KEY, 1, 0)
                 await asyncio.to_thread(asyncio.run, refused(kafka, home))
                 # Nothing has happened to it.
                 sent = kafka.requests_sent

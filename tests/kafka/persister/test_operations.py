@@ -12,7 +12,7 @@ import share_state as ss
 from share_state.errors import InvalidRequestError
 from share_state.kafka import operations
 from share_state.kafka.operations import Operation
-from tests.python.kafka_persister.scripted import TOPIC
+from tests.kafka.scripted import TOPIC
 
 KEY = ss.SharePartitionKey("workers", TOPIC, 3)
 STATE = ss.WriteState(5, 6, 7, 8, [ss.StateBatch(7, 9, 0, 1), ss.StateBatch(10, 12, 2, 2)])

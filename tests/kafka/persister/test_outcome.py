@@ -8,7 +8,8 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import BrokerUnreachableError, KafkaPersisterError, OutcomeUnknownError, PersisterClosedError, RetryPolicy
-from tests.python.kafka_persister.scripted import (
+from share_state.kafka.shown_key import shown_key
+from tests.kafka.scripted import (
     CONNECT_TIMEOUT,
     FIND,
     KEY,
@@ -49,11 +50,11 @@ def cut_after(count: int) -> Action:
 def test_a_connection_cut_after_a_write_was_sent_leaves_the_outcome_open(cut: Action) -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start(), retry=ONCE) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].append(cut)
             with pytest.raises(OutcomeUnknownError) as raised:
                 await client.write_state(KEY, write(start_offset=5))
-            assert (raised.value.kafka_code, raised.value.outcome_unknown, raised.value.key) == (13, True, KEY)
+            assert (raised.value.kafka_code, raised.value.outcome_unknown, raised.value.key) == (13, True, shown_key(KEY))
             # The next call finds a new connection.
             await client.write_state(KEY, write(start_offset=6))
             assert broker.store.read_summary(KEY).start_offset == 6
@@ -66,7 +67,7 @@ def test_a_connection_cut_after_a_write_was_sent_leaves_the_outcome_open(cut: Ac
 def test_a_write_that_was_cut_off_is_tried_again(cut: Action) -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].extend([cut] * 4)
             await client.write_state(KEY, write(start_offset=5))
             assert broker.store.read_summary(KEY).start_offset == 5
@@ -92,7 +93,7 @@ def test_a_connection_cut_before_a_write_was_sent_has_written_nothing(stage: int
 def test_a_refusal_after_an_unanswered_attempt_still_says_that_it_may_have_happened() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].extend([work_and_close, error(124)])
             with pytest.raises(ss.errors.FencedStateEpochError) as refused:
                 await client.write_state(KEY, write(start_offset=5))
@@ -111,7 +112,7 @@ def test_a_refusal_after_an_unanswered_attempt_still_says_that_it_may_have_happe
 def test_an_unanswered_attempt_is_not_forgotten_when_the_broker_is_gone() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.always[VERSIONS] = close
             broker.script[WRITE].append(work_and_close)
             with pytest.raises(OutcomeUnknownError, match="an earlier attempt") as raised:
@@ -129,7 +130,7 @@ def test_who_gives_up_while_a_connection_is_opened_does_not_take_it_from_others(
             broker.script[VERSIONS].append(held(release))
             asking = asyncio.create_task(client.topic_ids(["orders"]))
             await broker.until(lambda: bool(broker.said(VERSIONS)))
-            other = asyncio.create_task(client.initialize_state(KEY, 1, 0))
+            other = asyncio.create_task(client.reset_state(KEY, 1, 0))
             for _ in range(10):
                 await asyncio.sleep(0)
             asking.cancel()
@@ -146,7 +147,7 @@ def test_all_that_was_under_way_on_a_cut_connection_is_told() -> None:
     async def test() -> None:
         keys = [KEY._replace(group=f"g{index}") for index in range(10)]
         async with ScriptedBroker() as broker, persister(await broker.start(), retry=ONCE) as client:
-            await asyncio.gather(*(client.initialize_state(key, 1, 0) for key in keys))
+            await asyncio.gather(*(client.reset_state(key, 1, 0) for key in keys))
             broker.script[WRITE].append(close)
             told = await asyncio.gather(*(client.write_state(key, write()) for key in keys), return_exceptions=True)
             assert [type(error) for error in told] == [OutcomeUnknownError] * 10
@@ -158,7 +159,7 @@ def test_an_answer_that_does_not_come_in_time() -> None:
     async def test() -> None:
         clock = TestClock()
         async with ScriptedBroker() as broker, persister(await broker.start(), clock=clock, retry=ONCE) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].append(held(asyncio.Event()))
             writing = asyncio.create_task(client.write_state(KEY, write()))
             await broker.until(lambda: bool(broker.said(WRITE)))
@@ -190,7 +191,7 @@ def test_a_broker_that_does_not_get_connected_in_time() -> None:
 def test_a_call_cancelled_on_the_wire_is_still_answered_before_the_next() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             release = asyncio.Event()
             broker.script[WRITE].append(held(release))
             writing = asyncio.create_task(client.write_state(KEY, write(start_offset=5)))
@@ -216,7 +217,7 @@ def test_a_call_cancelled_on_the_wire_is_still_answered_before_the_next() -> Non
 def test_a_call_cancelled_on_the_wire_is_not_tried_again() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             release = asyncio.Event()
 
             async def refuse_late(turn: Turn) -> bytes | None:
@@ -238,7 +239,7 @@ def test_a_call_cancelled_on_the_wire_is_not_tried_again() -> None:
 def test_a_call_cancelled_before_it_is_sent_does_nothing() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             release = asyncio.Event()
             broker.script[WRITE].append(held(release))
             first = asyncio.create_task(client.write_state(KEY, write(start_offset=1)))
@@ -263,7 +264,7 @@ def test_a_call_cancelled_between_attempts_ends_there() -> None:
     async def test() -> None:
         clock = TestClock(hold_waits=True)
         async with ScriptedBroker() as broker, persister(await broker.start(), clock=clock) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].append(error(16))
             writing = asyncio.create_task(client.write_state(KEY, write()))
             await clock.waited.wait()
@@ -280,7 +281,7 @@ def test_closing_waits_for_what_was_sent_and_fails_what_was_not() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker:
             client = persister(await broker.start())
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             release = asyncio.Event()
             broker.script[WRITE].append(held(release))
             sent = asyncio.create_task(client.write_state(KEY, write(start_offset=5)))
@@ -290,7 +291,7 @@ def test_closing_waits_for_what_was_sent_and_fails_what_was_not() -> None:
             closing = asyncio.create_task(client.close())
             with pytest.raises(PersisterClosedError) as refused:
                 await waiting
-            assert (refused.value.key, refused.value.outcome_unknown) == (KEY, False)
+            assert (refused.value.key, refused.value.outcome_unknown) == (shown_key(KEY), False)
             assert not closing.done()
             release.set()
             await asyncio.gather(sent, closing)

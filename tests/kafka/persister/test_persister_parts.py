@@ -21,13 +21,14 @@ from share_state.kafka import (
     SecurityOptions,
 )
 from share_state.kafka import persister as persister_module
-from share_state.kafka.client import Client
+from share_state.kafka.client.connection import ConnectionOptions
+from share_state.kafka.client.peers import Address, LostError
 from share_state.kafka.clock import LoopClock
-from share_state.kafka.connection import ConnectionOptions
+from share_state.kafka.cluster import NEEDED
 from share_state.kafka.message_bytes import MessageBytes
-from share_state.kafka.peers import API_VERSIONS, Address, LostError
-from tests.python.kafka_persister.lines import soon
-from tests.python.kafka_persister.scripted import TestClock
+from share_state.kafka.persister_client import PersisterClient
+from tests.kafka.lines import soon
+from tests.kafka.scripted import TestClock
 
 SECURITY = SecurityOptions(sasl=Plain("alice", "secret"))
 RETRY = RetryPolicy(attempts=2)
@@ -35,7 +36,7 @@ RETRY = RetryPolicy(attempts=2)
 
 def test_a_persister_hands_on_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[Any, dict[str, Any]]] = []
-    monkeypatch.setattr(persister_module, "Client", lambda bootstrap, **given: made.append((bootstrap, given)))
+    monkeypatch.setattr(persister_module, "PersisterClient", lambda bootstrap, **given: made.append((bootstrap, given)))
     clock = TestClock()
     own = AsyncKafkaPersister("a:1")
     given = {
@@ -61,7 +62,7 @@ def test_a_persister_hands_on_what_it_is_given(monkeypatch: pytest.MonkeyPatch) 
     assert own._home._name == "AsyncKafkaPersister"
 
 
-def client(**changed: Any) -> Client:
+def client(**changed: Any) -> PersisterClient:
     usual: dict[str, Any] = {
         "security": None,
         "client_id": "me",
@@ -71,15 +72,15 @@ def client(**changed: Any) -> Client:
         "clock": None,
         "max_message_bytes": None,
     }
-    return Client("a:1,b:2", **usual | changed)
+    return PersisterClient("a:1,b:2", **usual | changed)
 
 
 def test_a_client_is_made_of_these_parts() -> None:
     clock = TestClock()
     made = client(security=SECURITY, retry=RETRY, clock=clock, max_message_bytes=3)
     connections = made._cluster._connections
-    assert connections._options == ConnectionOptions(SECURITY, clock, "me", 1.0, 2.0)
-    assert (connections._options.max_frame, connections._options.apis) == (104_857_600, API_VERSIONS)
+    assert connections._options == ConnectionOptions(SECURITY, clock, "me", 1.0, 2.0, apis=NEEDED)
+    assert (connections._options.max_frame, connections._options.apis) == (104_857_600, NEEDED)
     assert [node.address for node in connections._bootstrap] == [Address("a", 1), Address("b", 2)]
     calls, size = made.calls, made._message_bytes
     assert (calls._cluster, calls._retry, calls._clock, calls._message_bytes) == (made._cluster, RETRY, clock, size)

@@ -55,7 +55,7 @@ def test_a_full_state_is_snapshot_and_a_larger_one_is_not(kafka: Broker, real_br
     key = ss.SharePartitionKey("small-records", topic_id, 0)
     with KafkaPersister(kafka.bootstrap) as client:
         # The state topic is there after it.
-        client.initialize_state(key, 1, 0)
+        client.reset_state(key, 1, 0)
     with _limited(kafka):
         with KafkaPersister(kafka.bootstrap) as client:
             client.read_state(key, 1)

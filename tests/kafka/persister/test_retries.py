@@ -1,4 +1,4 @@
-"""What is tried again, how often and how far apart, and what is raised in the end."""
+"""Retries: which requests, how often and how far apart, and the error in the end."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from share_state.kafka import (
     RetryPolicy,
     UnknownTopicError,
 )
-from share_state.kafka.client import parse_bootstrap
-from share_state.kafka.peers import Address
-from tests.python.kafka_persister.scripted import (
+from share_state.kafka.client.peers import Address, parse_bootstrap
+from share_state.kafka.shown_key import shown_key
+from tests.kafka.scripted import (
     FIND,
     INITIALIZE,
     KEY,
@@ -77,14 +77,14 @@ def test_an_answer_with_a_code_is_tried_again_or_raised(code: int, kind: type[Ka
     async def test() -> None:
         clock = TestClock()
         async with ScriptedBroker() as broker, persister(address := await broker.start(), clock=clock) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.always[WRITE] = error(code, "the broker's words")
             with pytest.raises(KafkaPersisterError) as raised:
                 await client.write_state(KEY, write())
             attempts = 5 if again else 1
             assert type(raised.value) is kind
             assert (raised.value.kafka_code, raised.value.attempts) == (code, attempts)
-            assert (raised.value.key, raised.value.node) == (KEY, f"broker 1 ({address.host}:{address.port})")
+            assert (raised.value.key, raised.value.node) == (shown_key(KEY), f"broker 1 ({address.host}:{address.port})")
             assert not raised.value.outcome_unknown
             assert "the broker's words" in str(raised.value)
             assert raised.value.kafka_name in str(raised.value)
@@ -108,7 +108,7 @@ def test_a_later_attempt_succeeds(code: int) -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
             broker.script[INITIALIZE].extend([error(code), error(code), error(16), error(15)])
-            await client.initialize_state(KEY, 1, 7)
+            await client.reset_state(KEY, 1, 7)
             assert broker.store.read_summary(KEY).start_offset == 7
             assert len(broker.said(INITIALIZE)) == 5
 
@@ -119,7 +119,7 @@ def test_each_further_attempt_is_logged_in_one_line(caplog: pytest.LogCaptureFix
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
             broker.script[INITIALIZE].extend([error(14, "two\nlines"), error(16)])
-            await client.initialize_state(KEY._replace(group="break\nin"), 1, 0)
+            await client.reset_state(KEY._replace(group="break\nin"), 1, 0)
 
     run(test)
     said = [record for record in caplog.records if record.name == "share_state.kafka"]
@@ -138,7 +138,7 @@ def test_only_those_that_were_refused_are_tried_again() -> None:
 
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
             broker.script[INITIALIZE].append(second_refused)
-            await asyncio.gather(*(client.initialize_state(key, 0, 0) for key in keys))
+            await asyncio.gather(*(client.reset_state(key, 0, 0) for key in keys))
             assert [len(message["topics"][0]["partitions"]) for message in broker.said(INITIALIZE)] == [3, 1]
 
     run(test)
@@ -147,7 +147,7 @@ def test_only_those_that_were_refused_are_tried_again() -> None:
 def test_a_refused_write_does_not_let_a_younger_one_pass() -> None:
     async def test() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[WRITE].extend([error(14), error(16)])
             await asyncio.gather(*(client.write_state(KEY, write(start_offset=n)) for n in range(3)))
             starts = [message["topics"][0]["partitions"][0]["startOffset"] for message in broker.said(WRITE)]
@@ -168,7 +168,7 @@ def test_a_look_up_with_a_code_is_tried_again_or_raised(code: int, kind: type[Ka
                 await client.read_state(KEY, 1)
             assert type(raised.value) is kind
             assert (raised.value.kafka_code, raised.value.attempts) == (code, attempts)
-            assert (raised.value.key, raised.value.node) == (KEY, f"{address.host}:{address.port}")
+            assert (raised.value.key, raised.value.node) == (shown_key(KEY), f"{address.host}:{address.port}")
             assert len(broker.said(FIND)) == attempts
 
     run(test)
@@ -178,8 +178,8 @@ def test_the_state_moves_to_another_broker() -> None:
     async def test() -> None:
         async with ScriptedBroker() as old, ScriptedBroker(node_id=2) as new, persister(await old.start()) as client:
             place = await new.start()
-            new.store.initialize_state(KEY, 1, 40)
-            await client.initialize_state(KEY, 1, 0)
+            new.store.reset_state(KEY, 1, 40)
+            await client.reset_state(KEY, 1, 0)
 
             async def moved(turn: Turn) -> bytes:
                 found = [
@@ -223,7 +223,7 @@ def test_the_next_bootstrap_server_is_tried() -> None:
         async with ScriptedBroker() as broker:
             gone = await broker.start()
         async with ScriptedBroker() as broker, persister(gone, await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             assert broker.connections == 1
 
     run(test)
@@ -235,13 +235,13 @@ def test_a_broker_without_share_groups_is_too_old() -> None:
             broker.extra_versions = {FIND: (0, 5)}
             with pytest.raises(BrokerTooOldError) as raised:
                 await client.read_summary(KEY)
-            assert (raised.value.kafka_code, raised.value.attempts, raised.value.key) == (35, 1, KEY)
+            assert (raised.value.kafka_code, raised.value.attempts, raised.value.key) == (35, 1, shown_key(KEY))
             assert "versions 0 to 5" in str(raised.value)
             assert not broker.said(FIND)
 
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
             broker.extra_versions = {WRITE: (0, -1)}
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             with pytest.raises(BrokerTooOldError, match="does not have it"):
                 await client.write_state(KEY, write())
 
@@ -260,8 +260,8 @@ def test_kafka_4_0_is_too_old() -> None:
         async with ScriptedBroker() as broker, persister(address := await broker.start()) as client:
             broker.script[VERSIONS].append(recorded)
             with pytest.raises(BrokerTooOldError, match=r"does not have it; share groups need Kafka 4\.2") as raised:
-                await client.initialize_state(KEY, 1, 0)
-            assert (raised.value.kafka_code, raised.value.attempts, raised.value.key) == (35, 1, KEY)
+                await client.reset_state(KEY, 1, 0)
+            assert (raised.value.kafka_code, raised.value.attempts, raised.value.key) == (35, 1, shown_key(KEY))
             assert raised.value.node == f"{address.host}:{address.port}"
             assert not broker.said(FIND)
 
@@ -293,10 +293,10 @@ def test_an_answer_that_leaves_out_what_was_asked() -> None:
         async with ScriptedBroker() as broker, persister(await broker.start()) as client:
             broker.script[FIND].append(nobody)
             with pytest.raises(BadAnswerError, match="lacks"):
-                await client.initialize_state(KEY, 1, 0)
+                await client.reset_state(KEY, 1, 0)
             broker.script[INITIALIZE].append(nothing)
             with pytest.raises(KafkaPersisterError, match="says nothing about the share partition") as raised:
-                await client.initialize_state(KEY, 1, 0)
+                await client.reset_state(KEY, 1, 0)
             assert raised.value.outcome_unknown
             assert raised.value.attempts == 1
 

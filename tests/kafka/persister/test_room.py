@@ -11,7 +11,7 @@ import share_state as ss
 from share_state.errors import ConfigError, LimitExceededError
 from share_state.kafka import AsyncKafkaPersister, BrokerUnreachableError, KafkaPersister, OutcomeUnknownError, RetryPolicy
 from share_state.kafka.message_bytes import DEFAULT_MAX_MESSAGE_BYTES
-from tests.python.kafka_persister.scripted import (
+from tests.kafka.scripted import (
     KEY,
     READ,
     WRITE,
@@ -68,7 +68,7 @@ def batches(broker: ScriptedBroker) -> int:
 def test_a_write_that_would_be_too_much_is_refused_before_it_is_sent() -> None:
     async def test() -> None:
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             await client.read_state(KEY, 1)
             for n in range(ALLOWED):
                 await client.write_state(KEY, apart(2 * n))
@@ -99,7 +99,7 @@ def test_a_write_that_would_be_too_much_is_refused_before_it_is_sent() -> None:
 def test_a_state_that_was_not_read_is_read_first() -> None:
     async def test() -> None:
         broker = limited(telling(str(BYTES)))
-        broker.store.initialize_state(KEY, 1, 0)
+        broker.store.reset_state(KEY, 1, 0)
         broker.store.write_state(KEY, apart(*range(0, 2 * ALLOWED, 2), leader_epoch=0))
         async with broker, persister(await broker.start()) as client:
             with pytest.raises(LimitExceededError):
@@ -119,7 +119,7 @@ def test_the_read_of_a_write_is_refused_as_the_write_would_be() -> None:
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start()) as client:
             with pytest.raises(ss.errors.InvalidRequestError, match="cannot write "):
                 await client.write_state(KEY, apart(1))
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[READ].extend([error(74), close])
             with pytest.raises(ss.errors.FencedLeaderEpochError, match="cannot write "):
                 await client.write_state(KEY, apart(1))
@@ -134,7 +134,7 @@ def test_a_read_that_is_not_answered_leaves_no_outcome_open() -> None:
     async def test() -> None:
         once = RetryPolicy(attempts=1)
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start(), retry=once) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             broker.script[READ].append(work_and_close)
             with pytest.raises(BrokerUnreachableError) as lost:
                 await client.write_state(KEY, apart(1))
@@ -148,7 +148,7 @@ def test_a_write_whose_outcome_is_open_is_read_about() -> None:
     async def test() -> None:
         once = RetryPolicy(attempts=1)
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start(), retry=once) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             await client.write_state(KEY, apart(*range(0, 16, 2)))
             reads = len(broker.said(READ))
             broker.script[WRITE].append(work_and_close)
@@ -166,7 +166,7 @@ def test_who_gives_up_while_the_state_is_read_writes_nothing(closing: bool) -> N
     async def test() -> None:
         async with limited(telling(str(BYTES))) as broker:
             client = persister(await broker.start())
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             release = asyncio.Event()
             broker.script[READ].append(held(release))
             writing = asyncio.create_task(client.write_state(KEY, apart(1)))
@@ -199,7 +199,7 @@ def test_who_gives_up_while_the_state_is_read_writes_nothing(closing: bool) -> N
 def test_where_the_cluster_does_not_tell_it_is_taken_for_the_default(action: Action, caplog: pytest.LogCaptureFixture) -> None:
     async def test() -> None:
         async with limited(action) as broker, persister(await broker.start()) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             with caplog.at_level(logging.WARNING, "share_state.kafka"):
                 await client.write_state(KEY, apart(*range(0, 100, 2)))
             [told] = [record.getMessage() for record in caplog.records if "max.message.bytes" in record.getMessage()]
@@ -217,7 +217,7 @@ def test_it_is_asked_for_again_after_a_while() -> None:
     async def test() -> None:
         clock = TestClock()
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start(), clock=clock) as client:
-            await client.initialize_state(KEY, 1, 0)
+            await client.reset_state(KEY, 1, 0)
             with pytest.raises(LimitExceededError):
                 await client.write_state(KEY, apart(*range(0, 40, 2)))
             broker.always[DESCRIBE_CONFIGS] = telling(str(2 * BYTES))
@@ -233,7 +233,7 @@ def test_writes_that_come_together_ask_once() -> None:
     async def test() -> None:
         keys = [KEY._replace(partition=n) for n in range(20)]
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start()) as client:
-            await asyncio.gather(*(client.initialize_state(key, 1, 0) for key in keys))
+            await asyncio.gather(*(client.reset_state(key, 1, 0) for key in keys))
             await asyncio.gather(*(client.write_state(key, apart(1)) for key in keys))
             assert (len(broker.said(DESCRIBE_CONFIGS)), len(broker.said(READ))) == (1, 1)
 
@@ -245,7 +245,7 @@ def test_what_is_given_is_not_asked_for() -> None:
         async with limited(telling("1")) as broker:
             host, port = await broker.start()
             async with AsyncKafkaPersister(f"{host}:{port}", max_message_bytes=BYTES) as client:
-                await client.initialize_state(KEY, 1, 0)
+                await client.reset_state(KEY, 1, 0)
                 with pytest.raises(LimitExceededError):
                     await client.write_state(KEY, apart(*range(0, 2 * ALLOWED + 2, 2)))
                 await client.write_state(KEY, apart(*range(0, 2 * ALLOWED, 2)))
@@ -262,7 +262,7 @@ def test_a_state_that_is_deleted_is_forgotten() -> None:
     async def test() -> None:
         async with limited(telling(str(BYTES))) as broker, persister(await broker.start()) as client:
             for epoch in (1, 2):
-                await client.initialize_state(KEY, epoch, 0)
+                await client.reset_state(KEY, epoch, 0)
                 await client.write_state(KEY, ss.WriteState(epoch, 1, -1, -1, apart(*range(0, 20, 2)).state_batches))
                 await client.delete_state(KEY)
             assert len(broker.said(READ)) == 2

@@ -1,7 +1,7 @@
-"""One scenario of requests and what share coordinators answer to it, field by field.
+"""Scenario of requests and what share coordinators answer to it, field by field.
 
 ``answers-4.4.0.json`` and ``answers-4.3.1.json`` are what real brokers of these releases answered. They are recorded again by
-``python -m pytest -m kafka tests/python/kafka_persister/test_answers.py`` with ``RECORD_ANSWERS=1`` in the environment.
+``python -m pytest -m kafka tests/kafka/server/test_answers.py`` with ``RECORD_ANSWERS=1`` in the environment.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from share_state.kafka.client.connection import Connection, ConnectionOptions
+from share_state.kafka.client.peers import Address, Node
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.clock import LoopClock
-from share_state.kafka.connection import Connection, ConnectionOptions
-from share_state.kafka.peers import Address, Node
-from share_state.kafka.security import SecurityOptions
 
 NEWEST, OLDER = "4.4.0", "4.3.1"
 VERSIONS = (NEWEST, OLDER)
-#: How the older release differs from the newest.
+#: Differences of the older release from the newest.
 TAKES_EPOCHS = "takes an epoch below 0, which the newest refuses"
 OTHER_TEXT = "has another text for a fenced state epoch"
-#: Of share_state: I2.
+#: Difference of share_state: I2.
 FENCES = "a read after a new initialisation writes its leader"
 GOES_BACK = "lets a write take the start offset back (#23074)"
 #: Stands for the id of the topic that exists, with three partitions.
@@ -87,7 +87,7 @@ def find(*keys: str, key_type: int = 2) -> Step:
 
 
 def recorded(version: str) -> Path:
-    """Where the answers of a release are."""
+    """Path of the answers of a release."""
     return Path(__file__).with_name(f"answers-{version}.json")
 
 
@@ -191,7 +191,7 @@ def _sorted(answer: Message) -> Message:
 
 
 async def ask(address: Address, topic_id: str, steps: list[Step]) -> list[Message]:
-    """What a coordinator answers, with what differs from cluster to cluster replaced."""
+    """Answers of a coordinator, with what differs from cluster to cluster replaced."""
     options = ConnectionOptions(SecurityOptions(), LoopClock(), "answers", 30, 30)
     connection = await Connection.open(Node(-1, address), options)
     answers = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import struct
 from typing import Any, cast
 
@@ -12,16 +13,16 @@ import share_state as ss
 from share_state.kafka import ShareCoordinatorServer
 from share_state.kafka.framing import frame, is_flexible
 from share_state.persister import MemoryPersister
-from tests.python.kafka_persister.scripted import AUTHENTICATE, HANDSHAKE, TOPIC, VERSIONS
+from tests.kafka.scripted import AUTHENTICATE, HANDSHAKE, TOPIC, VERSIONS
 
 Message = dict[str, Any]
 
-#: Where a connection of a stand-in ends, as IPv6 sockets say it.
+#: Addresses at the ends of a stand-in's connection, as IPv6 sockets give them.
 SOCKNAME = ("here", 9092, 5, 6)
 PEERNAME = ("there", 4711)
 
 
-#: Where the server says what it does.
+#: Name of the server's logger.
 LOGGER = "share_state.coordinator"
 
 
@@ -31,7 +32,7 @@ def server(users: dict[str, str] | None = None, **options: Any) -> ShareCoordina
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    """What the server has said, with its levels."""
+    """Messages of the server, with their levels."""
     return [(record.levelname, record.getMessage()) for record in caplog.records if record.name == LOGGER]
 
 
@@ -41,7 +42,7 @@ class Writer:
     def __init__(self) -> None:
         self.transport = self
         self.sent: list[bytes] = []
-        #: How many answers were sent when the server waited for the client.
+        #: Number of answers sent at each wait of the server for the client.
         self.drained: list[int] = []
         self.end = ""
 
@@ -91,6 +92,12 @@ class ListeningSocket:
 
     def fileno(self) -> int:
         return self.number
+
+    def dup(self) -> contextlib.nullcontext[ListeningSocket]:
+        return contextlib.nullcontext(self)
+
+    def listen(self, backlog: int) -> None:
+        assert backlog == 1024
 
     def getsockname(self) -> tuple[str, int, int, int]:
         return (f"host {self.number}", 9000 + self.number, 5, 6)

@@ -13,11 +13,12 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import ShareCoordinatorServer, Topic, serve_in_thread
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.operate.analysis.topic_id import base64_id
 from share_state.persister import MemoryPersister, Persister
-from tests.python.kafka_persister import answers
-from tests.python.kafka_persister.answers import NEWEST, OLDER, VERSIONS, Message, ask, scenario
-from tests.python.kafka_persister.real_broker import RealBroker
+from tests.kafka.real_broker import RealBroker
+from tests.kafka.server import answers
+from tests.kafka.server.answers import NEWEST, OLDER, VERSIONS, Message, ask, scenario
 
 ID = "zaqk6kZrRv24zZ5f5qL_tQ"
 
@@ -88,7 +89,7 @@ def test_what_is_refused_on_purpose_is_refused_with_a_reason() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_real_broker_answers_as_recorded(version: str, real_brokers: Callable[[str], RealBroker]) -> None:
     broker = real_brokers(version)
-    topic_id = broker.create_topic("asked", 3)
+    topic_id = base64_id(broker.create_topic("asked", 3))
     given = asyncio.run(ask(Address("127.0.0.1", broker.port), topic_id, scenario(version)))
     if os.environ.get("RECORD_ANSWERS"):
         text = "[\n" + ",\n".join(json.dumps(answer, sort_keys=True) for answer in given) + "\n]\n"

@@ -25,8 +25,9 @@ from share_state.kafka import (
     SecurityOptions,
     UnknownTopicError,
 )
-from tests.python.cli_runner import COMMAND, environment, run
-from tests.python.kafka_persister.scripted import KEY, TOPIC, write
+from share_state.kafka.shown_key import shown_topic_id
+from tests.cli_runner import COMMAND, environment, run
+from tests.kafka.scripted import KEY, TOPIC, write
 
 
 @contextlib.contextmanager
@@ -54,7 +55,7 @@ def coordinator(path: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[
 def test_what_it_confirmed_is_there_after_it_has_ended(tmp_path: Path, how: signal.Signals) -> None:
     path = tmp_path / "state"
     with coordinator(path) as (process, bootstrap), KafkaPersister(bootstrap) as kafka:
-        kafka.initialize_state(KEY, 1, 0)
+        kafka.reset_state(KEY, 1, 0)
         kafka.write_state(KEY, write(start_offset=5))
         process.send_signal(how)
         assert process.wait(timeout=60) == (-signal.SIGKILL if how == signal.SIGKILL else 0)
@@ -93,7 +94,7 @@ def test_tls_and_users(tmp_path: Path, secured: tuple[list[str], ssl.SSLContext]
     once = RetryPolicy(attempts=1)
     with coordinator(tmp_path / "state", *options) as (_, bootstrap):
         with KafkaPersister(bootstrap, security=SecurityOptions(ssl_context=context, sasl=sasl)) as kafka:
-            kafka.initialize_state(KEY, 1, 0)
+            kafka.reset_state(KEY, 1, 0)
             kafka.write_state(KEY, write(start_offset=5))
             assert kafka.read_summary(KEY).start_offset == 5
         wrong = dataclasses.replace(sasl, password=sasl.password[::-1])
@@ -118,7 +119,7 @@ def test_tls_alone_lets_everybody_in(tmp_path: Path, secured: tuple[list[str], s
         coordinator(tmp_path / "state", *options[:4]) as (_, bootstrap),
         KafkaPersister(bootstrap, security=SecurityOptions(ssl_context=context)) as kafka,
     ):
-        kafka.initialize_state(KEY, 1, 7)
+        kafka.reset_state(KEY, 1, 7)
         assert kafka.read_summary(KEY).start_offset == 7
 
 
@@ -149,7 +150,7 @@ def test_a_client_finds_its_way_to_its_successor(tmp_path: Path) -> None:
     path = tmp_path / "state"
     retry = RetryPolicy(attempts=100, initial_seconds=0.05, maximum_seconds=0.1)
     with coordinator(path) as (process, bootstrap), KafkaPersister(bootstrap, retry=retry) as kafka:
-        kafka.initialize_state(KEY, 1, 0)
+        kafka.reset_state(KEY, 1, 0)
         process.kill()
         process.wait(timeout=60)
         successor = subprocess.Popen(
@@ -172,11 +173,11 @@ def test_topics_that_are_not_named_do_not_exist(tmp_path: Path) -> None:
         coordinator(tmp_path / "state", "--topic", f"orders:{TOPIC}:2") as (_, bootstrap),
         KafkaPersister(bootstrap, retry=retry) as kafka,
     ):
-        assert kafka.topic_ids(["orders", "jobs"]) == {"orders": TOPIC}
-        kafka.initialize_state(KEY._replace(partition=1), 1, 0)
+        assert kafka.topic_ids(["orders", "jobs"]) == {"orders": shown_topic_id(TOPIC)}
+        kafka.reset_state(KEY._replace(partition=1), 1, 0)
         for unknown in (KEY._replace(partition=2), KEY._replace(topic_id="00000000-0000-0000-0000-000000000007")):
             with pytest.raises(UnknownTopicError):
-                kafka.initialize_state(unknown, 1, 0)
+                kafka.reset_state(unknown, 1, 0)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from share_state.kafka.client.peers import Address
 from share_state.kafka.coordinator_answers import Answers
 from share_state.kafka.coordinator_states import Topic
-from share_state.kafka.peers import Address
 from share_state.persister import MemoryPersister
-from tests.python.kafka_persister.scripted import DELETE, FIND, INITIALIZE, METADATA, SUMMARY, TOPIC
+from tests.kafka.scripted import DELETE, FIND, INITIALIZE, METADATA, SUMMARY, TOPIC
 
 HERE = Address("host", 9092)
+ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
 OTHER = "AAAAAAAAAAAAAAAAAAAACQ"
+TOPICS = {"orders": Topic(TOPIC, 2), "empty": Topic(OTHER, 0)}
 ROW = {
     INITIALIZE: {"partition": 1, "stateEpoch": 2, "startOffset": 3},
     DELETE: {"partition": 1},
@@ -67,3 +69,47 @@ def test_each_key_of_a_request_has_its_own_answer() -> None:
     groups = answers.answer(FIND, 4, {"keyType": 0, "coordinatorKeys": ["g", "h"]}, HERE)
     unavailable = {**nobody, "errorCode": 15}
     assert groups == {"throttleTimeMs": 0, "coordinators": [{"key": "g", **unavailable}, {"key": "h", **unavailable}]}
+
+
+def entry(code: int, name: str | None, topic_id: str, partitions: int = 0) -> dict[str, Any]:
+    rows = [
+        {
+            "errorCode": 0, "partitionIndex": index, "leaderId": 7, "leaderEpoch": 0,
+            "replicaNodes": [7], "isrNodes": [7], "offlineReplicas": [],
+        }
+        for index in range(partitions)
+    ]  # fmt: skip
+    return {
+        "errorCode": code, "name": name, "topicId": topic_id, "isInternal": False,
+        "partitions": rows, "topicAuthorizedOperations": -(1 << 31),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (None, [entry(0, "orders", TOPIC, 2), entry(0, "empty", OTHER)]),
+        ([], []),
+        ([("orders", ZERO)], [entry(0, "orders", TOPIC, 2)]),
+        ([(None, OTHER), (None, TOPIC)], [entry(0, "empty", OTHER), entry(0, "orders", TOPIC, 2)]),
+        ([("none", TOPIC)], [entry(3, "none", TOPIC)]),
+        ([(None, ZERO)], [entry(100, None, ZERO)]),
+    ],
+)
+def test_topics_are_told_by_name_and_by_id(asked: list[tuple[str | None, str]] | None, expected: list[dict[str, Any]]) -> None:
+    topics = None if asked is None else [{"name": name, "topicId": topic_id} for name, topic_id in asked]
+    assert Answers(MemoryPersister(), TOPICS, 7, "cluster").answer(METADATA, 12, {"topics": topics}, HERE) == {
+        "throttleTimeMs": 0,
+        "brokers": [{"nodeId": 7, "host": "host", "port": 9092, "rack": None}],
+        "clusterId": "cluster",
+        "controllerId": 7,
+        "topics": expected,
+        "errorCode": 0,
+    }
+
+
+def test_where_every_topic_exists_none_is_told() -> None:
+    answers = Answers(MemoryPersister(), None, 7, "cluster")
+    assert answers.answer(METADATA, 12, {"topics": None}, HERE)["topics"] == []
+    (told,) = answers.answer(METADATA, 12, {"topics": [{"name": "orders", "topicId": ZERO}]}, HERE)["topics"]
+    assert told == entry(3, "orders", ZERO)

@@ -1,4 +1,4 @@
-"""How the share coordinator server begins and ends, without a socket: where it listens, its threads, and what it closes."""
+"""Beginning and end of the share coordinator server, without a socket: where it listens, its threads, and what it closes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import ssl
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -13,9 +14,10 @@ import pytest
 
 import share_state as ss
 from share_state.kafka import ShareCoordinatorServer, coordinator_server, serve_in_thread
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
 from share_state.persister import MemoryPersister
-from tests.python.kafka_persister.coordinator_stand_ins import (
+from tests.kafka.scripted import DELETE, TOPIC
+from tests.kafka.server.coordinator_stand_ins import (
     LOGGER,
     PEERNAME,
     Listening,
@@ -27,7 +29,6 @@ from tests.python.kafka_persister.coordinator_stand_ins import (
     request,
     server,
 )
-from tests.python.kafka_persister.scripted import DELETE, TOPIC
 
 DELETED = request(DELETE, 0, {"groupId": "g", "topics": [{"topicId": TOPIC, "partitions": [{"partition": 0}]}]}, 9)
 GONE = {"results": [{"topicId": TOPIC, "partitions": [{"partition": 0, "errorCode": 0, "errorMessage": None}]}]}
@@ -47,17 +48,20 @@ class Threads(MemoryPersister):
 
 
 class Start:
-    """Stands for ``asyncio.start_server``, and notes what it is given."""
+    """Stands for ``create_server`` of the event loop, and notes what it is given, with the kind of protocol that it makes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, listening: Listening) -> None:
         self.given: list[tuple[Any, ...]] = []
         self.pools: list[tuple[Any, ...]] = []
         self.listening = listening
-        monkeypatch.setattr(asyncio, "start_server", self.start)
+        # Not a bound method: the loop comes first.
+        monkeypatch.setattr(
+            asyncio.BaseEventLoop, "create_server", lambda _loop, *given, **options: self.start(*given, **options)
+        )
         monkeypatch.setattr(coordinator_server, "ThreadPoolExecutor", self.pool)
 
-    async def start(self, *arguments: object, **options: object) -> Listening:
-        self.given.append((*arguments, options))
+    async def start(self, make: Callable[[], asyncio.Protocol], host: str, port: int, **options: object) -> Listening:
+        self.given.append((type(make()).__name__, host, port, options))
         return self.listening
 
     def pool(self, *arguments: Any, **options: Any) -> ThreadPoolExecutor:
@@ -77,7 +81,11 @@ def test_a_server_listens_where_it_is_asked_to(monkeypatch: pytest.MonkeyPatch) 
         await secure.close()
 
     asyncio.run(test())
-    assert start.given == [(plain._client, "127.0.0.1", 0, {"ssl": None}), (secure._client, "::1", 4321, {"ssl": context})]
+    assert start.given == [
+        ("StreamReaderProtocol", "127.0.0.1", 0, {"backlog": 16}),
+        # A handshake comes first.
+        ("_Arrival", "::1", 4321, {"backlog": 16}),
+    ]
     assert start.pools == [(64, {"thread_name_prefix": "share-state-coordinator"})] * 2
 
 

@@ -13,9 +13,9 @@ from typing import Any, cast
 import pytest
 import scramp  # type: ignore[import-untyped]
 
-from share_state.closing import stop_accepting
 from share_state.kafka.logins import Login, Users, read_users
-from tests.python.kafka_persister.coordinator_stand_ins import Listening
+from share_state.util.closing import stop_accepting
+from tests.kafka.server.coordinator_stand_ins import Listening
 
 #: The conversation of RFC 7677, section 3.
 CLIENT_NONCE, SERVER_NONCE = "rOprNGfwEbeRWgbNEkqO", "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
@@ -70,8 +70,12 @@ def invalid(mechanism: str) -> str:
     return f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
 
 
-def test_nothing_is_known_before_a_login() -> None:
+def test_nothing_is_known_before_a_login(users: Users) -> None:
     assert state(Login(None)) == ("", False, False, "")
+    login = Login(users)
+    early = "SaslAuthenticate came before SaslHandshake"
+    assert say(login, b"\0user\0pencil") == answer(b"", 34, early)
+    assert state(login) == ("", False, True, early)
 
 
 def test_the_conversation_of_rfc_7677(users: Users) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.kafka import ShareCoordinatorServer, Topic
+from share_state.kafka.client.peers import Address
 from share_state.kafka.logins import Login, Users
-from share_state.kafka.peers import Address
-from tests.python.kafka_persister.coordinator_stand_ins import (
+from tests.kafka.scripted import AUTHENTICATE, FIND, HANDSHAKE, INITIALIZE, METADATA, SUMMARY, TOPIC, VERSIONS, WRITE
+from tests.kafka.server.coordinator_stand_ins import (
     Writer,
     answer,
     authenticate,
@@ -22,17 +23,6 @@ from tests.python.kafka_persister.coordinator_stand_ins import (
     received,
     request,
     server,
-)
-from tests.python.kafka_persister.scripted import (
-    AUTHENTICATE,
-    FIND,
-    HANDSHAKE,
-    INITIALIZE,
-    METADATA,
-    SUMMARY,
-    TOPIC,
-    VERSIONS,
-    WRITE,
 )
 
 HERE = Address("host", 4321)

@@ -10,7 +10,7 @@ import pytest
 import share_state as ss
 from share_state.errors import ShareStateError, StoreError
 from share_state.kafka.coordinator_states import States, Topic
-from tests.python.kafka_persister.scripted import DELETE, INITIALIZE, READ, SUMMARY, TOPIC, WRITE
+from tests.kafka.scripted import DELETE, INITIALIZE, READ, SUMMARY, TOPIC, WRITE
 
 OTHER = "AAAAAAAAAAAAAAAAAAAACQ"
 ZERO = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -26,7 +26,7 @@ ROWS: dict[int, dict[str, Any]] = {
 STATE = ss.WriteState(2, 4, 5, 9, [ss.StateBatch(3, 4, 2, 1)])
 #: The arguments of a persister after the key.
 GIVEN: dict[int, tuple[Any, ...]] = {INITIALIZE: (2, 3), READ: (4,), WRITE: (STATE,), DELETE: (), SUMMARY: ()}
-NAMES = {INITIALIZE: "initialize", READ: "read", WRITE: "write", DELETE: "delete"}
+NAMES = {INITIALIZE: "reset", READ: "read", WRITE: "write", DELETE: "delete"}
 NOTHING: dict[int, dict[str, Any]] = {
     INITIALIZE: {},
     READ: {"stateEpoch": 0, "startOffset": 0, "stateBatches": []},
@@ -42,7 +42,7 @@ class Single:
     def __init__(self, outcome: object = None) -> None:
         self.calls: list[tuple[Any, ...]] = []
         self.outcome = outcome
-        self.initialize_state = self.named("initialize_state")
+        self.reset_state = self.named("reset_state")
         self.read_state = self.named("read_state")
         self.write_state = self.named("write_state")
         self.delete_state = self.named("delete_state")
@@ -63,7 +63,7 @@ class Many(Single):
 
     def __init__(self, outcome: object = None) -> None:
         super().__init__(outcome)
-        self.initialize_states = self.named("initialize_states")
+        self.reset_states = self.named("reset_states")
         self.read_states = self.named("read_states")
         self.write_states = self.named("write_states")
         self.delete_states = self.named("delete_states")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Any
 
 import pytest
 
@@ -18,12 +17,11 @@ from share_state.kafka import (
     SecurityOptions,
     ShareCoordinatorServer,
 )
+from share_state.kafka.client.connection import Connection, ConnectionOptions
+from share_state.kafka.client.peers import LostError, Node
 from share_state.kafka.clock import LoopClock
-from share_state.kafka.connection import Connection, ConnectionOptions
-from share_state.kafka.logins import Login, Users
-from share_state.kafka.peers import LostError, Node
 from share_state.persister import MemoryPersister
-from tests.python.kafka_persister.scripted import AUTHENTICATE, FIND, HANDSHAKE, KEY, VERSIONS, run
+from tests.kafka.scripted import AUTHENTICATE, FIND, HANDSHAKE, KEY, VERSIONS, run
 
 USERS = {"alice": "alice-secret", "empty": "x"}
 
@@ -42,7 +40,7 @@ def test_who_knows_the_password_is_let_in(sasl: Plain | Scram) -> None:
             # The second connection finds the user's keys made already.
             for offset in (3, 4):
                 async with AsyncKafkaPersister(f"{host}:{port}", security=SecurityOptions(sasl=sasl)) as kafka:
-                    await kafka.initialize_state(KEY, offset, offset)
+                    await kafka.reset_state(KEY, offset, offset)
                     assert (await kafka.read_summary(KEY)).start_offset == offset
 
     run(test)
@@ -66,7 +64,7 @@ def test_who_does_not_is_sent_away(sasl: Plain | Scram | OAuthBearer) -> None:
             security, once = SecurityOptions(sasl=sasl), RetryPolicy(attempts=1)
             async with AsyncKafkaPersister(f"{host}:{port}", security=security, retry=once) as kafka:
                 with pytest.raises(AuthenticationFailedError) as refused:
-                    await kafka.initialize_state(KEY, 1, 1)
+                    await kafka.reset_state(KEY, 1, 1)
         assert refused.value.kafka_code == (33 if isinstance(sasl, OAuthBearer) else 58)
         if isinstance(sasl, OAuthBearer):
             assert "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512" in str(refused.value)
@@ -98,7 +96,17 @@ def test_a_stranger_may_ask_for_versions_and_for_nothing_else() -> None:
     run(test)
 
 
-@pytest.mark.parametrize("sent", [b"\0\0\0\x02ab", b"\0\x10\0\0", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x04\0\x11\0\x01"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\0\0\0\x02ab",
+        b"\0\x10\0\0",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0\0\0\x04\0\x11\0\x01",
+        b"\0\0\x10\x01\0\x11",
+        b"\0\1\x10\x01",
+    ],
+)
 def test_a_stranger_who_sends_what_is_no_request_is_cut_off(sent: bytes) -> None:
     async def test() -> None:
         async with coordinator() as server:
@@ -110,41 +118,3 @@ def test_a_stranger_who_sends_what_is_no_request_is_cut_off(sent: bytes) -> None
             writer.transport.abort()
 
     run(test)
-
-
-def answers(mechanism: str, *said: bytes) -> list[dict[str, Any]]:
-    async def ask() -> list[dict[str, Any]]:
-        login = Login(Users(USERS))
-        assert login.handshake({"mechanism": mechanism})["errorCode"] == 0
-        given = [await login.authenticate({"authBytes": one}) for one in said]
-        assert login.failed == (given[-1]["errorCode"] != 0)
-        assert login.over == (given[-1]["errorCode"] == 0 and mechanism == "PLAIN")
-        return given
-
-    return asyncio.run(ask())
-
-
-@pytest.mark.parametrize(
-    ("said", "code"),
-    [
-        (b"\0alice\0alice-secret", 0),
-        (b"alice\0alice\0alice-secret", 0),
-        (b"bob\0alice\0alice-secret", 58),
-        (b"\0alice\0alice-secret\0", 58),
-        (b"alice", 58),
-        (b"", 58),
-        (b"\0al\xff\0x", 58),
-        (b"\0\0", 58),
-    ],
-)
-def test_plain_messages(said: bytes, code: int) -> None:
-    assert [answer["errorCode"] for answer in answers("PLAIN", said)] == [code]
-
-
-@pytest.mark.parametrize("wrong", [b"", b"\xff", b"n,,", b"n,,n=alice", b"y" * 1000, b"c=biws,r=x,p=eA=="])
-@pytest.mark.parametrize("after", [(), (b"n,,n=alice,r=abc",)])
-def test_scram_messages_that_are_none(wrong: bytes, after: tuple[bytes, ...]) -> None:
-    *before, last = answers("SCRAM-SHA-256", *after, wrong)
-    assert [answer["errorCode"] for answer in before] == [0] * len(after)
-    assert last["errorCode"] == 58
-    assert "SCRAM-SHA-256" in last["errorMessage"]

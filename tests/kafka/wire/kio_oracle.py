@@ -27,7 +27,7 @@ BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
 
 class Shape(NamedTuple):
-    """One message of one version."""
+    """Message of one version."""
 
     api_key: int
     name: str
@@ -54,7 +54,7 @@ def camel(name: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """What we make of the same message: Kafka's JSON. A tagged field with its default is not written."""
+    """Form that we give the same message: Kafka's JSON. A tagged field with its default is not written."""
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value
     out: dict[str, Any] = {}

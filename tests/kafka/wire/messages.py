@@ -14,7 +14,7 @@ import zipfile
 from functools import cache
 from typing import Any, NamedTuple
 
-from .home import JUDGE, libraries
+from tests.kafka.home import JUDGE, libraries
 
 _COMMENT = re.compile(r"^\s*//.*$|\s+//[^\"\n]*$", re.MULTILINE)
 _BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
@@ -43,7 +43,7 @@ class Versions(NamedTuple):
         return cls(int(oldest), int(newest) if dash else int(oldest))
 
     def has(self, version: int) -> bool:
-        """Whether the version is in the range."""
+        """Returns true if the version is in the range."""
         return self.oldest <= version <= self.newest
 
 
@@ -63,7 +63,7 @@ class Field(NamedTuple):
 
     @property
     def is_array(self) -> bool:
-        """Whether it is an array of anything."""
+        """True for an array of anything."""
         return self.type.startswith("[]")
 
 
@@ -103,7 +103,7 @@ def _field(read: dict[str, Any], structs: dict[str, Any]) -> Field:
 
 
 def default(field: Field, version: int) -> Any:
-    """What Kafka writes, or reads, for a field that nobody sets."""
+    """Value that Kafka writes, or reads, for a field that nobody sets."""
     if field.default == "null":
         return None
     if field.is_array:

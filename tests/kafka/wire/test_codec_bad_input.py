@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import share_state as ss
 from share_state.errors import UnsupportedVersionError, WireDecodeError
-from tests.python.wire_vectors import Message, StateRecord, messages, records
+from tests.kafka.wire.wire_vectors import Message, StateRecord, messages, records
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 MESSAGES = messages()
 RECORDS = records()
 #: Eight bytes that announce 54,265,856 topics.
@@ -28,7 +28,7 @@ def decode(message: Message, data: bytes) -> dict[str, Any]:
 
 
 def test_the_vectors_are_at_hand() -> None:
-    assert len(MESSAGES) == 54 + 280
+    assert len(MESSAGES) == 54 + 340
     assert len(RECORDS) == 59
     assert {(message.api_key, message.response) for message in MESSAGES} >= {(85, False), (85, True), (84, True)}
 
@@ -105,7 +105,7 @@ def test_what_is_left_over_is_refused() -> None:
 BOMBS_IN_LITTLE_ROOM = """
 import re, resource, sys
 import share_state as ss
-from tests.python.wire_vectors import messages
+from tests.kafka.wire.wire_vectors import messages
 used = 1024 * int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1])
 resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), resource.RLIM_INFINITY))
 seen = refused = 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import share_state as ss
-from tests.python.kio_oracle import Shape, drawn, kio_bytes, kio_read, plain, seeded, shape_id
+from tests.kafka.wire.kio_oracle import Shape, drawn, kio_bytes, kio_read, plain, seeded, shape_id
 
 MESSAGES = 25
-#: What Kafka 4.4 has and kio does not: ApiVersions with a cluster id, and DeleteGroups with a message for each group. The group
-#: `kafka` holds them against Kafka's own classes.
+#: Versions that Kafka 4.4 has and kio does not: ApiVersions with a cluster id, and DeleteGroups with a message for each group.
+#: The group `kafka` holds them against Kafka's own classes.
 UNKNOWN_TO_KIO = {(18, 5), (42, 3)}
 
 SHAPES = [
@@ -22,8 +22,8 @@ SHAPES = [
 
 
 def test_kio_knows_every_version_that_we_know() -> None:
-    assert len(ss.api_table()) == 32
-    assert len(SHAPES) == 276
+    assert len(ss.api_table()) == 37
+    assert len(SHAPES) == 336
     for shape in SHAPES:
         assert (shape.entity.__api_key__, shape.entity.__version__) == (shape.api_key, shape.version)
         assert shape.entity.__flexible__ == (shape.version >= ss.api_table()[shape.api_key][3])

@@ -21,13 +21,13 @@ from kio.serial import entity_reader
 
 import share_state as ss
 from share_state import _core
-from tests.python.batches import record_batch
-from tests.python.kio_oracle import BITS, Shape, kio_bytes, shape_id
+from tests.batches import record_batch
+from tests.kafka.wire.kio_oracle import BITS, Shape, kio_bytes, shape_id
 
 EXAMPLES = 40
 FETCH = [Shape(1, "Fetch", version, True) for version in range(4, 18)]
 SHARE_FETCH = [Shape(78, "ShareFetch", version, True) for version in (1, 2)]
-#: What stands before the body in these frames.
+#: Bytes before the body in these frames.
 BEFORE = b"before"
 MS = dt.timedelta(milliseconds=1)
 
@@ -66,7 +66,7 @@ def pair(drawn: Any, names: tuple[str, str]) -> tuple[int, int] | None:
 
 
 def told(answer: Any, frame: bytes, decoded: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What we must make of kio's answer; the places of the records are ours, and shown to hold them."""
+    """Answer that we must make of kio's; the places of the records are ours, and shown to hold them."""
     partitions = []
     places = iter([(partition[-2], partition[-1]) for partition in decoded[3]])
     for topic in answer.responses:
@@ -138,7 +138,7 @@ def test_a_topic_is_named_by_one_object() -> None:
 
 
 def delivery(offsets: list[tuple[int, int]]) -> _core.Delivery:
-    """What a member gets who takes all of these batches."""
+    """Records for a member that takes all of these batches."""
     ring = _core.BatchRing()
     data = b"".join(record_batch(base, last - base + 1) for base, last in offsets)
     ring.append(offsets[0][0], data, 0, len(data))
@@ -162,7 +162,7 @@ PARTITIONS = st.tuples(TOPICS, INT32, CODES, INT16, INT32, INT32, st.none() | BA
 
 
 class Drawn(NamedTuple):
-    """What an answer is to say."""
+    """Contents of an answer."""
 
     partitions: list[tuple[Any, ...]]
     nodes: list[tuple[int, str, int, str | None]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-FIXTURES = Path(__file__).resolve().parents[2] / "rust" / "wire" / "tests" / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[3] / "rust" / "wire" / "tests" / "fixtures"
 
 
 class Message(NamedTuple):
-    """One recorded request or answer, without its header."""
+    """Recorded request or answer, without its header."""
 
     api_key: int
     version: int
@@ -18,7 +18,7 @@ class Message(NamedTuple):
 
 
 class StateRecord(NamedTuple):
-    """One recorded record of the state topic."""
+    """Recorded record of the state topic."""
 
     key: bytes
     value: bytes | None

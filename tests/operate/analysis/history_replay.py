@@ -2,20 +2,20 @@
 
 from dataclasses import dataclass, field
 
-from share_state import HistoryCause, HistoryRow
+from share_state.operate.analysis import HistoryCause, HistoryRow
 
 Key = tuple[str, str, int]
 
 
 @dataclass
 class Replayed:
-    """One share partition after the rows so far."""
+    """Share partition after the rows so far."""
 
     row: HistoryRow
     known: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def batches(self) -> list[tuple[int, int, int, int]]:
-        """What is known, as sorted and coalesced batches."""
+        """Deliveries that are known, as sorted and coalesced batches."""
         runs: list[tuple[int, int, int, int]] = []
         for offset, (state, count) in sorted(self.known.items()):
             if runs and runs[-1][1] + 1 == offset and runs[-1][2:] == (state, count):

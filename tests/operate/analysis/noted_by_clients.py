@@ -1,4 +1,4 @@
-"""What the clients of a recording did with each record, by their own notes, beside what a log is said to tell of it."""
+"""Notes of the clients of a recording on each record, beside what a log is said to tell of it."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
-import share_state as ss
+from share_state.operate import analysis
 
 _BURST = re.compile(r" within \d+ ms: (?P<records>[0-9, -]+); ")
 _UNDECIDED = re.compile(r"; of \d+ of them \((?P<records>[0-9, -]+)\) the log cannot tell")
@@ -61,25 +61,25 @@ def noted(directory: Path) -> Notes:
     return notes
 
 
-def accused(row: ss.Anomaly) -> Iterator[Place]:
+def accused(row: analysis.Anomaly) -> Iterator[Place]:
     """The records that a finding is about; those of a burst stand in its evidence."""
-    listed = _BURST.search(row.evidence) if row.kind == ss.AnomalyKind.ARCHIVE_BURST else None
+    listed = _BURST.search(row.evidence) if row.kind == analysis.AnomalyKind.ARCHIVE_BURST else None
     if listed is not None:
         yield from _places(row, listed["records"])
     elif row.first_offset is not None:
         yield from _places(row, f"{row.first_offset}-{row.last_offset}")
 
 
-def undecided(row: ss.Anomaly) -> Iterator[Place]:
-    """Those of which the finding says that the log cannot tell whether they were accepted too late."""
-    listed = _UNDECIDED.search(row.evidence) if row.kind == ss.AnomalyKind.ARCHIVE_BURST else None
+def undecided(row: analysis.Anomaly) -> Iterator[Place]:
+    """Records of which the finding says that the log cannot tell if they were accepted too late."""
+    listed = _UNDECIDED.search(row.evidence) if row.kind == analysis.AnomalyKind.ARCHIVE_BURST else None
     if listed is not None:
         yield from _places(row, listed["records"])
-    elif row.kind != ss.AnomalyKind.ARCHIVE_BURST or _ALL_UNDECIDED in row.evidence:
-        yield from (place for place in accused(row) if row.kind != ss.AnomalyKind.POISON_RECORD)
+    elif row.kind != analysis.AnomalyKind.ARCHIVE_BURST or _ALL_UNDECIDED in row.evidence:
+        yield from (place for place in accused(row) if row.kind != analysis.AnomalyKind.POISON_RECORD)
 
 
-def _places(row: ss.Anomaly, records: str) -> Iterator[Place]:
+def _places(row: analysis.Anomaly, records: str) -> Iterator[Place]:
     for run in records.split(", "):
         first, _, last = run.partition("-")
         for offset in range(int(first), int(last or first) + 1):

@@ -6,8 +6,9 @@ from dataclasses import asdict
 import pytest
 
 import share_state as ss
-from share_state import AnomalyConfig, AnomalyKind, Severity
-from tests.python.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, MadeUpLog
+from share_state.operate import analysis
+from share_state.operate.analysis import AnomalyConfig, AnomalyKind, Severity
+from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, MadeUpLog
 
 CONFIG = AnomalyConfig(
     stuck_ms=1000,
@@ -23,14 +24,14 @@ CONFIG = AnomalyConfig(
 )
 
 
-def found(log: MadeUpLog, config: AnomalyConfig = CONFIG) -> list[ss.Anomaly]:
-    anomalies = list(ss.find_anomalies(log.rows, config))
+def found(log: MadeUpLog, config: AnomalyConfig = CONFIG) -> list[analysis.Anomaly]:
+    anomalies = list(analysis.find_anomalies(log.rows, config))
     assert all(row.evidence and row.advice for row in anomalies)
     assert all(row.kind in list(AnomalyKind) and row.severity in list(Severity) for row in anomalies)
     return anomalies
 
 
-def but_stuck(rows: list[ss.Anomaly]) -> list[ss.Anomaly]:
+def but_stuck(rows: list[analysis.Anomaly]) -> list[analysis.Anomaly]:
     """The start offset stands meanwhile in some logs, and rightly is told."""
     return [row for row in rows if row.kind != AnomalyKind.START_OFFSET_STUCK]
 
@@ -89,7 +90,7 @@ def test_a_group_that_was_idle_is_not_stuck() -> None:
 
 
 def archived(records: int, *, count: int, apart_ms: int) -> MadeUpLog:
-    """One by one, records are released until `count` - 1 and then archived, quicker than a lock runs out."""
+    """Log whose records are released one by one until `count` - 1 and then archived, quicker than a lock runs out."""
     log = begun()
     for i in range(records):
         ms = 1000 + i * apart_ms
@@ -366,8 +367,8 @@ def test_names_and_thresholds_are_those_of_the_rules() -> None:
 def test_a_row_that_cannot_be_is_refused(change: dict[str, object], error: type[Exception]) -> None:
     row = begun().rows[0]._replace(**change)  # type: ignore[arg-type]
     with pytest.raises(error):
-        list(ss.find_anomalies([row]))
+        list(analysis.find_anomalies([row]))
     with pytest.raises(error):
-        list(ss.states_of_rows([row]))
+        list(analysis.states_of_rows([row]))
     with pytest.raises(ValueError, match="has 19 fields, not 3"):
-        list(ss.find_anomalies([row[:3]]))  # type: ignore[list-item]
+        list(analysis.find_anomalies([row[:3]]))  # type: ignore[list-item]

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-import share_state as ss
-from share_state import AnomalyConfig, AnomalyKind, Severity
-from share_state.analysis import beside
-from tests.python.made_up_log import TOPIC_ID, MadeUpLog
+from share_state.operate import analysis
+from share_state.operate.analysis import AnomalyConfig, AnomalyKind, Severity, beside
+from tests.made_up_log import TOPIC_ID, MadeUpLog
 
 CONFIG = AnomalyConfig(lag_ms=1000, lag_records=50)
 TOPIC = (TOPIC_ID, 0)
@@ -29,10 +28,10 @@ def lagging(*, complete: int = 0) -> MadeUpLog:
     return log
 
 
-def lag_of(samples: list[tuple[int, int]], log: MadeUpLog | None = None) -> list[ss.Anomaly]:
+def lag_of(samples: list[tuple[int, int]], log: MadeUpLog | None = None) -> list[analysis.Anomaly]:
     log = log or lagging()
-    rows = list(ss.find_anomalies(log.rows, CONFIG, log_end_offsets={TOPIC: samples}))
-    assert list(ss.find_anomalies(log.rows, CONFIG)) == []
+    rows = list(analysis.find_anomalies(log.rows, CONFIG, log_end_offsets={TOPIC: samples}))
+    assert list(analysis.find_anomalies(log.rows, CONFIG)) == []
     return rows
 
 
@@ -65,20 +64,20 @@ def test_a_lag_that_does_not_grow(samples: list[tuple[int, int]]) -> None:
 
 def test_a_lag_that_is_not_known_does_not_grow() -> None:
     assert lag_of([(500, 30), (1600, 900)], lagging(complete=-1)) == []
-    assert list(ss.find_anomalies(lagging().rows, CONFIG, log_end_offsets={(TOPIC_ID, 7): [(500, 30), (1600, 900)]})) == []
+    assert list(analysis.find_anomalies(lagging().rows, CONFIG, log_end_offsets={(TOPIC_ID, 7): [(500, 30), (1600, 900)]})) == []
 
 
 def test_the_state_of_a_topic_that_is_no_more() -> None:
     other = "00000000-0000-0000-0000-000000000007"
-    [row] = ss.find_anomalies(begun().rows, CONFIG, live_topics=[other])
+    [row] = analysis.find_anomalies(begun().rows, CONFIG, live_topics=[other])
     assert (row.kind, row.severity, row.until_timestamp) == (AnomalyKind.DELETED_TOPIC, Severity.WARNING, None)
     assert TOPIC_ID in row.evidence
-    assert list(ss.find_anomalies(begun().rows, CONFIG, live_topics=iter([other, TOPIC_ID]))) == []
+    assert list(analysis.find_anomalies(begun().rows, CONFIG, live_topics=iter([other, TOPIC_ID]))) == []
     log = begun()
     log.tombstone(5)
-    assert list(ss.find_anomalies(log.rows, CONFIG, live_topics=[])) == []
+    assert list(analysis.find_anomalies(log.rows, CONFIG, live_topics=[])) == []
     with pytest.raises(ValueError, match='topic_id is "orders"'):
-        ss.find_anomalies([], live_topics=["orders"])
+        analysis.find_anomalies([], live_topics=["orders"])
 
 
 def test_rows_of_a_file_and_of_json_are_read_alike() -> None:
@@ -126,4 +125,6 @@ def test_topics_that_are_none_are_refused(text: str) -> None:
 @pytest.mark.parametrize("numbers", [(0, 500, 30), ("0", "500", "30")])
 def test_what_is_read_is_what_the_finder_takes(numbers: tuple[Any, Any, Any]) -> None:
     told = beside.log_end_offsets([[TOPIC_ID, *numbers], [TOPIC_ID, 0, 1500, 90]])
-    assert [row.kind for row in ss.find_anomalies(lagging().rows, CONFIG, log_end_offsets=told)] == [AnomalyKind.GROWING_LAG]
+    assert [row.kind for row in analysis.find_anomalies(lagging().rows, CONFIG, log_end_offsets=told)] == [
+        AnomalyKind.GROWING_LAG
+    ]

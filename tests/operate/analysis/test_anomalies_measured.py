@@ -1,4 +1,4 @@
-"""How often the anomalies are right, measured by the notes of the recorded clients; the page holds the figures.
+"""Precision of the anomalies, measured by the notes of the recorded clients; the page holds the figures.
 
 ``UPDATE_DOCS=1`` writes them to the page.
 """
@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import share_state as ss
-from share_state import AnomalyConfig, AnomalyKind, RecordState
-from tests.python.noted_by_clients import Notes, Place, accused, noted, undecided
-from tests.python.recordings import REPOSITORY, SHARED, recording_id, shared_is_required
+from share_state import RecordState
+from share_state.operate import analysis
+from share_state.operate.analysis import AnomalyConfig, AnomalyKind
+from tests.operate.analysis.noted_by_clients import Notes, Place, accused, noted, undecided
+from tests.recordings import REPOSITORY, SHARED, recording_id, shared_is_required
 
 PAGE = REPOSITORY / "docs" / "history-and-anomalies.md"
 #: The recordings whose figures stand on the page; of another only the bounds below are asked.
@@ -39,7 +40,7 @@ def by_notes(place: Place, notes: Notes) -> str:
 
 
 class Measured:
-    """What is said of records that reached the limit, beside what the clients noted of them."""
+    """Findings on records that reached the limit, beside what the clients noted of them."""
 
     def __init__(self, directory: Path, config: AnomalyConfig, notes: Notes) -> None:
         #: Kind, whether the finding leaves it open, and what the notes say.
@@ -47,11 +48,11 @@ class Measured:
         self.places: set[Place] = set()
         #: Records of lock-expiry loops, and those whose members were not heard in time by their own notes.
         self.looped, self.unheard = 0, 0
-        for row in ss.anomalies(directory, config):
+        for row in analysis.anomalies(directory, config):
             if row.kind in _AT_LIMIT:
                 self._take(row, notes)
 
-    def _take(self, row: ss.Anomaly, notes: Notes) -> None:
+    def _take(self, row: analysis.Anomaly, notes: Notes) -> None:
         is_open = set(undecided(row))
         for place in accused(row):
             self.places.add(place)
@@ -110,10 +111,10 @@ def test_the_notes_of_the_clients_are_at_hand_where_they_must_be() -> None:
 
 
 def archived_at_limit(directory: Path, notes: Notes) -> set[Place]:
-    """What the log still holds: its beginning may have been pruned."""
+    """Records that the log still holds: its beginning may have been pruned."""
     return {
         Place(row.group, row.topic_id, row.partition, offset)
-        for row in ss.history(directory)
+        for row in analysis.history(directory)
         if row.to_state in {RecordState.ARCHIVING, RecordState.ARCHIVED}
         and (row.to_count or 0) >= notes.limits[row.group]
         and row.first_offset is not None

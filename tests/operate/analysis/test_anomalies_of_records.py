@@ -1,21 +1,21 @@
-"""One finding a record: the likeliest cause of what befell it, with the others named, and what the log cannot tell."""
+"""Findings on single records: the likeliest cause of what befell each, with the others named, and what the log cannot tell."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-import share_state as ss
-from share_state import AnomalyConfig, AnomalyKind, Severity
-from tests.python.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, TOPIC_ID, MadeUpLog
+from share_state.operate import analysis
+from share_state.operate.analysis import AnomalyConfig, AnomalyKind, Severity
+from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, TOPIC_ID, MadeUpLog
 
 LOCK_MS = 2000
 CONFIG = AnomalyConfig(delivery_count_limit=3, record_lock_duration_ms=LOCK_MS, burst_records=10)
 STUCK = replace(CONFIG, stuck_ms=1000, stuck_records=10)
 
 
-def found(log: MadeUpLog, config: AnomalyConfig = CONFIG) -> list[ss.Anomaly]:
-    return list(ss.find_anomalies(log.rows, config))
+def found(log: MadeUpLog, config: AnomalyConfig = CONFIG) -> list[analysis.Anomaly]:
+    return list(analysis.find_anomalies(log.rows, config))
 
 
 def begun() -> MadeUpLog:
@@ -203,7 +203,7 @@ def test_a_record_of_another_life_is_another_record() -> None:
     assert [(row.kind, row.since_timestamp) for row in found(log)] == [("poison_record", 9020), ("poison_record", 9320)]
 
 
-def offsets(rows: list[ss.Anomaly]) -> Iterator[tuple[str, int, int]]:
+def offsets(rows: list[analysis.Anomaly]) -> Iterator[tuple[str, int, int]]:
     for row in rows:
         if row.first_offset is not None and row.last_offset is not None and row.kind != AnomalyKind.ARCHIVE_BURST:
             yield from ((row.topic_id, row.partition, offset) for offset in range(row.first_offset, row.last_offset + 1))

@@ -5,12 +5,12 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import share_state as ss
-from tests.python.history_replay import Key, Replayed, replay
-from tests.python.made_up_log import MadeUpLog
-from tests.python.noted_by_clients import accused
+from share_state.operate import analysis
+from tests.made_up_log import MadeUpLog
+from tests.operate.analysis.history_replay import Key, Replayed, replay
+from tests.operate.analysis.noted_by_clients import accused
 
-CONFIG = ss.AnomalyConfig(
+CONFIG = analysis.AnomalyConfig(
     stuck_ms=3,
     stuck_records=2,
     burst_records=3,
@@ -60,11 +60,11 @@ def test_any_log_is_looked_through(life: list[tuple[int, tuple[object, ...]]]) -
     states: dict[Key, Replayed] = {}
     for row in log.rows:
         replay(states, row)
-    for found in ss.find_anomalies(log.rows, CONFIG):
+    for found in analysis.find_anomalies(log.rows, CONFIG):
         assert found.until_timestamp is None or found.until_timestamp >= found.since_timestamp
         assert (found.first_offset is None) == (found.last_offset is None)
         assert found.first_offset is None or found.last_offset is None or found.first_offset <= found.last_offset
-        missing = found.kind == ss.AnomalyKind.MISSING_SNAPSHOT
+        missing = found.kind == analysis.AnomalyKind.MISSING_SNAPSHOT
         assert not missing or states[found[2:5]].row.snapshot_offset is None
 
 
@@ -82,5 +82,5 @@ def test_no_record_is_in_two_findings(life: list[tuple[int, int, int, int, int]]
     for wait, first, more, state, count in life:
         ms += wait
         log.update(ms, [(first, first + more, state, count)])
-    told = Counter(place for found in ss.find_anomalies(log.rows, CONFIG) for place in accused(found))
+    told = Counter(place for found in analysis.find_anomalies(log.rows, CONFIG) for place in accused(found))
     assert [place for place, count in told.items() if count > 1] == []

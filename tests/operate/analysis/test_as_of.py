@@ -1,10 +1,8 @@
 """As of earlier: what is seen is the fold of a prefix, at every offset and at every time of a log."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,11 @@ from typer.testing import CliRunner
 
 import share_state as ss
 from share_state.cli.app import app
-from share_state.reading.as_of import AsOf
-from share_state.reading.cluster import ClusterScan, fold_cluster
-from tests.kafka.roundtrip.played import ADDRESS, Log, Played, client, logs_of
-from tests.python.recordings import JOBS, ORDERS
+from share_state.operate import analysis
+from share_state.operate.reading.as_of import AsOf
+from share_state.operate.reading.cluster import ClusterScan, fold_cluster
+from tests.kafka.roundtrip.played import ADDRESS, cluster_of, playing
+from tests.recordings import JOBS, ORDERS
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 Record = tuple[int, str, int, int, bytes, bytes | None]
@@ -31,10 +30,10 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
             key = ss.SharePartitionKey("workers", TOPIC, number % 5)
             epoch = number // 40
             if number % 40 < 5:
-                store.initialize_state(key, epoch, number)
+                store.reset_state(key, epoch, number)
             elif number % 40 == 39:
                 store.delete_state(key)
-                store.initialize_state(key, epoch, number)
+                store.reset_state(key, epoch, number)
             else:
                 batches = [(number + at, number + at, 2 * (at % 3), 1 + at) for at in range(4)]
                 store.write_state(key, ss.WriteState(epoch, 0, number, -1, batches))
@@ -70,34 +69,34 @@ def plain(states: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 @each_log
 def test_the_fold_as_of_every_offset_is_the_fold_of_the_prefix(directory: Path, embedded: Path) -> None:
     path = source(directory, embedded)
-    records = list(ss.scan_path(path))
+    records = list(analysis.scan_path(path))
     ends = list(range(-1, max(record[2] for record in records) + 2))
     assert len(ends) > 50
     for end, expected in prefixes(records, ends, lambda record: record[2]):
-        states, findings = ss.fold_path(path, as_of_offset=end)
+        states, findings = analysis.fold_path(path, as_of_offset=end)
         assert plain(states) == plain(expected), end
         assert findings == []
-        assert len(list(ss.scan_path(path, as_of_offset=end))) == sum(record[2] <= end for record in records)
+        assert len(list(analysis.scan_path(path, as_of_offset=end))) == sum(record[2] <= end for record in records)
         if end % 17 == 0:
-            rows = [(*row[:3], row.start_offset, list(row.batches)) for row in ss.states(path, as_of_offset=end)]
+            rows = [(*row[:3], row.start_offset, list(row.batches)) for row in analysis.states(path, as_of_offset=end)]
             assert sorted(rows) == [(*state[:3], state[6], state[8]) for state in plain(expected)]
 
 
 @each_log
 def test_each_state_partition_may_end_at_an_offset_of_its_own(directory: Path, embedded: Path) -> None:
     path = source(directory, embedded)
-    records = list(ss.scan_path(path))
+    records = list(analysis.scan_path(path))
     for ends in ({0: 3, 1: 20}, {0: 20, 1: 3}, {1: 5}, {0: 0, 1: 0, 2: 0}):
         prefix = [record for record in records if record[2] <= ends.get(record[0], 10**9)]
         [(_, expected)] = prefixes(prefix, [10**9], lambda record: record[2])
-        assert plain(ss.fold_path(path, as_of_offset=ends)[0]) == plain(expected)
+        assert plain(analysis.fold_path(path, as_of_offset=ends)[0]) == plain(expected)
         assert len(expected) > 0
 
 
 @each_log
 def test_the_fold_as_of_every_time_ends_before_the_first_later_record(directory: Path, embedded: Path) -> None:
     path = source(directory, embedded)
-    records = list(ss.scan_path(path))
+    records = list(analysis.scan_path(path))
     # The latest time up to each record: what stands after a later record does not count.
     reached: dict[tuple[int, int], int] = {}
     latest: dict[int, int] = {}
@@ -106,28 +105,24 @@ def test_the_fold_as_of_every_time_ends_before_the_first_later_record(directory:
     times = sorted(set(reached.values()))
     ends = [times[0] - 1, *times, times[-1] + 1]
     for end, expected in prefixes(records, ends, lambda record: reached[record[0], record[2]]):
-        assert plain(ss.fold_path(path, as_of_timestamp=end)[0]) == plain(expected), end
-    assert plain(ss.fold_path(path, as_of_timestamp=ss.WallTime(times[-1]))[0]) == plain(ss.fold_path(path)[0])
+        assert plain(analysis.fold_path(path, as_of_timestamp=end)[0]) == plain(expected), end
+    assert plain(analysis.fold_path(path, as_of_timestamp=ss.WallTime(times[-1]))[0]) == plain(analysis.fold_path(path)[0])
 
 
 @each_log
 def test_a_cluster_as_of_earlier_is_its_directory_as_of_earlier(
     directory: Path, embedded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def played(logs: Mapping[int, Log], read: Callable[[], Any]) -> Any:
-        monkeypatch.setitem(sys.modules, "confluent_kafka", client(Played(logs)))
-        return read()
-
     path = source(directory, embedded)
-    logs = logs_of(path)
-    times = sorted({message.ms for log in logs.values() for message in log.messages})
+    times = sorted({record[3] for record in analysis.scan_path(path)})
     places: list[dict[str, Any]] = [{"as_of_offset": end} for end in (-1, 0, 7, 31, 10**6)]
     places += [{"as_of_timestamp": moment} for moment in (0, times[0], times[len(times) // 2], times[-1])]
     for place in [*places, {"as_of_offset": {0: 5}}]:
         scan = ClusterScan(ADDRESS, as_of=AsOf(place.get("as_of_offset"), place.get("as_of_timestamp")))
-        assert played(logs, partial(fold_cluster, scan)) == ss.fold_path(path, **place)
-        assert list(played(logs, partial(ss.states, ADDRESS, **place))) == list(ss.states(path, **place))
-        assert list(played(logs, partial(ss.history, ADDRESS, **place))) == list(ss.history(path, **place))
+        with playing(monkeypatch, cluster_of(path)):
+            assert fold_cluster(scan) == analysis.fold_path(path, **place)
+            assert list(analysis.states(ADDRESS, **place)) == list(analysis.states(path, **place))
+            assert list(analysis.history(ADDRESS, **place)) == list(analysis.history(path, **place))
 
 
 def shown(*arguments: object) -> list[dict[str, Any]]:
@@ -137,14 +132,14 @@ def shown(*arguments: object) -> list[dict[str, Any]]:
 
 
 def test_the_command_line_names_offsets_or_a_time() -> None:
-    records = list(ss.scan_path(ORDERS))
+    records = list(analysis.scan_path(ORDERS))
     moment = sorted(record[3] for record in records)[len(records) // 2]
     iso = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=moment)
     elsewhere = iso.astimezone(tz=datetime.strptime("+0530", "%z").tzinfo)
 
     def same(said: str, **place: Any) -> None:
         names = ("group", "topic_id", "partition", "snapshot_epoch", "start_offset", "batches")
-        expected = [{name: state[name] for name in names} for state in ss.fold_path(ORDERS, **place)[0]]
+        expected = [{name: state[name] for name in names} for state in analysis.fold_path(ORDERS, **place)[0]]
         batch = ("first_offset", "last_offset", "delivery_state", "delivery_count")
         got = [{**{name: row[name] for name in names}, "batches": [tuple(b[name] for name in batch) for b in row["batches"]]}
                for row in shown(ORDERS, "--as-of", said)]  # fmt: skip
@@ -218,8 +213,8 @@ def test_a_group_that_is_not_there_as_of_earlier_is_refused_as_such() -> None:
 
 @pytest.mark.parametrize("bad", ["0", {0: "1"}, {"0": 1}, {-1: 1}, {0: True}, 2**63, [1]])
 def test_what_is_no_offset_is_refused_by_the_library(bad: Mapping[int, int]) -> None:
-    for read in (ss.fold_path, ss.scan_path, ss.history, ss.states):
+    for read in (analysis.fold_path, analysis.scan_path, analysis.history, analysis.states):
         with pytest.raises((TypeError, OverflowError)):
             read(ORDERS, as_of_offset=bad)
     with pytest.raises(TypeError):
-        ss.fold_path(ORDERS, as_of_timestamp=ss.LockTime(1))  # type: ignore[arg-type]
+        analysis.fold_path(ORDERS, as_of_timestamp=ss.LockTime(1))  # type: ignore[arg-type]

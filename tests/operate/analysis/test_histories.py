@@ -10,9 +10,10 @@ import jsonschema
 import pytest
 
 import share_state as ss
-from share_state.histories import CHECKS, check_history
-from tests.python.cli_runner import run
-from tests.readme.runner import REPOSITORY
+from share_state import errors
+from share_state.operate.histories import CHECKS, check_history
+from tests.cli_runner import run
+from tests.pages.runner import REPOSITORY
 
 EXAMPLE = REPOSITORY / "examples" / "histories" / "delivered-again.jsonl"
 
@@ -34,6 +35,9 @@ def test_a_violation_a_line_and_its_events(tmp_path: Path) -> None:
     assert (row["first"], row["last"]) == (3, 3)
     events = [json.loads(text) for text in EXAMPLE.read_text().splitlines()]
     assert row["excerpt"] == [events[2], events[3]]
+    array = run("check-history", EXAMPLE, "-f", "json")
+    assert array.returncode == 1
+    assert json.loads(array.stdout) == [json.loads(line) for line in result.stdout.splitlines()]
     nothing = run("check-history", sound(tmp_path), "--format", "jsonl")
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "")
 
@@ -59,7 +63,7 @@ def test_what_is_no_history_is_named(tmp_path: Path) -> None:
     result = run("check-history", path)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == f"share-state: {path}: line 2: member: missing\n"
-    with pytest.raises(ss.NotAHistoryError) as told:
+    with pytest.raises(errors.NotAHistoryError) as told:
         check_history(path.read_bytes().splitlines())
     assert (told.value.line, told.value.field) == (2, "member")
     path.write_bytes(b"\xff\xfe")
@@ -100,7 +104,7 @@ def test_the_schema_fits_what_is_read() -> None:
             if is_optional:
                 check_history([json.dumps(rest).encode()])
             else:
-                with pytest.raises(ss.NotAHistoryError):
+                with pytest.raises(errors.NotAHistoryError):
                     check_history([json.dumps(rest).encode()])
             count += 1
     assert count == 6 + 11 + 9 + 11 + 3

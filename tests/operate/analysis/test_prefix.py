@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import share_state as ss
-from share_state.reading.as_of import AsOf
+from share_state.operate.reading.as_of import AsOf
 
 PLACES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=8)
 ENDS = st.none() | st.integers(-1, 9)

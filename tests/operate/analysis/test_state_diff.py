@@ -1,4 +1,4 @@
-"""What lies between two states: against a walk over single offsets, on recorded directories, and as a command."""
+"""Differences between two states: against a walk over single offsets, on recorded directories, and as a command."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import share_state as ss
-from share_state.analysis.state_diff import Change, state_diffs
-from share_state.reading.as_of import AsOf
-from share_state.reading.plain import ShareState, fold_path
-from tests.python.cli_runner import run
-from tests.python.recordings import JOBS, ORDERS
+from share_state.operate import analysis
+from share_state.operate.analysis.state_diff import Change, state_diffs
+from share_state.operate.reading.as_of import AsOf
+from share_state.operate.reading.plain import ShareState, fold_path
+from tests.cli_in_process import run_here
+from tests.recordings import JOBS, ORDERS
 
 TERMINAL = (2, 4)
 OFFSETS = 40
@@ -49,7 +49,7 @@ def fold(path: Path, as_of: AsOf | None = None) -> list[ShareState]:
 
 def middle() -> int:
     """A time at which a group of the recording is at work."""
-    times = sorted(row.at_timestamp for row in ss.history(ORDERS) if row.group == "orders-workers")
+    times = sorted(row.at_timestamp for row in analysis.history(ORDERS) if row.group == "orders-workers")
     return times[len(times) // 2]
 
 
@@ -90,7 +90,7 @@ def test_what_came_and_went_has_no_counts() -> None:
 
 
 def test_between_two_times_of_a_recorded_log_lies_what_its_history_tells() -> None:
-    rows = [row for row in ss.history(ORDERS) if row.group == "orders-workers"]
+    rows = [row for row in analysis.history(ORDERS) if row.group == "orders-workers"]
     moment = middle()
     diffs = state_diffs(fold(ORDERS, AsOf(timestamp=moment)), fold(ORDERS))
     found = {(one.topic_id, one.partition): one for one in diffs if one.group == "orders-workers"}
@@ -112,13 +112,13 @@ def test_between_two_times_of_a_recorded_log_lies_what_its_history_tells() -> No
 def test_the_command_shows_what_moved(times: str) -> None:
     more = ("--from", str(middle()), "--group", "orders-workers")
     sources = (ORDERS,) if times == "one place" else (ORDERS, ORDERS)
-    ran = run("diff", *sources, *more, "--format", "jsonl")
+    ran = run_here("diff", *sources, *more, "--format", "jsonl")
     assert (ran.returncode, ran.stderr) == (1, "")
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert rows
     assert {row["change"] for row in rows} == {"moved"}
     assert all(row["settled"] > 0 and row["start_offset"][0] <= row["start_offset"][1] for row in rows)
-    table = run("diff", *sources, *more)
+    table = run_here("diff", *sources, *more)
     assert table.returncode == 1
     assert len(table.stdout.splitlines()) == 2 + len(rows)
     first = rows[0]
@@ -129,7 +129,7 @@ def test_the_command_shows_what_moved(times: str) -> None:
 
 
 def test_nothing_moved() -> None:
-    ran = run("diff", JOBS, JOBS)
+    ran = run_here("diff", JOBS, JOBS)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "Nothing moved.\n", "")
 
 
@@ -145,6 +145,6 @@ def test_nothing_moved() -> None:
     ],
 )
 def test_what_is_asked_wrongly_is_refused(arguments: tuple[str | Path, ...], status: int, reason: str) -> None:
-    ran = run("diff", *arguments)
+    ran = run_here("diff", *arguments)
     assert ran.returncode == status
     assert reason in " ".join(ran.stderr.replace("│", "").split())

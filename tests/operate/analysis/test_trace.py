@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-import share_state as ss
-from share_state.analysis.trace import NotInLogError, Outcome, RecordFacts, RecordTrace, trace
-from tests.python.recordings import JOBS, ORDERS, recording_id, recordings
+from share_state.operate import analysis
+from share_state.operate.analysis.trace import NotInLogError, Outcome, RecordFacts, RecordTrace, trace
+from tests.recordings import JOBS, ORDERS, recording_id, recordings
 
 ORDERS_ID = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 #: A share partition with nothing but its initial state.
-FIRST = ss.HistoryRow("g", ORDERS_ID, 0, None, None, None, None, None, None, "initialised", 0, 1_000, 0, 0, 0, 0, 1, 0, 0)
+FIRST = analysis.HistoryRow("g", ORDERS_ID, 0, None, None, None, None, None, None, "initialised", 0, 1_000, 0, 0, 0, 0, 1, 0, 0)
 
 
 def of_orders(offset: int, facts: RecordFacts | None = None) -> RecordTrace:
-    return trace(ss.history(ORDERS, group="orders-workers", topic_id=ORDERS_ID, partition=1), offset, facts)
+    return trace(analysis.history(ORDERS, group="orders-workers", topic_id=ORDERS_ID, partition=1), offset, facts)
 
 
-def row(cause: str, was: tuple[int, int] | None, now: tuple[int, int] | None, at: int) -> ss.HistoryRow:
+def row(cause: str, was: tuple[int, int] | None, now: tuple[int, int] | None, at: int) -> analysis.HistoryRow:
     """A row of offset 7."""
     place = FIRST._replace(cause=cause, at_offset=at, at_timestamp=1_000 + at, first_offset=5, last_offset=9)
     (from_state, from_count), (to_state, to_count) = was or (None, None), now or (None, None)
     return place._replace(from_state=from_state, from_count=from_count, to_state=to_state, to_count=to_count)
 
 
-def of(*rows: ss.HistoryRow, facts: RecordFacts | None = None) -> RecordTrace:
+def of(*rows: analysis.HistoryRow, facts: RecordFacts | None = None) -> RecordTrace:
     return trace([FIRST, *rows], 7, facts)
 
 
-def last_text(*rows: ss.HistoryRow, facts: RecordFacts | None = None) -> str:
+def last_text(*rows: analysis.HistoryRow, facts: RecordFacts | None = None) -> str:
     return of(*rows, facts=facts).events[-1].text
 
 
@@ -74,10 +74,10 @@ def test_each_record_of_a_recording_has_its_outcome(offset: int, outcome: Outcom
 @pytest.mark.parametrize("directory", recordings(), ids=recording_id)
 def test_the_last_state_of_every_record_is_that_of_the_fold(directory: object) -> None:
     """Whatever else a trace says, its state is what the state topic holds."""
-    states, _ = ss.fold_path(directory)  # type: ignore[arg-type]  # a path
+    states, _ = analysis.fold_path(directory)  # type: ignore[arg-type]  # a path
     compared = 0
     for state in states:
-        rows = list(ss.history(directory, group=state["group"], topic_id=state["topic_id"], partition=state["partition"]))  # type: ignore[arg-type]
+        rows = list(analysis.history(directory, group=state["group"], topic_id=state["topic_id"], partition=state["partition"]))  # type: ignore[arg-type]
         for first, _last, delivery_state, count in state["batches"][:20]:
             found = trace(rows, first)
             assert (found.state, found.delivery_count, found.start_offset) == (delivery_state, count, state["start_offset"])
@@ -164,7 +164,7 @@ def test_a_new_leader_concerns_only_a_record_that_somebody_may_hold() -> None:
 
 
 def test_every_cause_of_a_history_has_words() -> None:
-    texts = {cause: of(row(cause, None, (0, 1), 1)).events[-1].text for cause in ss.HistoryCause}
+    texts = {cause: of(row(cause, None, (0, 1), 1)).events[-1].text for cause in analysis.HistoryCause}
     assert all(texts.values())
     assert len(texts) == 18
     silent = ["snapshot", "counted", "snapshot_epoch_not_rising", "update_of_other_snapshot"]
@@ -172,7 +172,7 @@ def test_every_cause_of_a_history_has_words() -> None:
 
 
 def test_a_record_of_another_recording_ends_with_its_share_partition() -> None:
-    rows = ss.history(JOBS, group="jobs-leaver", topic_id="6b65c5c4-c6a9-4608-8d1c-fc6ed4ad77d2", partition=0)
+    rows = analysis.history(JOBS, group="jobs-leaver", topic_id="6b65c5c4-c6a9-4608-8d1c-fc6ed4ad77d2", partition=0)
     found = trace(rows, 0)
     assert found.outcome is Outcome.DELETED
     assert found.events[-1].text == "the state was deleted, with everything known of the record"

@@ -16,8 +16,8 @@ from tests.gateway.records import create_topic, produce
 from tests.gateway.upstreams import kraft
 from tests.kafka.broker import Broker, running
 from tests.kafka.home import VERSIONS
-from tests.kafka.operators import DELIVERIES, RECORDS
 from tests.kafka.roundtrip.workload import BROKER_SETTINGS
+from tests.operate.brokers import DELIVERIES, RECORDS
 
 
 @pytest.fixture(scope="package", params=VERSIONS)

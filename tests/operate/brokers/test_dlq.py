@@ -14,7 +14,9 @@ from typing import Any, NamedTuple, cast
 import pytest
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
-from share_state.dead_letters import Cause, DeadLetter, Filter, Identity, Intervals, Letters, Source, read_journal
+from share_state.operate.dead_letters import Cause, DeadLetter, Filter, Identity, Intervals, Letters, Source, read_journal
+from tests.cli_in_process import run_here
+from tests.cli_runner import COMMAND, environment, run
 from tests.gateway.clients.members import confluent
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
@@ -23,8 +25,6 @@ from tests.gateway.records import create_topic, end_offset
 from tests.kafka.broker import Broker
 from tests.kafka.home import JUDGE
 from tests.kafka.roundtrip.workload import admin_of
-from tests.python.cli_in_process import run_here
-from tests.python.cli_runner import COMMAND, environment, run
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -32,7 +32,7 @@ GROUP, QUEUE = "dlq-workers", "dlq.workers"
 #: All records of one are rejected, all of the other are released until the limit.
 REJECTED, RELEASED = "dlq-rejected", "dlq-released"
 MANY, FEW, LIMIT = 1_200, 3, 2
-#: Of the first record, in ms since the epoch: an hour ago, which retention leaves alone.
+#: Time of the first record, in ms since the epoch: an hour ago, which retention leaves alone.
 BORN = (time.time_ns() // 1_000_000) - 3_600_000
 
 
@@ -83,7 +83,7 @@ def dead(broker: Broker) -> Dead:
 
 
 def settled(cluster: str, queue: str | None) -> list[DeadLetter]:
-    """What a queue, or the history, tells of, once it tells of all."""
+    """Dead letters of a queue, or of the history, once it tells of all."""
     found: list[DeadLetter] = []
 
     def complete() -> bool:
@@ -95,7 +95,7 @@ def settled(cluster: str, queue: str | None) -> list[DeadLetter]:
 
 
 def rows(dead: Dead, *arguments: str | Path, status: int = 0) -> list[dict[str, Any]]:
-    """What `share-state dlq` says, line by line."""
+    """Rows that `share-state dlq` prints."""
     ran = run_here("dlq", arguments[0], dead.cluster, GROUP, *arguments[1:], "--format", "jsonl")
     assert ran.returncode == status, ran.stderr
     return [json.loads(line) for line in ran.stdout.splitlines()]
@@ -221,3 +221,13 @@ def test_what_is_gone_is_told_and_not_sent(dead: Dead, tmp_path: Path) -> None:
     told = sorted((row["partition"], row["first_offset"], row["outcome"], row["reason"]) for row in found)
     assert told == [(0, 0, "missing", "below_log_start"), (0, 1, "sent", None), (1, 0, "sent", None)]
     assert len(consumed(dead, target, 1)) == 2
+
+
+@pytest.mark.parametrize("more", [(), ("--execute",)], ids=["dry", "execute"])
+def test_a_mistyped_target_is_not_created(dead: Dead, tmp_path: Path, more: tuple[str, ...]) -> None:
+    order = ("--topic", RELEASED, "--to", "retyr", "--journal", str(tmp_path / "journal"))
+    ran = run("dlq", "redrive", dead.cluster, GROUP, *order, *more)
+    assert ran.returncode == 2
+    assert "topic retyr is not in the cluster" in ran.stderr
+    # All are listed: to ask for one by its name would create it.
+    assert "retyr" not in admin_of(dead.broker).list_topics(timeout=PATIENCE_S).topics

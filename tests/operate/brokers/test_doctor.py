@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from share_state.analysis.anomaly import Severity
-from share_state.doctor import Finding, Tools, examine
-from share_state.live import Health, LiveView, SharePartitionView, View
-from share_state.live.exporter import readings
-from share_state.live.metric_table import METRICS
-from share_state.live.rights import Right
-from share_state.monitoring.exposition import exposition
+from share_state.operate.analysis.anomaly import Severity
+from share_state.operate.doctor import Finding, Tools, examine
+from share_state.operate.live import Health, LiveView, SharePartitionView, View
+from share_state.operate.live.exporter import readings
+from share_state.operate.live.metric_table import METRICS
+from share_state.operate.live.rights import Right
+from share_state.operate.monitoring.exposition import exposition
+from tests.cli_runner import run
 from tests.gateway.clients.members import Member, confluent
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
@@ -25,8 +26,7 @@ from tests.gateway.records import create_topic, produce
 from tests.gateway.tools.driver import ToolDriver
 from tests.kafka.broker import Broker
 from tests.kafka.home import JUDGE
-from tests.kafka.operators import DELIVERIES, RECORDS
-from tests.python.cli_runner import run
+from tests.operate.brokers import DELIVERIES, RECORDS
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -75,7 +75,7 @@ async def looked_at(bootstrap: str) -> tuple[View, list[Finding], str]:
                 break
             await asyncio.sleep(0.1)
         view, findings = await examine(live, Tools(bootstrap))
-        text = exposition(METRICS, readings(view, live.places(), 0.0, 100), openmetrics=False)[1].decode()
+        text = exposition(METRICS, readings(view, live.places(), 0.0, 100))[1].decode()
     return view, [one for one in findings if one.group in NAMES or one.group is None], text
 
 
@@ -99,7 +99,7 @@ def test_causes_words_and_metrics(broker: Broker, expiring: Member) -> None:
         ("members", "gone"),
     }
     severities = [one.severity for one in findings]
-    assert severities == [Severity.CRITICAL] * 3 + [Severity.WARNING]
+    assert severities == [Severity.CRITICAL] * 4
     poison = by_check["poison_record", "poisoned"]
     assert (poison.evidence["delivery_count"], poison.evidence["delivery_limit"], poison.evidence["lag"]) == (DELIVERIES, 5, 1)
     queue = "errors.deadletterqueue.topic.name=dlq.bad"
@@ -116,6 +116,14 @@ def test_causes_words_and_metrics(broker: Broker, expiring: Member) -> None:
     assert not [group for group, _ in counted if group in {"healthy", "poisoned"}]
     health = {(sample.labels["group"], sample.labels["health"]) for sample in families["share_group_health"].samples}
     assert {(group, word.value) for group, word in words.items()} <= health
+
+
+def test_anomalies_of_a_cluster_are_found_by_its_lock_durations_and_named(broker: Broker, expiring: Member) -> None:
+    ran = run("anomalies", f"kafka://{broker.bootstrap}", "--group", "expiring")
+    assert (ran.returncode, ran.stderr) == (1, "")
+    assert "CRITICAL  lock_expiry_loop  expiring  slow  0" in ran.stdout
+    assert f"after at least {LOCK_MS} ms, the lock duration" in ran.stdout
+    assert expiring.received() >= 1
 
 
 def found_by_command(broker: Broker, group: str) -> dict[str, list[str]]:
@@ -159,6 +167,8 @@ def test_the_commands_do_what_they_say(broker: Broker, expiring: Member, tmp_pat
         _, findings = asyncio.run(once(broker.bootstrap))
         [unneeded] = [one for one in findings if one.group == "expiring" and one.check == "members"]
         assert "expiring" in does(unneeded.commands[0])
+        # What deletes the group stands in the advice.
+        assert "expiring" in does(unneeded.advice.rpartition(": ")[2])
     assert "expiring" not in [group.group for group in asyncio.run(once(broker.bootstrap))[0].groups]
     healthy = run("doctor", f"kafka://{broker.bootstrap}", "--group", "healthy")
     assert (healthy.returncode, healthy.stdout) == (0, "Nothing is wrong, as far as the cluster tells.\n")

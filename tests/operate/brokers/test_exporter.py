@@ -8,9 +8,9 @@ import time
 import pytest
 
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES, RECORDS
-from tests.python.live.exporting import exporting, families, get, values
-from tests.python.live.prometheus import program
+from tests.operate.brokers import DELIVERIES, RECORDS
+from tests.operate.live.exporting import exporting, families, get, values
+from tests.operate.live.prometheus import program
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import share_state as ss
-from share_state.live import Health, LiveView, SharePartitionView, View
+from share_state.operate import analysis
+from share_state.operate.live import Health, LiveView, SharePartitionView, View
+from tests.cli_runner import run
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES, RECORDS
-from tests.python.cli_runner import run
+from tests.operate.brokers import DELIVERIES, RECORDS
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -55,7 +55,7 @@ def test_it_says_how_each_group_does(broker: Broker, tmp_path: Path) -> None:
     # The start offset passes what is settled with the next write.
     assert (healthy.accepted_total, healthy.delivery_complete_count + healthy.start_offset) == (RECORDS, RECORDS)
     # What it keeps is the broker's log, as the other commands read it.
-    states, findings = ss.fold_path(tmp_path / "copy")
+    states, findings = analysis.fold_path(tmp_path / "copy")
     assert findings == []
     told = {row.group: (row.start_offset, row.delivery_complete_count) for one in found.values() if (row := one.row) is not None}
     kept = {state["group"]: (state["start_offset"], state["delivery_complete_count"]) for state in states}

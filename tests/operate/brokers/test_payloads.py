@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from share_state.payloads import Payload, PayloadReader, Reason
+from share_state.operate.payloads import Payload, PayloadReader, Reason
 from tests.gateway.records import create_topic
 from tests.kafka.broker import Broker
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from tests.cli_in_process import run_here
 from tests.gateway.clients.members import confluent
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES, RECORDS
-from tests.python.cli_in_process import run_here
+from tests.operate.brokers import DELIVERIES, RECORDS
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -29,7 +29,7 @@ def peek(broker: Broker, *arguments: str) -> list[dict[str, Any]]:
 
 
 def states(broker: Broker) -> list[dict[str, Any]]:
-    """What the state topic says of the groups at rest, without what a snapshot of its own accord may add."""
+    """States of the groups at rest in the state topic, without what a snapshot of its own accord may add."""
     ran = run_here("state", f"kafka://{broker.bootstrap}", "--format", "jsonl")
     assert ran.returncode == 0, ran.stderr
     kept = ("group", "topic_id", "partition", "state_epoch", "start_offset", "batches")

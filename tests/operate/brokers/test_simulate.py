@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from share_state.simulation.model import PRODUCED
+from share_state.operate.simulation.model import PRODUCED
+from tests.cli_runner import run
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES, RECORDS
-from tests.python.cli_runner import run
+from tests.operate.brokers import DELIVERIES, RECORDS
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(120)]
 

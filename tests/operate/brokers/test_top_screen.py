@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from share_state.cli.top.timeline import History
-from share_state.live import LiveView
+from share_state.operate.live import LiveView
+from share_state.operate.top.timeline import History
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES
-from tests.python.top.screen import Watched, run, watched
+from tests.operate.brokers import DELIVERIES
+from tests.operate.top.screen import Watched, run, watched
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.cli_in_process import run_here
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES, RECORDS
-from tests.python.cli_in_process import run_here
+from tests.operate.brokers import DELIVERIES, RECORDS
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 

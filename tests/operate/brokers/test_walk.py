@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.python.cli_runner import run
-from tests.readme.runner import REPOSITORY
+from tests.cli_runner import run
+from tests.pages.runner import REPOSITORY
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
 _BLOCK = re.compile(r"<!-- walk -->\n```console\n\$ share-state (?P<command>[^\n]+)\n(?P<output>.*?)```", re.DOTALL)
 _ADDRESS = "localhost:9092"
-#: What differs from run to run: a time, a topic id.
+#: Text that differs from run to run: a time, a topic id.
 _OWN = re.compile(r"\d{4}-\d\d-\d\dT|[0-9a-f]{8}-[0-9a-f]{4}-")
 
 

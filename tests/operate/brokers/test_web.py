@@ -11,14 +11,14 @@ from typing import Any
 import httpx
 import pytest
 
-from share_state.live import LiveView
-from share_state.web.app import application
-from share_state.web.background import Background
-from share_state.web.source import Source
-from share_state.web.watch import Watch
+from share_state.operate.live import LiveView
+from share_state.operate.web.app import application
+from share_state.operate.web.background import Background
+from share_state.operate.web.source import Source
+from share_state.operate.web.watch import Watch
 from tests.kafka.broker import Broker
-from tests.kafka.operators import DELIVERIES
-from tests.kafka.operators.test_live import settled
+from tests.operate.brokers import DELIVERIES
+from tests.operate.brokers.test_live import settled
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 

@@ -1,4 +1,4 @@
-"""How anomalies look to a person, on a terminal and in a pipe; and what is said of a log of which nothing can be read."""
+"""Anomalies as a person sees them, on a terminal and in a pipe; and the message for a log of which nothing can be read."""
 
 import json
 import re
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from share_state.cli.anomalies_view import shortened
-from tests.python.cli_runner import run, run_on_terminal
-from tests.python.recordings import JOBS, ORDERS
+from share_state.cli.anomalies.view import shortened
+from tests.cli_runner import run, run_on_terminal
+from tests.recordings import JOBS, ORDERS
 
 SEGMENT = JOBS / "__share_group_state-0" / "00000000000000000000.log"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from share_state.cli.choice import listed
-from tests.python.cli_runner import run
-from tests.python.recordings import JOBS, ORDERS
+from share_state.cli.shared.choice import listed
+from tests.cli_in_process import run_here
+from tests.recordings import JOBS, ORDERS
 
 TOPIC = "6b65c5c4-c6a9-4608-8d1c-fc6ed4ad77d2"
 GROUPS = "jobs-leaver, jobs-tx-workers, jobs-workers"
@@ -16,7 +16,7 @@ GROUPS = "jobs-leaver, jobs-tx-workers, jobs-workers"
 
 def refused(*arguments: str | Path) -> str:
     """The error on one line, without its frame."""
-    result = run(*arguments, COLUMNS="400")
+    result = run_here(*arguments)
     assert (result.returncode, result.stdout) == (2, "")
     return " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
 
@@ -48,7 +48,7 @@ def test_an_unknown_partition_and_topic_are_named_within_what_was_chosen_before(
 
 def test_states_are_chosen_by_group_topic_and_partition() -> None:
     def keys(*chosen: str) -> list[tuple[str, str, int]]:
-        result = run("state", JOBS, "--format", "json", *chosen)
+        result = run_here("state", JOBS, "--format", "json", *chosen)
         assert result.returncode == 0, result.stderr
         return [(row["group"], row["topic_id"], row["partition"]) for row in json.loads(result.stdout)]
 
@@ -70,7 +70,7 @@ def test_an_offset_of_which_nothing_is_written_is_refused_with_those_that_are() 
     found = re.search(r"--offset 99999999: the log has only offsets (\d+) to (\d+)", told)
     assert found
     for offset in found.groups():
-        assert run(*choice, "--offset", offset).returncode == 0
+        assert run_here(*choice, "--offset", offset).returncode == 0
 
 
 @pytest.mark.parametrize("option", ["--partition", "--offset"])

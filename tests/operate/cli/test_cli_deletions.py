@@ -6,11 +6,11 @@ import re
 import pytest
 import typer
 
-import share_state as ss
-from share_state.cli.deletions import Deletions, check_deleted
-from tests.python.cli_runner import run
-from tests.python.recordings import ORDERS
-from tests.python.test_cli_choice import refused
+from share_state.cli.shared.deletions import Deletions, check_deleted
+from share_state.operate import analysis
+from tests.cli_runner import run
+from tests.operate.cli.test_cli_choice import refused
+from tests.recordings import ORDERS
 
 GROUP = "orders-leaver"
 TOLD = (
@@ -42,14 +42,14 @@ def test_anomalies_of_a_deleted_state_say_so() -> None:
 
 def test_one_share_partition_is_told_without_a_number() -> None:
     with pytest.raises(typer.BadParameter, match=r"that of its share partition was deleted at 2026-11-21T09:45:15\.647Z; "):
-        check_deleted(GROUP, ss.history(ORDERS, group=GROUP, partition=0))
+        check_deleted(GROUP, analysis.history(ORDERS, group=GROUP, partition=0))
 
 
 def test_a_deletion_before_something_was_found_does_not_concern_it() -> None:
     seen = Deletions()
-    rows = list(ss.history(ORDERS, group=GROUP, partition=0))
-    [deletion] = [row for row in rows if row.cause == ss.HistoryCause.DELETED]
-    [found] = ss.find_anomalies(seen.watch(rows))
+    rows = list(analysis.history(ORDERS, group=GROUP, partition=0))
+    [deletion] = [row for row in rows if row.cause == analysis.HistoryCause.DELETED]
+    [found] = analysis.find_anomalies(seen.watch(rows))
     assert seen.after(found) == deletion.at_timestamp
     assert seen.after(found._replace(since_offset=deletion.at_offset + 1)) is None
     assert seen.after(found._replace(partition=1)) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from share_state.analysis.start_offset_reason import explain_start_offset
+from share_state.operate.analysis.start_offset_reason import explain_start_offset
 from share_state.types import StateBatch
 
 AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4

@@ -11,15 +11,17 @@ import typer
 
 from share_state.cli.app import app
 from share_state.cli.commands import COMMANDS
-from tests.python.cli_runner import environment, run
-from tests.python.recordings import REPOSITORY
+from share_state.cli.shared.exit_codes import ExitCode
+from tests.cli_in_process import run_here
+from tests.cli_runner import environment, run
+from tests.recordings import REPOSITORY
 
 ROOT: Any = typer.main.get_command(app)
 #: Modules that neither help nor version needs.
 HEAVY = (
     "share_state.kafka",
-    "share_state.analysis",
-    "share_state.reading",
+    "share_state.operate.analysis",
+    "share_state.operate.reading",
     "share_state.gateway",
     "confluent_kafka",
     "numpy",
@@ -52,7 +54,7 @@ def test_help_and_version_import_no_command(option: str) -> None:
     assert ran.returncode == 0
     imported = json.loads(ran.stderr)
     assert "share_state.cli.app" in imported
-    assert [name for name in imported if name.startswith(HEAVY) or name.endswith("_command")] == []
+    assert [name for name in imported if name.startswith(HEAVY) or name.endswith(".command")] == []
     assert len(imported) < 200
 
 
@@ -67,7 +69,7 @@ def test_the_list_says_of_a_command_what_its_own_help_says_first(name: str) -> N
 
 
 def test_every_command_is_in_the_list() -> None:
-    files = {path.stem for path in (REPOSITORY / "python" / "share_state" / "cli").glob("*_command.py")}
+    files = {f"{path.parent.name}.command" for path in (REPOSITORY / "python" / "share_state" / "cli").glob("*/command.py")}
     assert {place.module for place in COMMANDS.values()} == files
     shown = run("--help", COLUMNS="80").stdout
     assert all(f"  {name} " in shown for name in COMMANDS)
@@ -75,7 +77,7 @@ def test_every_command_is_in_the_list() -> None:
 
 @pytest.mark.parametrize("name", [*COMMANDS, "spark run"])
 def test_80_columns_show_help_whole(name: str) -> None:
-    result = run(*name.split(), "--help", COLUMNS="80")
+    result = run_here(*name.split(), "--help", columns=80)
     assert (result.returncode, result.stderr) == (0, "")
     shown = words(result.stdout)
     command = ROOT
@@ -97,19 +99,30 @@ def test_a_shell_is_told_how_words_go_on() -> None:
     assert options.stdout.split() == ["--as-of"]
 
 
-def test_the_man_page_is_what_the_help_says() -> None:
+def test_the_pages_of_the_commands_are_what_the_help_says() -> None:
+    docs = REPOSITORY / "docs"
+    script = """
+import runpy, sys
+made = runpy.run_path("scripts/man_page.py")
+sys.stdout.write(made["page"]() + "\\0" + made["commands_page"](made["COMMANDS_PAGE"].read_text(encoding="utf-8")))
+"""
     ran = subprocess.run(
-        [sys.executable, "-c", "import runpy; print(runpy.run_path('scripts/man_page.py')['page'](), end='')"],
-        cwd=REPOSITORY,
-        env=environment(),
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
+        [sys.executable, "-c", script], cwd=REPOSITORY, env=environment(), capture_output=True, encoding="utf-8", check=True
     )
-    page = (REPOSITORY / "docs" / "share-state.1").read_text(encoding="utf-8")
-    assert page == ran.stdout, "`make man-page` renews it"
-    assert all(f'.SS "{name.replace("-", chr(92) + "-")} ' in page for name in COMMANDS)
-    assert "NAME:ID:PARTITIONS" in page
+    man_page, table = ((docs / name).read_text(encoding="utf-8") for name in ("share-state.1", "commands.md"))
+    assert (man_page, table) == tuple(ran.stdout.split("\0")), "`make man-page` renews them"
+    assert all(f'.SS "{name.replace("-", chr(92) + "-")} ' in man_page for name in COMMANDS)
+    assert all(f"| `share-state {name}" in table for name in COMMANDS)
+    assert "NAME:ID:PARTITIONS" in man_page
+
+
+def test_the_exit_statuses_of_the_help_are_those_of_the_page() -> None:
+    page = (
+        (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8").partition("## Exit status\n")[2].partition("\n## ")[0]
+    )
+    told = [int(number) for number in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
+    epilog = " ".join(run("--help", COLUMNS="200").stdout.split()).partition("Exit status: ")[2]
+    assert [int(number) for number in re.findall(r"(?:^|; )(\d+):? ", epilog)] == told == list(map(int, ExitCode))
 
 
 def test_usage_is_told_in_plain_words() -> None:

@@ -1,4 +1,4 @@
-"""What PATH may be, and what happens when it is damaged, missing or something else."""
+"""Inputs that PATH may name, and what happens when they are damaged, missing or something else."""
 
 import errno
 import hashlib
@@ -11,15 +11,16 @@ from typing import NamedTuple
 import pytest
 import typer
 
-from share_state.cli.exit_codes import reading
-from tests.python.cli_runner import run
-from tests.python.recordings import JOBS, dump_lines
+from share_state.cli.shared.exit_codes import reading
+from tests.cli_runner import run
+from tests.made_up_log import ACKNOWLEDGED, MadeUpLog
+from tests.recordings import JOBS, dump_lines
 
 SEGMENT = "00000000000000000000.log"
 
 
 class BatchPlace(NamedTuple):
-    """Where a record batch lies in its segment."""
+    """Place of a record batch in its segment."""
 
     position: int
     size: int
@@ -174,3 +175,30 @@ def fingerprint(directory: Path) -> dict[str, tuple[str, int]]:
         for path in directory.rglob("*")
         if path.is_file()
     }
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [("state", 7), ("dump", 7), ("history", 7), ("anomalies", 8)],
+    ids=["state", "dump", "history", "anomalies"],
+)
+def test_records_that_are_missing_between_whole_ones_are_a_hole_and_no_damage(command: str, status: int, tmp_path: Path) -> None:
+    log = MadeUpLog()
+    log.snapshot(1, complete=0)
+    # As compaction leaves it: the last record of a key, and no trace of those before.
+    log.skip(3)
+    # A count that is too small, for `anomalies` to find.
+    for offset in range(4):
+        log.update(2, [(offset, offset, ACKNOWLEDGED, 1)], start=0, complete=0)
+    result = run(command, log.written(tmp_path / "log"))
+    assert result.returncode == status
+    assert result.stdout
+    [said] = result.stderr.splitlines()
+    assert said.startswith("hole: ")
+    assert "offset 4 follows where 1 should: records are missing, as where the state topic was compacted (cleanup.policy)" in said
+    # Of a log that is damaged as well, that is what counts.
+    segment = tmp_path / "log" / "__share_group_state-0" / f"{0:020}.log"
+    segment.write_bytes(segment.read_bytes()[:-5])
+    torn = run(command, tmp_path / "log")
+    # 4 and 5.
+    assert torn.returncode == status - 3

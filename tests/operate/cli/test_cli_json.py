@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import share_state as ss
-from share_state.analysis import names
-from share_state.analysis.json_rows import HISTORY_VERSION
-from share_state.cli.json_rows import STATE_VERSION
-from share_state.cli.summary import Summary
-from tests.python.cli_runner import run
-from tests.python.json_schema import breaches
-from tests.python.recordings import JOBS, ORDERS, REPOSITORY, recording_id, recordings
+from share_state.cli.state.json_rows import STATE_VERSION
+from share_state.cli.state.summary import Summary
+from share_state.operate import analysis
+from share_state.operate.analysis import names
+from share_state.operate.analysis.json_rows import HISTORY_VERSION
+from tests.cli_in_process import run_here
+from tests.operate.json_schema import breaches
+from tests.recordings import JOBS, ORDERS, REPOSITORY, recording_id, recordings
 
 COMMANDS = {"state": STATE_VERSION, "history": HISTORY_VERSION}
 PAGE = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8")
@@ -33,7 +34,7 @@ def schema_of(command: str) -> dict[str, Any]:
 
 
 def lines(command: str, directory: Path) -> list[dict[str, Any]]:
-    ran = run(command, directory, "--format", "jsonl")
+    ran = run_here(command, directory, "--format", "jsonl")
     assert (ran.returncode, ran.stderr) == (0, "")
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
@@ -48,7 +49,7 @@ def test_every_line_of_a_recorded_directory_is_as_its_schema_says(command: str, 
 
 @each_command
 def test_the_document_is_an_array_of_the_lines(command: str) -> None:
-    assert json.loads(run(command, JOBS, "--format", "json").stdout) == lines(command, JOBS)
+    assert json.loads(run_here(command, JOBS, "--format", "json").stdout) == lines(command, JOBS)
 
 
 @each_command
@@ -85,14 +86,14 @@ def test_a_state_carries_every_column_of_the_table() -> None:
 
 
 def test_a_state_partition_is_the_one_that_holds_the_state() -> None:
-    held = {row[:3]: row.state_partition for row in ss.states(JOBS)}
+    held = {row[:3]: row.state_partition for row in analysis.states(JOBS)}
     shown = {(row["group"], row["topic_id"], row["partition"]): row["state_partition"] for row in lines("state", JOBS)}
     assert shown == held
     assert len(set(held.values())) > 1
 
 
 def test_times_come_as_text_and_as_ms() -> None:
-    for row, told in zip(ss.history(JOBS), lines("history", JOBS), strict=True):
+    for row, told in zip(analysis.history(JOBS), lines("history", JOBS), strict=True):
         assert told["at_timestamp"] == row.at_timestamp
         assert datetime.fromisoformat(told["at_time"]).timestamp() * 1000 == pytest.approx(row.at_timestamp, abs=0.5)
     for state in lines("state", JOBS):
@@ -114,7 +115,7 @@ def test_what_a_schema_forbids_is_found() -> None:
 
 def test_the_times_of_a_state_are_those_of_its_last_snapshot() -> None:
     snapshots, last_written = {}, {}
-    for *_, timestamp, key, value in ss.scan_path(ORDERS):
+    for *_, timestamp, key, value in analysis.scan_path(ORDERS):
         told: dict[str, Any] = ss.decode_record(key, value)
         place = told["key"]["data"]["groupId"], told["key"]["data"]["topicId"], told["key"]["data"]["partition"]
         last_written[place] = timestamp

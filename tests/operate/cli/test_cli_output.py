@@ -1,4 +1,4 @@
-"""How results look to a person, a pipe and a hostile group id."""
+"""Results as a person, a pipe and a hostile group id see them."""
 
 import re
 import subprocess
@@ -6,13 +6,13 @@ from importlib.metadata import version
 
 import pytest
 
-from share_state.cli.dump_table import write_dump_table
-from share_state.cli.render import write_states
-from share_state.cli.summary import summarise
-from share_state.printable import printable
-from share_state.reading.plain import ShareState
-from tests.python.cli_runner import COMMAND, environment, run, run_on_terminal
-from tests.python.recordings import ORDERS
+from share_state.cli.dump.table import write_dump_table
+from share_state.cli.state.render import write_states
+from share_state.cli.state.summary import summarise
+from share_state.operate.reading.plain import ShareState
+from share_state.util.printable import printable
+from tests.cli_runner import COMMAND, environment, run, run_on_terminal
+from tests.recordings import ORDERS
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
 ESCAPE = "\x1b"
@@ -107,6 +107,16 @@ def test_lines_of_a_block_keep_their_indent_and_end_without_blanks(columns: str)
         assert len(lines) >= 4
     assert [line for line in "\n".join([*blocks, legend]).splitlines() if line != line.rstrip()] == []
     assert legend.startswith("epochs are snapshot/state/leader; oldest is")
+
+
+@pytest.mark.parametrize("command", ["dump", "history"])
+def test_80_columns_show_rows_whole(command: str) -> None:
+    narrow, whole = run(command, ORDERS, COLUMNS="80"), run(command, ORDERS)
+    assert (narrow.returncode, whole.returncode) == (0, 0)
+    assert max(map(len, whole.stdout.splitlines())) > 80
+    assert max(map(len, narrow.stdout.splitlines())) <= 80
+    # Only blanks and ends of lines differ.
+    assert narrow.stdout.split() == whole.stdout.split()
 
 
 def test_a_wide_terminal_gets_the_table_in_colour() -> None:

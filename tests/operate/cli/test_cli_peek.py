@@ -10,23 +10,24 @@ from typing import Any
 
 import pytest
 
-import share_state as ss
-from share_state.cli import any_source, asking_brokers
-from share_state.cli.peek_view import PEEK_VERSION
-from share_state.live.about import About
-from share_state.live.asked import Member, Topic
-from share_state.payloads import Missing, Payload, Reason
-from share_state.reading.state_topic import ReadNotAllowedError
-from tests.python.cli_in_process import Ran, run_here
-from tests.python.json_page import described, schema_of, told
-from tests.python.json_schema import breaches
-from tests.python.payloads import registries
-from tests.python.recordings import JOBS, ORDERS
+from share_state.cli.peek.view import PEEK_VERSION
+from share_state.cli.shared import any_source, asking_brokers
+from share_state.kafka.client.metadata import Topic
+from share_state.operate import analysis
+from share_state.operate.live.about import About
+from share_state.operate.live.asked import Member
+from share_state.operate.payloads import Missing, Payload, Reason
+from share_state.operate.reading.failures import ReadNotAllowedError
+from tests.cli_in_process import Ran, run_here
+from tests.operate.json_page import described, schema_of, told
+from tests.operate.json_schema import breaches
+from tests.operate.payloads import registries
+from tests.recordings import JOBS, ORDERS
 
 GROUP, TOPIC = "orders-workers", "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 CLUSTER = "kafka://broker:9092"
 KNOWN = About(GROUP, Topic("orders", TOPIC, (1, 1)), {1: 1_500}, (), {"share.delivery.count.limit": "3"}, ())
-#: Of these offsets there is no record.
+#: Offsets without a record, with the reason.
 GONE = {1_258: Reason.BELOW_LOG_START, 1_260: Reason.NOT_THERE}
 
 
@@ -54,7 +55,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> Reader:
 
     known(monkeypatch, KNOWN)
     monkeypatch.setattr(asking_brokers, "payload_reader", opened)
-    monkeypatch.setattr(any_source, "history", lambda _source, choice, *_: ss.history(ORDERS, **choice._asdict()))
+    monkeypatch.setattr(any_source, "history", lambda _source, choice, *_: analysis.history(ORDERS, **choice._asdict()))
     return reader
 
 
@@ -74,7 +75,7 @@ def rows(*arguments: object) -> list[dict[str, Any]]:
 
 def test_it_shows_the_records_that_hold_the_start_offsets() -> None:
     found = {row["partition"]: row["offset"] for row in rows()}
-    states, _ = ss.fold_path(ORDERS)
+    states, _ = analysis.fold_path(ORDERS)
     there = {state["partition"] for state in states if (state["group"], state["topic_id"]) == (GROUP, TOPIC)}
     assert found.keys() == there == {0, 1}
     assert found[1] == 1_258
@@ -83,7 +84,7 @@ def test_it_shows_the_records_that_hold_the_start_offsets() -> None:
 
 def test_poison_is_near_the_limit_or_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found = rows("--poison", "--partition", 1, "--limit", 1_000)
-    [state] = ss.states(ORDERS, group=GROUP, topic_id=TOPIC, partition=1)
+    [state] = analysis.states(ORDERS, group=GROUP, topic_id=TOPIC, partition=1)
     expected = [
         offset
         for first, last, delivery_state, count in state.batches
@@ -102,7 +103,7 @@ def test_what_was_archived_last_comes_first() -> None:
     found = rows("--archived", "--limit", 5)
     archived = [
         (row.at_timestamp, row.partition, offset)
-        for row in ss.history(ORDERS, group=GROUP, topic_id=TOPIC)
+        for row in analysis.history(ORDERS, group=GROUP, topic_id=TOPIC)
         if row.cause == "archived" and row.first_offset is not None and row.last_offset is not None
         for offset in range(row.first_offset, row.last_offset + 1)
     ]
@@ -173,7 +174,7 @@ def test_what_cannot_be_is_refused(arguments: tuple[str, ...], words: str | None
 
 
 def test_a_group_without_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(any_source, "history", lambda _source, choice, *_: ss.history(JOBS, **choice._asdict()))
+    monkeypatch.setattr(any_source, "history", lambda _source, choice, *_: analysis.history(JOBS, **choice._asdict()))
     ran = peek("--partition", "1")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "GROUP orders-workers has no state of partition 1 of the topic orders in the cluster" in ran.stderr

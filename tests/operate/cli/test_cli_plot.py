@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from share_state import plot
 from share_state.cli.app import app
 from share_state.cli.commands import COMMANDS
-from share_state.cli.plot_command import Picture
-from tests.python.recordings import JOBS, REPOSITORY
+from share_state.cli.plot.command import Picture
+from share_state.operate import plot
+from tests.recordings import JOBS, REPOSITORY
 
 CHOICE = ("--group", "jobs-workers", "--partition", "1")
 SEGMENT = Path("__share_group_state-0") / "00000000000000000000.log"

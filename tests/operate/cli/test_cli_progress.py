@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from share_state.cli import progress
+from share_state.cli.shared import progress
 
 
 class Terminal(io.StringIO):

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.python.cli_runner import run
-from tests.python.recordings import (
+from tests.cli_in_process import run_here
+from tests.recordings import (
     JOBS,
     KNOWN_DUMP_LINES,
     ORDERS,
@@ -46,7 +46,7 @@ def test_the_recordings_are_at_hand() -> None:
 @each_recording
 def test_dump_prints_what_kafkas_own_tool_printed(directory: Path) -> None:
     recorded = dump_lines(directory)
-    result = run("dump", directory, "--format", "jsonl")
+    result = run_here("dump", directory, "--format", "jsonl")
     assert (result.returncode, result.stderr) == (0, "")
     printed = result.stdout.splitlines()
     compared = 0
@@ -58,7 +58,7 @@ def test_dump_prints_what_kafkas_own_tool_printed(directory: Path) -> None:
 
 @each_recording
 def test_state_is_what_the_broker_answered(directory: Path) -> None:
-    result = run("state", directory, "--format", "jsonl")
+    result = run_here("state", directory, "--format", "jsonl")
     assert (result.returncode, result.stderr) == (0, "")
     states = [json.loads(line) for line in result.stdout.splitlines()]
     ours = {(row["group"], row["topic_id"], row["partition"]): row for row in states}
@@ -77,7 +77,7 @@ def test_state_is_what_the_broker_answered(directory: Path) -> None:
 
 
 def answered_part(row: dict[str, Any]) -> dict[str, Any]:
-    """What of a row a broker can answer too."""
+    """Part of a row that a broker can answer too."""
     batches = [[batch[name] for name in BATCH] for batch in row["batches"]]
     return {name: row[name] for name in ANSWERED} | {"batches": batches}
 
@@ -113,12 +113,12 @@ def last_snapshot_epochs(directory: Path) -> dict[tuple[str, str, int], int]:
 
 @pytest.mark.parametrize("command", ["state", "dump"])
 def test_json_is_one_array_of_the_same_objects(command: str) -> None:
-    lines = run(command, JOBS, "--format", "jsonl").stdout.splitlines()
-    array = json.loads(run(command, JOBS, "--format", "json").stdout)
+    lines = run_here(command, JOBS, "--format", "jsonl").stdout.splitlines()
+    array = json.loads(run_here(command, JOBS, "--format", "json").stdout)
     assert array == [json.loads(line) for line in lines]
     assert len(array) == {"state": 4, "dump": KNOWN_DUMP_LINES["jobs-4.4.0"]}[command]
 
 
 def test_one_group_can_be_picked() -> None:
-    result = run("state", JOBS, "--group", "jobs-tx-workers", "--format", "jsonl")
+    result = run_here("state", JOBS, "--group", "jobs-tx-workers", "--format", "jsonl")
     assert [json.loads(line)["group"] for line in result.stdout.splitlines()] == ["jobs-tx-workers"]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from share_state.cli import spark_command
 from share_state.cli.app import app
+from share_state.cli.spark import command as spark_command
 
-ORDERS = str(Path(__file__).parents[2] / "examples/orders-4.4.0")
+ORDERS = str(Path(__file__).parents[3] / "examples/orders-4.4.0")
 
 
 class Written(NamedTuple):

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from share_state import plot
-from share_state.analysis.trace import RecordTrace
-from share_state.analysis.trace_json import TRACE_VERSION
-from tests.python.cli_in_process import run_here
-from tests.python.json_page import described, schema_of, told
-from tests.python.json_schema import breaches
-from tests.python.recordings import JOBS, ORDERS
+from share_state.operate import plot
+from share_state.operate.analysis.trace import RecordTrace
+from share_state.operate.analysis.trace_json import TRACE_VERSION
+from tests.cli_in_process import run_here
+from tests.operate.json_page import described, schema_of, told
+from tests.operate.json_schema import breaches
+from tests.recordings import JOBS, ORDERS
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 OTHER = "6b65c5c4-c6a9-4608-8d1c-fc6ed4ad77d2"

@@ -1,4 +1,4 @@
-"""What cannot be written is told as such, and tables fit what they are written to."""
+"""Values that cannot be written are told as such, and tables fit what they are written to."""
 
 import os
 import subprocess
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from share_state.cli import findings
-from share_state.cli.listening import announce
-from share_state.cli.output import flush_stdout, watch_stdout
-from share_state.reading.plain import Finding
-from tests.python.cli_runner import COMMAND, environment, run
-from tests.python.recordings import JOBS, ORDERS
+from share_state.cli.shared import findings
+from share_state.cli.shared.listening import announce
+from share_state.cli.shared.output import flush_stdout, watch_stdout
+from share_state.operate.reading.plain import Finding
+from tests.cli_runner import COMMAND, environment, run
+from tests.recordings import JOBS, ORDERS
 
 
 @pytest.mark.parametrize(

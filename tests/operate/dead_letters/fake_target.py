@@ -10,10 +10,21 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
-from share_state.dead_letters import Execution, Identity, Interval, Journal, Outcome, Pace, Redrive, RedriveRow, Sender, resolve
-from share_state.dead_letters.topic_log import Bounds, Record
 from share_state.errors import UnknownPartitionError
-from share_state.payloads import Missing, Payload, Reason
+from share_state.operate.dead_letters import (
+    Execution,
+    Identity,
+    Interval,
+    Journal,
+    Outcome,
+    Pace,
+    Redrive,
+    RedriveRow,
+    Sender,
+    resolve,
+)
+from share_state.operate.dead_letters.topic_log import Bounds, Record
+from share_state.operate.payloads import Missing, Payload, Reason
 
 IDENTITY = Identity("cluster-1", "workers", "retry")
 BORN = 1_700_000_000_000
@@ -75,7 +86,7 @@ class Topics:
 
 
 class Answer:
-    """What a delivery report tells."""
+    """Delivery report."""
 
     def __init__(self, partition: int, offset: int) -> None:
         self._place = partition, offset
@@ -153,7 +164,7 @@ def redriven(
     pace: Pace | None = None,
     limit: int | None = None,
 ) -> list[RedriveRow]:
-    """One run, as the command does it, from opening the journal on."""
+    """Rows of a run, as the command does it, from opening the journal on."""
     with Journal(path, identity, lambda: BORN) as journal:
         resolve(journal, topics)
         execution = Execution(journal, Sender(producer, pace or Pace(None)))
@@ -162,7 +173,7 @@ def redriven(
 
 
 def outcomes(rows: Sequence[RedriveRow]) -> dict[Outcome, int]:
-    """How many records had which outcome."""
+    """Number of records with each outcome."""
     found: dict[Outcome, int] = {}
     for row in rows:
         found[row.outcome] = found.get(row.outcome, 0) + row.last_offset - row.first_offset + 1
@@ -202,6 +213,6 @@ def power_the_disk(monkeypatch: pytest.MonkeyPatch, power: Power, *, keeps_unsyn
         power.step()
         ftruncate(file, length)
 
-    monkeypatch.setattr("share_state.dead_letters.journal.os.write", written)
-    monkeypatch.setattr("share_state.dead_letters.journal.os.fsync", synced_now)
-    monkeypatch.setattr("share_state.dead_letters.journal.os.ftruncate", cut)
+    monkeypatch.setattr("share_state.operate.dead_letters.journal.os.write", written)
+    monkeypatch.setattr("share_state.operate.dead_letters.journal.os.fsync", synced_now)
+    monkeypatch.setattr("share_state.operate.dead_letters.journal.os.ftruncate", cut)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from share_state.dead_letters import (
+from share_state.operate.dead_letters import (
     Cause,
     ClusterRefusedError,
     DeadLetter,
@@ -20,13 +20,13 @@ from share_state.dead_letters import (
     QueuePlace,
     UnknownGroupError,
 )
-from share_state.dead_letters.json_rows import LIST_VERSION, REDRIVE_VERSION, SHOW_VERSION
-from share_state.payloads import Payload
-from tests.python.cli_in_process import Ran, run_here
-from tests.python.cli_runner import run
-from tests.python.dead_letters.fake_target import FakeProducer, Power, Topics, sources
-from tests.python.json_page import described, schema_of, told
-from tests.python.json_schema import breaches
+from share_state.operate.dead_letters.json_rows import LIST_VERSION, REDRIVE_VERSION, SHOW_VERSION
+from share_state.operate.payloads import Payload
+from tests.cli_in_process import Ran, run_here
+from tests.cli_runner import run
+from tests.operate.dead_letters.fake_target import FakeProducer, Power, Topics, sources
+from tests.operate.json_page import described, schema_of, told
+from tests.operate.json_schema import breaches
 
 CLUSTER, GROUP = "kafka://nowhere:9092", "workers"
 FIRST = DeadLetter(
@@ -41,12 +41,12 @@ GONE = FIRST._replace(
     topic="gone\x1b[31m", first_offset=3, last_offset=3, cause=Cause.OTHER, message="a new\x1bcause",
     queue=QueuePlace("dlq", 1, 0, copied=True),
 )  # fmt: skip
-#: Of the whole redrive of what there is.
+#: Arguments of the whole redrive of what there is.
 REDRIVE = ("dlq", "redrive", CLUSTER, GROUP, "--to", "retry", "--settle", "0", "--topic", "orders")
 
 
 class World:
-    """What the command finds: topics, letters, and who may do what."""
+    """World of the command: topics, letters, and who may do what."""
 
     def __init__(self) -> None:
         self.topics = sources(4)
@@ -94,12 +94,12 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
         return nullcontext(made.topics)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("share_state.cli.dlq_command.Asking", made)
-    monkeypatch.setattr("share_state.cli.dlq_options.Letters", made.told)
-    monkeypatch.setattr("share_state.cli.dlq_redrive.TopicLog", opened)
-    for module in ("dlq_redrive", "dlq_command"):
-        monkeypatch.setattr(f"share_state.cli.{module}.PayloadReader", opened)
-    monkeypatch.setattr("share_state.cli.dlq_redrive.producer", lambda *_: FakeProducer(made.topics, Power(), made.fails))
+    monkeypatch.setattr("share_state.cli.dlq.command.Asking", made)
+    monkeypatch.setattr("share_state.cli.dlq.options.Letters", made.told)
+    monkeypatch.setattr("share_state.cli.dlq.redrive.TopicLog", opened)
+    for module in ("redrive", "command"):
+        monkeypatch.setattr(f"share_state.cli.dlq.{module}.PayloadReader", opened)
+    monkeypatch.setattr("share_state.cli.dlq.redrive.producer", lambda *_: FakeProducer(made.topics, Power(), made.fails))
     return made
 
 
@@ -216,7 +216,7 @@ def test_what_was_not_confirmed_is_told_and_found_by_the_next_run(world: World, 
     dry = run_here(*order)
     assert "1 in doubt after an interrupted run, which --execute finds out about first" in dry.stderr
     slept: list[float] = []
-    monkeypatch.setattr("share_state.cli.dlq_redrive.time.sleep", slept.append)
+    monkeypatch.setattr("share_state.cli.dlq.redrive.time.sleep", slept.append)
     found = run_here(*order, "--execute", "--settle", "7")
     assert (found.returncode, found.stdout) == (0, "")
     assert slept == [7.0]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from share_state.dead_letters import read_journal, redrive
-from share_state.dead_letters.redriven_from import REDRIVEN_FROM
-from tests.python.dead_letters.fake_target import (
+from share_state.operate.dead_letters import read_journal, redrive
+from share_state.operate.dead_letters.redriven_from import REDRIVEN_FROM
+from tests.operate.dead_letters.fake_target import (
     IDENTITY,
     FakeProducer,
     Power,
@@ -21,7 +21,7 @@ from tests.python.dead_letters.fake_target import (
     sources,
 )
 
-#: Of each of two partitions; in batches of 2 they are 5 batches.
+#: Number of records of each of two partitions; in batches of 2 they are 5 batches.
 COUNT = 5
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from share_state.dead_letters import Doubt, InDoubtError, Journal, Place, resolve
-from share_state.dead_letters.redriven_from import header
-from tests.python.dead_letters.fake_target import BORN, IDENTITY, Topics, payload, sources
+from share_state.operate.dead_letters import Doubt, InDoubtError, Journal, Place, resolve
+from share_state.operate.dead_letters.redriven_from import header
+from tests.operate.dead_letters.fake_target import BORN, IDENTITY, Topics, payload, sources
 
 FIRST, SECOND = Place("orders", 0, 0), Place("orders", 0, 1)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from share_state.dead_letters import (
+from share_state.operate.dead_letters import (
     Identity,
     Journal,
     JournalDamagedError,
@@ -21,7 +21,7 @@ from share_state.dead_letters import (
     Sent,
     read_journal,
 )
-from tests.python.dead_letters.fake_target import IDENTITY
+from tests.operate.dead_letters.fake_target import IDENTITY
 
 FIRST, SECOND, THIRD = (Place("orders", 0, offset) for offset in range(3))
 
@@ -67,7 +67,7 @@ def test_it_keeps_what_was_sent_and_what_is_in_doubt(tmp_path: Path) -> None:
 
 def test_a_torn_last_line_is_cut_off_wherever_it_is_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # There is no loss of power here, and syncs take their time.
-    monkeypatch.setattr("share_state.dead_letters.journal.os.fsync", lambda _: None)
+    monkeypatch.setattr("share_state.operate.dead_letters.journal.os.fsync", lambda _: None)
     path = tmp_path / "journal"
     content = filled(path)
     head = content.index(b"\n") + 1
@@ -192,7 +192,7 @@ def test_a_full_disk_leaves_no_part_of_a_line(tmp_path: Path, monkeypatch: pytes
                 return write(file, bytes(data)[:10])
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("share_state.dead_letters.journal.os.write", full)
+        monkeypatch.setattr("share_state.operate.dead_letters.journal.os.write", full)
         with pytest.raises(JournalError, match="cannot be written: No space left on device"):
             journal.sent([], [])
         assert journal.state.in_doubt == {SECOND}

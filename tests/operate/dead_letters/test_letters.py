@@ -1,4 +1,4 @@
-"""What queues and histories tell, and which of it is meant."""
+"""Dead letters that queues and histories tell, and the ones of them that are meant."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import share_state as ss
-from share_state.dead_letters import Cause, DeadLetter, Filter, Interval, Intervals, LetterPayload, QueuePlace, payloads_of
-from share_state.dead_letters.archived import archived
-from share_state.dead_letters.intervals import without
-from share_state.dead_letters.queue_record import BadQueueRecordError, QueueRecord, group_of, letter_of
 from share_state.errors import ConfigError
-from share_state.payloads import Payload
-from tests.python.dead_letters.fake_target import Topics, payload
+from share_state.operate import analysis
+from share_state.operate.dead_letters import (
+    Cause,
+    DeadLetter,
+    Filter,
+    Interval,
+    Intervals,
+    LetterPayload,
+    QueuePlace,
+    payloads_of,
+)
+from share_state.operate.dead_letters.archived import archived
+from share_state.operate.dead_letters.intervals import without
+from share_state.operate.dead_letters.queue_record import BadQueueRecordError, QueueRecord, group_of, letter_of
+from share_state.operate.payloads import Payload
+from tests.operate.dead_letters.fake_target import Topics, payload
 
 #: As Kafka 4.4.0 writes them.
 HEADERS = [
@@ -76,10 +86,10 @@ def test_a_record_that_names_no_group_is_nobodys() -> None:
 def test_a_history_tells_of_what_became_archived(tmp_path: Path) -> None:
     key = ss.SharePartitionKey("workers", "00000000-0000-0000-0000-000000000001", 0)
     with ss.open(tmp_path / "log", partitions=1) as store:
-        store.initialize_state(key, 0, 0)
+        store.reset_state(key, 0, 0)
         for batches in ([(0, 3, 4, 1), (4, 4, 0, 1)], [(4, 4, 4, 2), (5, 9, 2, 1)], [(10, 10, 3, 1)], [(10, 10, 4, 1)]):
             store.write_state(key, ss.WriteState(0, 0, 0, 0, [ss.StateBatch(*batch) for batch in batches]))
-    rows = list(ss.history(tmp_path / "log"))
+    rows = list(analysis.history(tmp_path / "log"))
     found = [(one.topic, one.first_offset, one.last_offset, one.delivery_count, one.cause) for one in archived(rows, {}, 2)]
     assert found == [
         (key.topic_id, 0, 3, 1, Cause.REJECTED),

@@ -1,4 +1,4 @@
-"""What a redrive sends, what it reports, and what it leaves to the next run."""
+"""Redrive: what it sends, what it reports, and what it leaves to the next run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from share_state.dead_letters import (
+from share_state.operate.dead_letters import (
     REDRIVEN_FROM,
     Identity,
     Interval,
@@ -21,9 +21,9 @@ from share_state.dead_letters import (
     read_journal,
     redrive,
 )
-from share_state.dead_letters.redriven_from import header, place_of
-from share_state.payloads import Payload
-from tests.python.dead_letters.fake_target import (
+from share_state.operate.dead_letters.redriven_from import header, place_of
+from share_state.operate.payloads import Payload
+from tests.operate.dead_letters.fake_target import (
     BORN,
     IDENTITY,
     FakeProducer,

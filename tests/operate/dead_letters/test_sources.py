@@ -1,16 +1,16 @@
-"""What is asked of a cluster, on a client that answers as it is told, and what its refusals become."""
+"""Questions to a cluster, and the errors that its refusals become."""
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from types import SimpleNamespace
-from typing import Any, Self
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+from uuid import UUID
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
 
-from share_state.analysis.history_row import HistoryRow
-from share_state.dead_letters import (
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.dead_letters import (
     Asking,
     Cause,
     ClusterRefusedError,
@@ -21,50 +21,29 @@ from share_state.dead_letters import (
     UnknownGroupError,
     source_of,
 )
-from share_state.payloads import Payload
-from share_state.reading.failures import ClusterReadError, NoAnswerError
-from tests.python.dead_letters.fake_target import Topics
-from tests.python.dead_letters.test_letters import HEADERS
+from share_state.operate.payloads import Payload
+from share_state.operate.reading.failures import ClusterReadError, NoAnswerError
+from share_state.operate.reading.plain import SCHEME
+from tests.operate.dead_letters.fake_target import Topics
+from tests.operate.dead_letters.test_letters import HEADERS
+from tests.operate.live.fake_cluster import CONFIGS, METADATA, FakeCluster, served
 
 CLUSTER = "kafka://nowhere:9092"
 QUEUE, LIMIT = "errors.deadletterqueue.topic.name", "share.delivery.count.limit"
 
 
-class Client:
-    """An administrator's client with one answer, or one error, for every question."""
-
-    def __init__(self, **answers: Any) -> None:
-        self.answers = answers
-
-    def _future(self, name: str) -> Future[Any]:
-        future: Future[Any] = Future()
-        answer = self.answers[name]
-        if isinstance(answer, int):
-            future.set_exception(KafkaException(KafkaError(answer)))
-        else:
-            future.set_result(answer)
-        return future
-
-    def describe_configs(self, resources: list[Any], **_: object) -> dict[Any, Future[Any]]:
-        return {resources[0]: self._future("configs")}
-
-    def describe_topics(self, _collection: object, **_: object) -> dict[str, Future[Any]]:
-        return {"retry": self._future("operations")}
-
-    def poll(self, _timeout: float) -> int:
-        return 0
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
+    with served(FakeCluster(tmp_path, ends={("retry", UUID(int=1)): [0]})) as serving:
+        yield serving
 
 
-def asking(monkeypatch: pytest.MonkeyPatch, known: int | None = None, **answers: Any) -> Asking:
-    made = Asking(CLUSTER, {}, 1.0)
-    made._asked = Client(**answers)
-    topic = SimpleNamespace(error=None if known is None else KafkaError(known))
-    monkeypatch.setattr("share_state.dead_letters.cluster.topics", lambda *asked: {asked[-1]: topic})
-    return made
+def asking(cluster: FakeCluster, timeout: float = 5.0) -> Asking:
+    return Asking(SCHEME + cluster.bootstrap, {}, timeout)
 
 
-def config(**values: str) -> dict[str, SimpleNamespace]:
-    return {name: SimpleNamespace(value=value) for name, value in values.items()}
+def test_a_cluster_tells_its_id(cluster: FakeCluster) -> None:
+    assert asking(cluster).cluster_id() == "fake"
 
 
 @pytest.mark.parametrize(
@@ -77,61 +56,52 @@ def config(**values: str) -> dict[str, SimpleNamespace]:
         ({}, GroupSettings(None, None)),
     ],
 )
-def test_a_group_tells_its_queue_and_its_limit(
-    monkeypatch: pytest.MonkeyPatch, told: dict[str, str], settings: GroupSettings
-) -> None:
-    asked = asking(monkeypatch, configs=config(**told))
+def test_a_group_tells_its_queue_and_its_limit(cluster: FakeCluster, told: dict[str, str], settings: GroupSettings) -> None:
+    cluster.configs["workers"] = told
+    asked = asking(cluster)
     assert asked.group("workers") == settings
     assert source_of(asked, "workers") == ("workers", settings.queue, settings.delivery_count_limit)
     assert source_of(asked, "workers", from_history=True).queue is None
     # Its configuration may be closed to who names the queue.
-    assert source_of(asking(monkeypatch, configs=30), "workers", queue="other").queue == "other"
+    cluster.denied = {CONFIGS}
+    assert source_of(asked, "workers", queue="other").queue == "other"
+    with pytest.raises(ClusterRefusedError, match="the principal needs DESCRIBE_CONFIGS on the group workers") as refused:
+        asked.group("workers")
+    assert (refused.value.field, refused.value.value, refused.value.kafka_code) == ("group", "workers", 30)
+
+
+def test_a_cluster_that_does_not_answer_is_told(cluster: FakeCluster) -> None:
+    cluster.silent = {CONFIGS}
+    with pytest.raises(NoAnswerError, match=r"^no answer within 0\.2 s$"):
+        asking(cluster, 0.2).group("workers")
+
+
+READ, WRITE, ALL = 1 << 3, 1 << 4, 1 << 2
+
+
+@pytest.mark.parametrize(("may", "missing"), [(ALL, None), (READ | WRITE, None), (READ, "WRITE"), (WRITE, "READ"), (0, "WRITE")])
+def test_a_target_has_to_be_open_for_writing_and_reading(cluster: FakeCluster, may: int, missing: str | None) -> None:
+    cluster.operations = may
+    if missing is None:
+        asking(cluster).check_target("retry")
+        return
+    with pytest.raises(ClusterRefusedError, match=f"the principal needs {missing} on the topic retry") as raised:
+        asking(cluster).check_target("retry")
+    assert (raised.value.field, raised.value.value, raised.value.kafka_code) == ("to", "retry", 29)
 
 
 @pytest.mark.parametrize(
     ("code", "kind", "text"),
     [
-        (30, ClusterRefusedError, "the principal needs DESCRIBE_CONFIGS on the group workers, which tells its dead-letter queue"),
-        (-185, NoAnswerError, "no answer within 1 s"),
-        (15, ClusterReadError, "Coordinator not available"),
-    ],
-)
-def test_a_group_that_cannot_be_asked_is_told(
-    monkeypatch: pytest.MonkeyPatch, code: int, kind: type[Exception], text: str
-) -> None:
-    with pytest.raises(kind, match=text):
-        asking(monkeypatch, configs=code).group("workers")
-
-
-@pytest.mark.parametrize(
-    ("may", "missing"), [(["ALL"], None), (["READ", "WRITE"], None), (["READ"], "WRITE"), (["WRITE"], "READ"), ([], "WRITE")]
-)
-def test_a_target_has_to_be_open_for_writing_and_reading(
-    monkeypatch: pytest.MonkeyPatch, may: list[str], missing: str | None
-) -> None:
-    operations = SimpleNamespace(authorized_operations=[SimpleNamespace(name=name) for name in may])
-    asked = asking(monkeypatch, operations=operations)
-    if missing is None:
-        asked.check_target("retry")
-        return
-    with pytest.raises(ClusterRefusedError, match=f"the principal needs {missing} on the topic retry") as raised:
-        asked.check_target("retry")
-    assert (raised.value.field, raised.value.value, raised.value.kafka_code) == ("to", "retry", 29)
-
-
-@pytest.mark.parametrize(
-    ("known", "kind", "text"),
-    [
         (3, NoSuchTopicError, "topic retry is not in the cluster"),
         (29, ClusterRefusedError, "the principal needs DESCRIBE on the topic retry"),
-        (17, ClusterReadError, "Invalid topic"),
+        (17, ClusterReadError, "topic retry: code 17"),
     ],
 )
-def test_a_target_that_is_not_there_or_hidden_is_told(
-    monkeypatch: pytest.MonkeyPatch, known: int, kind: type[Exception], text: str
-) -> None:
+def test_a_target_that_is_not_there_or_hidden_is_told(cluster: FakeCluster, code: int, kind: type[Exception], text: str) -> None:
+    cluster.codes = {METADATA: [code]}
     with pytest.raises(kind, match=text):
-        asking(monkeypatch, known).check_target("retry")
+        asking(cluster).check_target("retry")
 
 
 class Opened(Topics):
@@ -156,7 +126,7 @@ def test_a_queue_is_read_for_one_group_and_what_is_none_is_passed_over(monkeypat
     foreign = Payload("dlq", 0, 2, 5, b"key", b"value", ())
     log = [queued(0), queued(1, group=b"others"), foreign, queued(3, offset=b"x"), queued(4, offset=b"18")]
     topics = Opened({"dlq": [log, [queued(0, offset=b"19")._replace(value=b"copy")]]})
-    monkeypatch.setattr("share_state.dead_letters.sources.TopicLog", topics)
+    monkeypatch.setattr("share_state.operate.dead_letters.sources.TopicLog", topics)
     reports: list[tuple[int, int]] = []
     letters = Letters(CLUSTER, Source("workers", "dlq", None), progress=lambda done, total: reports.append((done, total)))
     found = list(letters)
@@ -185,8 +155,8 @@ def test_a_history_is_read_where_there_is_no_queue(monkeypatch: pytest.MonkeyPat
     def history(_source: str, *, group: str | None = None, **_: object) -> Scan:
         return Scan(one for one in rows if group in {None, one.group})
 
-    monkeypatch.setattr("share_state.dead_letters.sources.everything", history)
-    monkeypatch.setattr("share_state.dead_letters.sources.topic_names", lambda *_, **__: {"topic-id": "orders"})
+    monkeypatch.setattr("share_state.operate.dead_letters.sources.everything", history)
+    monkeypatch.setattr("share_state.operate.dead_letters.sources.topic_names", lambda *_, **__: {"topic-id": "orders"})
     (letter,) = Letters(CLUSTER, Source("workers", None, 2))
     assert (letter.topic, letter.topic_id, letter.first_offset, letter.cause) == ("orders", "topic-id", 7, Cause.DELIVERY_LIMIT)
     assert list(Letters(CLUSTER, Source("others", None, 2))) == []

@@ -1,4 +1,4 @@
-"""What deploy/ offers for systemd: the unit is one, and its command line serves; and docs/gateway.md."""
+"""Files of deploy/ for systemd: the unit is one, and its command line serves; and docs/gateway.md."""
 
 import re
 import shutil
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from share_state.testing import MockCluster
-from tests.python.cli_runner import environment
-from tests.python.recordings import REPOSITORY, shared_is_required
+from tests.cli_runner import environment
+from tests.recordings import REPOSITORY, shared_is_required
 
 DEPLOY = REPOSITORY / "deploy"
 UNIT = (DEPLOY / "share-state-gateway.service").read_text(encoding="utf-8")

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from share_state.testing import MockCluster
-from tests.python.cli_runner import COMMAND, environment
-from tests.python.live.exporting import a_cluster, get
-from tests.python.recordings import REPOSITORY
+from tests.cli_runner import COMMAND, environment
+from tests.operate.live.exporting import a_cluster, get
+from tests.recordings import REPOSITORY
 
 DEPLOY = REPOSITORY / "deploy"
 CONTAINER = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
@@ -23,13 +23,13 @@ VOLUME = "/var/lib/share-state"
 
 
 def step(name: str) -> list[str]:
-    """What stands in the lines of the last stage that begin with a word."""
+    """Text of the lines of the last stage that begin with a word."""
     stage = CONTAINER.rpartition("\nFROM ")[2]
     return re.findall(rf"^{name} (.+)$", stage, re.MULTILINE)
 
 
 def command_lines(text: str) -> dict[str, list[str]]:
-    """Of each `podman run`, by its command: its words. The image is the word before the command."""
+    """Words of each `podman run`, by its command. The image is the word before the command."""
     found: dict[str, list[str]] = {}
     for line in re.findall(r"podman run (.+)", re.sub(r"\\\n#?\s+", "", text)):
         words = shlex.split(line)

@@ -19,9 +19,10 @@ from prometheus_client import Metric as Family
 from prometheus_client.parser import text_string_to_metric_families
 
 import share_state as ss
-from share_state.live.metric_table import METRICS
-from tests.python.cli_runner import COMMAND, environment
-from tests.python.live.fake_cluster import FakeCluster, member, served
+from share_state.operate.live.metric_table import METRICS
+from tests.cli_runner import COMMAND, environment
+from tests.operate.live.fake_cluster import FakeCluster, served
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 HEALTHY = ("workers", "orders", "0")
@@ -37,7 +38,7 @@ def a_cluster(log: Path) -> Iterator[FakeCluster]:
             (1, [(0, 0, 0, 4), (1, 9, 2, 1), (10, 10, 4, 4), (11, 12, 4, 1)]),
         ):
             key = ss.SharePartitionKey("workers", str(ORDERS), partition)
-            store.initialize_state(key, 0, 0)
+            store.reset_state(key, 0, 0)
             complete = sum(last - first + 1 for first, last, state, _ in batches if state in {2, 4})
             store.write_state(key, ss.WriteState(0, 0, 0, complete, [ss.StateBatch(*batch) for batch in batches]))
     fake = FakeCluster(
@@ -51,7 +52,7 @@ def a_cluster(log: Path) -> Iterator[FakeCluster]:
 
 
 class Cluster(Protocol):
-    """What can be exported: a made-up cluster, or a broker."""
+    """Cluster that can be exported: a made-up one, or a broker."""
 
     @property
     def bootstrap(self) -> str: ...
@@ -115,6 +116,6 @@ def families(address: str) -> dict[str, Family]:
 
 
 def values(found: dict[str, Family], name: str) -> dict[tuple[str, ...], float]:
-    """Those of a metric, by the values of its labels in the order of the table."""
+    """Values of a metric, by the values of its labels in the order of the table."""
     (labels,) = (metric.labels for metric in METRICS if metric.name == name)
     return {tuple(sample.labels[label] for label in labels): sample.value for sample in found[name].samples}

@@ -1,9 +1,11 @@
-"""Configurations as a broker describes them."""
+"""Configurations as a broker describes them, and members of groups."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 Configs = Mapping[str, Mapping[str, str]]
 _GROUP = 32
@@ -33,4 +35,26 @@ def _entry(name: str, value: str) -> dict[str, Any]:
         "synonyms": [],
         "configType": 0,
         "documentation": None,
+    }
+
+
+def base64_id(topic_id: UUID) -> str:
+    return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
+
+
+def member(member_id: str, assigned: Mapping[UUID, list[int]]) -> dict[str, Any]:
+    """A member as DescribeShareGroups has it."""
+    return {
+        "memberId": member_id,
+        "rackId": None,
+        "memberEpoch": 3,
+        "clientId": "worker",
+        "clientHost": "/127.0.0.1",
+        "subscribedTopicNames": ["orders"],
+        "assignment": {
+            "topicPartitions": [
+                {"topicId": base64_id(topic_id), "topicName": "orders", "partitions": partitions}
+                for topic_id, partitions in assigned.items()
+            ]
+        },
     }

@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-#: Of the job that `deploy/` names.
+#: Name of the job in `deploy/`.
 JOB = "share-state"
 SCRAPE_SECONDS = 0.5
 
 
 def program(name: str) -> str:
-    """Where it is; CI has it."""
+    """Path of a program; CI has it."""
     path = shutil.which(name)
     if path is None:
         assert not os.environ.get("CI"), f"CI has {name}: a run without it has not tried what is for Prometheus"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from share_state.live.metric_table import METRICS
+from share_state.operate.live.metric_table import METRICS
 
 #: Prometheus' own.
 _OWN = {"up": set[str]()}
-#: Which every series has from its scrape.
+#: Labels that every series has from its scrape.
 _OF_THE_SCRAPE = {"job", "instance"}
 _TELLS = {metric.exposed: set(metric.labels) for metric in METRICS} | _OWN
 _WORDS = frozenset(
     {"absent", "and", "bool", "by", "count", "deriv", "group_left", "increase", "max", "min", "on", "or", "rate", "resets", "sum"}
-    | {"topk", "unless", "without"}
+    | {"topk", "unless", "vector", "without"}
 )
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SELECTOR = re.compile(r"([a-z_]\w*)\s*\{([^}]*)\}")

@@ -1,4 +1,4 @@
-"""What brokers say of one topic in one share group, and of what is missing."""
+"""Answers of brokers about one topic in one share group, and about what is missing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 
 import share_state as ss
 from share_state.errors import UnknownPartitionError
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.errors import BrokerUnreachableError
-from share_state.kafka.security import SecurityOptions
-from share_state.live.about import About, about
-from tests.python.live.fake_cluster import CONFIGS, DESCRIBE, LIST_OFFSETS, FakeCluster, member, served
+from share_state.operate.live.about import About, about
+from tests.operate.live.fake_cluster import CONFIGS, DESCRIBE, LIST_OFFSETS, FakeCluster, served
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.python.live.prometheus import JOB, program
-from tests.python.live.promql import metrics_of, unknown_names
-from tests.python.recordings import REPOSITORY
-from tests.readme.pages import anchors
+from tests.operate.live.prometheus import JOB, program
+from tests.operate.live.promql import metrics_of, unknown_names
+from tests.pages.pages import anchors
+from tests.recordings import REPOSITORY
 
 FOLDER = REPOSITORY / "deploy" / "prometheus"
 RULES = FOLDER / "share-state-alerts.yml"

@@ -13,12 +13,13 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.doctor import CHECKS
-from share_state.live.json_rows import DOCTOR_VERSION
-from tests.python.cli_runner import run
-from tests.python.json_schema import breaches
-from tests.python.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, FakeCluster, member, served
-from tests.python.recordings import REPOSITORY
+from share_state.operate.doctor import CHECKS
+from share_state.operate.doctor.json_rows import DOCTOR_VERSION
+from tests.cli_runner import run
+from tests.operate.json_schema import breaches
+from tests.operate.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, FakeCluster, served
+from tests.operate.live.fake_configs import member
+from tests.recordings import REPOSITORY
 
 ORDERS, AUDIT = UUID(int=1), UUID(int=2)
 NOBODY = "kafka://127.0.0.1:1"
@@ -31,7 +32,7 @@ def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
     with ss.open(log, partitions=1) as store:
         for group, topic, batches in ((GROUPS[0], ORDERS, [(0, 0, 0, 4), (1, 9, 2, 1)]), (GROUPS[1], AUDIT, [])):
             key = ss.SharePartitionKey(group, str(topic), 0)
-            store.initialize_state(key, 0, 0)
+            store.reset_state(key, 0, 0)
             store.write_state(key, ss.WriteState(0, 0, 0, 9 if batches else 0, [ss.StateBatch(*batch) for batch in batches]))
     fake = FakeCluster(
         log,
@@ -56,7 +57,7 @@ def test_the_table_has_the_most_urgent_first_and_commands_whole(cluster: FakeClu
     at = f"--bootstrap-server {cluster.bootstrap}"
     assert [line for line in lines if line.startswith("  $ ")] == [
         f"  $ kafka-console-consumer.sh {at} --topic orders --partition 0 --offset 0 --max-messages 1",
-        f"  $ kafka-share-groups.sh {at} --delete --group $'[red]\\x1b[31m'",
+        f"  $ kafka-share-groups.sh {at} --describe --group $'[red]\\x1b[31m'",
     ]
     assert max(len(line) for line in lines if not line.startswith("  $ ")) <= 60
     assert "\x1b" not in ran.stdout

@@ -16,11 +16,12 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.live.json_rows import TOP_VERSION
-from tests.python.cli_runner import COMMAND, environment, run
-from tests.python.json_schema import breaches
-from tests.python.live.fake_cluster import FETCH, FakeCluster, member, served
-from tests.python.recordings import REPOSITORY
+from share_state.operate.live.json_rows import TOP_VERSION
+from tests.cli_runner import COMMAND, environment, run
+from tests.operate.json_schema import breaches
+from tests.operate.live.fake_cluster import FETCH, FakeCluster, served
+from tests.operate.live.fake_configs import member
+from tests.recordings import REPOSITORY
 
 ORDERS, AUDIT = UUID(int=1), UUID(int=2)
 NOBODY = "kafka://127.0.0.1:1"
@@ -37,7 +38,7 @@ def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
             ("[red]rich", AUDIT, 0, []),
         ):
             key = ss.SharePartitionKey(group, str(topic), partition)
-            store.initialize_state(key, 0, 0)
+            store.reset_state(key, 0, 0)
             complete = sum(last - first + 1 for first, last, state, _ in batches if state == 2)
             store.write_state(key, ss.WriteState(0, 0, 0, complete, [ss.StateBatch(*batch) for batch in batches]))
     fake = FakeCluster(
@@ -144,7 +145,7 @@ def test_settings_that_are_not_known_are_named(tmp_path: Path) -> None:
     config.write_text("security.protocol=SASL_PLAINTEXT\nmagic=1\n", encoding="utf-8")
     ran = run("top", NOBODY, "--command-config", config)
     assert ran.returncode == 2
-    assert "magic is not a security property" in " ".join(ran.stderr.replace("│", "").split())
+    assert "magic is not a setting of a client" in " ".join(ran.stderr.replace("│", "").split())
 
 
 @pytest.mark.parametrize("command", ["top", "doctor"])

@@ -13,12 +13,12 @@ import jsonschema
 import pytest
 import yaml
 
-from share_state.live.metric_table import METRICS
-from tests.python.live.exporting import a_cluster, get, started
-from tests.python.live.prometheus import JOB, SCRAPE_SECONDS, Prometheus, program, scraping
-from tests.python.live.promql import metrics_of, unknown_names
-from tests.python.live.test_alerts import rules
-from tests.python.recordings import REPOSITORY
+from share_state.operate.live.metric_table import METRICS
+from tests.operate.live.exporting import a_cluster, get, started
+from tests.operate.live.prometheus import JOB, SCRAPE_SECONDS, Prometheus, program, scraping
+from tests.operate.live.promql import metrics_of, unknown_names
+from tests.operate.live.test_alerts import rules
+from tests.recordings import REPOSITORY
 
 DASHBOARD: dict[str, Any] = json.loads((REPOSITORY / "deploy" / "grafana" / "share-state.json").read_text(encoding="utf-8"))
 SCHEMA = json.loads(Path(__file__).with_name("grafana-dashboard.schema.json").read_text(encoding="utf-8"))
@@ -72,8 +72,9 @@ def test_queries_name_what_there_is() -> None:
         # Whatever is asked is of the job that was chosen.
         assert query.text.count('job=~"$job"') == len(re.findall(r"share_\w+", query.text)), query
         asked |= metrics_of(query.text)
-    # Where the rest of the state topic is, its size and its prefix say.
-    assert {metric.exposed for metric in METRICS} - asked == {"share_state_topic_needed_offset"}
+    # Where the rest of the state topic is, its size and its prefix say. The autoscaler and the alerts ask if no record waits.
+    untold = {"share_state_topic_needed_offset", "share_group_no_record_waits"}
+    assert {metric.exposed for metric in METRICS} - asked == untold
     names = [variable["name"] for variable in VARIABLES]
     assert names == ["datasource", "job", "group", "topic", "partition"]
     used = set(re.findall(r"\$\{?(\w+)", json.dumps(DASHBOARD)))

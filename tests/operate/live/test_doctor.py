@@ -15,15 +15,16 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.analysis.anomaly import AnomalyKind, Severity
-from share_state.doctor import Facts, Finding, Tools, diagnose, examine
-from share_state.live import Health, LiveView, View
-from share_state.live.asked import Topic
-from share_state.live.cluster_view import ClusterView
-from share_state.live.rights import Right
-from share_state.live.state_topic import StatePartitionPlace
-from share_state.reading.state_topic import STATE_TOPIC
-from tests.python.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, LIST_OFFSETS, METADATA, FakeCluster, member
+from share_state.kafka.client.metadata import Topic
+from share_state.operate.analysis.anomaly import AnomalyKind, Severity
+from share_state.operate.doctor import Facts, Finding, Tools, diagnose, examine
+from share_state.operate.live import Health, LiveView, View
+from share_state.operate.live.cluster_view import ClusterView
+from share_state.operate.live.rights import Right
+from share_state.operate.live.state_topic import StatePartitionPlace
+from share_state.operate.reading.plain import STATE_TOPIC
+from tests.operate.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, LIST_OFFSETS, METADATA, FakeCluster
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 KEY = ss.SharePartitionKey("workers", str(ORDERS), 0)
@@ -34,10 +35,10 @@ CALM = {"share.record.lock.duration.ms": "60000", "share.delivery.count.limit": 
 
 
 def cluster(tmp_path: Path, *writes: Iterable[Batch], end: int = 20, start: int = 0) -> FakeCluster:
-    """One share partition, with writes one after another; a member has it, and nothing is wrong around it."""
+    """Cluster with one share partition, with writes one after another; a member has it, and nothing is wrong around it."""
     log = tmp_path / "log"
     with ss.open(log, partitions=1) as store:
-        store.initialize_state(KEY, 0, start)
+        store.reset_state(KEY, 0, start)
         complete = 0
         for batches in writes:
             complete += sum(last - first + 1 for first, last, state, _ in batches if state in {ACKNOWLEDGED, ARCHIVED})
@@ -108,7 +109,7 @@ def test_records_that_were_given_up(tmp_path: Path) -> None:
     fake.configs["workers"]["share.delivery.count.limit"] = "2"
     burst, limit = examined(fake)[1]
     assert (burst.check, burst.severity) == ("poison_record", Severity.CRITICAL)
-    assert (limit.check, limit.severity) == ("delivery_limit", Severity.WARNING)
+    assert (limit.check, limit.severity) == ("delivery_limit", Severity.CRITICAL)
     assert limit.text == "30 of 30 records were given up after 2 deliveries"
     assert limit.commands == (group_config("share.delivery.count.limit=4"),)
     # At the highest that the brokers take there is no command.
@@ -164,7 +165,8 @@ def test_a_group_without_members(tmp_path: Path) -> None:
         ("members", Severity.CRITICAL, "workers", "orders", None)
     )
     assert found.evidence == {"lag": 10, "share_partitions": 1, "topics": 1, "members": 0}
-    assert found.commands == ("kafka-share-groups.sh --bootstrap-server kafka:9092 --delete --group workers",)
+    assert found.commands == ("kafka-share-groups.sh --bootstrap-server kafka:9092 --describe --group workers",)
+    assert "cannot be taken back: kafka-share-groups.sh --bootstrap-server kafka:9092 --delete --group workers" in found.advice
     # With nothing to deliver it may be without members.
     fake.ends = {("orders", ORDERS): [10]}
     assert examined(fake)[1] == []
@@ -175,10 +177,8 @@ def test_a_topic_that_is_no_more(tmp_path: Path) -> None:
     fake.ends, fake.members["workers"] = {}, []
     found = only(examined(fake)[1])
     assert (found.check, found.topic, found.evidence["share_partitions"]) == ("deleted_topic", str(ORDERS), 1)
-    assert found.commands == ("kafka-share-groups.sh --bootstrap-server kafka:9092 --delete --group workers",)
-    # A group with members cannot be deleted.
-    fake.members["workers"] = [member("m-1", {ORDERS: [0]})]
-    assert only(examined(fake)[1]).commands == ()
+    assert found.commands == ("kafka-share-groups.sh --bootstrap-server kafka:9092 --describe --group workers --offsets",)
+    assert found.advice.endswith(": kafka-share-groups.sh --bootstrap-server kafka:9092 --delete --group workers")
 
 
 STATE = f"--topic {STATE_TOPIC}"

@@ -15,15 +15,17 @@ import trustme
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 
 import share_state as ss
-from share_state.live import GroupView, Health, LiveRow, LiveView, SharePartitionView, Verdict, View
-from share_state.live.exporter import readings
-from share_state.live.metric_table import METRICS, NAMESPACES, SERIES_A_SHARE_PARTITION, as_markdown
-from share_state.live.state_topic import StatePartitionPlace
-from share_state.monitoring.metric import Kind
-from tests.python.cli_runner import run
-from tests.python.live.exporting import HEALTHY, ORDERS, POISONED, a_cluster, exporting, families, get, values
-from tests.python.live.fake_cluster import LIST_OFFSETS, FakeCluster
-from tests.python.recordings import REPOSITORY
+from share_state.operate.live import GroupView, Health, LiveRow, LiveView, SharePartitionView, Verdict, View
+from share_state.operate.live.exporter import readings
+from share_state.operate.live.heads import Head
+from share_state.operate.live.metric_table import METRICS, NAMESPACES, SERIES_A_SHARE_PARTITION, as_markdown
+from share_state.operate.live.state_topic import StatePartitionPlace
+from share_state.operate.monitoring.exposition import exposition
+from share_state.operate.monitoring.metric import Kind
+from tests.cli_runner import run
+from tests.operate.live.exporting import HEALTHY, ORDERS, POISONED, a_cluster, exporting, families, get, values
+from tests.operate.live.fake_cluster import LIST_OFFSETS, FakeCluster
+from tests.recordings import REPOSITORY
 
 NOBODY = "kafka://127.0.0.1:1"
 STATE_TOPIC = ("read_offset", "needed_offset", "size_offsets", "redundant_offsets")
@@ -96,10 +98,39 @@ def test_it_goes_on_while_the_cluster_is_away(cluster: FakeCluster) -> None:
 
 def test_openmetrics_is_there_for_those_who_ask(cluster: FakeCluster) -> None:
     with exporting(cluster) as address:
+        assert get(f"{address}/metrics", Accept="text/plain;version=0.0.4")[1] == "text/plain; version=0.0.4; charset=utf-8"
         status, content_type, text = get(f"{address}/metrics", Accept="application/openmetrics-text; version=1.0.0")
     assert (status, content_type.partition(";")[0]) == (200, "application/openmetrics-text")
     told = openmetrics_families(text)  # type: ignore[no-untyped-call]
     assert {family.name for family in told} == {metric.name for metric in METRICS}
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        ("", "text/plain; version=0.0.4"),
+        ("*/*", "text/plain; version=0.0.4"),
+        ("text/plain", "text/plain; version=0.0.4"),
+        ("text/plain;version=0.0.4", "text/plain; version=0.0.4"),
+        ("text/plain; version=0.0.4; charset=utf-8", "text/plain; version=0.0.4"),
+        ("text/plain;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.6", "text/plain; version=0.0.4"),
+        ("text/plain;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.4", "text/plain; version=1.0.0"),
+        ("application/openmetrics-text", "application/openmetrics-text; version=1.0.0"),
+        ("application/openmetrics-text;version=0.0.1;q=0.9,text/plain;version=0.0.4;q=0.3", "text/plain; version=0.0.4"),
+        ("application/openmetrics-text;q=0,text/plain;version=0.0.4", "text/plain; version=0.0.4"),
+        ("text/plain;version=0.0.4;q=0.9,application/openmetrics-text;version=1.0.0;q=0.1", "text/plain; version=0.0.4"),
+        ("text/plain;version=abc;q=x,,;;=", "text/plain; version=0.0.4"),
+        (
+            # As Prometheus asks.
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=1.0.0;q=0.4,*/*;q=0.2",
+            "application/openmetrics-text; version=1.0.0",
+        ),
+    ],
+)
+def test_the_form_is_the_one_that_was_asked_for(accept: str, content_type: str) -> None:
+    told, text = exposition(METRICS, {"share_group_members": [(("workers",), 2)]}, accept)
+    assert told == f"{content_type}; charset=utf-8"
+    assert text.decode().endswith("# EOF\n") == (content_type.partition(";")[0] == "application/openmetrics-text")
 
 
 def test_it_serves_https_and_asks_for_a_login(cluster: FakeCluster, tmp_path: Path) -> None:
@@ -166,25 +197,31 @@ def test_how_much_of_the_state_topic_is_redundant() -> None:
 
 def test_a_share_partition_has_no_more_series_than_the_page_says() -> None:
     place, told = ("workers", str(ORDERS), 0, 0, 0, 0, 7, 3, 30), tuple((count, 1) for count in range(40))
-    window, totals = (1, 2, 3, 4, told, 7, 0, 9, 1_000, 0, 0, 0, 0), (1, 2, 3, ((1, 1), (5, 2), (9, 3)), 4, 5)
+    window, totals = (1, 2, 3, 4, told, 7, 0, 9, 1_000, 0, 0, 0, 0), (1, 2, 3, ((1, 1), (5, 2), (9, 3)), 4, 5, None, None)
     row = LiveRow._make(place + window + totals)
     one = SharePartitionView("workers", str(ORDERS), 0, "orders", row, 40, 33, (), None, Verdict(Health.OK, ""))
     view = View(2_000, (GroupView("workers", "Stable", (), {}, (one,)),), 0, (), 0)
     found = readings(view, {}, 0.0, 1)
     series = [(name, labels) for name, told in found.items() for labels, _ in told if labels[:3] == ("workers", "orders", "0")]
     assert len(set(series)) == len(series) == SERIES_A_SHARE_PARTITION
+    # Of a lag in which no record waits, nobody is paged.
+    assert found["share_group_no_record_waits"] == []
+    for lag, head, told_so in ((33, Head(None, None), [1]), (0, Head(None, None), []), (33, Head(12, 0), [])):
+        group = GroupView("workers", "Stable", (), {}, (one._replace(lag=lag, head=head),))
+        found = readings(View(2_000, (group,), 0, (), 0), {}, 0.0, 1)
+        assert [value for _, value in found["share_group_no_record_waits"]] == told_so
     page = (REPOSITORY / "docs" / "exporter-metrics.md").read_text(encoding="utf-8")
     assert f"has at most {SERIES_A_SHARE_PARTITION} series" in " ".join(page.split())
 
 
 def test_the_page_is_made_of_the_table() -> None:
     text = (REPOSITORY / "docs" / "exporter-metrics.md").read_text(encoding="utf-8")
-    assert text.partition("<!-- table: share_state.live.metric_table -->\n")[2] == as_markdown()
+    assert text.partition("<!-- table: share_state.operate.live.metric_table -->\n")[2] == as_markdown()
 
 
 def test_names_follow_the_rules() -> None:
     names = [metric.name for metric in METRICS]
-    assert len(set(names)) == len(names) == 29
+    assert len(set(names)) == len(names) == 30
     for metric in METRICS:
         assert re.fullmatch(rf"({'|'.join(NAMESPACES)})_[a-z]+(_[a-z]+)*", metric.name), metric.name
         assert not metric.name.endswith(("_total", "_count", "_sum", "_ms")), metric.name

@@ -11,10 +11,11 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import share_state as ss
-from share_state.kafka.peers import Address
-from share_state.live import LiveView
-from share_state.live.exporter import Exporter
-from tests.python.live.fake_cluster import FakeCluster, member
+from share_state.kafka.client.peers import Address
+from share_state.operate.live import LiveView
+from share_state.operate.live.exporter import Exporter
+from tests.operate.live.fake_cluster import FakeCluster
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 PLACE = {"group": "workers", "topic": "orders", "partition": "0"}
@@ -35,7 +36,7 @@ def test_what_was_known_is_told_while_the_broker_is_down(tmp_path: Path) -> None
     log = tmp_path / "log"
     key = ss.SharePartitionKey("workers", str(ORDERS), 0)
     with ss.open(log, partitions=1) as store:
-        store.initialize_state(key, 0, 0)
+        store.reset_state(key, 0, 0)
         store.write_state(key, ss.WriteState(0, 0, 0, 1, [ss.StateBatch(0, 0, 4, 5)]))
     fake = FakeCluster(log, ends={("orders", ORDERS): [7]}, members={"workers": [member("m-1", {ORDERS: [0]})]})
 

@@ -1,4 +1,4 @@
-"""What the follower of a state topic refuses, and what it does with bytes that are none of Kafka's."""
+"""Refusals of the follower of a state topic, and bytes that are none of Kafka's."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 import share_state as ss
 from share_state._core import StateTopicFollower
-from share_state.analysis.anomaly import AnomalyConfig
-from tests.python.recordings import JOBS
+from share_state.operate import analysis
+from share_state.operate.analysis.anomaly import AnomalyConfig
+from tests.recordings import JOBS
 
 KEY = ss.SharePartitionKey("workers", str(UUID(int=1)), 0)
 
@@ -43,7 +44,7 @@ def test_bytes_that_are_no_batches_are_told_and_change_nothing() -> None:
     # The log holds deletions too.
     assert not {row[:3] for row in rows} & {tuple(key) for key in gone}
     assert {row[:3]: row.start_offset for row in rows} == {
-        (state["group"], state["topic_id"], state["partition"]): state["start_offset"] for state in ss.fold_path(JOBS)[0]
+        (state["group"], state["topic_id"], state["partition"]): state["start_offset"] for state in analysis.fold_path(JOBS)[0]
     }
     for row in rows:
         assert follower.state_batches(ss.SharePartitionKey(*row[:3])) is not None
@@ -68,7 +69,7 @@ def made_up(tmp_path: Path) -> Path:
     """A log in which a record is archived with its second delivery, and another with its first."""
     log = tmp_path / "log"
     with ss.open(log, partitions=1) as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         for complete, batch in ((0, (0, 0, 0, 1)), (1, (0, 0, 4, 2)), (2, (1, 1, 4, 1))):
             store.write_state(KEY, ss.WriteState(0, 0, 0, complete, [ss.StateBatch(*batch)]))
     return log

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from share_state.live import Health, LiveRow, Rates
-from share_state.live.health import Seen, health_of
-from share_state.live.rates import RecentTotals
+from share_state.operate.live import Health, LiveRow, Rates
+from share_state.operate.live.health import Seen, health_of
+from share_state.operate.live.rates import RecentTotals
 
 NOW_MS = 10_000_000
 QUIET = Rates(60.0, accepted=100, released=0, archiving=0, rejected=0, at_limit=0, lag_rise=0)
@@ -82,6 +82,19 @@ def seen(*, row: dict[str, Any] | None = None, rates: dict[str, Any] | None = No
         (seen(rates={"lag_rise": 999}), Health.OK, "5 records are not settled"),
         (seen(rates={"lag_rise": 1_000}), Health.SLOW, "the lag grew by 1000 records in the last 60 s"),
         (seen(rates={"lag_rise": None}), Health.OK, "5 records are not settled"),
+        # A full window, and one that is full but moves on, or after which nothing waits.
+        (seen(record_locks=11, log_end=30), Health.OK, "5 records are not settled"),
+        (
+            seen(record_locks=11, log_end=30, row={"start_since": 0}),
+            Health.FULL,
+            "11 offsets are in flight, the limit is 11, and 9 records wait after them",
+        ),
+        (SEEN._replace(record_locks=11, log_end=30, rates=None), Health.FULL, "11 offsets"),
+        (seen(record_locks=11, log_end=21), Health.OK, "5 records are not settled"),
+        (seen(record_locks=12, log_end=30), Health.OK, "5 records are not settled"),
+        (seen(has_members=True, by_locks="locks ran out", rates={"at_limit": 3}), Health.EXPIRING, "locks ran out"),
+        (seen(has_members=False, by_locks="locks ran out"), Health.NO_MEMBERS, "the group"),
+        (seen(lag=1), Health.OK, "1 record is not settled"),
         # The likeliest trouble first.
         (seen(row={"held_count": 4, "held_since": 0}, has_members=False), Health.POISON, "record 10"),
         (seen(row={"held_since": 0}, has_members=False), Health.STUCK, "for 10000 s"),

@@ -13,16 +13,10 @@ import pytest
 
 import share_state as ss
 from share_state.errors import ConfigError
-from share_state.live import Health, LiveView, SharePartitionView, View
-from tests.python.live.fake_cluster import (
-    CONFIGS,
-    DESCRIBE,
-    FETCH,
-    LIST_OFFSETS,
-    METADATA,
-    FakeCluster,
-    member,
-)
+from share_state.operate import analysis
+from share_state.operate.live import Health, LiveView, SharePartitionView, View
+from tests.operate.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, LIST_OFFSETS, METADATA, FakeCluster
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 KEY = ss.SharePartitionKey("workers", str(ORDERS), 0)
@@ -41,7 +35,7 @@ def write(store: ss.StateStore, start: int, complete: int, *batches: tuple[int, 
 def cluster(tmp_path: Path) -> FakeCluster:
     log = tmp_path / "log"
     with ss.open(log, partitions=2) as store:
-        store.initialize_state(KEY, 0, 0)
+        store.reset_state(KEY, 0, 0)
         write(store, 0, 5, (0, 4, ACKNOWLEDGED, 1), (5, 5, AVAILABLE, 2))
     return FakeCluster(
         log,
@@ -150,7 +144,7 @@ def test_a_restart_reads_only_what_is_new(cluster: FakeCluster, tmp_path: Path) 
                 second = await until(live, lambda view: only(view).lag == 14)
             assert min(min(offsets) for offsets in cluster.fetched.values() if max(offsets)) == 2
             # The copy is a log as any other, with all that was read.
-            states, findings = ss.fold_path(copy)
+            states, findings = analysis.fold_path(copy)
             assert (findings, [state["start_offset"] for state in states]) == ([], [6])
             cluster.fetched.clear()
             async with LiveView(cluster.bootstrap, copy=copy) as live:
@@ -184,7 +178,7 @@ def test_a_copy_that_is_of_no_use_is_read_again(cluster: FakeCluster, tmp_path: 
                     shutil.rmtree(folder)
                 shutil.rmtree(cluster.log)
                 with ss.open(cluster.log, partitions=2) as store:
-                    store.initialize_state(KEY, 0, 9)
+                    store.reset_state(KEY, 0, 9)
             async with LiveView(cluster.bootstrap, copy=copy) as live:
                 view = await until(live, lambda view: only(view).row is not None and not view.behind)
                 if harm == "shorter than the copy":
@@ -194,7 +188,7 @@ def test_a_copy_that_is_of_no_use_is_read_again(cluster: FakeCluster, tmp_path: 
         assert row.start_offset == (9 if harm == "shorter than the copy" else 0)
         if harm != "shorter than the copy":
             assert row == expected
-        states, findings = ss.fold_path(copy)
+        states, findings = analysis.fold_path(copy)
         assert (findings, [state["start_offset"] for state in states]) == ([], [row.start_offset])
 
     run(test())

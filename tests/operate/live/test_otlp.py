@@ -17,16 +17,16 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, M
 
 import share_state as ss
 from share_state.errors import ConfigError
-from share_state.live.exporter import collector
-from share_state.live.metric_table import METRICS, NAMESPACES
-from share_state.monitoring import otlp
-from share_state.monitoring.exposition import Readings, Times
-from share_state.monitoring.metric import Kind
-from share_state.monitoring.metric import Metric as OfTheTable
-from share_state.monitoring.otlp import instrument_of
-from tests.python.cli_runner import run
-from tests.python.live.exporting import a_cluster, exporting, families, started, values
-from tests.python.live.fake_cluster import FakeCluster
+from share_state.operate.live.exporter import collector
+from share_state.operate.live.metric_table import METRICS, NAMESPACES
+from share_state.operate.monitoring import otlp
+from share_state.operate.monitoring.exposition import Readings, Times
+from share_state.operate.monitoring.metric import Kind
+from share_state.operate.monitoring.metric import Metric as OfTheTable
+from share_state.operate.monitoring.otlp import instrument_of
+from tests.cli_runner import run
+from tests.operate.live.exporting import a_cluster, exporting, families, started, values
+from tests.operate.live.fake_cluster import FakeCluster
 
 NOBODY = "http://127.0.0.1:1/v1/metrics"
 #: They count seconds, so no two moments give the same.
@@ -183,7 +183,7 @@ def test_without_a_collector_it_serves_on_and_ends_at_once(cluster: FakeCluster)
 
 def test_prometheus_names_come_back_from_those_of_opentelemetry() -> None:
     """By the rules of OpenTelemetry's compatibility page: dots, then the unit, then `_total`; annotations are no units."""
-    assert len(METRICS) == 29
+    assert len(METRICS) == 30
     for metric in METRICS:
         name, unit = instrument_of(metric, NAMESPACES)
         assert re.fullmatch(r"share_(group|state_topic|exporter)\.[a-z]+(_[a-z]+)*", name), name

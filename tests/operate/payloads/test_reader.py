@@ -8,9 +8,9 @@ import pytest
 from confluent_kafka import Producer
 
 from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
-from share_state.payloads import Missing, Payload, PayloadReader, Reason
-from share_state.payloads.payload import UNREADABLE_HEADERS
-from share_state.reading.failures import ClusterReadError
+from share_state.operate.payloads import Missing, Payload, PayloadReader, Reason
+from share_state.operate.payloads.payload import UNREADABLE_HEADERS
+from share_state.operate.reading.failures import ClusterReadError
 from share_state.testing import MockCluster
 from tests.gateway.records import topic_metadata
 from tests.gateway.wire import Connection, batches
@@ -91,7 +91,8 @@ def test_what_cannot_be_set_is_refused() -> None:
     assert (refused.value.field, refused.value.value, refused.value.minimum) == ("max_bytes", 10, 1024)
     with pytest.raises(ConfigError, match=r"^timeout is 0; expected more than 0$"):
         PayloadReader("a:1", timeout=0)
-    with pytest.raises(ClusterReadError, match=r"^the client's settings: "), PayloadReader("a:1", client_config={"no.such": 1}):
+    unknown = r"^the client's settings: no\.such is not a setting"
+    with pytest.raises(ClusterReadError, match=unknown), PayloadReader("a:1", client_config={"no.such": 1}):
         raise AssertionError("it is open")
     with pytest.raises(ClusterReadError, match=r"^'a' is not host:port$"), PayloadReader("kafka://a"):
         raise AssertionError("it is open")
@@ -123,8 +124,7 @@ def test_headers_that_the_client_cannot_read_do_not_hide_the_record(cluster: str
         message = {"transactionalId": None, "acks": -1, "timeoutMs": 1_000, "topicData": [written]}
         [answer] = connection.ask("Produce", 7, message)["responses"]
     assert answer["partitionResponses"][0]["errorCode"] == 0
-    # Often enough for the interpreter to specialise its calls, in which it looks for no exception.
-    offsets = [0, 1] * 20
+    offsets = [0, 1, 0]
     with PayloadReader(cluster) as reader:
         found = [(one.value, one.headers) for one in reader.read("odd", 0, offsets) if isinstance(one, Payload)]
     assert found == [(b"vw"[offset : offset + 1], UNREADABLE_HEADERS) for offset in offsets]

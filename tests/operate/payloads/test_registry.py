@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from share_state.errors import ConfigError
-from share_state.payloads import Format, Payload, Redaction, Showing, Shown
-from share_state.payloads.decoding import Registry
-from share_state.payloads.registry import SchemaRegistry, schema_registry
-from tests.python.payloads import registries
+from share_state.operate.payloads import Format, Payload, Redaction, Showing, Shown
+from share_state.operate.payloads.decoding import Registry
+from share_state.operate.payloads.registry import SchemaRegistry, schema_registry
+from tests.operate.payloads import registries
 
 JSON_VALUE = registries.framed(registries.JSON, b'{"pan":"4111"}')
 

@@ -1,4 +1,4 @@
-"""What is shown of a record: decoded as far as it can be, hidden as far as it is to be, and cut."""
+"""Records as they are shown: decoded as far as they can be, hidden as far as they are to be, and cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from share_state.errors import ConfigError
-from share_state.payloads import Format, Payload, Redaction, Showing, Shown
+from share_state.operate.payloads import Format, Payload, Redaction, Showing, Shown
 
 HIDDEN = "<redacted>"
 CARD = b'{"user":{"name":"Ann","card":{"pan":"4111"}},"items":[{"id":1,"pan":"4222"},{"id":2}],"total":1.50}'

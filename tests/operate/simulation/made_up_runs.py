@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import share_state as ss
-from share_state.simulation import (
+from share_state.operate import analysis
+from share_state.operate.simulation import (
     Arrivals,
     Figures,
     FittedProcessing,
@@ -16,9 +17,9 @@ from share_state.simulation import (
     Settings,
     simulate,
 )
-from share_state.simulation.failures import Failures
-from share_state.simulation.recorded import Place
-from tests.python.made_up_log import TOPIC_ID, MadeUpLog
+from share_state.operate.simulation.failures import Failures
+from share_state.operate.simulation.recorded import Place
+from tests.made_up_log import TOPIC_ID, MadeUpLog
 
 PLACE: Place = (TOPIC_ID, 0)
 #: When a made-up log begins, in ms since the epoch.
@@ -46,8 +47,8 @@ def truth(
     )
 
 
-def write_log(model: Model, settings: Settings, seed: int) -> tuple[list[ss.HistoryRow], Figures]:
-    """What the state topic holds after a run, and the figures of that run."""
+def write_log(model: Model, settings: Settings, seed: int) -> tuple[list[analysis.HistoryRow], Figures]:
+    """State topic after a run, and the figures of that run."""
     log = MadeUpLog()
     for _, partition in sorted(model.offsets):
         log.snapshot(BEGIN, partition=partition)

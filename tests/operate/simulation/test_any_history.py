@@ -6,14 +6,15 @@ import random
 from collections import Counter
 
 import share_state as ss
-from share_state.simulation import Arrivals, EmptyHistoryError, Recorded, Settings, fit, simulate
-from tests.python.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, MadeUpLog
-from tests.python.simulation.made_up_runs import BEGIN
+from share_state.operate import analysis
+from share_state.operate.simulation import Arrivals, EmptyHistoryError, Recorded, Settings, fit, simulate
+from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, MadeUpLog
+from tests.operate.simulation.made_up_runs import BEGIN
 
 _LOGS = 150
 
 
-def any_log(chance: random.Random) -> list[ss.HistoryRow]:
+def any_log(chance: random.Random) -> list[analysis.HistoryRow]:
     """Records that no broker would write in this order: times go back, counts jump, states are taken back."""
     log = MadeUpLog()
     log.snapshot(BEGIN, start=chance.choice((-1, 0, 5)))

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from share_state.cli import simulate_command
 from share_state.cli.app import app
-from share_state.cli.simulate_output import SIMULATE_VERSION
-from share_state.simulation import ASSUMPTIONS, picture
-from share_state.simulation.simulate import Prediction
-from tests.python.cli_runner import run
-from tests.python.json_schema import breaches
-from tests.python.recordings import JOBS, ORDERS, REPOSITORY
+from share_state.cli.simulate import command as simulate_command
+from share_state.cli.simulate.output import SIMULATE_VERSION
+from share_state.operate.simulation import ASSUMPTIONS, picture
+from share_state.operate.simulation.simulate import Prediction
+from tests.cli_runner import run
+from tests.made_up_log import ARCHIVED, AVAILABLE, MadeUpLog
+from tests.operate.json_schema import breaches
+from tests.operate.simulation.made_up_runs import BEGIN
+from tests.recordings import JOBS, ORDERS, REPOSITORY
 
 RECORDING = REPOSITORY / "tests" / "data" / "kafka-state" / "simulated-4.4.0"
 TODAY = ("--today", "lock-duration=1s,members=2")
@@ -192,3 +194,41 @@ def test_the_picture_shows_every_set_of_settings(monkeypatch: pytest.MonkeyPatch
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert json.loads(file.read_text(encoding="utf-8")) == [True, 2, 2]
     assert picture.__all__ == ["draw"]
+
+
+def ran_out(first_ms: int, lock_ms: int, *, quick: bool = False) -> list[tuple[int, tuple[int, int, int, int]]]:
+    """Fetches of three members, whose locks all run out until the limit; or of which one is answered sooner."""
+    writes = []
+    for member in range(3):
+        for count in range(1, 6):
+            state = ARCHIVED if count == 5 else AVAILABLE
+            sooner = lock_ms // 2 if quick and member == 0 and count > 1 else 0
+            writes.append((first_ms + member * 700 + count * lock_ms - sooner, (member * 50, member * 50 + 49, state, count)))
+    return sorted(writes)
+
+
+@pytest.mark.parametrize("members", ["1", "3"])
+def test_where_every_delivery_ran_into_its_lock_the_time_of_work_is_asked_for(tmp_path: Path, members: str) -> None:
+    log = MadeUpLog()
+    log.snapshot(BEGIN)
+    for ms, batch in ran_out(BEGIN, 30_000):
+        log.update(ms, [batch], start=0)
+    directory = log.written(tmp_path / "log")
+    today = ("--today", f"delivery-limit=5,members={members}")
+    for output in ((), ("--format", "json")):
+        ran = shown(directory, "g", *today, *output)
+        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert "every delivery ran into its lock, so how long a record takes is not known" in words(ran.stderr)
+        assert "give --processing-time" in words(ran.stderr)
+    told = shown(directory, "g", *today, "--processing-time", "200ms", "--runs", "1")
+    assert told.exit_code == 0
+    assert "kind=given" in told.stdout
+
+
+def test_one_fetch_that_was_answered_in_time_tells_it(tmp_path: Path) -> None:
+    log = MadeUpLog()
+    log.snapshot(BEGIN)
+    for ms, batch in ran_out(BEGIN, 30_000, quick=True):
+        log.update(ms, [batch], start=0)
+    ran = shown(log.written(tmp_path / "log"), "g", "--today", "delivery-limit=5,members=3", "--runs", "1")
+    assert (ran.exit_code, "kind=fitted" in ran.stdout) == (0, True)

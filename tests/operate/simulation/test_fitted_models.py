@@ -1,4 +1,4 @@
-"""What is fitted to logs whose truth is known, and to records that were made up."""
+"""Fits to logs whose truth is known, and to records that were made up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import share_state as ss
-from share_state.simulation import (
+from share_state.operate.simulation import (
     Arrivals,
     EmptyHistoryError,
     FittedProcessing,
@@ -18,9 +18,9 @@ from share_state.simulation import (
     fit,
     simulate,
 )
-from share_state.simulation.failures import Failures
-from tests.python.made_up_log import ACKNOWLEDGED, ARCHIVED, AVAILABLE, TOPIC_ID, MadeUpLog
-from tests.python.simulation.made_up_runs import BEGIN, PLACE, STALLING, STEADY, recorded_run, truth, write_log
+from share_state.operate.simulation.failures import Failures
+from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, AVAILABLE, TOPIC_ID, MadeUpLog
+from tests.operate.simulation.made_up_runs import BEGIN, PLACE, STALLING, STEADY, recorded_run, truth, write_log
 
 #: Short locks, so that stalls outlast them.
 SHORT = Settings(lock_duration_ms=1000, delivery_limit=3, members=2, max_poll_records=10)

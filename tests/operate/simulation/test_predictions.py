@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import share_state as ss
-from share_state.simulation import Model, Prediction, Recorded, Settings, fit, predict
-from share_state.simulation.failures import Failures
-from tests.python.recordings import REPOSITORY
-from tests.python.simulation.made_up_runs import recorded_run, truth
+from share_state.operate import analysis
+from share_state.operate.simulation import Model, Prediction, Recorded, Settings, fit, predict
+from share_state.operate.simulation.failures import Failures
+from tests.operate.simulation.made_up_runs import recorded_run, truth
+from tests.recordings import REPOSITORY
 
 RECORDING = REPOSITORY / "tests" / "data" / "kafka-state" / "simulated-4.4.0"
 FAILING = Failures(poison=0.01, release=0.06, reject=0.02)
@@ -39,7 +39,7 @@ def fitted() -> list[Model]:
 
 @pytest.mark.parametrize("change", AFTER)
 def test_other_settings_are_predicted_from_logs_that_the_simulator_wrote(change: str, fitted: list[Model]) -> None:
-    """One log has few stalls: what is held to the truth is the mean over several."""
+    """The mean over several logs is held to the truth, as a single log has few stalls."""
     after = BEFORE.with_changes(change)
     happened = predict(TRUTH, after, runs=20, seed=500)
     predicted = [predict(model, after, runs=2, seed=seed) for seed, model in enumerate(fitted)]
@@ -59,7 +59,7 @@ def settings_of(run: dict[str, Any]) -> Settings:
 
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, Recorded]:
-    return {group: Recorded(ss.history(RECORDING, group=group)) for group in runs()}
+    return {group: Recorded(analysis.history(RECORDING, group=group)) for group in runs()}
 
 
 def test_each_recorded_run_is_predicted_from_each_other(recorded: dict[str, Recorded]) -> None:
@@ -78,7 +78,7 @@ def test_each_recorded_run_is_predicted_from_each_other(recorded: dict[str, Reco
 
 
 def off(prediction: Prediction, name: str, observed: float) -> float:
-    """How far the mean is from what was observed, which lies within what the runs led to."""
+    """Distance of the mean from what was observed, which lies within what the runs led to."""
     spread = prediction.spread(name)
     assert spread.low <= observed <= spread.high, (name, spread, observed)
     return abs(spread.mean - observed) / observed

@@ -9,10 +9,11 @@ from uuid import UUID
 import pytest
 
 import share_state as ss
-from share_state.cli.any_source import Client
-from share_state.cli.simulate_options import of_cluster
-from share_state.simulation import Settings
-from tests.python.live.fake_cluster import CONFIGS, FakeCluster, member, served
+from share_state.cli.shared.any_source import Client
+from share_state.cli.simulate.options import of_cluster
+from share_state.operate.simulation import Settings
+from tests.operate.live.fake_cluster import CONFIGS, FakeCluster, served
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 CONFIGURED = {"share.record.lock.duration.ms": "45000", "share.delivery.count.limit": "7"}

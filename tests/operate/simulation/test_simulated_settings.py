@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import share_state as ss
-from share_state.simulation import Settings, parse_processing_time
-from share_state.simulation.settings import milliseconds
+from share_state.operate.simulation import Settings, parse_processing_time
+from share_state.operate.simulation.settings import milliseconds
 
 
 @pytest.mark.parametrize(

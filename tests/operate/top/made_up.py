@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from share_state.live import GroupView, Health, LiveRow, Member, Rates, SharePartitionView, Verdict, View
+from share_state.operate.live import GroupView, Health, LiveRow, Member, Rates, SharePartitionView, Verdict, View
 from share_state.types import StateBatch
 
 ORDERS, AUDIT = str(UUID(int=1)), str(UUID(int=2))

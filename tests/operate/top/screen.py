@@ -10,10 +10,10 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from share_state.cli.top.app import TopApp
-from share_state.cli.top.feed import Live
-from share_state.cli.top.table_screen import TableScreen
-from share_state.cli.top.timeline import History
+from share_state.operate.top.app import TopApp
+from share_state.operate.top.feed import Live
+from share_state.operate.top.table_screen import TableScreen
+from share_state.operate.top.timeline import History
 
 NOWHERE = History("kafka://127.0.0.1:1", timeout=1)
 

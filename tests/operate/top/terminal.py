@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.python.cli_runner import COMMAND, environment
+from tests.cli_runner import COMMAND, environment
 
 _PATIENCE_S = 60
 
 
 class Terminal:
-    """What a person has of a command: a screen and keys."""
+    """Terminal of a person: a screen and keys."""
 
     def __init__(self, process: subprocess.Popen[bytes], ours: int) -> None:
         self.process = process

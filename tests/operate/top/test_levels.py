@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import warnings
 from dataclasses import replace
 
 import pytest
 
 from share_state.errors import ShareStateError
-from share_state.live import Health, Verdict, View
-from tests.python.top.made_up import (
-    FakeLive,
-    group_view,
-    poisoned,
-    share_partition,
-    usual,
-    view,
-)
-from tests.python.top.screen import run, watched
+from share_state.operate.live import Health, Verdict, View
+from tests.operate.top.made_up import FakeLive, group_view, poisoned, share_partition, usual, view
+from tests.operate.top.screen import run, watched
 
 HANDS = "A record in a member's hands shows as its last written state, or not at all."
 
@@ -26,11 +22,28 @@ def now(live: FakeLive) -> View:
     return live.view
 
 
+def test_work_that_a_quick_end_cancels_leaves_no_coroutine_behind() -> None:
+    async def test() -> None:
+        async with watched(FakeLive()) as screen:
+            await screen.sees("3 groups")
+            await screen.until(lambda: not screen.table._renewing)
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                screen.table.renew()
+                # As where the program ends before the work has begun.
+                screen.app.workers.cancel_all()
+                await asyncio.sleep(0)
+                gc.collect()
+            assert [str(one.message) for one in warned] == []
+
+    run(test())
+
+
 def test_enter_goes_deeper_and_escape_back() -> None:
     async def test() -> None:
         live = FakeLive()
         async with watched(live) as screen:
-            await screen.sees("3 groups", "1 POISON, 1 NO MEMBERS, 2 OK", HANDS)
+            await screen.sees("3 groups", "1 POISON, 1 NO MEMBERS, 1 OK", HANDS)
             head, *rows = screen.rows()
             assert head.split() == ["HEALTH", "▼", "GROUP", "STATE", "MEMBERS", "PARTS", "LAG", "TREND", "FLIGHT", "ACC/s", "→"]
             assert [row.split()[:3] for row in rows] == [
@@ -235,7 +248,7 @@ def test_the_help_tells_keys_words_and_columns() -> None:
     async def test() -> None:
         async with watched(FakeLive(), size=(100, 60)) as screen:
             await screen.press("question_mark")
-            await screen.sees("Keys", "pause: the screen stands still", *(health.value for health in Health), "BACK/s")
+            await screen.sees("Keys", "pause the screen", *(health.value for health in Health), "BACK/s")
             await screen.press("question_mark")
             await screen.sees("3 groups")
 

@@ -1,4 +1,4 @@
-"""What is shown, without a screen: figures, columns that fit, ranges of records, order and filter, advice, and the help."""
+"""View without a screen: figures, columns that fit, ranges of records, order and filter, advice, and the help."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from share_state.cli.top import figures
-from share_state.cli.top.advice import ADVICE
-from share_state.cli.top.arrange import Order, arranged
-from share_state.cli.top.column import fitted, in_cells, natural_widths
-from share_state.cli.top.described import described
-from share_state.cli.top.help_screen import KEYS
-from share_state.cli.top.levels import GROUPS, HEALTH_STYLES, SHARE_PARTITIONS, SHARE_PARTITIONS_OF_ONE, searched
-from share_state.cli.top.lines import Line, group_lines, head, lines
-from share_state.cli.top.records import record_ranges
-from share_state.live import Health
+from share_state.operate.live import Health
+from share_state.operate.top import figures
+from share_state.operate.top.advice import ADVICE
+from share_state.operate.top.arrange import Order, arranged
+from share_state.operate.top.column import fitted, in_cells, natural_widths
+from share_state.operate.top.described import described
+from share_state.operate.top.help_screen import KEYS
+from share_state.operate.top.levels import GROUPS, HEALTH_STYLES, SHARE_PARTITIONS, SHARE_PARTITIONS_OF_ONE, searched
+from share_state.operate.top.lines import Line, group_lines, head, lines
+from share_state.operate.top.records import record_ranges
 from share_state.types import StateBatch
-from tests.python.recordings import REPOSITORY
-from tests.python.top.made_up import group_view, poisoned, row, share_partition, usual, view
+from tests.operate.top.made_up import group_view, poisoned, row, share_partition, usual, view
+from tests.recordings import REPOSITORY
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from textual import events
 
-from share_state.live import View
-from tests.python.top.made_up import AUDIT, FakeLive, group_view, member, rates, share_partition, usual, view
-from tests.python.top.screen import run, watched
+from share_state.operate.live import View
+from tests.operate.top.made_up import AUDIT, FakeLive, group_view, member, rates, share_partition, usual, view
+from tests.operate.top.screen import run, watched
 
 
 def large(share_partitions: int) -> View:

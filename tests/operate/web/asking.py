@@ -9,14 +9,9 @@ from typing import Any
 
 import httpx
 
-from share_state.web.app import application
-from share_state.web.background import Background
-from tests.python.web.made_up import (
-    CLUSTER,
-    TOPIC_ID,
-    WORKERS,
-    MadeUp,
-)
+from share_state.operate.web.app import application
+from share_state.operate.web.background import Background
+from tests.operate.web.made_up import CLUSTER, TOPIC_ID, WORKERS, MadeUp
 
 PARTITION = {"group": WORKERS, "topic_id": TOPIC_ID, "partition": "1"}
 RECORD = {**PARTITION, "offset": "1247"}
@@ -44,7 +39,7 @@ async def asking(made_up: MadeUp, client: tuple[str, int] = ("127.0.0.1", 5), **
 
 
 def asked(made_up: MadeUp, path: str, params: Mapping[str, str] | None = None, **options: Any) -> httpx.Response:
-    """One answer."""
+    """Answer to a request."""
     headers, method = options.pop("headers", {}), options.pop("method", "GET")
 
     async def ask() -> httpx.Response:

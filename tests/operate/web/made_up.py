@@ -11,15 +11,15 @@ from uuid import UUID
 import anyio
 
 from share_state._core import StateTopicFollower
-from share_state.analysis.states import records_behind
-from share_state.dead_letters import Cause, DeadLetter, QueuePlace
-from share_state.live import GroupView, Health, LiveRow, LiveView, Member, Rates, SharePartitionView, Verdict, View
+from share_state.operate.analysis.read_states import records_behind
+from share_state.operate.dead_letters import Cause, DeadLetter, QueuePlace
+from share_state.operate.live import GroupView, Health, LiveRow, LiveView, Member, Rates, SharePartitionView, Verdict, View
+from share_state.operate.web.background import Progress
+from share_state.operate.web.letters import Dead
+from share_state.operate.web.source import Source
+from share_state.operate.web.watch import Watch
 from share_state.types import SharePartitionKey, StateBatch
-from share_state.web.background import Progress
-from share_state.web.letters import Dead
-from share_state.web.source import Source
-from share_state.web.watch import Watch
-from tests.python.recordings import ORDERS
+from tests.recordings import ORDERS
 
 CLUSTER = Source("kafka://localhost:9092")
 SCRIPT = "<script>alert('group')</script>"
@@ -39,7 +39,7 @@ def member(number: int, assignment: tuple[tuple[str, int], ...] = ()) -> Member:
 
 
 def share_partition(group: str, topic: str, partition: int, verdict: Verdict, lag: int | None = 0) -> SharePartitionView:
-    """One of a made-up topic, with a row like one of a followed topic."""
+    """Share partition of a made-up topic, with a row like one of a followed topic."""
     now = time.time_ns() // 1_000_000
     row = LiveRow(
         group=group,
@@ -129,7 +129,7 @@ def made_up_view(follower: StateTopicFollower) -> View:
 
 @dataclass
 class MadeUp:
-    """What a live view is to the pages.
+    """Live view as the pages see it.
 
     Attributes:
         view: what `refresh` gives, with the time of now.

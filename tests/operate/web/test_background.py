@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 import share_state as ss
-from share_state.reading.failures import ClusterReadError
-from share_state.web import background as module
-from share_state.web.background import Background, Progress, StoppedError
-from share_state.web.past import read_past
-from share_state.web.source import Key, Place, Source
-from tests.python.recordings import ORDERS
-from tests.python.web.made_up import TOPIC_ID, WORKERS
+from share_state.operate import analysis
+from share_state.operate.reading.failures import ClusterReadError
+from share_state.operate.web import background as module
+from share_state.operate.web.background import Background, Progress, StoppedError
+from share_state.operate.web.past import read_past
+from share_state.operate.web.source import Key, Place, Source
+from tests.operate.web.made_up import TOPIC_ID, WORKERS
+from tests.recordings import ORDERS
 
 KEY: Key = (WORKERS, TOPIC_ID, 1)
 
@@ -158,7 +159,7 @@ def test_a_failure_is_told(failure: Exception) -> None:
 
 def test_only_the_state_partition_of_the_share_partition_is_read() -> None:
     past = read_past(Source(str(ORDERS)), Place(KEY, 1, (0, 1, 2)), lambda *_: None)
-    rows = list(ss.history(ORDERS, group=WORKERS, topic_id=TOPIC_ID, partition=1))
+    rows = list(analysis.history(ORDERS, group=WORKERS, topic_id=TOPIC_ID, partition=1))
     assert past.changes_total == len(rows) == 772
     assert list(past.changes) == rows[-200:]
     assert past.starts[-1] == (rows[-1].at_timestamp, 1255)
@@ -176,7 +177,7 @@ def test_reading_ends_when_nobody_waits() -> None:
 
 def test_the_end_of_a_copy_that_is_being_written_is_no_damage(tmp_path: Path) -> None:
     with ss.open(tmp_path / "log", partitions=1) as store:
-        store.initialize_state(ss.SharePartitionKey(*KEY), 0, 0)
+        store.reset_state(ss.SharePartitionKey(*KEY), 0, 0)
     [segment] = (tmp_path / "log" / "__share_group_state-0").glob("*.log")
     whole = segment.read_bytes()
     # A copy has the segments only: nothing says where they end.

@@ -16,12 +16,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from share_state.kafka.peers import Address
-from share_state.web import letters
-from share_state.web.app import application
-from share_state.web.background import Background
-from share_state.web.server import PageServer
-from tests.python.web.made_up import CLUSTER, LONG, TOPIC_ID, WORKERS, MadeUp, made_up_letters, recorded
+from share_state.kafka.client.peers import Address
+from share_state.operate.web import letters
+from share_state.operate.web.app import application
+from share_state.operate.web.background import Background
+from share_state.operate.web.server import PageServer
+from tests.operate.web.made_up import CLUSTER, LONG, TOPIC_ID, WORKERS, MadeUp, made_up_letters, recorded
 
 Scheme = Literal["light", "dark"]
 CHROMIUM = shutil.which("chromium")

@@ -23,8 +23,9 @@ from typer.testing import CliRunner
 
 import share_state as ss
 from share_state.cli.app import app
-from tests.python.cli_runner import COMMAND, environment, run
-from tests.python.live.fake_cluster import LIST_OFFSETS, FakeCluster, member, served
+from tests.cli_runner import COMMAND, environment, run
+from tests.operate.live.fake_cluster import LIST_OFFSETS, FakeCluster, served
+from tests.operate.live.fake_configs import member
 
 ORDERS = UUID(int=1)
 NOBODY = "kafka://127.0.0.1:1"
@@ -37,7 +38,7 @@ def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
     with ss.open(log, partitions=1) as store:
         for partition, batches in ((0, [(0, 4, 2, 1)]), (1, [(0, 0, 0, 4), (1, 9, 2, 1)])):
             key = ss.SharePartitionKey("workers", str(ORDERS), partition)
-            store.initialize_state(key, 0, 0)
+            store.reset_state(key, 0, 0)
             complete = sum(last - first + 1 for first, last, state, _ in batches if state == 2)
             store.write_state(key, ss.WriteState(0, 0, 0, complete, [ss.StateBatch(*batch) for batch in batches]))
     fake = FakeCluster(log, ends={("orders", ORDERS): [5, 20]}, members={"workers": [member("m-1", {ORDERS: [0, 1]})]})

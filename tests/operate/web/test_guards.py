@@ -1,4 +1,4 @@
-"""What the pages refuse, and what their answers forbid: bad requests, methods, names, logins, proxies."""
+"""Refusals of the pages, and what their answers forbid: bad requests, methods, names, logins, proxies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,9 @@ from typing import Any
 
 import pytest
 
-from share_state.web import letters
-from tests.python.web.asking import PAGES, PARTITION, RECORD, asked
-from tests.python.web.made_up import (
-    WORKERS,
-    MadeUp,
-    made_up_letters,
-    recorded,
-)
+from share_state.operate.web import letters
+from tests.operate.web.asking import PAGES, PARTITION, RECORD, asked
+from tests.operate.web.made_up import WORKERS, MadeUp, made_up_letters, recorded
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from share_state.analysis.json_rows import HISTORY_VERSION
-from share_state.dead_letters.json_rows import letter_json
-from share_state.live.json_rows import TOP_VERSION
-from share_state.web import letters
-from share_state.web.json_pages import WEB_VERSION
-from tests.python.cli_runner import run
-from tests.python.json_schema import breaches
-from tests.python.recordings import ORDERS, REPOSITORY
-from tests.python.web.asking import PARTITION, asked
-from tests.python.web.made_up import CLUSTER, SCRIPT, WORKERS, MadeUp, made_up_letters, recorded
+from share_state.operate.analysis.json_rows import HISTORY_VERSION
+from share_state.operate.dead_letters.json_rows import letter_json
+from share_state.operate.live.json_rows import TOP_VERSION
+from share_state.operate.web import letters
+from share_state.operate.web.json_pages import WEB_VERSION
+from tests.cli_runner import run
+from tests.operate.json_schema import breaches
+from tests.operate.web.asking import PARTITION, asked
+from tests.operate.web.made_up import CLUSTER, SCRIPT, WORKERS, MadeUp, made_up_letters, recorded
+from tests.recordings import ORDERS, REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8").partition("## `share-state web`")[2]
 

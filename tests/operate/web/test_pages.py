@@ -10,20 +10,10 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from share_state.live import GroupView, Health, Verdict
-from share_state.web import letters
-from tests.python.web.asking import PAGES, PARTITION, RECORD, asked, asking
-from tests.python.web.made_up import (
-    LONG,
-    SCRIPT,
-    TOPIC_ID,
-    TURNED,
-    WORKERS,
-    MadeUp,
-    made_up_letters,
-    recorded,
-    share_partition,
-)
+from share_state.operate.live import GroupView, Health, Verdict
+from share_state.operate.web import letters
+from tests.operate.web.asking import PAGES, PARTITION, RECORD, asked, asking
+from tests.operate.web.made_up import LONG, SCRIPT, TOPIC_ID, TURNED, WORKERS, MadeUp, made_up_letters, recorded, share_partition
 
 RELEASED = "probably released by a member or with its session, 2016 ms after the last write: a lock lasts 30000 ms"
 

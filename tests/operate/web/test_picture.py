@@ -7,12 +7,12 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import share_state as ss
-from share_state.analysis.spans import Span, spans
-from share_state.web import picture
-from share_state.web.picture import DELIVERIES, STATES, Frame
-from tests.python.recordings import ORDERS
-from tests.python.web.made_up import TOPIC_ID, WORKERS
+from share_state.operate import analysis
+from share_state.operate.analysis.spans import Span, spans
+from share_state.operate.web import picture
+from share_state.operate.web.picture import DELIVERIES, STATES, Frame
+from tests.operate.web.made_up import TOPIC_ID, WORKERS
+from tests.recordings import ORDERS
 
 AVAILABLE, ACKNOWLEDGED, ARCHIVING, ARCHIVED = 0, 2, 3, 4
 CLASSES = {AVAILABLE: "available", ACKNOWLEDGED: "acknowledged", ARCHIVING: "archiving", ARCHIVED: "archived", 9: "other"}
@@ -70,7 +70,7 @@ def test_a_picture_of_a_part_of_the_time_has_what_reaches_into_it() -> None:
 
 
 def test_a_long_history_stays_small() -> None:
-    rows = ss.history(ORDERS, group=WORKERS, topic_id=TOPIC_ID, partition=0)
+    rows = analysis.history(ORDERS, group=WORKERS, topic_id=TOPIC_ID, partition=0)
     found = list(spans(rows))
     frame = picture.frame_of(found, [])
     assert frame is not None

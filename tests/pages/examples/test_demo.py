@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import share_state
-from tests.python.cli_runner import environment
-from tests.python.recordings import REPOSITORY
+from tests.cli_runner import environment
+from tests.recordings import REPOSITORY
 
 COMMAND = [sys.executable, "-W", "error", str(REPOSITORY / "examples" / "demo" / "run.py"), "--directory"]
 

@@ -14,8 +14,8 @@ import share_state
 from examples.gateway.journal import Event, Journal, Reader
 from examples.gateway.plan import GROUP, PARTITIONS, Place, Plan, members
 from share_state import AcknowledgeType
-from tests.python.cli_runner import environment
-from tests.python.recordings import REPOSITORY
+from tests.cli_runner import environment
+from tests.recordings import REPOSITORY
 
 COMMAND = [sys.executable, "-W", "error", str(REPOSITORY / "examples" / "gateway" / "run.py"), "--directory", "demo"]
 RECORDS = 5_000

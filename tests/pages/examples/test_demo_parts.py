@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import share_state
 from examples.demo import main
 from examples.demo.directory import NotOurDirectoryError, make_anew
 from examples.demo.figures import count
@@ -16,7 +15,8 @@ from examples.demo.recorded import make_plan, recorded_states, state_partitions
 from examples.demo.supervise import ServingError
 from examples.demo.take_over import take_over
 from share_state import AcknowledgeType, RecordState
-from tests.python.test_demo_verdict import GOOD
+from share_state.operate import analysis
+from tests.pages.examples.test_demo_verdict import GOOD
 
 
 def test_the_plan_is_what_the_admin_tool_said() -> None:
@@ -54,7 +54,7 @@ def test_a_state_that_was_taken_over_can_be_read_record_by_record(tmp_path: Path
     }
     assert (history.writes, history.reopened) == (2, set())
     assert log_bytes(plan.state) > 0
-    taken_over, findings = share_state.fold_path(plan.state)
+    taken_over, findings = analysis.fold_path(plan.state)
     assert [row["state_epoch"] for row in taken_over] == [row["state_epoch"] for row in states]
     assert findings == []
 

@@ -5,7 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 @cache
@@ -23,8 +23,13 @@ def generate(workload: str, size: int, directory: Path) -> Path:
     return path
 
 
-def replay(path: Path, engine: str, *options: str) -> dict[str, object]:
-    command = [str(program()), "run", str(path), "--engine", engine, "--rounds", "0", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, object] = json.loads(ran.stdout)
+def replay(path: Path, engine: str, *options: str, replays: int = 0) -> dict[str, object]:
+    """The results of an engine, and what it says of so many replays."""
+    # The limit is for published runs: a busy machine must not end a comparison.
+    command = [str(program()), "run", str(path), "--engine", engine, "--limit-s", "900", *options]
+    asked = f"replays {replays}\n" if replays else ""
+    ran = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    found: dict[str, object] = {}
+    for line in ran.stdout.splitlines():
+        found |= json.loads(line)
     return found

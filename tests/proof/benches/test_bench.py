@@ -6,9 +6,8 @@ import pytest
 
 from benches import programs
 from benches.plan import DURABILITIES
-from benches.programs import KAFKA, Effort
-from benches.programs import replay as play
-from tests.benches.program import generate, program, replay
+from benches.programs import KAFKA, running
+from tests.proof.benches.program import generate, program, replay
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
@@ -39,15 +38,17 @@ def test_kafka_makes_the_commits_of_the_store(durability: str, tmp_path: Path, m
     """Its persister appends the bytes of every commit, neither more nor fewer, and is timed."""
     monkeypatch.setattr(programs, "rust", lambda _: program())
     path = generate("W4-durable", 60, tmp_path)
-    found = play(path, KAFKA, Effort(rounds=1, warm_up_ms=0), None, durability)
-    assert found["digest"] == replay(path, "tree")["digest"]
-    assert len(found["rounds_ns"]) == 1
+    with running(path, KAFKA, 60, durability) as kafka:
+        assert kafka.results["digest"] == replay(path, "tree")["digest"]
+        told = kafka.ask("replays", 2)
+        assert told["ns"] > 0
+        assert told["compiling_ms"] >= 0
     assert [left.name for left in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_kafka_agrees(workload: str, tmp_path: Path) -> None:
     path = generate(workload, WORKLOADS[workload], tmp_path)
-    found = play(path, KAFKA, Effort(rounds=0, warm_up_ms=0), None)
-    assert found["digest"] is not None
-    assert found["digest"] == replay(path, "tree")["digest"]
+    with running(path, KAFKA, 60) as kafka:
+        assert kafka.results["digest"] is not None
+        assert kafka.results["digest"] == replay(path, "tree")["digest"]

@@ -8,18 +8,20 @@ from typing import Any
 import pytest
 
 from benches import environment, headline, measure, provenance, report, run
+from benches.programs import TREE
 
 
 def results(*commits: str) -> dict[str, dict[str, Any]]:
     about = {"measured": "2026-01-02T03:04:05+00:00", "load": 0.5, "cpus": 2, "cpu": "", "kafka": "", "rust": "", "python": ""}
-    rows = ("W1-500", "W2-500", "W3-10000")
+    rows = ("W1-500", "W3-10000", "W9-1000000")
+    timed = {"ns": 1.0, "spread": 0.1, "rounds_ns": [1, 2], "processes": [{"rounds_ns": [1, 2]}], "writes": 1, "bytes": 72}
     return {
         row: {
             "row": row,
             "workload": row[:2],
             "size": int(row[3:]),
             "command": "",
-            "engines": {},
+            "engines": {TREE: timed},
             "environment": about | {"commit": commit},
         }
         for row, commit in zip(rows, commits, strict=False)

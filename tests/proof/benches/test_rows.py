@@ -11,7 +11,7 @@ from benches.faces.rows import CLOCK, Ready
 from benches.oplog import OpLog
 from benches.plan import small
 from benches.programs import COLUMNAR, KIO, TREE
-from tests.benches.program import generate
+from tests.proof.benches.program import generate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def test_every_tool_has_rows() -> None:
 def test_the_clock_stands_still_outside_the_timed_sections(
     workload: str, size: int, durability: str, face: str, tmp_path: Path
 ) -> None:
-    """Of W7 the tick is timed, and not the thousand acquisitions before it."""
+    """The tick of W7 is timed, and not the thousand acquisitions before it."""
     made = Ready(OpLog.read(generate(workload, size, tmp_path)), face, durability)
     for _ in range(2):
         before, began = CLOCK.seconds(), time.perf_counter()

@@ -1,4 +1,4 @@
-"""What a job on Spark is sized by, from measurements that are made up, and from those that are recorded."""
+"""Sizes for a job on Spark, from measurements that are made up, and from those that are recorded."""
 
 from __future__ import annotations
 

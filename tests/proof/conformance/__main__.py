@@ -1,4 +1,4 @@
-"""``python -m tests.conformance PATH... [--store twin|leaves|both] [--form queued|inline|both] [--bootstrap HOST:PORT]``."""
+"""``tests.proof.conformance PATH... [--store twin|leaves|both] [--form queued|inline|both] [--bootstrap HOST:PORT]``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .ways import FORMS, STORES
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run every recording below the paths; 0 when all of them agree."""
     parser = argparse.ArgumentParser(
-        prog="python -m tests.conformance",
+        prog="python -m tests.proof.conformance",
         description="Replay recorded Kafka share-group cases and compare.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")

@@ -14,7 +14,7 @@ _FIELDS = frozenset({"name", "source", "start_offset", "so_far", "new", "expect"
 
 
 def run(recording: Recording, scenario: Scenario) -> Outcome:
-    """One merge: trunk's coalesced form exactly.
+    """Runs a merge: trunk's coalesced form exactly.
 
     Branches before 4.4 may leave equal neighbours unjoined, so of them only the meaning is compared.
     """

@@ -1,4 +1,4 @@
-"""Where we differ from a recording on purpose, recognised by what happens and never by a name.
+"""Deliberate differences from a recording, recognised by what happens and never by a name.
 
 The letters are those of ``docs/deliberate-differences.md``.
 
@@ -32,7 +32,7 @@ from .kafka_names import INVALID_RECORD_STATE, INVALID_REQUEST
 
 RENEW = 4
 
-#: What is recognised here and in ``sound_starts.py``, in the words of the judge (``rust/judge/src/deliberate``). A recording
+#: Differences recognised here and in ``sound_starts.py``, in the judge's words (``rust/proof/judge/src/deliberate``). A recording
 #: tells less than the judge sees, so the two have predicates of their own; a test holds that they agree on exported cases.
 RECOGNISED = frozenset(
     {
@@ -90,7 +90,7 @@ def _renewed(first: int, low: int, high: int, types: list[int]) -> Iterator[tupl
 
 
 def refused_where_kafka_throws(recorded: object, our_code: int | None) -> bool:
-    """Whether Kafka failed on an acknowledgement by a null pointer and we refuse it properly (N1)."""
+    """Returns true if Kafka failed on an acknowledgement by a null pointer and we refuse it properly (N1)."""
     return recorded == {"error": "NullPointerException"} and our_code in (INVALID_RECORD_STATE, INVALID_REQUEST)
 
 

@@ -1,4 +1,4 @@
-"""What a sequence of WriteShareGroupState payloads comes to, folded the plain way.
+"""State to which a sequence of WriteShareGroupState payloads folds, the plain way.
 
 Kafka sends one batch an offset and one request a timer where share_state coalesces, so payloads are not
 compared one by one: the states they fold to are. This fold is written on its own (a sweep over the

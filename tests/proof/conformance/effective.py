@@ -29,7 +29,7 @@ class EffectiveRun:
     pending: bool
 
     def joins(self, other: EffectiveRun) -> bool:
-        """Whether ``other`` starts right after and says the same of its offsets."""
+        """Returns true if ``other`` starts right after and says the same of its offsets."""
         return other.first == self.last + 1 and replace(other, first=self.first, last=self.last) == self
 
     @property
@@ -92,12 +92,12 @@ def drop_settled_below(runs: Iterable[EffectiveRun], offset: int) -> list[Effect
 
 
 def terminal_count(runs: Iterable[EffectiveRun], offset: int) -> int:
-    """How many offsets at or above ``offset`` are terminal: the delivery complete count."""
+    """Counts the terminal offsets at or above ``offset``: the delivery complete count."""
     return sum(run.last - max(run.first, offset) + 1 for run in runs if run.terminal and run.last >= offset)
 
 
 def settled_between(runs: Iterable[EffectiveRun], first: int, end: int) -> bool:
-    """Whether no unsettled record lies in ``[first, end)``: offsets there are terminal or unknown."""
+    """Returns true if no unsettled record lies in ``[first, end)``: offsets there are terminal or unknown."""
     return all((run.terminal and not run.pending) or run.last < first or run.first >= end for run in runs)
 
 
@@ -191,7 +191,7 @@ def compare(recorded: PartitionState, ours: PartitionState) -> StateComparison:
 
 
 def all_cached(runs: Iterable[EffectiveRun], first: int, end: int) -> bool:
-    """Whether every offset of ``[first, end)`` is tracked."""
+    """Returns true if every offset of ``[first, end)`` is tracked."""
     position = first
     for run in runs:
         if run.first > position:

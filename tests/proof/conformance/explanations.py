@@ -1,6 +1,6 @@
-"""What differs on purpose in a recording of a share partition, as the judge recognises it, and what follows from it.
+"""Deliberate differences in a recording of a share partition, as the judge recognises them, and what follows from them.
 
-The judge (``rust/judge``) has a predicate for each way in which a deliberate difference shows. It plays a recording as it plays
+The judge (``rust/proof/judge``) has a predicate for each way that a deliberate difference shows. It plays a recording as it plays
 its own sequences, with what Kafka was recorded to give in place of Kafka's side. Where the runner finds a difference, it asks the
 judge whether that is one: at the same operation, or at an earlier one from which on the two states differ. The next leader reads
 the recorded state, so it is compared again.
@@ -30,7 +30,7 @@ class Explanations:
         self.apart.discard(partition)
 
     def explains(self, partition: int, index: int) -> bool:
-        """Whether a difference of a share partition at this operation is a deliberate one, or follows from one."""
+        """Returns true if a difference of a share partition at this operation is a deliberate one, or follows from one."""
         begun = self._begun.get(partition, 0)
         for one in self._ask():
             follows = one.op_index == index or (one.apart and one.op_index < index)

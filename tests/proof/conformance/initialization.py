@@ -98,7 +98,7 @@ def _failure(response: object, partition: int, expected: object) -> int | None:
 
 
 def _sound(response: Json) -> bool:
-    """Whether a read result has no fault Kafka looks for (§1.5)."""
+    """Returns true if a read result has no fault Kafka looks for (§1.5)."""
     start = response["start_offset"]
     return all(start <= first <= last and 0 <= state <= 4 for first, last, state, _ in response["batches"])
 

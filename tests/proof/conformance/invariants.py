@@ -1,4 +1,4 @@
-"""What must hold of a share partition after every operation, whatever Kafka did there."""
+"""Invariants of a share partition after every operation, whatever Kafka did there."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def acquired(
     fetched: Sequence[Sequence[object]],
     record_limit: int | None,
 ) -> Breaks:
-    """What must hold of an acquire's answer; ``record_limit`` is the bound of that mode."""
+    """Checks the invariants of an acquire's answer; ``record_limit`` is the bound of that mode."""
     breaks: Breaks = []
     previous = start_offset - 1
     for entry in ranges:

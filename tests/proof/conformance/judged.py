@@ -1,7 +1,7 @@
-"""The suites that the judge plays (``rust/judge``): share coordinators and share sessions, without the binding.
+"""The suites that the judge plays (``rust/proof/judge``): share coordinators and share sessions, without the binding.
 
 Their rules, bytes and memory are all in Rust. Here the judge's word on each scenario becomes part of the report; what the binding
-adds is tested in ``tests/python/test_share_coordinator.py`` and ``test_share_sessions.py``.
+adds is tested in ``tests/state/test_share_coordinator.py`` and ``test_share_sessions.py``.
 
 Recordings of share partitions are played in Python. The judge alone knows what differs on purpose, and is asked where they do.
 """
@@ -20,8 +20,8 @@ from .report import Deliberate, Difference, Outcome, Skip
 #: By file-name prefix.
 SUITES = frozenset({"share_coordinator_shard", "share_session"})
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-_MANIFEST = _REPOSITORY / "rust" / "judge" / "Cargo.toml"
+_REPOSITORY = Path(__file__).resolve().parents[3]
+_MANIFEST = _REPOSITORY / "rust" / "proof" / "judge" / "Cargo.toml"
 
 
 class Explained(NamedTuple):
@@ -31,7 +31,7 @@ class Explained(NamedTuple):
     partition: int
     rule: str
     what: str
-    #: Whether the states differ from there on.
+    #: True if the states differ from there on.
     apart: bool
 
 
@@ -40,7 +40,7 @@ class JudgeFailedError(Exception):
 
 
 def play(path: Path) -> list[Outcome | Skip]:
-    """What came of each scenario of a file, in its order.
+    """Result of each scenario of a file, in its order.
 
     Cargo builds the judge if need be, unoptimised and where its own tests are built.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from share_state import ReadStateResult, RecordState, StateBatch
+from share_state.arguments import InFlightStore
 
 from .effective import PartitionState
 from .kafka_names import expected_code
@@ -13,11 +14,8 @@ from .recorded_writes import RecordedWrite
 from .recordings import FormatError, Json, NotDrivable
 from .settling import settle_timeouts
 
-if TYPE_CHECKING:
-    from .operations import Replay
 
-
-def inject(replay: Replay, op: Json, template: PartitionUnderTest) -> None:
+def injected(op: Json, template: PartitionUnderTest, store: InFlightStore) -> PartitionUnderTest:
     """A new share partition with the given state, as if a persister had answered with it.
 
     Records that somebody holds, or whose change is under way, cannot be had from a read.
@@ -33,10 +31,10 @@ def inject(replay: Replay, op: Json, template: PartitionUnderTest) -> None:
         "initial_status": "EMPTY",
         "dlq_enabled": template.dead_letters_supplied,
     }
-    under_test = PartitionUnderTest.create(config, replay.way.store)
+    under_test = PartitionUnderTest.create(config, store)
     batches = [StateBatch(run.first, run.last, RecordState[run.state], run.delivery_count) for run in state.runs]
     under_test.partition.initialize(ReadStateResult(state.state_epoch, state.start_offset, batches))
-    replay.partitions[op["partition_index"]] = under_test
+    return under_test
 
 
 def lock_timeout(under_test: PartitionUnderTest, op: Json, now_ms: int) -> tuple[int, dict[int, Parked]]:
@@ -69,7 +67,7 @@ def lock_timeout(under_test: PartitionUnderTest, op: Json, now_ms: int) -> tuple
 
 
 def _timed(batches: list[Any], first: int, last: int) -> bool:
-    """Whether Kafka has a lock timer of exactly these borders: one a batch, or one an offset it tracks alone."""
+    """Returns true if Kafka has a lock timer of exactly these borders: one a batch, or one an offset it tracks alone."""
     for batch in batches:
         if not isinstance(batch, dict):
             if batch[:2] == [first, last] and batch[5]:
@@ -88,7 +86,7 @@ def _outside(first: int, last: int, hole_first: int, hole_last: int) -> list[tup
     return [(low, high) for low, high in parts if low <= high]
 
 
-def write_state(under_test: PartitionUnderTest, op: Json, store: str) -> None:
+def write_state(under_test: PartitionUnderTest, op: Json, store: InFlightStore) -> None:
     """Only the way from the persister's answer to the member's exception is of interest.
 
     A write of ours comes from a change, so a scratch share partition makes one: a record acquired and
@@ -116,7 +114,7 @@ def write_state(under_test: PartitionUnderTest, op: Json, store: str) -> None:
         under_test.notice("answer to the member", expected, f"code {seen}")
 
 
-def schedule_lock(under_test: PartitionUnderTest, op: Json, store: str) -> None:
+def schedule_lock(under_test: PartitionUnderTest, op: Json, store: InFlightStore) -> None:
     """Only for how long the lock runs is of interest: as long as the group configuration says at that moment.
 
     Our locks exist with a record only, so a scratch share partition acquires these records under that configuration.
@@ -132,7 +130,7 @@ def schedule_lock(under_test: PartitionUnderTest, op: Json, store: str) -> None:
         under_test.notice("lock", (first, last, op["member"], duration), locks)
 
 
-def _scratch(leader_epoch: int, record_lock_ms: int, store: str) -> PartitionUnderTest:
+def _scratch(leader_epoch: int, record_lock_ms: int, store: InFlightStore) -> PartitionUnderTest:
     """An empty, active share partition beside the one under test."""
     scratch = PartitionUnderTest.create(
         {
@@ -149,4 +147,4 @@ def _scratch(leader_epoch: int, record_lock_ms: int, store: str) -> PartitionUnd
     return scratch
 
 
-__all__ = ["inject", "lock_timeout", "schedule_lock", "write_state"]
+__all__ = ["injected", "lock_timeout", "schedule_lock", "write_state"]

@@ -13,6 +13,7 @@ from share_state import (
     coordinator_key,
     parse_coordinator_key,
 )
+from share_state.arguments import InFlightStore
 
 from .partition import TOPIC_ID
 from .record_json import base64url
@@ -27,18 +28,18 @@ _OPERATIONS = (*_PARSING, "round_trip")
 _MEMBER = "member-1"
 _ACCEPT, _RELEASE = 1, 2
 
-#: What our fetch lock answers where Kafka's lets any fetch free another's. Ours is strict on purpose: a
+#: Answer of our fetch lock where Kafka's lets any fetch free another's. Ours is strict on purpose: a
 #: fetch that never got the lock must not let a third one in (KAFKA-19215).
 FETCH_LOCK_IS_STRICT = "a fetch frees only what it took"
 
 
 def uses_store(scenario: Scenario) -> bool:
-    """Whether the fact concerns the in-flight store, so that it is checked on each."""
+    """Returns true if the fact concerns the in-flight store: it is then checked on each."""
     return "input" in scenario.raw or _is_fetch_lock(scenario)
 
 
-def run(scenario: Scenario, store: str) -> Outcome:
-    """One fact."""
+def run(scenario: Scenario, store: InFlightStore) -> Outcome:
+    """Checks a single fact."""
     outcome = Outcome(scenario.name, store if uses_store(scenario) else "")
     raw = scenario.raw
     try:
@@ -68,7 +69,7 @@ def _is_fetch_lock(scenario: Scenario) -> bool:
     return re.search("fetch_?lock", about, re.IGNORECASE) is not None
 
 
-def _fetch_lock(store: str) -> tuple[object, object]:
+def _fetch_lock(store: InFlightStore) -> tuple[object, object]:
     partition = _active(store)
     steps = [
         ("1 takes the lock", True, partition.acquire_fetch_lock(1)),
@@ -84,7 +85,7 @@ def _fetch_lock(store: str) -> tuple[object, object]:
     )
 
 
-def accumulate(ranges: list[list[int]], store: str) -> list[list[int]]:
+def accumulate(ranges: list[list[int]], store: InFlightStore) -> list[list[int]]:
     """Acquire exactly these ranges with these counts out of one in-flight batch; how they are joined.
 
     One log batch is fetched in record_limit mode after one leading record, so that nothing of the ranges is
@@ -122,7 +123,7 @@ def _between(ranges: list[tuple[int, int, int]]) -> Iterable[tuple[int, int]]:
             yield before[1] + 1, after[0] - 1
 
 
-def _active(store: str) -> SharePartition:
+def _active(store: InFlightStore) -> SharePartition:
     # Throttling sets in at half the limit, so the limit is out of the way of every count in use.
     config = GroupConfig(delivery_count_limit=100)
     partition = SharePartition("group", TOPIC_ID, 0, config=config, store=store)

@@ -24,7 +24,7 @@ _KEY_FIELDS = frozenset({"group", "topic_id", "partition"})
 
 
 def run(scenario: Scenario) -> Outcome:
-    """One sequence of updates and questions."""
+    """Plays a sequence of updates and questions."""
     refuse_unplayable(scenario.ops, _OPERATIONS)
     outcome = Outcome(scenario.name)
     coordinator: ShareCoordinator | None = None

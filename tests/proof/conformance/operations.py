@@ -76,12 +76,12 @@ class Replay:
                 partition.notice("unexpected write", "none", write)
 
     def is_half_answered(self, under_test: PartitionUnderTest) -> bool:
-        """Whether Kafka has archived some of the dead letters for which one write of ours waits (S2): ours has no such state."""
+        """True once Kafka has archived some of the dead letters that one write of ours waits for (S2): ours has no such state."""
         parked = self.parked.values()
         return any(each.partition is under_test and not each.done and each.letters for each in parked)
 
     def _renews(self, op: Json) -> bool | None:
-        """Whether renewals are allowed; ``None`` where the operation has none.
+        """True if renewals are allowed; ``None`` where the operation has none.
 
         Where settings are recorded, they are not unless this operation says so. A recording without any, as of a release
         that has no such switch, shows it by the answer.
@@ -117,7 +117,7 @@ class Replay:
         template = self.partitions.get(0)
         if template is None:
             raise FormatError("inject_state before any create")
-        kafka_operations.inject(self, op, template)
+        self.partitions[op["partition_index"]] = kafka_operations.injected(op, template, self.way.store)
 
     def _initialize(self, op: Json) -> None:
         initialize(self.at(op), op, self.now_ms)
@@ -243,7 +243,7 @@ class Replay:
         return self.partitions[index].recorded
 
     def _owner(self, timeout: Json, op: Json) -> int | None:
-        """Which partition a fired timeout belongs to: told by the epoch in its payload.
+        """Partition to which a fired timeout belongs: told by the epoch in its payload.
 
         A timeout without a payload found nothing to change, so it belongs to nobody.
         """

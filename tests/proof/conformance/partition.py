@@ -1,4 +1,4 @@
-"""One share partition under test: share_state's object beside what was recorded of Kafka's.
+"""Share partition under test: share_state's object beside what was recorded of Kafka's.
 
 Holds the adapter's decisions about configuration, writes and dead letters, so that the operations in
 ``operations.py`` read like the recording.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from share_state import GroupConfig, PendingWrite, RecordState, SharePartition, WriteState
+from share_state.arguments import InFlightStore
 from share_state.errors import PersisterError
 from share_state.persister import RecordingPersister
 
@@ -37,7 +38,7 @@ class Parked:
     tokens: list[int]
     #: Recorded answers still to come.
     open_ids: set[int]
-    #: What the waiting member is recorded to see; ``None`` when no member waits (a lock timeout).
+    #: Answer that the waiting member is recorded to see; ``None`` when no member waits (a lock timeout).
     expected: object = None
     member_waits: bool = False
     done: bool = False
@@ -73,11 +74,11 @@ class PartitionUnderTest:
     #: Dead letters of which the queue has said nothing yet, by the id of its answer.
     held_letters: dict[int, list[int]] = field(default_factory=dict)
     invariants: Invariants = field(default_factory=Invariants)
-    #: What the adapter itself noticed since it was last asked.
+    #: Findings of the adapter itself since the last question.
     noticed: Breaks = field(default_factory=list)
 
     @classmethod
-    def create(cls, config: Json, store: str) -> PartitionUnderTest:
+    def create(cls, config: Json, store: InFlightStore) -> PartitionUnderTest:
         """From a ``create`` operation's ``config``."""
         needed = {"leader_epoch", "max_in_flight", "max_delivery_count", "record_lock_ms", "initial_status"}
         # A release without dead-letter queues does not tell.
@@ -299,7 +300,7 @@ def _strategy(text: str) -> str:
 
 
 def _beside(expected: list[Batch], actual: list[Batch]) -> tuple[list[Batch], list[Batch]]:
-    """What only one side has, for reading."""
+    """Batches that only one side has, for reading."""
     return (
         [batch for batch in expected if batch not in actual],
         [batch for batch in actual if batch not in expected],

@@ -12,7 +12,7 @@ from .recordings import FormatError, Json
 
 @dataclass(frozen=True, slots=True)
 class RecordedWrite:
-    """One WriteShareGroupState payload of Kafka's and how it was answered."""
+    """WriteShareGroupState payload of Kafka's, and its answer."""
 
     leader_epoch: int
     start_offset: int
@@ -41,7 +41,7 @@ class RecordedWrite:
 
 @dataclass(frozen=True, slots=True)
 class RecordedDeadLetter:
-    """One range Kafka handed to its dead-letter queue."""
+    """Range that Kafka handed to its dead-letter queue."""
 
     first_offset: int
     last_offset: int

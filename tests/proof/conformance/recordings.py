@@ -37,7 +37,7 @@ class FormatError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One recorded sequence (or one merge case); ``raw`` is the whole JSON object."""
+    """Recorded sequence (or merge case); ``raw`` is the whole JSON object."""
 
     name: str
     index: int
@@ -59,7 +59,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One file of scenarios."""
+    """File of scenarios."""
 
     path: Path
     meta: Json
@@ -77,7 +77,7 @@ class Recording:
 
     @property
     def before_44(self) -> bool:
-        """Whether the file was recorded from a release before the 4.4 rules.
+        """True if the file was recorded from a release before the 4.4 rules.
 
         The file name is the contract of the format; the meta block is asked as well because a file of
         another name may still say which branch it came from.

@@ -1,4 +1,4 @@
-"""What a run found: differences, skips and the summary line of each file."""
+"""Findings of a run: differences, skips and the summary line of each file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One point in which share_state and the recording do not agree."""
+    """Point in which share_state and the recording do not agree."""
 
     scenario: str
     op_index: int
@@ -30,7 +30,7 @@ class Deliberate:
 
 @dataclass(slots=True)
 class Outcome:
-    """One scenario run in one way."""
+    """Result of a scenario that was run in one way."""
 
     scenario: str
     #: On which store, and in which form; empty where neither is asked for.
@@ -38,14 +38,13 @@ class Outcome:
     #: Place of the scenario in its file; several may share a name.
     index: int = 0
     differences: list[Difference] = field(default_factory=list)
-    #: What differs on purpose, on the way.
+    #: Deliberate differences met on the way.
     deliberate: list[Deliberate] = field(default_factory=list)
     #: The start offset differed somewhere although the effective state agreed (several are sound).
     start_offset_only: bool = False
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing differed."""
         return not self.differences
 
 

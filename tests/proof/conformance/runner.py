@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from share_state.arguments import InFlightStore
 from share_state.errors import ShareStateError
 
 from . import (
@@ -23,7 +24,7 @@ from .report import Difference, FileReport, Outcome, Skip
 from .skips import MAX_SKIPPED_PERCENT, too_many
 from .ways import FORMS, Way, ways
 
-#: What is played on a cluster.
+#: Suite that is played on a cluster.
 CLUSTER_SUITE = "share_consumer_e2e"
 
 #: Suites that need more than a run has; such a file does not fail a run.
@@ -42,11 +43,11 @@ class RunResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every file passed, something was found, and not too much was skipped."""
+        """True if every file passed, something was found, and not too much was skipped."""
         return not self.complaints()
 
     def skipped(self) -> tuple[int, int]:
-        """How many scenarios were skipped, the announced ``pre-4.4 rule`` aside, and of how many.
+        """Number of scenarios skipped, the announced ``pre-4.4 rule`` aside, and of all.
 
         A scenario counts once here, in however many ways it was run.
         """
@@ -73,13 +74,15 @@ class RunResult:
 
 
 def run_paths(
-    paths: Sequence[Path], stores: Sequence[str], cluster: Sequence[str] = (), forms: Sequence[str] = FORMS
+    paths: Sequence[Path], stores: Sequence[InFlightStore], cluster: Sequence[str] = (), forms: Sequence[str] = FORMS
 ) -> RunResult:
     """Run every recording below ``paths``; ``cluster`` is where share groups are, and where the data is if that is elsewhere."""
     return RunResult([run_file(path, stores, cluster, forms) for path in find(paths)])
 
 
-def run_file(path: Path, stores: Sequence[str], cluster: Sequence[str] = (), forms: Sequence[str] = FORMS) -> FileReport:
+def run_file(
+    path: Path, stores: Sequence[InFlightStore], cluster: Sequence[str] = (), forms: Sequence[str] = FORMS
+) -> FileReport:
     """Run one file; a file that cannot be read or is of no known suite is a failure, not a silence."""
     report = FileReport(path.name)
     try:
@@ -117,7 +120,7 @@ def _play(runner: Runner, recording: Recording, in_ways: Sequence[Way], report: 
 
 
 def _judged(path: Path, report: FileReport) -> None:
-    """What the judge says of a file."""
+    """Adds the judge's verdict on a file to ``report``."""
     try:
         results = judged.play(path)
     except judged.JudgeFailedError as error:
@@ -128,7 +131,7 @@ def _judged(path: Path, report: FileReport) -> None:
 
 
 def _run_scenario(suite: Runner, recording: Recording, scenario: Scenario, ways: Sequence[Way]) -> list[Outcome | Skip]:
-    """One scenario; one that is not of the format is a difference like any other and does not end the run."""
+    """Runs a scenario; one that is not of the format is a difference like any other and does not end the run."""
     try:
         return suite(recording, scenario, ways)
     except NotDrivable as error:

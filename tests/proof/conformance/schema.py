@@ -1,4 +1,4 @@
-"""Which fields each kind of operation may have.
+"""Fields that each kind of operation may have.
 
 A runner that overlooks a field agrees with things it never looked at, so an unknown field or an unknown
 operation is an error, not a warning.

@@ -1,4 +1,4 @@
-"""What a scenario needs of a cluster beside its consumers: a topic, records in it, a group's configuration and offsets.
+"""Surroundings of a scenario's consumers on a cluster: a topic, records in it, a group's configuration and offsets.
 
 Topics and records belong to the cluster that keeps the data, groups to the one that has share groups; mostly that is one.
 """
@@ -26,7 +26,7 @@ from .share_member import PATIENCE_S, RefusedError, Topic
 
 #: Longer than it takes to hand all records of an operation to the producer, so that they make one batch.
 _LINGER_MS = 1_000
-#: How often to look whether a change is seen.
+#: Time between two looks for a change.
 _LOOK_S = 0.05
 #: A gateway hears of a log start with the answer to its next Fetch, for which it waits half a second at most, and nothing shows
 #: that it has heard. Until then it delivers records that it has read before.

@@ -33,12 +33,12 @@ _MODES = {"batch_optimized": 0, "record_limit": 1}
 _LOCK_MS, _SHORT_LOCK_MS = 15_000, 1_000
 #: A lock may end so much later than it says.
 _LOCK_SLACK_S = 0.5
-#: How the ranges of `poll_release_ranges` are written.
+#: Form in which the ranges of `poll_release_ranges` are written.
 _RANGES = re.compile(r"offsets (\d+)\.\.(\d+) one by one, then (\d+)-(\d+) as one poll of (\d+), then (\d+)\.\.(\d+) one by one")
 
 
 def play(scenario: Scenario, bootstrap: str, data_bootstrap: str | None = None) -> Outcome:
-    """One scenario on the cluster with share groups at ``bootstrap``, whose data is kept at ``data_bootstrap``, or there too."""
+    """Plays a scenario on the cluster with share groups at ``bootstrap``; its data is at ``data_bootstrap``, or there too."""
     require(scenario.raw, _SCENARIO, "the scenario")
     setup = scenario.raw.get("setup", {})
     require(setup, _SETUP, "setup")
@@ -135,7 +135,7 @@ class _Stage:
         return self.last[number]
 
     def compare(self, expect: Json, polled: Polled) -> _Found:
-        """What differs between an expectation and a poll."""
+        """Finds the differences between an expectation and a poll."""
         actual: Json = {}
         for name in expect:
             match name:

@@ -29,9 +29,9 @@ from kio.static.primitive import i8, i32, i32Timedelta, i64
 
 from tests.kafka.raw_requests import Connection
 
-#: How long to go on asking for what comes by itself.
+#: Time limit of asking for what comes by itself.
 PATIENCE_S = 30.0
-#: How long a fetch waits at the server.
+#: Wait of a fetch at the server.
 _MAX_WAIT = timedelta(milliseconds=500)
 _MAX_BYTES = 2**31 - 1
 #: Loading, moving, not there yet: Kafka's codes 14, 15, 16.
@@ -61,7 +61,7 @@ class NotHeldError(Exception):
 
 @dataclass(slots=True)
 class Topic:
-    """What a member subscribes to."""
+    """Topic to which a member subscribes."""
 
     name: str
     topic_id: uuid.UUID
@@ -69,7 +69,7 @@ class Topic:
 
 @dataclass(slots=True)
 class Polled:
-    """What one poll gave: records, and the delivery count of each."""
+    """Records of a poll, and the delivery count of each."""
 
     records: list[Record] = field(default_factory=list)
     delivery_counts: list[int] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Polled:
 
 
 class Member:
-    """One member of a share group."""
+    """Member of a share group."""
 
     def __init__(self, bootstrap: str, group: str, topic: Topic, *, max_records: int = 500, mode: int = 0) -> None:
         self.group = GroupId(group)

@@ -23,7 +23,7 @@ MAX_DIFFERENCES = 3
 
 
 def run(recording: Recording, scenario: Scenario, way: Way) -> Outcome | Skip:
-    """One scenario in one way."""
+    """Plays a scenario in one way."""
     reason = skip_reason(scenario)
     if reason is not None:
         return Skip(scenario.name, reason)
@@ -32,7 +32,7 @@ def run(recording: Recording, scenario: Scenario, way: Way) -> Outcome | Skip:
 
 
 def comparable_operations(scenario: Scenario) -> int:
-    """How many operations to compare: up to where Kafka itself broke an invariant.
+    """Number of operations to compare: up to where Kafka itself broke an invariant.
 
     After that point only our own invariants are asked for.
     """
@@ -90,7 +90,7 @@ def replay(scenario: Scenario, way: Way, compared: int, explained: Explanations 
 
 
 def _step(run_of: Replay, index: int, strict: bool, explained: Explanations) -> tuple[list[tuple[str, object, object]], bool]:
-    """One operation; the points in which it differs and whether only the start offset moved."""
+    """Plays an operation; returns the points in which it differs and whether only the start offset moved."""
     op = run_of.ops[index]
     run_of.run(index)
     _take_recorded_states(run_of, op)
@@ -114,7 +114,7 @@ def _step(run_of: Replay, index: int, strict: bool, explained: Explanations) -> 
 
 
 def _is_of_kafka(point: tuple[str, object, object]) -> bool:
-    """Whether it is a difference from what was recorded, and no broken invariant of ours."""
+    """Returns true if it is a difference from what was recorded, and no broken invariant of ours."""
     return not point[0].startswith("invariant")
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from share_state import simple_assignment
 from share_state.errors import UnknownPartitionError
+from share_state.gateway import simple_assignment
 
 from .recordings import FormatError, Json, Scenario
 from .report import Difference, Outcome
@@ -24,7 +24,7 @@ _NOT_ASSIGNABLE = "not_assignable_"
 _OPERATIONS = frozenset({"assign"})
 _FIELDS = frozenset({"op", "subscription_type", "members", "topics", "result"})
 _MEMBER_FIELDS = frozenset({"subscribed", "rack", "current"})
-#: How the recordings spell a topic that does not exist.
+#: Partition number by which the recordings mean a topic that does not exist.
 _UNKNOWN = -1
 
 #: A topic id and a partition.
@@ -33,17 +33,17 @@ Partition = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the assignor is asked."""
+    """Input of the assignor."""
 
     #: Topics of each member.
     subscribed: dict[str, frozenset[str]]
-    #: What each member has now.
+    #: Present assignment of each member.
     current: dict[str, frozenset[Partition]]
     #: Partitions that can be assigned, of each topic that exists.
     topics: dict[str, list[int]]
 
     def answer(self, current: Mapping[str, frozenset[Partition]] | None = None) -> dict[str, frozenset[Partition]]:
-        """What our assignor answers; with another current assignment if one is given."""
+        """Answer of our assignor; with another current assignment if one is given."""
         held = self.current if current is None else current
         members = {
             member: (sorted(topics), [(topic, [partition]) for topic, partition in sorted(held[member])])

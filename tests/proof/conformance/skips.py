@@ -1,4 +1,4 @@
-"""What is not run, and how much of that is too much.
+"""Scenarios that are not run, and the limit on their number.
 
 A skip is a hole in the proof. It is reported by name with its reason, and only a recording itself can ask for one: here,
 where its tags say that it is no sequence, or where an operation cannot be driven by any caller of ours (``NotDrivable``).
@@ -36,5 +36,5 @@ def refuse_unplayable(ops: Sequence[Json], known: Collection[str]) -> None:
 
 
 def too_many(skipped: int, scenarios: int) -> bool:
-    """Whether so many skips make a run worthless."""
+    """Returns true if so many skips make a run worthless."""
     return skipped >= ALWAYS_ALLOWED_BELOW and 100 * skipped >= MAX_SKIPPED_PERCENT * scenarios

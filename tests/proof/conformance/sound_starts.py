@@ -66,7 +66,7 @@ def same_room(under_test: PartitionUnderTest) -> Iterator[None]:
 
 
 def full_for_kafka_alone(under_test: PartitionUnderTest) -> bool:
-    """Whether Kafka's window is full of settled records and ours has been emptied (deliberate difference S6).
+    """Returns true if Kafka's window is full of settled records and ours has been emptied (deliberate difference S6).
 
     Then Kafka has no room until something else makes its start offset move, and what it is asked for meanwhile is
     not asked of us.

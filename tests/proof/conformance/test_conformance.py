@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.__main__ import main
-from tests.conformance.partition import Answered, PartitionUnderTest
-from tests.conformance.skips import too_many
-from tests.python.recordings import OUTSIDE, REPOSITORY, SWITCH, shared_is_required
+from tests.proof.conformance.__main__ import main
+from tests.proof.conformance.partition import Answered, PartitionUnderTest
+from tests.proof.conformance.skips import too_many
+from tests.recordings import OUTSIDE, REPOSITORY, SWITCH, shared_is_required
 
 COPIES = REPOSITORY / "tests" / "data" / "conformance"
 RECORDINGS = OUTSIDE / "conformance"
@@ -50,7 +50,7 @@ IN_RECORDINGS = {
     "share_session_trunk.json": (20, 0),
     "simple_assignor_trunk.json": (11, 0),
 }
-#: Played where there is a cluster: tests/kafka/test_share_consumer_facts.py.
+#: Played where there is a cluster: tests/proof/judge/test_share_consumer_facts.py.
 ON_A_CLUSTER = "share_consumer_e2e.json.gz"
 DEFERRED = ("share_consumer_e2e.json",)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from share_state import simple_assignment
-from tests.conformance import simple_assignor
-from tests.conformance.recordings import NotDrivable, Scenario, load
+from share_state.gateway import simple_assignment
+from tests.proof.conformance import simple_assignor
+from tests.proof.conformance.recordings import NotDrivable, Scenario, load
 
-COPY = Path(__file__).resolve().parents[1] / "data" / "conformance" / "simple_assignor_trunk.json.gz"
+COPY = Path(__file__).resolve().parents[2] / "data" / "conformance" / "simple_assignor_trunk.json.gz"
 
 Members = Mapping[str, tuple[Sequence[str], Sequence[tuple[str, Sequence[int]]]]]
 Topics = Sequence[tuple[str, Sequence[int]]]

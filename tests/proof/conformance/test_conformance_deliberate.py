@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.__main__ import main
-from tests.conformance.runner import run_file
-from tests.python.recordings import REPOSITORY
+from tests.proof.conformance.__main__ import main
+from tests.proof.conformance.runner import run_file
+from tests.recordings import REPOSITORY
 
 COPIES = REPOSITORY / "tests" / "data" / "conformance"
-#: What Kafka 4.4.0 gave in random sequences: one of each difference that was met, made small.
+#: Answers of Kafka 4.4.0 in random sequences: one of each difference that was met, made small.
 DELIBERATE = REPOSITORY / "tests" / "data" / "deliberate" / "share_partition_4.4.0.json.gz"
 
 Json = dict[str, Any]

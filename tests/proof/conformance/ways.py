@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from share_state.arguments import InFlightStore
+
 __all__ = ["FORMS", "STORES", "Way", "ways"]
 
-STORES = ("twin", "leaves")
+STORES: tuple[InFlightStore, ...] = ("twin", "leaves")
 #: Writes are polled and their answers told; or a persister answers within the call, where Kafka's was recorded to answer at once.
 FORMS = ("queued", "inline")
 
 
 class Way(NamedTuple):
-    """One store and one form."""
+    """Store and form in which a scenario is run."""
 
-    store: str
+    store: InFlightStore
     form: str
 
     def __str__(self) -> str:
@@ -23,10 +25,10 @@ class Way(NamedTuple):
 
     @property
     def is_inline(self) -> bool:
-        """Whether a persister answers within the call."""
+        """True if a persister answers within the call."""
         return self.form == "inline"
 
 
-def ways(stores: Sequence[str], forms: Sequence[str]) -> list[Way]:
+def ways(stores: Sequence[InFlightStore], forms: Sequence[str]) -> list[Way]:
     """Every store in every form."""
     return [Way(store, form) for store in stores for form in forms]

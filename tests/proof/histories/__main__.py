@@ -1,6 +1,6 @@
 """Records histories of systems under test, with faults, keeps them and checks them.
 
-``python -m tests.histories --system kafka-4.4.0 --seconds 60 --seed 7``, or ``--all`` for every system, one after the other
+``python -m tests.proof.histories --system kafka-4.4.0 --seconds 60 --seed 7``, or ``--all`` for every system, one after the other
 (docs/histories.md, docs/verdicts.md).
 """
 
@@ -12,10 +12,10 @@ import random
 import sys
 from pathlib import Path
 
-from tests.histories.members import CHOICES
-from tests.histories.systems import SYSTEMS
-from tests.histories.verdict import judge, table
 from tests.kafka.home import JUDGE
+from tests.proof.histories.members import CHOICES
+from tests.proof.histories.systems import SYSTEMS
+from tests.proof.histories.verdict import judge, table
 
 
 def main() -> int:

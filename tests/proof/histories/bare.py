@@ -11,7 +11,7 @@ from typing import Any, Final
 from tests.gateway.clients.plan import Plan
 from tests.gateway.wire import Connection, Disconnected
 from tests.gateway.wire.codec import Message
-from tests.histories.system import Line
+from tests.proof.histories.system import Line
 
 _HEARTBEAT_S: Final = 0.3
 _RETRY_S: Final = 0.1
@@ -24,7 +24,7 @@ Acks = dict[int, list[list[int]]]
 
 
 class BareMember:
-    """See :class:`tests.histories.members.Recorded`; a thread of the run itself."""
+    """See :class:`tests.proof.histories.members.Recorded`; a thread of the run itself."""
 
     def __init__(self, plan: Plan, number: int, *, member_id: str | None = None) -> None:
         self.name = member_id or f"b{number}"
@@ -35,7 +35,7 @@ class BareMember:
         self._member_epoch = self._session_epoch = 0
         self._heard = 0.0
         self._places: tuple[str, list[int]] | None = None
-        #: What is to be acknowledged, by partition.
+        #: Acknowledgements to send, by partition.
         self._held: Acks = {}
         self._leaving = threading.Event()
         self._killed = threading.Event()
@@ -66,16 +66,16 @@ class BareMember:
         self._thread.join()
 
     def wait(self, seconds: float) -> bool:
-        """See :class:`tests.histories.members.Recorded`."""
+        """See :class:`tests.proof.histories.members.Recorded`."""
         raise NotImplementedError(f"a bare member does not end by itself, not in {seconds} s either")
 
     def lines(self, lock_ms: int) -> Iterator[Line]:
-        """See :class:`tests.histories.members.Recorded`."""
+        """See :class:`tests.proof.histories.members.Recorded`."""
         for line in self._lines:
             yield {**line, "lock_ms": lock_ms} if line["type"] == "grant" else line
 
     def failure(self) -> str | None:
-        """See :class:`tests.histories.members.Recorded`: it goes on after every error but an answer that it cannot read."""
+        """See :class:`tests.proof.histories.members.Recorded`: it goes on after every error but an answer that it cannot read."""
         return self._failure
 
     def _run(self) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.histories.system import Server
-from tests.histories.tcp import TcpProxy
-from tests.histories.wall_clock import WallClock
 from tests.kafka.broker import Broker, free_ports
+from tests.proof.histories.system import Server
+from tests.proof.histories.tcp import TcpProxy
+from tests.proof.histories.wall_clock import WallClock
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""One member, and a topic of two partitions of which one has no record: whether the client shows the records of the other.
+"""Member on a topic of two partitions, one of them without a record: does the client show the records of the other?
 
-``python -m tests.histories.empty_partition --system kfake --member java-4.4.0`` (docs/verdicts.md).
+``python -m tests.proof.histories.empty_partition --system kfake --member java-4.4.0`` (docs/verdicts.md).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from share_state.histories import check_history
+from share_state.operate.histories import check_history
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
 from tests.gateway.records import create_topic
 from tests.gateway.upstreams import kraft
-from tests.histories import brokers, kfakes
-from tests.histories.members import KINDS
-from tests.histories.producing import Producing
-from tests.histories.recorded import encoded, write
-from tests.histories.system import Line, Open, Server
 from tests.kafka.home import VERSIONS
+from tests.proof.histories import brokers, kfakes
+from tests.proof.histories.members import KINDS
+from tests.proof.histories.producing import Producing
+from tests.proof.histories.recorded import encoded, write
+from tests.proof.histories.system import Line, Open, Server
 
 _RECORDS: Final = 40
 #: Locks of two seconds: what a client does not show is delivered again within this.

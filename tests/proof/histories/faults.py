@@ -1,21 +1,19 @@
-"""What goes wrong in a run on a server: one entry a fault, with what it does to whom."""
+"""Faults of a run on a server: an entry for each, with what it does to whom."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tests.gateway.patience import wait_until
 from tests.gateway.wire import Connection
-from tests.histories.bare import BareMember
-from tests.histories.system import Fault, Line
-
-if TYPE_CHECKING:
-    from tests.histories.run import Run
+from tests.proof.histories.bare import BareMember
+from tests.proof.histories.run import Run
+from tests.proof.histories.system import Fault
 
 _FAR_MS: Final = 240_000
 
@@ -146,7 +144,8 @@ def _upstream(run: Run) -> None:
     run.server.source.start()
 
 
-#: Of a member, the process, its clock, the network, the log, the group, transactions, and the cluster with the records.
+#: Names of the faults of a member, the process, its clock, the network, the log, the group, transactions, and the cluster with
+#: the records.
 MEMBERS: Final = ("kill", "stall", "duplicate")
 PROCESS: Final = ("restart", "freeze", "full")
 CLOCK: Final = ("step",)
@@ -172,21 +171,3 @@ FAULTS: Final[Mapping[str, Fault[Run]]] = {
     "open": Fault("a transaction stays open while others write after it", _open),
     "upstream": Fault("SIGKILL of the cluster with the records, which starts again", _upstream),
 }
-
-
-def without_records(lines: Iterable[Line], spans: Mapping[int, Iterable[tuple[int, int]]]) -> list[str]:
-    """Find deliveries of records that nobody may be given: those of aborted transactions.
-
-    Args:
-        lines: a history.
-        spans: the offsets, by partition.
-    """
-    none = {(number, offset) for number, found in spans.items() for first, last in found for offset in range(first, last + 1)}
-    given = {
-        (line["partition"], offset)
-        for line in lines
-        if line["type"] == "grant"
-        for offset in range(line["first"], line["last"] + 1)
-    }
-    wrong = sorted(none & given)
-    return [f"{len(wrong)} records of aborted transactions were delivered, the first is {wrong[0]}"] if wrong else []

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.gateway.process import GatewayProcess
 from tests.gateway.upstreams import Upstream, kraft, mock
-from tests.histories.system import Process, Server
-from tests.histories.tcp import TcpProxy
-from tests.histories.wall_clock import WallClock
+from tests.proof.histories.system import Process, Server
+from tests.proof.histories.tcp import TcpProxy
+from tests.proof.histories.wall_clock import WallClock
 
 
 @contextmanager

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.histories.system import Server
-from tests.histories.tcp import TcpProxy
 from tests.kafka.broker import die_with_parent, free_ports
 from tests.kafka.home import REPOSITORY
+from tests.proof.histories.system import Server
+from tests.proof.histories.tcp import TcpProxy
 
 _SOURCE: Final = Path(__file__).parent / "kfake"
 _PROGRAM: Final = REPOSITORY / "build" / "kfake" / "kfake"

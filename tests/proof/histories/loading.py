@@ -1,6 +1,6 @@
 """A large state, and a broker that is killed again and again: whether an answer shows a state that is still being loaded.
 
-``python -m tests.histories.loading --system 4.4.0`` (docs/verdicts.md).
+``python -m tests.proof.histories.loading --system 4.4.0`` (docs/verdicts.md).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from share_state.histories import check_history
+from share_state.operate.histories import check_history
 from tests.gateway.upstreams import kraft
 from tests.gateway.wire import Connection
-from tests.histories import brokers
-from tests.histories.defects.member import ACCEPT
-from tests.histories.defects.stage import Stage, Topic
-from tests.histories.recorded import encoded, write
-from tests.histories.system import Line
 from tests.kafka.home import JUDGE, VERSIONS
 from tests.kafka.roundtrip.workload import BROKER_SETTINGS
+from tests.proof.histories import brokers
+from tests.proof.histories.defects.member import ACCEPT
+from tests.proof.histories.defects.stage import Stage, Topic
+from tests.proof.histories.recorded import encoded, write
+from tests.proof.histories.system import Line
 
 #: Each write has so many batches, so that the state topic grows by six kilobytes.
 _BATCHES: Final = 300

@@ -1,4 +1,4 @@
-"""What an answer shows of the state: start offsets and leader epochs, asked for again and again, as events of a history."""
+"""Views of the state in answers: start offsets and leader epochs, asked for again and again, as events of a history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.gateway.wire import Connection, Disconnected
-from tests.histories.system import Line
+from tests.proof.histories.system import Line
 
 #: Seconds between two looks.
 _EVERY: Final = 0.3
@@ -41,14 +41,14 @@ class Looking:
         self.lines: list[Line] = []
         #: Held while nobody is to look.
         self.quiet = threading.Lock()
-        #: Whether offsets were reset: until a leader has read the new state, its leader epoch is 0, and says nothing.
+        #: True if offsets were reset: until a leader has read the new state, its leader epoch is 0, and says nothing.
         self.was_reset = False
         self._asked = (bootstrap, group, topic, partitions)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def has_seen_all(self) -> bool:
-        """Whether there is a view of every partition."""
+        """True if there is a view of every partition."""
         return {line["partition"] for line in list(self.lines)} >= set(self._asked[3])
 
     def _run(self) -> None:

@@ -10,10 +10,10 @@ from typing import Final, Protocol
 
 from tests.gateway.clients import members
 from tests.gateway.clients.plan import Plan
-from tests.histories.bare import BareMember
-from tests.histories.recorded import lines_of
-from tests.histories.system import Line
 from tests.kafka.home import VERSIONS
+from tests.proof.histories.bare import BareMember
+from tests.proof.histories.recorded import lines_of
+from tests.proof.histories.system import Line
 
 
 class Recorded(Protocol):
@@ -37,10 +37,10 @@ class Recorded(Protocol):
         """Wait until it ends by itself; whether it did. One that does not is killed."""
 
     def lines(self, lock_ms: int) -> Iterator[Line]:
-        """What it saw, once it has ended."""
+        """Events that it saw, once it has ended."""
 
     def failure(self) -> str | None:
-        """What ended it, other than its plan and its run."""
+        """Error that ended it, other than its plan and its run."""
 
 
 class OfProcess:
@@ -106,7 +106,7 @@ def java(version: str, plan: Plan, number: int) -> Recorded:
 _JAVA: Final = {f"java-{version}": partial(java, version) for version in VERSIONS}
 #: The kinds of members by their names.
 KINDS: Final[Mapping[str, Callable[[Plan, int], Recorded]]] = {"confluent": confluent, "bare": BareMember, **_JAVA}
-#: What ``--members`` may say, and the kinds that are at work then.
+#: Choices of ``--members``, and the kinds that are at work then.
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "bare": ("bare",),
     "confluent": ("confluent", "bare"),

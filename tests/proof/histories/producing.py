@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from tests.histories.system import Line
+from tests.proof.histories.system import Line
 
 _PATIENCE_S: Final = 60.0
 
@@ -55,7 +55,7 @@ class Transactions:
         self.aborted: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._bootstrap, self._topic = bootstrap, topic
         self._producer: Producer | None = None
-        #: What the open transaction has written, and what was written after it.
+        #: Offsets that the open transaction has written, and the lines of what was written after it.
         self._open: Offsets | None = None
         self._after: list[Line] = []
 
@@ -101,7 +101,7 @@ class Transactions:
 
 
 class Offsets:
-    """What the cluster answers."""
+    """Offsets that the cluster answers."""
 
     def __init__(self) -> None:
         self.of: defaultdict[int, list[int]] = defaultdict(list)
@@ -135,3 +135,21 @@ def spans(offsets: Iterable[int]) -> list[tuple[int, int]]:
         else:
             found.append((offset, offset))
     return found
+
+
+def without_records(lines: Iterable[Line], aborted: Mapping[int, Iterable[tuple[int, int]]]) -> list[str]:
+    """Find deliveries of records that nobody may be given: those of aborted transactions.
+
+    Args:
+        lines: a history.
+        aborted: offsets of these transactions, by partition.
+    """
+    none = {(number, offset) for number, found in aborted.items() for first, last in found for offset in range(first, last + 1)}
+    given = {
+        (line["partition"], offset)
+        for line in lines
+        if line["type"] == "grant"
+        for offset in range(line["first"], line["last"] + 1)
+    }
+    wrong = sorted(none & given)
+    return [f"{len(wrong)} records of aborted transactions were delivered, the first is {wrong[0]}"] if wrong else []

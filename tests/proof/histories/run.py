@@ -12,22 +12,19 @@ from typing import Final, Self
 from confluent_kafka import TopicPartition
 
 from tests.gateway.clients.plan import Plan
-from tests.gateway.groups import configure_group, lag
-from tests.gateway.records import create_topic
-from tests.histories.bare import BareMember
-from tests.histories.faults import FAULTS, TRANSACTIONS, without_records
-from tests.histories.looking import Looking
-from tests.histories.members import KINDS, Recorded
-from tests.histories.producing import Producing, Transactions
-from tests.histories.system import Line, Open, Order, Played, Server
-from tests.kafka.roundtrip.workload import BROKER_SETTINGS
+from tests.gateway.groups import lag
+from tests.proof.histories.bare import BareMember
+from tests.proof.histories.looking import Looking
+from tests.proof.histories.members import KINDS, Recorded
+from tests.proof.histories.producing import Producing, Transactions, without_records
+from tests.proof.histories.system import Fault, Line, Server
 
 TOPIC: Final = "orders"
 GROUP: Final = "workers"
 #: A mock cluster makes topics of four partitions; two are used.
 PARTITIONS: Final = 2
 _MEMBERS: Final = 3
-#: How often a turn brings a fault.
+#: Chance that a turn brings a fault.
 _FAULTY: Final = 0.15
 #: Beyond the lock's duration: for so long nothing comes to the last member, and it takes that for the end.
 _QUIET_S: Final = 2.0
@@ -37,7 +34,14 @@ _DRAIN_S: Final = 180.0
 
 
 class Run:
-    """What is at work on a server.
+    """Members and faults at work on a server.
+
+    Args:
+        server: the server.
+        rng: what is drawn from.
+        table: the faults by name.
+        lock_ms: duration of a lock.
+        kinds: kinds of members.
 
     Attributes:
         members: those who joined, also those who went.
@@ -45,10 +49,13 @@ class Run:
         lines: what nobody but the run itself can tell.
     """
 
-    def __init__(self, server: Server, rng: random.Random, *, lock_ms: int, kinds: tuple[str, ...]) -> None:
+    def __init__(
+        self, server: Server, rng: random.Random, table: Mapping[str, Fault[Run]], *, lock_ms: int, kinds: tuple[str, ...]
+    ) -> None:
         self.group, self.topic = GROUP, TOPIC
         self.server = server
         self.rng = rng
+        self._table = table
         self.lock_ms = lock_ms
         self.lines: list[Line] = []
         self.members: list[Recorded] = []
@@ -155,7 +162,7 @@ class Run:
 
     def strike(self, fault: str) -> None:
         """Have a fault."""
-        FAULTS[fault].strike(self)
+        self._table[fault].strike(self)
         self.faults[fault] += 1
 
     def drain(self) -> None:
@@ -178,21 +185,3 @@ class Run:
         if self.rng.random() < 0.3:
             return {"stall_after": self.rng.randint(100, 400), "stall_seconds": self.lock_ms / 1000 * 1.3}
         return {}
-
-
-def play_on(open_: Open, order: Order) -> Played:
-    """Play one run on a server, of whatever kind."""
-    lock_ms = order.rng.choice((1000, 2000, 3000))
-    settings: Mapping[str, str] = {
-        **BROKER_SETTINGS,
-        "group.share.min.record.lock.duration.ms": "1000",
-        "group.share.record.lock.duration.ms": str(lock_ms),
-    }
-    with open_(order.directory, settings) as server:
-        create_topic(server.upstream, TOPIC, PARTITIONS)
-        # Where the cluster knows of transactions, nobody is given what was aborted.
-        isolation = "read_committed" if set(order.faults) & set(TRANSACTIONS) else "read_uncommitted"
-        configure_group(server.direct, GROUP, **{"share.auto.offset.reset": "earliest", "share.isolation.level": isolation})
-        with Run(server, order.rng, lock_ms=lock_ms, kinds=order.kinds) as run:
-            run.play(order.seconds, order.faults)
-    return Played(run.all_lines(), run.faults, len(run.members), run.besides)

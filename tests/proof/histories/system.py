@@ -1,8 +1,8 @@
-"""What a history is recorded of: a server of share groups that members connect to, or anything else that keeps their promises.
+"""System under record: a server of share groups that members connect to, or anything else that keeps their promises.
 
 A :class:`System` plays one run and gives back what was seen. Most systems are a :class:`Server` on which
-:mod:`tests.histories.run` sets members and faults; a new one of these needs a function that opens it, and a row in
-:mod:`tests.histories.systems`.
+:mod:`tests.proof.histories.run` sets members and faults; a new one of these needs a function that opens it, and a row in
+:mod:`tests.proof.histories.systems`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from tests.histories.tcp import TcpProxy
-from tests.histories.wall_clock import WallClock
+from tests.proof.histories.tcp import TcpProxy
+from tests.proof.histories.wall_clock import WallClock
 
-#: One event of docs/histories.md.
+#: Event of docs/histories.md.
 Line = dict[str, Any]
 
 
@@ -28,7 +28,7 @@ class Process(Protocol):
 
     @property
     def bootstrap(self) -> str:
-        """Where it listens; the same after every start."""
+        """Address at which it listens; the same after every start."""
 
     @property
     def pid(self) -> int:
@@ -52,7 +52,7 @@ class Server:
     """A server of share groups that runs."""
 
     process: Process
-    #: Where producers write, and where records are deleted: the server itself, or the cluster behind it.
+    #: Address to which producers write, and at which records are deleted: the server itself, or the cluster behind it.
     upstream: str
     #: Stands between members and the server, where there is one.
     proxy: TcpProxy | None = None
@@ -63,7 +63,7 @@ class Server:
 
     @property
     def bootstrap(self) -> str:
-        """Where members connect."""
+        """Address to which members connect."""
         return self.direct if self.proxy is None else self.proxy.bootstrap
 
     @property
@@ -81,7 +81,7 @@ R = TypeVar("R")
 
 
 class Fault(NamedTuple, Generic[R]):
-    """What goes wrong in a run, of whatever kind the run is."""
+    """Fault in a run, of whatever kind the run is."""
 
     #: For docs/verdicts.md.
     text: str
@@ -94,7 +94,7 @@ Open = Callable[[Path, Mapping[str, str]], AbstractContextManager[Server]]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a run is to be."""
+    """Order for a run."""
 
     rng: random.Random
     seconds: float
@@ -108,13 +108,13 @@ class Order:
 
 @dataclass(slots=True)
 class Played:
-    """What a run has left."""
+    """Result of a run."""
 
     lines: list[Line]
-    #: How often each fault struck.
+    #: Number of times that each fault struck.
     faults: Counter[str] = field(default_factory=Counter)
     members: int = 0
-    #: What is wrong that no event can tell, in words: a record of an aborted transaction was delivered.
+    #: Faults that no event can tell, in words: a record of an aborted transaction was delivered.
     besides: list[str] = field(default_factory=list)
 
 

@@ -36,7 +36,7 @@ class TcpProxy:
 
     @property
     def bootstrap(self) -> str:
-        """Where clients connect."""
+        """Address to which clients connect."""
         return f"127.0.0.1:{self._listening.getsockname()[1]}"
 
     def cut(self) -> None:
@@ -118,7 +118,7 @@ class TcpProxy:
         _end(pair)
 
     def _take(self, wanted: int) -> int:
-        """How many bytes of an answer pass."""
+        """Number of bytes of an answer that pass."""
         with self._lock:
             if self._left is None or wanted <= self._left:
                 if self._left is not None:

@@ -1,4 +1,4 @@
-"""What docs/verdicts.md says of Kafka's apparent defects: the quick ones are asked for again, on a real broker."""
+"""Verdicts of docs/verdicts.md on Kafka's apparent defects: the quick ones are asked for again, on a real broker."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from share_state.histories import check_history
-from tests.histories.defects.playing import GATEWAY, SCENARIOS, opened, play
+from share_state.operate.histories import check_history
 from tests.kafka.home import JUDGE, REPOSITORY, VERSIONS
+from tests.proof.histories.defects.playing import GATEWAY, SCENARIOS, opened, play
 
 _PAGE: Final = REPOSITORY / "docs" / "verdicts.md"
 _COLUMNS: Final = (*VERSIONS, GATEWAY)

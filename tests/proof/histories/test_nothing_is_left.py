@@ -1,4 +1,4 @@
-"""What plays a run leaves neither a socket nor a port nor a thread behind, whatever ends it."""
+"""Programs that play a run leave neither a socket nor a port nor a thread behind, whatever ends it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from tests.gateway.clients.plan import Plan
 from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
-from tests.histories.bare import BareMember
-from tests.histories.run import Run
-from tests.histories.system import Server
-from tests.histories.tcp import TcpProxy
+from tests.proof.histories.bare import BareMember
+from tests.proof.histories.run import Run
+from tests.proof.histories.system import Server
+from tests.proof.histories.tcp import TcpProxy
 
 Address = tuple[str, int]
 
@@ -74,7 +74,7 @@ def test_a_run_leaves_no_member_at_work(tmp_path: Path) -> None:
     nobody = GatewayProcess(tmp_path, "127.0.0.1:1", {})
     rng = random.Random(0)  # noqa: S311 - a workload
     before = threading.active_count()
-    with Run(Server(nobody, "127.0.0.1:1"), rng, lock_ms=1000, kinds=("bare",)) as run:
+    with Run(Server(nobody, "127.0.0.1:1"), rng, {}, lock_ms=1000, kinds=("bare",)) as run:
         run.join_all()
         assert threading.active_count() == before + len(run.members) > before
     assert threading.active_count() == before

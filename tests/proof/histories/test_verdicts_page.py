@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from share_state.histories import check_history
-from tests.histories import faults
-from tests.histories.engine import play as engine
-from tests.histories.systems import SYSTEMS
+from share_state.operate.histories import check_history
 from tests.kafka.home import REPOSITORY
+from tests.proof.histories import faults
+from tests.proof.histories.engine import play as engine
+from tests.proof.histories.systems import SYSTEMS
 
 PAGE = REPOSITORY / "docs" / "verdicts.md"
 

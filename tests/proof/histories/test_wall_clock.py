@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.histories.wall_clock import WallClock
+from tests.proof.histories.wall_clock import WallClock
 
 #: A line for each that it reads: the wall clock by clock_gettime and by time, and the monotonic clock.
 _TELLING = """
@@ -38,7 +38,7 @@ def process(clock: WallClock) -> Iterator[subprocess.Popen[str]]:
 
 
 def beside(process: subprocess.Popen[str]) -> list[float]:
-    """How far its clocks are from those of the tests, in seconds."""
+    """Distances of its clocks from those of the tests, in seconds."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write("\n")

@@ -10,20 +10,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from share_state.histories import Violation, check_history
-from tests.histories.recorded import write
-from tests.histories.system import Line, Order, System
+from share_state.operate.histories import Violation, check_history
+from tests.proof.histories.recorded import write
+from tests.proof.histories.system import Line, Order, System
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a run came to."""
+    """Verdict on a run."""
 
     system: str
     #: Kinds of its members.
     kinds: tuple[str, ...]
     seed: int
-    #: Where the history is kept.
+    #: Path of the history.
     history: str
     events: int
     members: int
@@ -36,12 +36,11 @@ class Verdict:
     faults: dict[str, int]
     #: Violations by check.
     found: dict[str, int]
-    #: What no event can tell.
+    #: Faults that no event can tell.
     besides: list[str]
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found."""
         return not self.found and not self.besides
 
     def as_json(self) -> dict[str, Any]:
@@ -98,7 +97,7 @@ def tally(lines: Iterable[Line]) -> dict[str, int]:
 
 
 def table(verdicts: Iterable[Verdict]) -> str:
-    """One row a run."""
+    """Table with a row for each run."""
     head = ("system", "members", "seed", "events", "deliveries", "ok", "refused", "unknown", "faults", "found")
     rows: list[tuple[str, ...]] = [head]
     for one in verdicts:

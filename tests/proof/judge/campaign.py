@@ -1,11 +1,11 @@
 """The judge for as long as it is let: every profile in every length, with fresh seeds, and a tally that is kept.
 
-    nice python -m tests.kafka.campaign [--minutes 60] [--jobs 1]
-    python -m tests.kafka.campaign --show
+    nice python -m tests.proof.judge.campaign [--minutes 60] [--jobs 1]
+    python -m tests.proof.judge.campaign --show
 
 Each round plays a piece of every profile and length. After each piece the tally is written, so a campaign may be stopped at any
 time, and goes on where it was with other seeds. Unexplained differences are written as conformance files, as those of
-``tests.kafka.differential`` are; with one in the tally the exit status is 1.
+``tests.proof.judge.differential`` are; with one in the tally the exit status is 1.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tests.kafka.home import REPOSITORY, KafkaMissingError
+
 from .differential import PROFILES, Result, run, write
-from .home import REPOSITORY, KafkaMissingError
 
 LENGTHS = (20, 60, 200, 1_000)
 TALLY = REPOSITORY / "build" / "campaign" / "tally.json"
@@ -39,7 +40,7 @@ Run = Callable[..., Result]
 
 @dataclass(slots=True)
 class Cell:
-    """What was played of one profile in one length."""
+    """Totals of one profile in one length."""
 
     operations: int = 0
     compared: int = 0
@@ -47,7 +48,7 @@ class Cell:
     classes: dict[str, int] = field(default_factory=dict)
     meetings: dict[str, int] = field(default_factory=dict)
     unexplained: dict[str, int] = field(default_factory=dict)
-    #: Of every piece, in order.
+    #: Seeds of every piece, in order.
     seeds: list[int] = field(default_factory=list)
 
     def add(self, seed: int, result: Result) -> None:
@@ -126,7 +127,7 @@ def campaign(tally: Tally, pieces: Sequence[tuple[str, int]], until: float, jobs
 
 def main(arguments: Sequence[str] | None = None, play: Run = run) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.kafka.campaign", description="Compare with Kafka for hours.")
+    parser = argparse.ArgumentParser(prog="python -m tests.proof.judge.campaign", description="Compare with Kafka for hours.")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=1, help="pairs of processes")
     parser.add_argument("--profile", choices=PROFILES, action="append", help="default: all; may be repeated")

@@ -1,10 +1,10 @@
 """Random sequences on Kafka's own classes and on share_state, compared after every operation.
 
-    python -m tests.kafka.differential --seed 1 --sequences 20000 --length 60 --jobs 2 --profile all
+    python -m tests.proof.judge.differential --seed 1 --sequences 20000 --length 60 --jobs 2 --profile all
 
 The same seed gives the same sequences as long as share_state answers the same: a sequence is chosen with our state in sight.
 A difference that is not a deliberate one (``docs/deliberate-differences.md``) is made small and written as a conformance file,
-which ``python -m tests.conformance`` plays, and the exit status is 1.
+which ``python -m tests.proof.conformance`` plays, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .home import REPOSITORY, KafkaMissingError, judge_command, our_side
+from tests.kafka.home import REPOSITORY, KafkaMissingError, judge_command, our_side
 
 PROFILES = ("combiner", "engine", "coordinator", "session", "assignor", "group")
 
 
 @dataclass(slots=True)
 class Result:
-    """What the runs of one profile saw."""
+    """Result of the runs of one profile."""
 
     profile: str
     operations: int = 0
     compared: int = 0
-    #: Of the slowest job.
+    #: Time of the slowest job.
     seconds: float = 0.0
     coverage: Counter[str] = field(default_factory=Counter)
     classes: Counter[str] = field(default_factory=Counter)
     unexplained: Counter[str] = field(default_factory=Counter)
     differences: list[dict[str, Any]] = field(default_factory=list)
-    #: One of each deliberate difference, with its class, when asked for.
+    #: Example of each deliberate difference, with its class, when asked for.
     examples: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, report: dict[str, Any]) -> None:
@@ -142,7 +142,9 @@ def write(differences: list[dict[str, Any]], directory: Path, seed: int) -> list
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.kafka.differential", description="Compare with Kafka's own classes.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.proof.judge.differential", description="Compare with Kafka's own classes."
+    )
     parser.add_argument("--seed", type=int, help="default: a fresh one, printed")
     parser.add_argument("--sequences", type=int, default=2_000)
     parser.add_argument("--length", type=int, default=60, help="operations of a sequence")

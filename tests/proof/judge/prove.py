@@ -1,6 +1,6 @@
 """Proves the judge: breaks one rule of the engine after another, in a copy, and shows that the run finds each.
 
-    python -m tests.kafka.prove
+    python -m tests.proof.judge.prove
 
 The exit status is 1 when a broken rule is not found, and 2 when the text of a rule is not where this page expects it.
 """
@@ -14,8 +14,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.kafka.home import REPOSITORY, KafkaMissingError, our_side
+
 from .differential import run
-from .home import REPOSITORY, KafkaMissingError, our_side
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Break:
 BREAKS = (
     Break(
         "the tie rule of the fold: of equal counts the higher state stands",
-        "rust/core/src/state_batch/batches.rs",
+        "rust/core/src/state/state_batch/batches.rs",
         "    count: i16,\n    state: i8,\n}",
         "    count: i16,\n    state: std::cmp::Reverse<i8>,\n}",
         "combiner",
@@ -41,7 +42,7 @@ BREAKS = (
     ),
     Break(
         "the throttling bound: half the limit, rounded up",
-        "rust/core/src/share_partition/verbs/throttle.rs",
+        "rust/core/src/partition/share_partition/verbs/throttle.rs",
         "delivery_count_limit / 2 + delivery_count_limit % 2",
         "delivery_count_limit / 2",
         "engine",
@@ -49,7 +50,7 @@ BREAKS = (
     ),
     Break(
         "the roll-back: a refused write gives the records back to the member",
-        "rust/core/src/share_partition/change/writes.rs",
+        "rust/core/src/partition/share_partition/change/writes.rs",
         "let undone = refused && kind == WriteKind::Confirmed;",
         "let undone = false;",
         "engine",
@@ -57,7 +58,7 @@ BREAKS = (
     ),
     Break(
         "share sessions: a partition with records goes to the end of the order",
-        "rust/core/src/share_session/answer.rs",
+        "rust/core/src/groups/share_session/answer.rs",
         "            if has_records {",
         "            if has_error {",
         "session",
@@ -65,7 +66,7 @@ BREAKS = (
     ),
     Break(
         "the assignor: so many members share a partition that everybody has one",
-        "rust/core/src/assignor/shares.rs",
+        "rust/core/src/groups/assignor/shares.rs",
         "members.div_ceil(partitions);\n        let gifts",
         "if members < partitions { 1 } else { members / partitions };\n        let gifts",
         "assignor",
@@ -73,7 +74,7 @@ BREAKS = (
     ),
     Break(
         "share groups: what is left to subscribe to decides the hash when a member leaves",
-        "rust/core/src/share_group/leave.rs",
+        "rust/core/src/groups/share_group/leave.rs",
         "self.hash_without(known, &metadata.subscribed_topics)",
         "{ let _ = self.hash_without(known, &metadata.subscribed_topics); known.metadata_hash() }",
         "group",
@@ -81,7 +82,7 @@ BREAKS = (
     ),
     Break(
         "share groups: an epoch between the last two of a member is fenced",
-        "rust/core/src/share_group/admission.rs",
+        "rust/core/src/groups/share_group/admission.rs",
         "requested < current && requested == previous",
         "requested <= current && requested >= previous",
         "group",
@@ -100,7 +101,7 @@ BREAKS = (
 #: The crates that the judge leans on.
 LEANT_ON = ("core", "log", "wire")
 
-#: What the types need once the first rule is broken; every place is in the same file.
+#: Changes that the types need once the first rule is broken; every place is in the same file.
 _REVERSED = (
     ("state: batch.delivery_state,", "state: std::cmp::Reverse(batch.delivery_state),"),
     ("delivery_state: run.value.state,", "delivery_state: run.value.state.0,"),
@@ -112,7 +113,7 @@ def main() -> int:
     missed = 0
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for crate in (*LEANT_ON, "judge"):
+        for crate in (*LEANT_ON, "proof/judge"):
             shutil.copytree(REPOSITORY / "rust" / crate, tree / "rust" / crate, ignore=shutil.ignore_patterns("target"))
         shutil.copy(REPOSITORY / "Cargo.toml", tree / "workspace.toml")
         _stand_alone(tree)
@@ -155,7 +156,7 @@ def _stand_alone(tree: Path) -> None:
     shared = [part for part in parts if not part.startswith("workspace.dependencies]")]
     dependencies = [f'share-state-{crate} = {{ path = "rust/{crate}" }}' for crate in LEANT_ON]
     members = ", ".join(f'"rust/{crate}"' for crate in LEANT_ON)
-    text = f'[workspace]\nresolver = "3"\nmembers = [{members}]\nexclude = ["rust/judge"]\n\n' + "\n[".join(shared)
+    text = f'[workspace]\nresolver = "3"\nmembers = [{members}]\nexclude = ["rust/proof/judge"]\n\n' + "\n[".join(shared)
     text += "\n[workspace.dependencies]\n" + "\n".join(dependencies) + "\n"
     (tree / "Cargo.toml").write_text(text, encoding="utf-8")
 

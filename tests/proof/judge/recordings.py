@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.recordings import Json, Scenario, load
-
-from .home import judge_command
+from tests.kafka.home import judge_command
+from tests.proof.conformance.recordings import Json, Scenario, load
 
 #: Calls of several threads are no sequence.
 THREADS = "threads: records an interleaving of concurrent calls, not a sequence"
@@ -46,7 +45,7 @@ _FLAG = "find_next_fetch_offset"
 
 @dataclass(slots=True)
 class Played:
-    """What came of a file."""
+    """Result of a file."""
 
     #: Scenarios played from end to end with the recorded results.
     agree: int = 0

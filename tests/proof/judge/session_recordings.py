@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.recordings import Json, Scenario, load
-
-from .home import judge_command
+from tests.kafka.home import judge_command
+from tests.proof.conformance.recordings import Json, Scenario, load
 
 #: Kafka's own test lets a double answer a release, of a session that there is not.
 STUBBED = frozenset(
@@ -24,7 +23,7 @@ STUBBED = frozenset(
 
 @dataclass(slots=True)
 class Played:
-    """What came of a file."""
+    """Result of a file."""
 
     operations: int = 0
     #: Releases that a double answered.

@@ -1,4 +1,4 @@
-"""What the judge exports is what ``python -m tests.conformance`` plays, and both call the same things deliberate differences."""
+"""Exports of the judge are what ``tests.proof.conformance`` plays, and both call the same things deliberate differences."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.__main__ import main
-from tests.conformance.deliberate import RECOGNISED
-from tests.conformance.report import FileReport
-from tests.conformance.runner import run_file
+from tests.kafka.home import REPOSITORY
+from tests.proof.conformance.__main__ import main
+from tests.proof.conformance.deliberate import RECOGNISED
+from tests.proof.conformance.report import FileReport
+from tests.proof.conformance.runner import run_file
 
 from .differential import Result, rules, run, write
-from .home import REPOSITORY
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
@@ -71,7 +71,7 @@ def result(request: pytest.FixtureRequest) -> Result:
 
 
 def played(example: dict[str, Any], directory: Path) -> FileReport:
-    """What the runner of the conformance files has to say of one example."""
+    """Report of the runner of the conformance files on one example."""
     (path,) = write([example], directory, SEED)
     report = run_file(path, ["leaves", "twin"])
     assert report.failure is None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from .home import REPOSITORY
+from tests.kafka.home import REPOSITORY
+
 from .prove import BREAKS, Break
 
 

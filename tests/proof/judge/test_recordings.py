@@ -1,5 +1,4 @@
-"""One operation format: the driver plays every recorded file of share partitions and share sessions, and Kafka 4.4.0 answers as
-was recorded."""
+"""Recorded files of share partitions and share sessions: the driver plays each, and Kafka 4.4.0 answers as was recorded."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.recordings import load
-from tests.python.recordings import OUTSIDE, shared_is_required
+from tests.kafka.home import REPOSITORY
+from tests.proof.conformance.recordings import load
+from tests.recordings import OUTSIDE, shared_is_required
 
 from . import session_recordings
-from .home import REPOSITORY
 from .recordings import HINT, NOT_RECORDED, ORDER, THREADS, play
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
@@ -20,7 +19,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 COPIES = REPOSITORY / "tests" / "data" / "conformance"
 RECORDINGS = OUTSIDE / "conformance"
 
-#: What Kafka's own tests recorded: scenarios that agree, those that agree in part and those left out by reason, operations.
+#: Figures of what Kafka's own tests recorded: scenarios that agree, those that agree in part and those left out by reason,
+#: operations.
 OF_TESTS = (181, {ORDER: 3} | Counter(NOT_RECORDED.values()), {THREADS: 1}, 1_070)
 #: The same of each file that we know; another one only has to agree.
 KNOWN = {

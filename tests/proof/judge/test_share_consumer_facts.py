@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.__main__ import main
-from tests.conformance.recordings import FormatError, NotDrivable, Scenario, load
-from tests.conformance.share_consumer import play
-
-from .broker import Broker
-from .home import REPOSITORY
+from tests.kafka.broker import Broker
+from tests.kafka.home import REPOSITORY
+from tests.proof.conformance.__main__ import main
+from tests.proof.conformance.recordings import FormatError, NotDrivable, Scenario, load
+from tests.proof.conformance.share_consumer import play
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -48,8 +47,8 @@ def scenario(name: str, change: Callable[[list[dict[str, Any]]], object]) -> Sce
 def test_a_fact_that_does_not_hold_is_found(
     kafka_440: Broker, monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[list[dict[str, Any]]], object], op: int
 ) -> None:
-    monkeypatch.setattr("tests.conformance.share_cluster.PATIENCE_S", 2.0)
-    monkeypatch.setattr("tests.conformance.share_member.PATIENCE_S", 2.0)
+    monkeypatch.setattr("tests.proof.conformance.share_cluster.PATIENCE_S", 2.0)
+    monkeypatch.setattr("tests.proof.conformance.share_member.PATIENCE_S", 2.0)
     outcome = play(scenario(name, change), kafka_440.bootstrap)
     assert [difference.op_index for difference in outcome.differences] == [op]
 

@@ -1,4 +1,4 @@
-"""Play the cases, a number of inputs each: ``python -m tests.python.mutations SEED COUNT``."""
+"""Play the cases, a number of inputs each: ``python -m tests.proof.mutations SEED COUNT``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .cases import CASES
 
-#: What an input may take, however much it announces.
+#: Memory that an input may take, however much it announces.
 ROOM = 512 << 20
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import share_state as ss
 from share_state import _core
 from share_state.errors import NotAHistoryError, RowError, ShareStateError, UnsupportedVersionError, WireDecodeError
+from share_state.operate import analysis
 
 from . import mutate, recorded
 from .recorded import KEY, MESSAGES, RECORDS, SEGMENTS
@@ -19,7 +20,7 @@ from .recorded import KEY, MESSAGES, RECORDS, SEGMENTS
 Play = Callable[[random.Random], object]
 #: By name: what is played, and what it may raise.
 CASES: dict[str, tuple[Play, tuple[type[Exception], ...]]] = {}
-#: Of calls with objects: errors of ours, and those that every function of Python has.
+#: Errors of calls with objects: ours, and those that every function of Python has.
 ARGUMENTS = (ShareStateError, ValueError, TypeError)
 BYTES = (WireDecodeError, UnsupportedVersionError)
 
@@ -65,7 +66,7 @@ def state_records(chance: random.Random) -> object:
 
 @case(*BYTES)
 def replayed_records(chance: random.Random) -> object:
-    coordinator, history = ss.ShareCoordinator(), ss.History()
+    coordinator, history = ss.ShareCoordinator(), analysis.History()
     refused = None
     for offset, (key, value) in enumerate(chance.sample(RECORDS, 3)):
         data = (key, value and mutate.data(chance, value, value) if offset == 1 else value)
@@ -171,11 +172,11 @@ def frames(chance: random.Random) -> object:
 
 @case(*ARGUMENTS)
 def rows_of_histories(chance: random.Random) -> object:
-    replay, finder = _core.StateReplay(), _core.AnomalyFinder(ss.AnomalyConfig())
+    replay, finder = _core.StateReplay(), _core.AnomalyFinder(analysis.AnomalyConfig())
     for number, row in enumerate(chance.sample(recorded.rows(), 5)):
         changed: Any = mutate.value(chance, tuple(row)) if number == 2 else row
         if isinstance(changed, tuple) and len(changed) == len(row):
-            changed = ss.HistoryRow(*changed)
+            changed = analysis.HistoryRow(*changed)
         replay.apply(changed)
         finder.see(changed)
     return replay.rows(), finder.end()

@@ -13,7 +13,7 @@ Column = np.ndarray[Any, Any]
 #: Bytes, and numbers, at which length and sign change their meaning.
 BYTES = (0x00, 0x01, 0x02, 0x7E, 0x7F, 0x80, 0x81, 0xFF)
 NUMBERS = (0, 1, -1, 127, 128, -129, 2**15, 2**31 - 1, 2**31, -(2**31) - 1, 2**53, 2**63 - 1, 2**63, -(2**63), 2**64, 10**40)
-#: What no caller should give.
+#: Objects that no caller should give.
 OBJECTS: tuple[Any, ...] = (
     None,
     True,

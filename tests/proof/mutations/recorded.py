@@ -1,4 +1,4 @@
-"""What is mutated: messages, records, answers, segments and histories that Kafka or the recorders made."""
+"""Inputs that are mutated: messages, records, answers, segments and histories that Kafka or the recorders made."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 
 import share_state as ss
 from share_state import _core
-from tests.python.wire_vectors import messages, records
+from share_state.operate import analysis
+from tests.kafka.wire.wire_vectors import messages, records
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-CORPUS = REPOSITORY / "rust" / "fuzz" / "corpus"
+CORPUS = REPOSITORY / "rust" / "proof" / "fuzz" / "corpus"
 MESSAGES = messages()
 RECORDS = records()
 SEGMENTS = [path.read_bytes()[:6_000] for path in sorted((REPOSITORY / "examples" / "orders-4.4.0").rglob("*.log"))]
@@ -27,7 +28,7 @@ def corpus(target: str) -> list[bytes]:
 
 
 @cache
-def rows() -> list[ss.HistoryRow]:
+def rows() -> list[analysis.HistoryRow]:
     """The history of recorded share partitions."""
     return list(_core.history_path(REPOSITORY / "examples" / "orders-4.4.0"))[:200]
 

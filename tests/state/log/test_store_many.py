@@ -24,7 +24,7 @@ class Syncs:
     """The syncs of a store since this was made, without those of opening it and of its first segment."""
 
     def __init__(self, store: ss.StateStore) -> None:
-        store.initialize_state(KEYS[0]._replace(group="first"), 1, 0)
+        store.reset_state(KEYS[0]._replace(group="first"), 1, 0)
         self._store = store
         self._before = store.counters()["fsyncs"]
 
@@ -37,7 +37,7 @@ def test_they_answer_one_by_one_and_wait_once(tmp_path: Path) -> None:
         syncs = Syncs(store)
         assert isinstance(store, ManyAtOnce)
         assert not isinstance(MemoryPersister(), ManyAtOnce)
-        assert store.initialize_states((key, 1, 0) for key in KEYS) == [None] * 40
+        assert store.reset_states((key, 1, 0) for key in KEYS) == [None] * 40
         assert syncs() == 1
         unknown = KEYS[0]._replace(group="nobody")
         asked = [(key, write(10)) for key in KEYS] + [(unknown, write(10)), (KEYS[3], write(-7)), (KEYS[3], write(20))]
@@ -64,13 +64,13 @@ def test_what_cannot_be_taken_is_refused_before_anything_is_done(tmp_path: Path)
     store = ss.open(tmp_path / "state")
     for wrong in ([(KEYS[0], 1)], [KEYS[0]], [(KEYS[0], "1", 0)], [(KEYS[0], 1, 0), None], 7):
         with pytest.raises((TypeError, ValueError)):
-            store.initialize_states(wrong)  # type: ignore[arg-type]
+            store.reset_states(wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="topic_id"):
         store.write_states([(KEYS[0], write(0)), (("g", "no topic", 0), write(0))])
     assert store.states() == []
     store.close()
     with pytest.raises(StoreError):
-        store.initialize_states([(KEYS[0], 1, 0)])
+        store.reset_states([(KEYS[0], 1, 0)])
 
 
 def test_a_request_of_many_share_partitions_is_one_sync(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_request_of_many_share_partitions_is_one_sync(tmp_path: Path) -> None:
             async with ShareCoordinatorServer(store) as coordinator:
                 host, port = await coordinator.start()
                 async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
-                    await asyncio.gather(*(kafka.initialize_state(key, 1, 0) for key in KEYS))
+                    await asyncio.gather(*(kafka.reset_state(key, 1, 0) for key in KEYS))
                     assert syncs() == 1
                     await asyncio.gather(*(kafka.write_state(key, write(10)) for key in KEYS))
                     assert syncs() == 2
@@ -100,7 +100,7 @@ def test_a_store_that_fails_is_told_for_each(tmp_path: Path) -> None:
             host, port = await coordinator.start()
             async with AsyncKafkaPersister(f"{host}:{port}", retry=RetryPolicy(attempts=1)) as kafka:
                 store.close()
-                told = await asyncio.gather(*(kafka.initialize_state(key, 1, 0) for key in KEYS), return_exceptions=True)
+                told = await asyncio.gather(*(kafka.reset_state(key, 1, 0) for key in KEYS), return_exceptions=True)
         # The code that a closed store has.
         assert {getattr(error, "kafka_code", None) for error in told} == {16}
         assert len(told) == 40

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import pytest
 
 import share_state as ss
+from share_state import gateway
 from share_state.errors import CorruptLogError
-from tests.python.cli_runner import COMMAND, environment, run
+from tests.cli_runner import COMMAND, environment, run
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 NAMES = ("a", "b", "c")
@@ -35,11 +36,11 @@ class Closed(NamedTuple):
 
     @property
     def last(self) -> int:
-        """Where the last batch begins; all are of one size."""
+        """Position at which the last batch begins; all are of one size."""
         return len(self.whole) // len(NAMES) * (len(NAMES) - 1)
 
     def groups(self, **settings: bool) -> list[str]:
-        """Whose states there are after opening."""
+        """Groups that have a state after opening."""
         with ss.open(self.path, **settings) as store:  # type: ignore[arg-type]
             return [state["group"] for state in store.states()]
 
@@ -49,7 +50,7 @@ def closed(tmp_path: Path) -> Closed:
     path = tmp_path / "store"
     with ss.open(path) as store:
         for name in NAMES:
-            store.initialize_state(key(name), 0, 0)
+            store.reset_state(key(name), 0, 0)
     (segment,) = path.rglob("*.log")
     whole = segment.read_bytes()
     assert len(whole) % len(NAMES) == 0
@@ -141,18 +142,18 @@ def test_what_no_repair_mends_says_so(closed: Closed) -> None:
 
 
 def test_the_log_of_share_groups_is_kept_the_same_way(tmp_path: Path) -> None:
-    with ss.ShareGroupStore(tmp_path) as store:
+    with gateway.ShareGroupStore(tmp_path) as store:
         store.set_topics([("orders", TOPIC, 1)])
         _, _, ticket = store.begin_alter_offsets("g", [(TOPIC, "orders", 0)], wall_ms=1)
         store.wait(ticket)
     (segment,) = tmp_path.rglob("*.log")
     segment.write_bytes(segment.read_bytes()[:-1])
     with pytest.raises(CorruptLogError, match="repair=True cuts off") as refused:
-        ss.ShareGroupStore(tmp_path)
+        gateway.ShareGroupStore(tmp_path)
     assert refused.value.position == 0
-    with ss.ShareGroupStore(tmp_path, repair=True) as store:
+    with gateway.ShareGroupStore(tmp_path, repair=True) as store:
         assert len(store.recovery()["repaired"]) == 1
-    with ss.ShareGroupStore(tmp_path) as store:
+    with gateway.ShareGroupStore(tmp_path) as store:
         assert store.recovery()["repaired"] == []
 
 
@@ -211,7 +212,7 @@ def test_the_gateway_names_its_option_and_takes_it(closed: Closed, tmp_path: Pat
     shutil.move(closed.path, path / "state")
     segment = path / "state" / closed.segment.relative_to(closed.path)
     segment.write_bytes(closed.whole[:-1])
-    with ss.ShareGroupStore(path / "groups") as groups:
+    with gateway.ShareGroupStore(path / "groups") as groups:
         groups.set_topics([("orders", TOPIC, 1)])
         groups.begin_alter_offsets("g", [(TOPIC, "orders", 0)], wall_ms=1)
     (log_of_groups,) = (path / "groups").rglob("*.log")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-import share_state as ss
+from share_state.operate import analysis
 
 SCHEMA = pa.schema(
     [
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 def recorded(directory: Path) -> list[Row]:
     return [
         Row(partition, offset, timestamp, key, value)
-        for partition, _segment, offset, timestamp, key, value in ss.scan_path(directory)
+        for partition, _segment, offset, timestamp, key, value in analysis.scan_path(directory)
     ]
 
 

@@ -10,8 +10,9 @@ import pytest
 import share_state as ss
 from share_state import frames
 from share_state.errors import RowError
-from tests.python.frames.made import SCHEMA, Row, batches, recorded, rows_of
-from tests.python.recordings import JOBS
+from share_state.operate import analysis
+from tests.operate.analysis.frames.made import SCHEMA, Row, batches, recorded, rows_of
+from tests.recordings import JOBS
 
 ROWS = recorded(JOBS)[:150]
 
@@ -124,7 +125,7 @@ def test_arguments_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match='on_error is "skip"'):
         frames.state([], on_error="skip")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="stuck_ms is 0"):
-        frames.anomalies([], ss.AnomalyConfig(stuck_ms=0))
+        frames.anomalies([], analysis.AnomalyConfig(stuck_ms=0))
 
 
 def test_buffers_that_do_not_hold_their_rows_are_refused() -> None:
@@ -159,7 +160,7 @@ def test_a_log_is_read_as_batches(tmp_path: Path) -> None:
     segment = JOBS / "__share_group_state-0" / "00000000000000000000.log"
     (torn / segment.name).write_bytes(segment.read_bytes()[:-3])
     scan = frames.read(torn)
-    assert rows_of(frames.state(scan)) == [row._asdict() for row in ss.states(torn)] != []
+    assert rows_of(frames.state(scan)) == [row._asdict() for row in analysis.states(torn)] != []
     assert [finding["kind"] for finding in scan.findings] == ["torn_tail"]
     with pytest.raises(FileNotFoundError):
         frames.read(tmp_path / "nowhere")

@@ -8,13 +8,16 @@ import pytest
 
 import share_state as ss
 from share_state import _core, frames
-from tests.python.frames.made import batches, recorded, rows_of
-from tests.python.recordings import ORDERS, agree_with_the_broker, recording_id, recordings
+from share_state.operate import analysis
+from tests.operate.analysis.frames.made import batches, recorded, rows_of
+from tests.recordings import ORDERS, agree_with_the_broker, recording_id, recordings
 
 each_recording = pytest.mark.parametrize("directory", recordings(), ids=recording_id)
 
 
-@pytest.mark.parametrize(("table", "row"), [("state", ss.StateRow), ("history", ss.HistoryRow), ("anomalies", ss.Anomaly)])
+@pytest.mark.parametrize(
+    ("table", "row"), [("state", analysis.StateRow), ("history", analysis.HistoryRow), ("anomalies", analysis.Anomaly)]
+)
 def test_a_table_has_the_fields_of_its_named_tuple(table: str, row: Any) -> None:
     schema = frames.SCHEMAS[table]
     assert tuple(schema.names) == row._fields
@@ -33,7 +36,7 @@ def test_every_column_says_what_it_is() -> None:
 @pytest.mark.parametrize("size", [1, 64, 100_000])
 def test_states_are_those_of_the_python_api(directory: Path, size: int) -> None:
     made = rows_of(frames.state(batches(recorded(directory), size)))
-    assert made == [row._asdict() for row in ss.states(directory)]
+    assert made == [row._asdict() for row in analysis.states(directory)]
     assert len(made) > 1
 
 
@@ -48,7 +51,7 @@ def test_states_are_those_that_the_broker_answered(directory: Path) -> None:
 @each_recording
 def test_histories_are_those_of_the_python_api(directory: Path) -> None:
     made = rows_of(frames.history(batches(recorded(directory))))
-    assert made == [row._asdict() for row in ss.history(directory)]
+    assert made == [row._asdict() for row in analysis.history(directory)]
 
 
 @each_recording
@@ -67,28 +70,30 @@ def test_every_record_is_decoded(directory: Path) -> None:
         assert (told["batches"] is None) == (told["kind"] == "tombstone")
 
 
-CONFIG = ss.AnomalyConfig(stuck_ms=2000, stuck_records=50, record_lock_duration_ms=2000, gap_ms=2000, cold_ms=1, cold_records=1)
+CONFIG = analysis.AnomalyConfig(
+    stuck_ms=2000, stuck_records=50, record_lock_duration_ms=2000, gap_ms=2000, cold_ms=1, cold_records=1
+)
 
 
 @each_recording
 @pytest.mark.parametrize("config", [None, CONFIG], ids=["defaults", "sharp"])
-def test_anomalies_are_those_of_the_python_api(directory: Path, config: ss.AnomalyConfig | None) -> None:
+def test_anomalies_are_those_of_the_python_api(directory: Path, config: analysis.AnomalyConfig | None) -> None:
     records = list(batches(recorded(directory)))
     beside: dict[str, Any] = {"live_topics": [], "log_end_offsets": {}}
     made = rows_of(frames.anomalies(records, config, **beside))
-    assert made == [row._asdict() for row in ss.anomalies(directory, config, **beside)]
-    assert ss.AnomalyKind.DELETED_TOPIC in {row["kind"] for row in made}
+    assert made == [row._asdict() for row in analysis.anomalies(directory, config, **beside)]
+    assert analysis.AnomalyKind.DELETED_TOPIC in {row["kind"] for row in made}
 
 
 def test_states_as_of_earlier() -> None:
     rows = recorded(ORDERS)
     for as_of in (-1, 25, 250, {0: 10, 2: 400}):
         made = rows_of(frames.state(batches(rows), as_of))
-        assert made == [row._asdict() for row in ss.states(ORDERS, as_of_offset=as_of)]
+        assert made == [row._asdict() for row in analysis.states(ORDERS, as_of_offset=as_of)]
     moment = rows[len(rows) // 2].timestamp
     assert moment is not None
     made = rows_of(frames.state(batches(rows), ss.WallTime(moment)))
-    assert made == [row._asdict() for row in ss.states(ORDERS, as_of_timestamp=moment)] != []
+    assert made == [row._asdict() for row in analysis.states(ORDERS, as_of_timestamp=moment)] != []
 
 
 @each_recording

@@ -1,4 +1,4 @@
-"""A member that takes its time: ``python -m tests.kafka.simulated.member PLAN``.
+"""A member that takes its time: ``python -m tests.operate.simulation.recorded.member PLAN``.
 
 Each record takes a random time, some records hold the member up for long, and some records fail whoever takes them.
 """
@@ -19,11 +19,11 @@ from tests.gateway.clients.worker import Worker, place, tell
 
 #: The median time that a record takes, in seconds, and the spread of its logarithm.
 RECORD_SECONDS, SPREAD = 0.008, 0.5
-#: How many records hold a member up, and for how long at least and at most.
+#: Share of the records that hold a member up, and for how long at least and at most.
 STALLED, STALL_SECONDS = 0.004, (0.4, 2.4)
 #: Every record with such an offset is released by every member: its first, and how far the next one is.
 POISON = (41, 150)
-#: How many of the other deliveries are released.
+#: Share of the other deliveries that are released.
 RELEASED = 0.04
 
 

@@ -1,4 +1,4 @@
-"""Records the runs again: ``python -m tests.kafka.simulated.record DIRECTORY``. It takes about two minutes.
+"""Records the runs again: ``python -m tests.operate.simulation.recorded.record DIRECTORY``. It takes about two minutes.
 
 One broker, a group and a topic a run. The members are assigned before the records come, so a run begins with a backlog. What is
 kept is the state topic, and for each run what the members saw: ``runs.json``.
@@ -70,7 +70,7 @@ def record(broker: Broker, run: Run, seed: int) -> dict[str, Any]:
                 settings=settings,
                 idle_seconds=60.0,
             )
-            command = [sys.executable, "-m", "tests.kafka.simulated.member"]
+            command = [sys.executable, "-m", "tests.operate.simulation.recorded.member"]
             members.append(cleanup.enter_context(Member(command, plan, number)))
         wait_for_members(broker.bootstrap, run.group, run.members)
         # Every member knows its assignment after one more heartbeat.

@@ -1,6 +1,6 @@
 """Tells which of Kafka's apparent defects a client can see, with a history of each.
 
-``python -m tests.histories.defects --system 4.3.1`` (docs/verdicts.md); ``--system gateway`` asks the gateway the same.
+``python -m tests.proof.histories.defects --system 4.3.1`` (docs/verdicts.md); ``--system gateway`` asks the gateway the same.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.histories.defects.playing import GATEWAY, SCENARIOS, opened, play
-from tests.histories.defects.scenario import text
-from tests.histories.recorded import write
 from tests.kafka.home import JUDGE, VERSIONS
+from tests.proof.histories.defects.playing import GATEWAY, SCENARIOS, opened, play
+from tests.proof.histories.defects.scenario import text
+from tests.proof.histories.recorded import write
 
 
 def main() -> int:

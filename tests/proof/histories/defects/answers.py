@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.histories.defects.member import ACCEPT, RELEASE
-from tests.histories.defects.scenario import UNKNOWN, Found, Scenario, at_once
-from tests.histories.defects.stage import COMPACTED, Stage
+from tests.proof.histories.defects.member import ACCEPT, RELEASE
+from tests.proof.histories.defects.scenario import UNKNOWN, Found, Scenario, at_once
+from tests.proof.histories.defects.stage import COMPACTED, Stage
 
 _TURNS = 10
 _INVALID_RECORD_STATE = 121

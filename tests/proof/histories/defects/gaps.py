@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.histories.defects.member import ACCEPT, REJECT, RELEASE, Member
-from tests.histories.defects.scenario import Found, Scenario, Script
-from tests.histories.defects.stage import Stage, Topic
+from tests.proof.histories.defects.member import ACCEPT, REJECT, RELEASE, Member
+from tests.proof.histories.defects.scenario import Found, Scenario, Script
+from tests.proof.histories.defects.stage import Stage, Topic
 
-#: How often a member asks before it takes nothing for the answer.
+#: Number of questions after which a member takes nothing for the answer.
 _TURNS = 10
 
 

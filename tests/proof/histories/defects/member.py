@@ -5,15 +5,12 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from tests.gateway.patience import wait_until
 from tests.gateway.wire import Connection
 from tests.gateway.wire.batches import headers
-from tests.histories.system import Line
-
-if TYPE_CHECKING:
-    from tests.histories.defects.stage import Topic
+from tests.proof.histories.system import Line
 
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 #: INVALID_REQUEST, INVALID_RECORD_STATE: nothing of the acknowledgement happened.
@@ -28,7 +25,7 @@ Range = tuple[int, int, int]
 
 @dataclass(slots=True)
 class Fetched:
-    """What a ShareFetch was answered for the one partition."""
+    """Answer to a ShareFetch for the one partition."""
 
     code: int = 0
     #: First offset, last offset, delivery count.
@@ -44,6 +41,20 @@ class Fetched:
     def __str__(self) -> str:
         told = ", ".join(f"{first}-{last} ({count})" for first, last, count in self.acquired) or "nothing"
         return f"error {self.code}" if self.code else told
+
+
+class Topic(Protocol):
+    """A topic with one partition, its group, and the history of both."""
+
+    name: str
+    group: str
+    topic_id: str
+
+    def tell(self, kind: str, **fields: Any) -> None:
+        """Write down an event of the share partition, which ends now."""
+
+    def note(self, kind: str, **fields: Any) -> None:
+        """Write down an event of the group."""
 
 
 class Member:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from tests.gateway.upstreams import kraft
-from tests.histories import brokers, gateways
-from tests.histories.defects import answers, gaps
-from tests.histories.defects.scenario import Found, Scenario
-from tests.histories.defects.stage import Stage
-from tests.histories.system import Server
+from tests.proof.histories import brokers, gateways
+from tests.proof.histories.defects import answers, gaps
+from tests.proof.histories.defects.scenario import Found, Scenario
+from tests.proof.histories.defects.stage import Stage
+from tests.proof.histories.system import Server
 
 GATEWAY: Final = "gateway"
 SCENARIOS: Final[Mapping[str, Scenario]] = {one.defect: one for one in sorted((*gaps.SCENARIOS, *answers.SCENARIOS))}

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from share_state.histories import check_history
-from tests.histories.defects.stage import Stage, Topic
-from tests.histories.recorded import encoded
+from share_state.operate.histories import check_history
+from tests.proof.histories.defects.stage import Stage, Topic
+from tests.proof.histories.recorded import encoded
 
 SEEN, NOT_SEEN = "seen", "not seen"
 #: UNKNOWN_SERVER_ERROR: what a broker answers where its own code has failed.
@@ -19,7 +19,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a client saw."""
+    """Observations of a client."""
 
     topic: Topic
     #: The symptom showed.
@@ -29,7 +29,7 @@ class Found:
 
     @property
     def found(self) -> dict[str, int]:
-        """What the checker of histories says of it: violations by check."""
+        """Findings of the checker of histories about it: violations by check."""
         report = check_history(encoded(self.topic.lines))
         return dict(Counter(violation.check for violation in report.violations))
 
@@ -53,7 +53,7 @@ class Scenario(NamedTuple):
 
     #: Its id in docs/deliberate-differences.md.
     defect: str
-    #: What a client would see.
+    #: Symptom that a client would see.
     symptom: str
     script: Callable[[Stage], Script]
     #: Why it cannot be provoked from outside, as far as is known; the scenario tries all the same.

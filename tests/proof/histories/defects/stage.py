@@ -1,4 +1,4 @@
-"""Where the scenarios are played: a server with topics of its own making, log starts that move, compaction, and views."""
+"""Stage of the scenarios: a server with topics of its own making, log starts that move, compaction, and views."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.gateway.patience import PATIENCE_S, wait_until
 from tests.gateway.records import create_topic, topic_metadata
 from tests.gateway.wire import Connection
 from tests.gateway.wire.batches import batch, headers
-from tests.histories.defects.member import Member
-from tests.histories.system import Line, Server
+from tests.proof.histories.defects.member import Member
+from tests.proof.histories.system import Line, Server
 
 _PRODUCE: Final = 9
 _BROKER: Final = 4

@@ -7,9 +7,9 @@ import threading
 from typing import Any, Final
 
 from share_state import AcquiredRange, InvalidRecordStateError, InvalidRequestError, ShareStateError
-from tests.histories.engine.clock import Clock
-from tests.histories.engine.partition import Partition, Tell
-from tests.histories.engine.spec import GROUP
+from tests.proof.histories.engine.clock import Clock
+from tests.proof.histories.engine.partition import Partition, Tell
+from tests.proof.histories.engine.spec import GROUP
 
 _GAP, _RENEW = 0, 4
 #: Accept, release, reject, in the order of their ids.

@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from share_state import AcquiredRange, FetchedBatch, GroupConfig, SharePartition, SharePartitionKey, StateStore
 from share_state.types import ControlType
-from tests.histories.engine.clock import Clock
-from tests.histories.engine.spec import GROUP, TOPIC, TOPIC_ID, LogBatch, Spec
+from tests.proof.histories.engine.clock import Clock
+from tests.proof.histories.engine.spec import GROUP, TOPIC, TOPIC_ID, LogBatch, Spec
 
 Tell = Callable[[dict[str, Any]], None]
 
-#: How many batches of the log one fetch brings.
+#: Number of batches of the log that one fetch brings.
 _AT_ONCE: Final = 4
 
 
 class Partition:
-    """What members fetch from and acknowledge to."""
+    """Share partition that members fetch from and acknowledge to."""
 
     def __init__(self, spec: Spec, number: int, store: StateStore, clock: Clock, tell: Tell) -> None:
         self.number = number
@@ -46,7 +46,7 @@ class Partition:
 
     def _reset(self, offset: int) -> None:
         state_epoch = self._store.read_summary(self._key).state_epoch + 1
-        self._store.initialize_state(self._key, state_epoch, offset)
+        self._store.reset_state(self._key, state_epoch, offset)
         self._tell({"type": "reset", "t": self._clock.tick(), **self.here, "start_offset": offset, "state_epoch": state_epoch})
 
     def look(self) -> None:
@@ -95,7 +95,7 @@ class Partition:
             return {batch.first for batch in self._log if batch.control is not None}
 
     def is_settled(self) -> bool:
-        """Whether nothing is left to deliver, and nothing in anybody's hands."""
+        """Returns true if nothing is left to deliver, and nothing is in anybody's hands."""
         with self._lock:
             end = self._log[-1].last if self._log else -1
         counts = self.state.state_counts()

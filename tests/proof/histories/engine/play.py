@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tests.histories.engine.spec import LogBatch, Spec
-from tests.histories.engine.starts import Start
-from tests.histories.faults import without_records
-from tests.histories.system import Fault, Line, Order, Played
+from tests.proof.histories.engine.spec import LogBatch, Spec
+from tests.proof.histories.engine.starts import Start
+from tests.proof.histories.producing import without_records
+from tests.proof.histories.system import Fault, Line, Order, Played
 
 _PARTITIONS: Final = 2
-#: How often a turn brings a fault.
+#: Chance that a turn brings a fault.
 _FAULTY: Final = 0.25
 
 
@@ -61,7 +61,7 @@ class Run:
         self.lines += self.at_work.lines
 
     def end_offset(self, partition: int) -> int:
-        """Where the next record goes."""
+        """Offset of the next record."""
         log = self.spec.logs[partition]
         return log[-1].last + 1 if log else 0
 

@@ -1,4 +1,4 @@
-"""The process of the engine: ``python -m tests.histories.engine.process SPEC``, commands in, events out, a line each."""
+"""The process of the engine: ``python -m tests.proof.histories.engine.process SPEC``, commands in, events out, a line each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any
 from share_state import ShareStateError, StateStore
 from share_state.persister import initialize_if_absent
 from share_state.types import SharePartitionKey
-from tests.histories.engine.clock import Clock
-from tests.histories.engine.member import Member
-from tests.histories.engine.partition import Partition
-from tests.histories.engine.spec import GROUP, TOPIC_ID, LogBatch, Spec
+from tests.proof.histories.engine.clock import Clock
+from tests.proof.histories.engine.member import Member
+from tests.proof.histories.engine.partition import Partition
+from tests.proof.histories.engine.spec import GROUP, TOPIC_ID, LogBatch, Spec
 
 
 class Telling:

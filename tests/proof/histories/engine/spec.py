@@ -1,10 +1,12 @@
-"""What the process of the engine is told, as JSON: how to start, and what to do meanwhile."""
+"""Settings of the engine's process, as JSON: how to start, and what to do meanwhile."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
+
+from share_state.arguments import Sync
 
 GROUP = "workers"
 TOPIC = "orders"
@@ -20,13 +22,13 @@ class LogBatch(NamedTuple):
     producer_id: int = -1
     #: The marker that ends a transaction: ``COMMIT`` or ``ABORT``.
     control: str | None = None
-    #: Whether its transaction was aborted.
+    #: True if its transaction was aborted.
     aborted: bool = False
 
 
 @dataclass(slots=True)
 class Spec:
-    """One start of the process."""
+    """Settings of one start of the process."""
 
     path: str
     seed: int
@@ -35,14 +37,14 @@ class Spec:
     #: Offsets from the start offset to the end of the window.
     window: int
     #: See ``StateStore``.
-    sync: str
+    sync: Sync
     segment_bytes: int
     #: Greater at each start.
     leader_epoch: int
-    #: What members are called at this start.
+    #: Prefix of the members' names at this start.
     prefix: str
     threads: int
-    #: Whether the records of aborted transactions are left out.
+    #: True if the records of aborted transactions are left out.
     read_committed: bool
     #: When the clock starts, nanoseconds.
     floor: int

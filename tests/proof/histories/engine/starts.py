@@ -12,18 +12,18 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-from tests.histories.engine.spec import GROUP, Spec
-from tests.histories.system import Line
 from tests.kafka.broker import die_with_parent
 from tests.kafka.home import REPOSITORY
+from tests.proof.histories.engine.spec import GROUP, Spec
+from tests.proof.histories.system import Line
 
 _PATIENCE_S: Final = 180.0
-#: What is no event, but tells how things stand.
+#: Lines that are no events, but tell how things stand.
 _NOTES: Final = frozenset({"started", "done", "joined", "asking"})
 
 
 class Start:
-    """One start of the process.
+    """Start of the process.
 
     Attributes:
         lines: the events so far; complete after the end.
@@ -37,7 +37,7 @@ class Start:
         self._there: list[str] = []
         self._asking: dict[int, Line] = {}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.histories.engine.process"],
+            [sys.executable, "-m", "tests.proof.histories.engine.process"],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-module share-state/tests/histories/kfake
+module share-state/tests/proof/histories/kfake
 
 go 1.26.0
 

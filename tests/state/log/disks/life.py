@@ -24,7 +24,7 @@ def live(path: Path, confirmed: list[str]) -> None:
     for half in (GROUPS[:6], GROUPS[6:]):
         with ss.open(path, segment_bytes=1024) as store:
             for group in half:
-                store.initialize_state(ss.SharePartitionKey(group, TOPIC, 0), 0, 7, wall_ms=1)
+                store.reset_state(ss.SharePartitionKey(group, TOPIC, 0), 0, 7, wall_ms=1)
                 confirmed.append(group)
             store.cold_snapshots(wall_ms=10_000_000)
             store.prune()

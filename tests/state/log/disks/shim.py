@@ -21,7 +21,7 @@ def compiled(folder: Path) -> Path:
 
 
 def lives(library: Path, root: Path, kind: int) -> list[dict[str, Any]]:
-    """What `life.py` printed."""
+    """Rows that `life.py` printed."""
     environment = {**os.environ, "LD_PRELOAD": str(library)}
     ran = subprocess.run(
         [sys.executable, HERE / "life.py", root, str(kind)],

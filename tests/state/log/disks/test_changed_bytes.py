@@ -15,7 +15,7 @@ import pytest
 import share_state as ss
 from share_state import frames
 from share_state.errors import RowError
-from tests.python.cli_in_process import run_here
+from tests.cli_in_process import run_here
 
 TOPIC = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 #: The whole, or one change a byte and every seventh length.
@@ -25,7 +25,7 @@ COMMANDS = ("dump", "history", "anomalies")
 
 
 class Change(NamedTuple):
-    """One file, changed."""
+    """Change of a file."""
 
     file: Path
     begins: int
@@ -42,7 +42,7 @@ def closed(tmp_path: Path) -> Path:
     path = tmp_path / "store"
     with ss.open(path, segment_bytes=1024) as store:
         for number in range(4):
-            store.initialize_state(ss.SharePartitionKey("orders-workers", TOPIC, number), 0, number, wall_ms=1000)
+            store.reset_state(ss.SharePartitionKey("orders-workers", TOPIC, number), 0, number, wall_ms=1000)
     return path
 
 

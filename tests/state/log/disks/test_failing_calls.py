@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import share_state as ss
-from tests.python.disks.life import GROUPS
-from tests.python.disks.shim import compiled, lives
+from tests.state.log.disks.life import GROUPS
+from tests.state.log.disks.shim import compiled, lives
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def groups(path: Path) -> list[str]:
-    """Whose states there are, without the shim; a directory in which nothing was made yet has none."""
+    """Groups with a state, without the shim; a directory in which nothing was made yet has none."""
     with ss.open(path, segment_bytes=1024) as store:
         return sorted((state["group"] for state in store.states()), key=GROUPS.index)
 

@@ -26,10 +26,10 @@ def key(number: int) -> ss.SharePartitionKey:
 
 
 def until_full(store: ss.StateStore) -> tuple[int, StoreError]:
-    """How many states were confirmed, and the error that ended it."""
+    """Number of states that were confirmed, and the error that ended it."""
     for number in range(100_000):
         try:
-            store.initialize_state(key(number), 0, number, wall_ms=1)
+            store.reset_state(key(number), 0, number, wall_ms=1)
         except StoreError as error:
             return number, error
     raise AssertionError("there is room for everything")
@@ -78,7 +78,7 @@ def test_a_full_file_system_loses_nothing_and_goes_on_with_room(tmp_path: Path) 
         assert len(found) in (confirmed, confirmed + 1)
         assert found == {number: number for number in range(len(found))}
         with ss.open(path) as store:
-            store.initialize_state(key(50_000), 0, 50_000, wall_ms=1)
+            store.reset_state(key(50_000), 0, 50_000, wall_ms=1)
         assert len(states(path)) == len(found) + 1
 
 
@@ -86,7 +86,7 @@ LIMITED = """
 import json, resource, signal, sys
 from pathlib import Path
 import share_state as ss
-from tests.python.disks.test_full_disk import until_full
+from tests.state.log.disks.test_full_disk import until_full
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = ss.open(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))

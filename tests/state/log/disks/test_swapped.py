@@ -8,7 +8,7 @@ import pytest
 
 import share_state as ss
 from share_state.errors import CorruptLogError
-from tests.python.cli_in_process import run_here
+from tests.cli_in_process import run_here
 
 KEY = ss.SharePartitionKey("orders-workers", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
 
@@ -18,7 +18,7 @@ def swapped(tmp_path: Path) -> Path:
     here, there = tmp_path / "here", tmp_path / "there"
     for path in (here, there):
         with ss.open(path) as store:
-            store.initialize_state(KEY, 0, 5, wall_ms=1000)
+            store.reset_state(KEY, 0, 5, wall_ms=1000)
     [log] = here.glob("*/*.log")
     other = there / log.relative_to(here)
     assert log.stat().st_size == other.stat().st_size
